@@ -13,12 +13,12 @@ from wfb_gym.engine.actions import PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.hidden_items import deal_instead, may_be_kind
 from wfb_gym.engine.outcomes import FIRST_TOTAL
-from wfb_gym.engine.state import Node
+from wfb_gym.engine.state import Node, new_states
 from wfb_gym.packing import pack
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.players.analysis import Analyst
 from wfb_gym.scenario import Scenario, load_scenario
-from wfb_gym.solver import TooLarge, solve_hidden
+from wfb_gym.solver import HiddenGame, TooLarge, solve_hidden
 from wfb_gym.transcripts.hidden_sets import EVERYBODY, sets_that_may_be
 from wfb_gym.transcripts.mixtures import GAP, Mixer, mixture_at
 from wfb_gym.transcripts.names import ScenarioNames
@@ -201,7 +201,7 @@ def weights_of(scenario: Scenario, army: int) -> Floats:
 @pytest.mark.parametrize("kind", [0, 1])
 def test_a_choice_is_worth_what_the_best_answers_behind_it_win(kind: int) -> None:
     """The first decision, by an enumeration of all that the engine may do behind it."""
-    worths = Mixer(BOTH, gap=PRECISE).worths([kind, 0])
+    worths = Mixer(BOTH, gap=PRECISE).worths([kind, 0], actions.FIRST_CAST + 1)
     assert list(worths.values) == list(worths.mixture.chances)
     assert not worths.is_assumed
     enemy = Answer(BOTH, 1, gap=PRECISE)
@@ -228,7 +228,7 @@ def test_values_are_by_what_the_enemys_play_tells_of_its_items() -> None:
     assert likely[1] < 0.01
     answers, compared = Answer(scenario, 0, gap=PRECISE), 0
     for kind in (0, 1):
-        worths = Mixer(scenario, gap=PRECISE).worths([0, kind, *path])
+        worths = Mixer(scenario, gap=PRECISE).worths([0, kind, *path], PASS)
         assert not worths.is_assumed
         for code, value in worths.values.items():
             if worths.mixture.chances[code] > 0.05:
@@ -244,18 +244,32 @@ def test_what_is_expected_is_the_value_for_who_knows_neither_set() -> None:
     mixer = Mixer(BOTH, gap=PRECISE)
     equilibrium = solve_hidden(BOTH, gap=PRECISE)
     for kind in (0, 1):
-        expected = mixer.worths([kind, 0]).expected
+        expected = mixer.worths([kind, 0], actions.FIRST_CAST + 1).expected
         assert equilibrium.lower - PRECISE <= expected <= equilibrium.upper + PRECISE
-    by_set = [max(mixer.worths([kind, 0]).values.values()) for kind in (0, 1)]
-    assert mixer.worths([0, 0]).expected == pytest.approx(weights_of(BOTH, 0) @ by_set)
+    by_set = [max(mixer.worths([kind, 0], PASS).values.values()) for kind in (0, 1)]
+    assert expected == pytest.approx(weights_of(BOTH, 0) @ by_set)
     assert by_set[0] > by_set[1]  # with a Power Stone
 
 
-def test_where_play_left_the_equilibrium_the_assumption_is_told() -> None:
-    """Fire Ball on two dice, which the caster should never throw."""
-    fire_ball = (actions.FIRST_CAST, actions.FIRST_DICE + 2)
-    mixer = Mixer(load_scenario("hidden-scroll"))
-    assert not mixer.worths([0, *fire_ball[:1]]).is_assumed
-    later = mixer.worths([0, *fire_ball, FIRST_TOTAL + 9])
+def test_what_equilibrium_play_never_does_is_worth_what_it_is_behind_it() -> None:
+    """Fire Ball on two dice: the rest of the battle is a game apart, in which both believe as ever.
+
+    The equilibrium of the whole need not answer it well.
+    """
+    scenario = load_scenario("hidden-scroll")
+    dice = actions.FIRST_DICE + 2
+    mixer = Mixer(scenario, gap=PRECISE)
+    before = mixer.worths([0, actions.FIRST_CAST], dice - 1).values
+    worths = mixer.worths([0, actions.FIRST_CAST], dice)
+    assert worths.mixture.chances[dice] < 0.01
+    assert not worths.is_assumed
+    start = new_states(1)
+    start[0] = after(pack(scenario), (actions.FIRST_CAST, dice)).state
+    rest = HiddenGame(scenario, start=start).solve(PRECISE)
+    assert worths.values[dice] == pytest.approx(rest.value, abs=2 * PRECISE)
+    assert worths.values[dice] < before[dice] - 0.1
+    others = [code for code in before if code != dice]
+    assert [worths.values[code] for code in others] == [before[code] for code in others]
+    later = mixer.worths([0, actions.FIRST_CAST, dice, FIRST_TOTAL + 9], PASS)
     assert later.is_assumed
     assert later.mixture.follows_play

@@ -66,9 +66,11 @@ class Worths(NamedTuple):
         values: points still to come for the mover, by engine code, ascending: those of its best
             answers from there on to the other army's equilibrium play, on average over the sets
             that the other army may have. How likely each is follows from the deal and from how
-            often the other army would have played as it did with it.
+            often the other army would have played as it did with it. Equilibrium play need not
+            answer well what it hardly ever makes itself, so such choices may be worth less; of the
+            one that was played the value is that of the battle solved anew from behind it.
         expected: points still to come for the first army, for who knows neither army's set.
-        is_assumed: whether equilibrium play hardly ever makes some choice that was played, so that
+        is_assumed: whether equilibrium play hardly ever makes some choice before this one, so that
             no belief follows from it. It is then taken to tell nothing but that it was possible,
             and the battle solved anew from behind it.
     """
@@ -121,31 +123,43 @@ class Mixer:
         """
         return self._find(codes).mixture
 
-    def worths(self, codes: Sequence[int]) -> Worths:
+    def worths(self, codes: Sequence[int], played: int) -> Worths:
         """Return how often the mover chooses what, and what each choice is worth.
 
         Args:
             codes: as for `mixture`.
+            played: what it chose.
 
         Raises:
             TooLarge: there are too many public histories, even from here on.
         """
-        place = self._find(codes)
-        solved, node, kind = place.solved, place.node, place.kind
-        tree = solved.equilibrium.game.tree
+        solved, walk, kind = place = self._find(codes)
+        tree, node = solved.equilibrium.game.tree, walk.node
         seat = int(tree.arrays.mover[node])
         sweep = solved.answers_of(seat)
         likely = sweep.other_reach[node].sum()
         believed = tree.weights[seat] * sweep.own_reach[node]
-        expected = believed @ sweep.values[node] / (believed.sum() * likely)
+        expected = float(believed @ sweep.values[node] / (believed.sum() * likely))
         first, end = tree.arrays.first_action[node : node + 2]
         values = {
             int(tree.code[action]): float(sweep.action_values[action, kind] / likely)
             for action in range(first, end)
             if tree.arrays.legal[action, kind]
         }
-        expected = float(expected if seat == 0 else -expected)
-        return Worths(place.mixture, values, expected, solved.is_assumed)
+        mixture = place.mixture
+        battle = Battle(self._packed)
+        for code in codes:
+            _step(battle, code)
+        gained = battle.act(played)
+        after = _copy(battle)
+        walk.follow(played, after, seat, kind)
+        if walk.is_assumed and mixture.chances[played] < _MEANT and not battle.is_over:
+            follows = solved.follows_play
+            behind = self._solve(after, (*codes, played), walk.beliefs, follows, True)
+            answers = behind.answers_of(seat)
+            later = float(answers.values[0, kind] / answers.other_reach[0].sum())
+            values[played] = later + (gained if seat == 0 else -gained)
+        return Worths(mixture, values, expected if seat == 0 else -expected, solved.is_assumed)
 
     def _find(self, codes: Sequence[int]) -> "_Place":
         """Return where a decision is in what is solved of the battle, solving what is missing."""
@@ -163,13 +177,15 @@ class Mixer:
         for done in range(solved.begun, len(codes)):
             walk.follow(codes[done], positions[done + 1], seat, kind)
             if walk.is_lost:
-                is_assumed = solved.is_assumed or walk.is_assumed
-                self._solve(
-                    positions, codes[: done + 1], walk.beliefs, solved.follows_play, is_assumed
+                solved = self._solve(
+                    positions[done + 1],
+                    codes[: done + 1],
+                    walk.beliefs,
+                    solved.follows_play,
+                    solved.is_assumed or walk.is_assumed,
                 )
-                solved = self._solved[-1]
                 walk = _Walk(solved.equilibrium)
-        return _Place(solved, walk.node, kind)
+        return _Place(solved, walk, kind)
 
     def _solve_first(self, positions: Sequence[Records[State]], codes: tuple[int, ...]) -> None:
         """Solve the whole battle or, if that is too large, what is left of it."""
@@ -181,7 +197,7 @@ class Mixer:
         begins = {len(codes)} if self._refused else {first, len(codes)}
         for begin in sorted(begins):
             try:
-                self._solve(positions, codes[:begin], None, begin == first)
+                self._solve(positions[begin], codes[:begin], None, begin == first)
                 return
             except TooLarge:
                 if begin == len(codes):
@@ -190,21 +206,23 @@ class Mixer:
 
     def _solve(
         self,
-        positions: Sequence[Records[State]],
+        position: Records[State],
         codes: tuple[int, ...],
         beliefs: Floats | None,
         follows_play: bool,
         is_assumed: bool = False,
-    ) -> None:
+    ) -> "_Solved":
+        """Solve what follows a position; it serves from then on."""
         game = HiddenGame(
             self._scenario,
             self._max_bytes,
-            start=positions[len(codes)],
+            start=position,
             beliefs=beliefs,
             known_bytes=_KNOWN_BYTES,
         )
         equilibrium = game.solve(self._gap, _SECONDS)
         self._solved.append(_Solved(codes, equilibrium, follows_play, is_assumed))
+        return self._solved[-1]
 
 
 @dataclass(frozen=True)
@@ -235,13 +253,13 @@ class _Place(NamedTuple):
     """A decision of a solved tree, and the mover's set."""
 
     solved: _Solved
-    node: int
+    walk: "_Walk"
     kind: int
 
     @property
     def mixture(self) -> Mixture:
         found = self.solved.equilibrium
-        chances = mixture_at(found, self.node, self.kind)
+        chances = mixture_at(found, self.walk.node, self.kind)
         return Mixture(chances, found.reports[-1].gap, self.solved.follows_play)
 
 
@@ -303,9 +321,13 @@ def _positions(packed: Records[PackedScenario], codes: Sequence[int]) -> Iterato
     battle = Battle(packed)
     yield _copy(battle)
     for code in codes:
-        step = battle.act if battle.is_decision() else battle.resolve
-        step(code)
+        _step(battle, code)
         yield _copy(battle)
+
+
+def _step(battle: Battle, code: int) -> float:
+    """Play an action or an outcome; returns the points that the first army gains."""
+    return battle.act(code) if battle.is_decision() else battle.resolve(code)
 
 
 def _copy(battle: Battle) -> Records[State]:

@@ -32,7 +32,7 @@ PUBLIC_REFUSED = (
     "public one"
 )
 """Why there is no review of a public transcript of hidden items."""
-GAP = 0.01
+GAP = 0.005
 """Points between the bounds at which solving ends where items are hidden: well below `NOTICED`."""
 _SELDOM = 0.005
 """Chance of a choice below which it is not told in per cent."""
@@ -205,8 +205,9 @@ def review(
     the enemy would have played as it did with it. That worth is the points of the best answers,
     from there on, to the enemy's equilibrium play. What a decision has lost is how much less its
     choice is worth than the best: nothing, but for the precision, where equilibrium play makes it
-    with some chance. Where play has left the equilibrium, so that no belief follows, the battle is
-    solved anew from there, and `method` says what is assumed.
+    with some chance. Where it hardly ever does, no belief follows from the choice, nor good answers
+    to it. So the battle is solved anew from behind it, as if it told nothing; `method` says so at
+    the decisions that follow. Such choices that were not played may be worth less than is said.
 
     Args:
         transcript: of a battle, which may have been broken off.
@@ -263,7 +264,7 @@ class _Reviewer:
         if all(len(sets_that_may_be(self._names, before, army)) < 2 for army in EVERYBODY):
             return self._review_known(before, blank, event.code)
         try:
-            worths = self._mixer.worths([each.code for each in events])
+            worths = self._mixer.worths([each.code for each in events], event.code)
         except TooLarge:
             return blank._replace(method=_TOO_LARGE), None
         return self._review_mixed(before, blank, event.code, worths)
@@ -307,7 +308,7 @@ def _method_of(worths: Worths) -> str:
     """Say how values were found where items are hidden, and what was assumed."""
     words = "best answers to the enemy's equilibrium play, by what is known of its hidden items"
     if not worths.mixture.follows_play:
-        words += ": the deal and what was shown, as the whole battle is too large to solve"
-    elif worths.is_assumed:
-        words += ", of which choices that equilibrium play hardly ever makes tell nothing"
+        words += "; what was played while the battle was too large to solve is not weighed"
+    if worths.is_assumed:
+        words += "; choices that equilibrium play hardly ever makes tell nothing of them"
     return words
