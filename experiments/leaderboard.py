@@ -85,6 +85,7 @@ class Settings(argparse.Namespace):
     keep: bool
     folder: Path | None
     ray: str
+    workers: int
     quick: bool
     json: bool
 
@@ -151,6 +152,8 @@ def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, Entries]
     usual = os.path.relpath(FOLDER).replace("%", "%%")
     add("--folder", type=Path, help=f"folder of the submissions (default: {usual})")
     add("--ray", default="", **RAY)
+    workers = "processes of this machine that grade (default: %(default)s)"
+    add("--workers", type=common.positive_integer, default=1, help=workers)
     add("--quick", action="store_true", help="grade in the smallest duel alone, into runs/")
     add("--json", action="store_true", help="print JSON alone on stdout")
     settings = parser.parse_args(arguments, Settings())
@@ -383,7 +386,7 @@ def check_again(settings: Settings, submissions: Sequence[Submission]) -> int:
     files = [str(path) for path in (settings.submissions.parent / MODELS).rglob("*.*")]
     with (
         common.report_progress("grading again", tasks) as report,
-        open_workers(settings.ray, files=files) as workers,
+        open_workers(settings.ray, processes=settings.workers, files=files) as workers,
     ):
         graded, problems = grade_again(settings, chosen, report, workers)
     for line in problems:
@@ -435,7 +438,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 return 0
             if entries:
                 models = model_names(settings.evaluate or ())
-                with open_workers(settings.ray, files=models) as workers:
+                with open_workers(
+                    settings.ray, processes=settings.workers, files=models
+                ) as workers:
                     status = grade_entries(settings, entries, workers)
             submissions = read_submissions(settings.submissions)
             if settings.again is not None:

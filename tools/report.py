@@ -342,7 +342,8 @@ ALL = (
     ),
     Report(
         "general",
-        "agents.distil --precision bfloat16",
+        "agents.distil --scenarios 18000 --steps 43000 --width 128 --batch-size 4096 "
+        "--learning-rate 0.0012 --precision tf32 --device cuda",
         90,
         distilled_table,
         {"scores.png": "general.png"},

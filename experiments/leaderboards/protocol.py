@@ -188,18 +188,30 @@ def _is_small_enough(scenario: Scenario) -> bool:
     return True
 
 
+class BattleRun(NamedTuple):
+    """Battles of a run against one opponent."""
+
+    opponent: str
+    run: int
+    policy: str
+
+
 class Job(NamedTuple):
-    """What is graded at once: a task, or several tasks in one of the generated scenarios."""
+    """What is graded at once: a task, several tasks in a generated scenario, or a battle's run."""
 
     policies: list[str]
     tasks: tuple[Task, ...]
-    generated: GeneratedScenario | None = None
+    part: GeneratedScenario | BattleRun | None = None
     is_last: bool = True  # of those with the same tasks
 
     def __str__(self) -> str:
         """Return what is graded."""
-        seed = "" if self.generated is None else f", seed {self.generated.seed}"
-        return f"{self.tasks[0]}{seed}"
+        words = str(self.tasks[0])
+        if isinstance(self.part, GeneratedScenario):
+            words += f", seed {self.part.seed}"
+        elif self.part is not None:
+            words += f" against {self.part.opponent}, run {self.part.run + 1}"
+        return words
 
 
 class Refused(NamedTuple):
@@ -211,26 +223,35 @@ class Refused(NamedTuple):
 def do_job(job: Job) -> tuple[Job, Any]:
     """Grade; returns the job, and the results or that the policy was refused."""
     try:
-        if job.generated is not None:
-            seats = [task.seat for task in job.tasks]
-            return job, grade_generated(job.policies, seats, job.generated)
-        graders = {"duels": grade_duel, "hidden": grade_hidden, "battles": grade_battle}
-        return job, graders[job.tasks[0].track](job.policies, job.tasks[0])
+        task = job.tasks[0]
+        if isinstance(job.part, GeneratedScenario):
+            seats = [each.seat for each in job.tasks]
+            return job, grade_generated(job.policies, seats, job.part)
+        if job.part is not None:
+            return job, play_battles(job.part, task)
+        return job, (grade_duel if task.track == "duels" else grade_hidden)(job.policies, task)
     except ValueError as error:  # it does not fit, or TooLarge
         return job, Refused(one_line(error))
 
 
 def jobs_of(policies: list[str], tasks: Sequence[Task]) -> Iterator[Job]:
-    """Yield the jobs of tasks; each generated scenario is solved once for both seats."""
+    """Yield the jobs of tasks; each generated scenario is solved once for both seats.
+
+    In battles an untrained policy plays `RUNS` runs with other dice.
+    """
+    players = policies if len(policies) > 1 else policies * RUNS
+    battles = [BattleRun(opponent, *run) for opponent in POOL for run in enumerate(players)]
     for scenario in dict.fromkeys(task.scenario for task in tasks):
         own = tuple(task for task in tasks if task.scenario == scenario)
         kind = own[0].kind
-        if kind is None:
+        if kind is not None:
+            scenarios = generated_scenarios(kind)
+            yield from (Job(policies, own, each, each is scenarios[-1]) for each in scenarios)
+        elif own[0].track == "battles":
+            for task in own:
+                yield from (Job(policies, (task,), each, each is battles[-1]) for each in battles)
+        else:
             yield from (Job(policies, (task,)) for task in own)
-            continue
-        last = generated_scenarios(kind)[-1]
-        for each in generated_scenarios(kind):
-            yield Job(policies, own, each, each is last)
 
 
 def grade(
@@ -248,7 +269,7 @@ def grade(
     """
     failed: list[str] = []
     refused: set[tuple[Task, ...]] = set()
-    generated: list[dict[str, list[list[float]]]] = []  # of a kind
+    parts: list[tuple[Job, Any]] = []  # of the same tasks
 
     def jobs() -> Iterator[Job]:
         for job in jobs_of(policies, tasks):
@@ -262,27 +283,36 @@ def grade(
             continue
         if isinstance(found, Refused):
             refused.add(job.tasks)
-            generated = []
+            parts = []
             failed += [f"{name}: {task}: {found.reason}" for task in job.tasks]
-        elif job.generated is None:
-            (task,) = job.tasks
-            results[task.track][str(task)] = found
         else:
-            generated.append(found)
+            parts.append((job, found))
             if job.is_last:
                 for task in job.tasks:
-                    results[task.track][str(task)] = _joined(generated, task.seat)
-                generated = []
+                    results[task.track][str(task)] = _joined(parts, task)
+                parts = []
         if job.is_last or job.tasks in refused:
             report("", len(job.tasks))
     return failed
 
 
-def _joined(found: list[dict[str, list[list[float]]]], seat: str) -> list[list[float]]:
-    """Join a seat's scores in the generated scenarios: a list for each run."""
+def _joined(parts: list[tuple[Job, Any]], task: Task) -> Any:
+    """Join what the jobs of a task have found.
+
+    In generated scenarios these are a seat's scores, a list for each run; in a battle mean points
+    by opponent, of each run.
+    """
+    if task.track == "battles":
+        points: dict[str, list[float]] = {opponent: [] for opponent in POOL}
+        for job, found in parts:
+            assert isinstance(job.part, BattleRun)
+            points[job.part.opponent].append(found)
+        return points
+    if task.kind is None:
+        return parts[0][1]
     return [
         [score for scores in run for score in scores]
-        for run in zip(*(each[seat] for each in found), strict=True)
+        for run in zip(*(found[task.seat] for _, found in parts), strict=True)
     ]
 
 
@@ -347,25 +377,18 @@ def grade_generated(
     return found
 
 
-def grade_battle(policies: list[str], task: Task) -> dict[str, list[float]]:
-    """Grade several runs of a policy in a battle; returns mean points by opponent.
-
-    An untrained policy plays `RUNS` runs with other dice.
-    """
-    players = policies if len(policies) > 1 else policies * RUNS
-    found: dict[str, list[float]] = {}
-    for opponent in POOL:
-        found[opponent] = []
-        for run, policy in enumerate(players):
-            agent = make_agent(local_path(policy), scenario=task.scenario, seat=task.seat, seed=run)
-            with one_torch_thread():
-                points = play(
-                    agent,
-                    seat=task.seat,
-                    scenario=task.scenario,
-                    opponent=opponent,
-                    battles=BATTLES_EACH,
-                    seed=FIRST_SEED + run * SPACING,
-                )
-            found[opponent].append(round(float(np.mean(points)), 4))
-    return found
+def play_battles(part: BattleRun, task: Task) -> float:
+    """Play a run's battles against an opponent; returns the mean points."""
+    agent = make_agent(
+        local_path(part.policy), scenario=task.scenario, seat=task.seat, seed=part.run
+    )
+    with one_torch_thread():
+        points = play(
+            agent,
+            seat=task.seat,
+            scenario=task.scenario,
+            opponent=part.opponent,
+            battles=BATTLES_EACH,
+            seed=FIRST_SEED + part.run * SPACING,
+        )
+    return round(float(np.mean(points)), 4)

@@ -179,6 +179,23 @@ def test_grading_writes_a_submission_that_is_one(tmp_path: Path) -> None:
     assert "| veteran | none | – | – | – |" in text  # noqa: RUF001
 
 
+def test_processes_share_the_grading(tmp_path: Path) -> None:
+    line = [
+        "--evaluate",
+        "veteran",
+        "--task",
+        "apprentice/caster",
+        "--task",
+        "apprentice/dispeller",
+    ]
+    for workers in ("1", "2"):
+        folder = ["--folder", str(tmp_path / workers)]
+        assert leaderboard.main([*line, "--workers", workers, *folder]) == 0
+    one, two = (read_submission(tmp_path / workers / "veteran.json") for workers in ("1", "2"))
+    assert one == two
+    assert len(one.duels) == 2
+
+
 def test_grading_where_items_are_hidden(tmp_path: Path) -> None:
     tasks = [f"--task=hidden-stone/{seat}" for seat in SEATS]
     players = ["veteran", "phase-search", "random"]
