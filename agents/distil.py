@@ -247,6 +247,8 @@ class Student:
     def set_state(self, state: dict[str, Any]) -> None:
         """Go on from what `save` wrote."""
         self.network.load_state_dict(state["network"])
+        for group in state["optimiser"]["param_groups"]:  # it may go on elsewhere
+            group["capturable"] = self.stored is not None
         self.optimiser.load_state_dict(state["optimiser"])
         self.targets.rng.bit_generator.state = state["rng"]
         self.seconds, self.steps = state["counts"]
@@ -456,6 +458,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     numbers = [each.name for each in fields(Settings) if each.type in (int, float)]
     common.check_positive(parser, settings, [name for name in numbers if name != "seed"])
+    if settings.device == "cuda" and not torch.cuda.is_available():
+        parser.error("--device: expected cpu, or a GPU that PyTorch can use, found none")
     resume = "resume" in switches
     if resume and not has_checkpoint(settings.out):
         parser.error(f"--resume: there is no checkpoint in {settings.out}")

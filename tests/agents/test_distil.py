@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from agents import distil
-from agents.checkpoints import has_checkpoint
+from agents.checkpoints import has_checkpoint, load_checkpoint
 from agents.distillation import grading, targets
 from agents.distillation.grading import Grade, grade_scenarios
 from agents.distillation.targets import (
@@ -114,6 +114,30 @@ def test_decisions_that_are_stored_are_what_is_shown(source: TargetSource) -> No
     chosen = drawn.draw(64)
     for kept, shown in zip(stored.batch, drawn.show(chosen), strict=True):
         assert np.array_equal(kept[torch.from_numpy(chosen)].numpy(), shown)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="asks for a machine without a GPU")
+def test_a_gpu_that_is_not_there_is_refused_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        distil.main(["--quick", "--device", "cuda"])
+    assert "--device: expected cpu, or a GPU that PyTorch can use" in capsys.readouterr().err
+
+
+def test_a_run_goes_on_on_another_device(source: TargetSource, tmp_path: Path) -> None:
+    useful = [number for number in range(4) if make_targets(source, number)]
+    settings = distil.Settings(width=16, batch_size=64, steps=40, out=tmp_path)
+    first, second = (
+        distil.Student(settings, TargetSet(source, useful, distil.LIMITS, seed)) for seed in (0, 1)
+    )
+    first.update()
+    first.optimiser.param_groups[0]["capturable"] = True  # as a GPU has left it
+    first.save()
+    second.set_state(load_checkpoint(tmp_path))
+    first.optimiser.param_groups[0]["capturable"] = False
+    for student in (first, second):
+        student.update()
+    for one, other in zip(first.network.parameters(), second.network.parameters(), strict=True):
+        assert torch.equal(one, other)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="asks for a GPU")
