@@ -11,6 +11,8 @@ come near that: strategies chase each other in circles. Known ways out are compa
 - "self-play": PPO as it is; the policy draws its actions.
 - "regularised": an entropy bonus that stays large, which pulls to uniform play and so damps the
   circles, as the magnet of magnetic mirror descent does (Sokota et al. 2023).
+- "with history": observations tell how each spell was last cast and answered, so that a policy
+  without a memory may know what the enemy let through.
 - each of them "averaged": a player who draws one of the networks of the curve before a battle, as
   fictitious play does (Brown 1951). It takes no more training.
 
@@ -55,6 +57,7 @@ CURVES = "curves.png"
 VARIANTS: dict[str, dict[str, Any]] = {
     "self-play": {},
     "regularised": {"final_entropy_coefficient": 0.1},
+    "with history": {"history": True},
 }
 """Ways to train, by what they set."""
 AVERAGED = ", averaged"
@@ -143,7 +146,7 @@ class Grader:
             def policy(*batch: Any, learner: Learner = learner) -> NDArray[np.float64]:
                 return probabilities_of(learner, *batch)
 
-            strategy = game.strategy_of(policy, seat)
+            strategy = game.strategy_of(policy, seat, trainer.battles.views[seat].limits)
             self.plays[seat] += self.graded * game.plays_of(strategy, seat)
             last[name] = self._score(strategy, seat)
             averaged[name] = self._score(game.strategy_of_plays(self.plays[seat]), seat)

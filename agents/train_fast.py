@@ -353,6 +353,11 @@ def check_settings(settings: Settings, resume: bool, overwrite: bool) -> None:
         raise ValueError(
             f"--features: expected raw for flat networks alone, found {settings.shape}"
         )
+    if settings.history and settings.exploring_starts:
+        raise ValueError(
+            "--history: expected --exploring-starts 0 with it, as a stored position does not tell "
+            f"what went before, found {settings.exploring_starts}"
+        )
     if settings.num_envs % settings.workers:
         raise ValueError(f"--num-envs: expected a multiple of {settings.workers} workers")
     check_trainable(settings.scenario)

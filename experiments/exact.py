@@ -1,6 +1,7 @@
 """Exact scores of registered agents and saved models in one scenario."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 from experiments.statistics import Floats
@@ -18,29 +19,31 @@ AnswersT = TypeVar("AnswersT")
 def score_of(game: ExactGame, name: str, seat: int | str) -> Score:
     """Return the exact score of a registered agent or a saved model.
 
-    A model's sizes may be those that fit the scenario, or those that all generated scenarios have.
-    A `ValueError` says that they are neither, or that it is no function of what it observes.
+    A model's sizes may be those that fit the scenario, that all generated scenarios have, or that
+    it learned. A `ValueError` says that they are none, or that it is no function of what it
+    observes.
     """
     if find_scripted(name) is not None:
         return game.score(game.probabilities(name, seat), seat)
     agent = make_agent(local_path(name), scenario=game.solution.scenario, seat=seat, seed=0)
-    probabilities = _ask(lambda limits: game.probabilities(agent, seat, limits, reached=True))
+    probabilities = _ask(agent, lambda sizes: game.probabilities(agent, seat, sizes, reached=True))
     return game.score(probabilities, seat)
 
 
 def hidden_strategy_of(game: HiddenGame, name: str, seat: int | str) -> Floats:
     """Return how such a player plays where items are hidden; of one that draws, probabilities."""
     agent = make_agent(local_path(name), scenario=game.scenario, seat=seat, seed=0)
-    return _ask(lambda limits: game.strategy_of(agent, seat, limits))
+    return _ask(agent, lambda sizes: game.strategy_of(agent, seat, sizes))
 
 
-def _ask(ask: Callable[[Limits | None], AnswersT]) -> AnswersT:
-    """Ask a model in the sizes that fit the scenario, or else in those of generated scenarios."""
+def _ask(agent: object, ask: Callable[[Limits | None], AnswersT]) -> AnswersT:
+    """Ask a model in the sizes that fit the scenario, of generated ones, or that it learned."""
+    others = generated_limits(Generation().sizes), getattr(agent, "limits", None)
     with one_torch_thread():
         try:
             return ask(None)
         except ValueError as error:
-            try:
-                return ask(generated_limits(Generation().sizes))
-            except ValueError:
-                raise error from None
+            for sizes in others:
+                with suppress(ValueError):
+                    return ask(sizes)
+            raise error from None

@@ -18,6 +18,8 @@ class Settings:
         width: width of their hidden layers.
         features: what a flat network sees: all numbers of the observation, or raw ones alone,
             without the promises that are worked out from chances and worths.
+        history: observations also tell how each spell was last cast and answered; needs
+            `exploring_starts` of 0, as a stored position does not tell what went before.
         num_envs: battles side by side.
         rollout: decisions of each battle between two updates.
         batch_size: decisions of a gradient step.
@@ -51,6 +53,7 @@ class Settings:
     shape: str = field(default="flat", metadata={"choices": ("flat", "entities")})
     width: int = 96
     features: str = field(default="all", metadata={"choices": ("all", "raw")})
+    history: bool = False
     num_envs: int = 2048
     rollout: int = 16
     batch_size: int = 2048

@@ -76,7 +76,8 @@ class Trainer:
         self.group = group = group or ProcessGroup()
         names = settings.scenario
         count = self.num_envs = settings.num_envs // group.count
-        self.battles = SelfPlayBatch(count, names if len(names) > 1 else names[0])
+        played = names if len(names) > 1 else names[0]
+        self.battles = SelfPlayBatch(count, played, history=settings.history)
         torch.manual_seed(settings.seed)  # the same networks in all processes
         self.learners = tuple(Learner(seat, self.battles, settings, group) for seat in range(2))
         self.rng = np.random.default_rng([settings.seed, 2, group.rank])

@@ -511,6 +511,7 @@ def test_several_runs_have_several_seeds_and_are_not_made_twice(
         (["--scenario", "generated-phase:test"], "is for tests, train on generated-phase"),
         (["--seed", "-1"], "--seed: expected from 0, found -1"),
         (["--gae-lambda", "nan"], "--gae-lambda: expected 0.0 to 1.0, found nan"),
+        (["--history"], "--history: expected --exploring-starts 0 with it"),
         (["--entropy", "-0.1"], "--entropy-coefficient: expected from 0.0, found -0.1"),
     ],
 )

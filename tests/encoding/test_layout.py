@@ -15,7 +15,7 @@ from ..envs.playing import PHASES, table_of
 OLD_FLAGS = ("own_dice", "rerolls", "in_play", "free_spells", "battle")
 NEW_FLAGS = (
     "targets", "resistance", "marks", "comets", "selection", "stored_dice", "panic",
-    "victory_points", "exceptions", "hidden",
+    "victory_points", "exceptions", "hidden", "history",
 )  # fmt: skip
 FLAGS = OLD_FLAGS + NEW_FLAGS
 
@@ -134,7 +134,9 @@ def test_offsets_split_the_vector(limits: Limits) -> None:
                   **dict.fromkeys(("worth_per_phase", "remains_in_play", "lasts_one_turn",
                                    "in_play", "fresh", "tried"), limits.in_play),
                   "lands_later": limits.comets,
-                  "best_with_item": limits.exceptions, "for_friends": limits.targets},
+                  "best_with_item": limits.exceptions, "for_friends": limits.targets,
+                  **dict.fromkeys(("last_dice", "last_number", "let_through", "answered_by_dice",
+                                   "answered_by_item"), limits.history)},
         "in_choice": {"at_unit": limits.targets * max(own.units, enemy.units),
                       "at_wizard": limits.targets * max(own.wizards, enemy.wizards)},
         "in_item": {**dict.fromkeys(powers, limits.exceptions), "shown": limits.hidden},

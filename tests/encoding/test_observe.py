@@ -13,6 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 import wfb_gym
+from wfb_gym.encoding.history import new_histories
 from wfb_gym.encoding.layout import Layout, layout
 from wfb_gym.encoding.limits import Limits, fit
 from wfb_gym.encoding.observe import observe, write_static
@@ -40,7 +41,8 @@ class Eye:
     def see(self, battle: Battle) -> NDArray[np.float32]:
         row = np.full(self.layout.size, np.nan, np.float32)
         at = self.layout.offsets[0]
-        observe(battle.packed, battle.state, self.seat, at, self.static, row)
+        history = new_histories(1)[0]
+        observe(battle.packed, battle.state, history, self.seat, at, self.static, row)
         return row
 
     def named_fields(self, battle: Battle) -> dict[str, float]:
@@ -312,8 +314,8 @@ def test_every_number_that_is_declared_is_written() -> None:
         for field, shown in zip(count.eye.layout.fields, count.written, strict=True)
         if shown
     }
-    # `test_hidden_items` looks at those of hidden items: positions that look alike share them
-    declared = layout(replace(MOST, hidden=False)).fields
+    # `test_hidden_items` and `test_history` look at others, which do not follow from the position
+    declared = layout(replace(MOST, hidden=False, history=False)).fields
     assert written == {kind_of(field.name) for field in declared}
 
 

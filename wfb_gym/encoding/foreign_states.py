@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._records import Records, as_records
+from wfb_gym.encoding.history import Answer
 from wfb_gym.encoding.limits import most_dispel_dice, most_own_dice, most_power_dice
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.state import (
@@ -331,6 +332,17 @@ _SITUATIONS = (
 
 _COUNTED = ("items", "level", "wounds", "unit_wounds", "contacts", "markers")
 _POOLS = ("power", "dispel", "own_dice")
+
+
+def check_histories(what: str, histories: Values) -> None:
+    """Raise a ValueError about the first history, (k,), that no battle leads to; see `Fields`."""
+    fields = Fields(what, histories)
+    for name, low, high in (
+        ("dice", 0, DICE),
+        ("number", _LEAST_NUMBER, _MOST_NUMBER),
+        ("answer", min(Answer), DICE),
+    ):
+        fields.check_range(name, low, high)
 
 
 def check_states(

@@ -226,6 +226,14 @@ class SpellOffsets(Record):
         when="exceptions", may_lose=True, promise=True,
     )  # fmt: skip
     for_friends: Int64 = number("1 if it is aimed at its owner's army", when="targets")
+    last_dice: Int64 = number("rolled when it was last cast", MOST_DICE, DICE, when="history")
+    last_number: Int64 = number(
+        "to dispel that cast", 255, NUMBER, low=-_MOST_HELP, when="history",
+        note="0 where it failed or was irresistible",
+    )  # fmt: skip
+    let_through: Int64 = number("1 if that cast was let through", when="history")
+    answered_by_dice: Int64 = number("rolled to dispel it", MOST_DICE, DICE, when="history")
+    answered_by_item: Int64 = number("1 if an item dispelled it outright", when="history")
     stride: Int64  # numbers from one to the next
 
 

@@ -71,6 +71,8 @@ class Limits:
         exceptions: whether items may do other than what a Dispel Scroll or a Power Stone does, or
             than to add to the army's dispels or re-roll dice.
         hidden: whether an army may hold items that its enemy does not see.
+        history: whether observations tell how each spell was last cast and answered. No scenario
+            needs it: it is for policies without a memory where items are hidden.
     """
 
     own: ArmyLimits
@@ -92,6 +94,7 @@ class Limits:
     victory_points: bool = False
     exceptions: bool = False
     hidden: bool = False
+    history: bool = False
 
     def __post_init__(self) -> None:
         for name, army in (("own", self.own), ("opponent", self.opponent)):
@@ -131,7 +134,9 @@ class Limits:
 
 
 SWITCHES = tuple(
-    field.name for field in fields(Limits) if field.type is bool and field.name != "hidden"
+    field.name
+    for field in fields(Limits)
+    if field.type is bool and field.name not in ("hidden", "history")
 )
 """The limits that say whether something may happen in a generated scenario."""
 

@@ -9,6 +9,7 @@ from numpy import float32
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.encoding.comets import write_comets, write_points
+from wfb_gym.encoding.history import History, write_history
 from wfb_gym.encoding.layout import FIXED_OFFSETS, ArmyOffsets, ItemOffsets, LayoutOffsets
 from wfb_gym.encoding.morale import write_morale
 from wfb_gym.encoding.promises import write_aims, write_choices, write_shared_resistance
@@ -185,13 +186,20 @@ def _write_powers(item: PackedItem, at: ItemOffsets, field: int, row: Row) -> No
 
 @jit(forceinline=False)
 def observe(
-    packed: PackedScenario, state: State, seat: int, at: LayoutOffsets, static: Row, row: Row
+    packed: PackedScenario,
+    state: State,
+    history: History,
+    seat: int,
+    at: LayoutOffsets,
+    static: Row,
+    row: Row,
 ) -> None:
     """Write a seat's observation of a decision or of the end of a battle.
 
     Args:
         packed: the scenario.
         state: the position.
+        history: of the battle; read only where the layout shows it.
         seat: army that observes, 0 or 1.
         at: offsets of the layout.
         static: row that `write_static` made for this scenario, seat and layout.
@@ -223,6 +231,9 @@ def observe(
     if at.in_item.shown >= 0:
         _write_hidden_items(packed, state, seat, seat, at, at.own, row)
         _write_hidden_items(packed, state, seat, other(seat), at, at.enemy, row)
+    if at.in_spell.last_dice >= 0:
+        write_history(packed, history, seat, at, at.own, row)
+        write_history(packed, history, other(seat), at, at.enemy, row)
     _write_castable_spells(packed, state, seat, at, row)
     if at.in_spell.known >= 0 or at.in_spell.in_play >= 0:
         _write_spells_in_play(packed, state, seat, at, at.own.spells, row)

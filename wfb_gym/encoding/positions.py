@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from wfb_gym._jit import jit
 from wfb_gym._records import Records, as_records
 from wfb_gym.encoding.actions import ActionCodec
+from wfb_gym.encoding.history import History
 from wfb_gym.engine.actions import ACTIONS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.hidden_items import deal_likeliest
@@ -88,6 +89,7 @@ class Positions:
         states: `engine.state.STATE` records, shape (k,): copies, free to change.
         seat: that decides: 0 or 1.
         codec: of the action space that the answers belong to.
+        histories: what went before, (k,), where observations tell of it.
     """
 
     packed_scenarios: Records[PackedScenario]
@@ -95,6 +97,7 @@ class Positions:
     states: Records[State]
     seat: int
     codec: ActionCodec
+    histories: Records[History] | None = None
 
     def __post_init__(self) -> None:
         hide_enemy_items(self.packed_scenarios, self.scenario, self.states, self.seat)
@@ -110,8 +113,10 @@ class Positions:
 
     def rows(self, chosen: NDArray[Any]) -> Self:
         """Copy some of them, by rows or by a mask."""
-        states = copy_states(self.states, chosen)
-        return replace(self, scenario=self.scenario[chosen], states=states)
+        states, histories = copy_states(self.states, chosen), self.histories
+        if histories is not None:
+            histories = as_records(History, np.ascontiguousarray(histories[chosen]))
+        return replace(self, scenario=self.scenario[chosen], states=states, histories=histories)
 
 
 def copy_states(states: Records[State] | NDArray[Any], chosen: NDArray[Any]) -> Records[State]:

@@ -1,5 +1,6 @@
 """One seat's view of scenarios: its layout and codec, and what it observes at positions."""
 
+from dataclasses import replace
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 from wfb_gym._jit import jit
 from wfb_gym._records import Records
 from wfb_gym.encoding.actions import ActionCodec, action_codec
+from wfb_gym.encoding.history import History, new_histories
 from wfb_gym.encoding.layout import Layout, LayoutOffsets, layout
 from wfb_gym.encoding.limits import Limits, check_covers, fit
 from wfb_gym.encoding.observe import observe, write_static
@@ -50,17 +52,25 @@ class View:
 
     @classmethod
     def fitted(
-        cls, packed_scenarios: Records[PackedScenario], seat: int, limits: Limits | None = None
+        cls,
+        packed_scenarios: Records[PackedScenario],
+        seat: int,
+        limits: Limits | None = None,
+        *,
+        history: bool = False,
     ) -> Self:
         """Make a seat's view of scenarios, with the smallest limits unless some are given.
+
+        With `history` it shows how spells were cast and answered, whatever the limits say.
 
         Raises:
             ValueError: a scenario exceeds the limits that are given.
         """
         if limits is None:
-            return cls(packed_scenarios, seat, fit(packed_scenarios, seat))
-        check_covers(limits, packed_scenarios, seat)
-        return cls(packed_scenarios, seat, limits)
+            limits = fit(packed_scenarios, seat)
+        else:
+            check_covers(limits, packed_scenarios, seat)
+        return cls(packed_scenarios, seat, replace(limits, history=limits.history or bool(history)))
 
     @property
     def arrays(self) -> ViewArrays:
@@ -71,17 +81,29 @@ class View:
         )
 
     def show(
-        self, scenario: NDArray[np.int64], states: Records[State]
+        self,
+        scenario: NDArray[np.int64],
+        states: Records[State],
+        histories: Records[History] | None = None,
     ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Return what the seat sees at positions (k,) of scenarios, int64 (k,).
 
         Observations are float32 (k, size) and legal actions bool (k, actions): pass alone where the
-        seat has nothing to decide.
+        seat has nothing to decide. `histories`, (k,), tell what went before.
+
+        Raises:
+            ValueError: the limits show histories, and there are none.
         """
+        if self.limits.history and histories is None:
+            raise ValueError(
+                "limits: history: expected what went before each position, which a position alone "
+                "does not tell, found none"
+            )
         observations = np.empty((len(states), self.layout.size), np.float32)
         masks = np.empty((len(states), self.codec.n), np.bool_)
         _show(
-            self.arrays, self.packed_scenarios, scenario, states, new_work_spaces(),
+            self.arrays, self.packed_scenarios, scenario, states,
+            new_histories(1) if histories is None else histories, new_work_spaces(),
             observations, masks,
         )  # fmt: skip
         return observations, masks
@@ -106,6 +128,7 @@ def _show(
     packed_scenarios: Records[PackedScenario],
     scenario: NDArray[np.int64],
     states: Records[State],
+    histories: Records[History],
     scratch: Records[WorkSpace],
     observations: NDArray[np.float32],
     masks: NDArray[np.bool_],
@@ -115,7 +138,10 @@ def _show(
         which = scenario[k]
         state = states[k]
         packed = packed_scenarios[which]
-        observe(packed, state, view.seat, view.offsets[0], view.static[which], observations[k])
+        history = histories[min(k, histories.shape[0] - 1)]  # one empty one where none are shown
+        observe(
+            packed, state, history, view.seat, view.offsets[0], view.static[which], observations[k]
+        )
         count = 0
         if is_decision(state.node) and state.mover == view.seat:
             count = legal_actions(packed, state, work)

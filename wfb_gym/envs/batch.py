@@ -62,20 +62,25 @@ class Batch(EpisodeDriver):
         limits: Limits | None,
         mode: Autoreset,
         points_per_reward: float,
+        history: bool = False,
     ) -> None:
-        self._arguments = num_envs, scenario, seat, opponent, limits, mode, points_per_reward
+        self._arguments = (
+            num_envs, scenario, seat, opponent, limits, mode, points_per_reward, history,
+        )  # fmt: skip
         check_num_envs(num_envs)
         scale = 1.0 / validated_points_per_reward(points_per_reward)
         scenarios = resolve_scenarios(scenario)
         packed_scenarios = scenarios.packed_scenarios
-        view = View.fitted(packed_scenarios, seat, scenarios.limits if limits is None else limits)
+        limits = scenarios.limits if limits is None else limits
+        view = View.fitted(packed_scenarios, seat, limits, history=history)
         self.seat, self.limits = seat, view.limits
         numbers, self._policies = resolve_opponents(opponent)
         move_tables = _load_move_tables(numbers, scenarios, 1 - seat)
         super().__init__(num_envs, scenarios, view, numbers, move_tables, mode, scale)
         self.layout, self.codec = view.layout, view.codec
         digest = hashlib.sha256(packed_scenarios.tobytes())
-        digest.update(f"{seat} {numbers} {int(mode)} {self.redraw}".encode())
+        told = " history" if view.limits.history else ""
+        digest.update(f"{seat} {numbers} {int(mode)} {self.redraw}{told}".encode())
         self._identity = digest.hexdigest()
         dice = (scenarios.limits or fit(packed_scenarios, 1 - seat)).dice
         self._other = View(packed_scenarios, 1 - seat, self.limits.from_other_seat(dice))
@@ -95,7 +100,8 @@ class Batch(EpisodeDriver):
         envs, identity = part_of_state(state, "envs", bytes), part_of_state(state, "identity", str)
         if len(envs) == self.envs.nbytes and identity != self._identity:
             raise ValueError(
-                "state: expected one of the same scenarios, seat, opponents and autoreset mode"
+                "state: expected one of the same scenarios, seat, opponents, autoreset mode and "
+                "history"
             )
         self.load_envs(envs, "environments", self.seat)
         self.begun = True

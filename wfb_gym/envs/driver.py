@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import entry_point
 from wfb_gym._records import Records, as_records, new_records
-from wfb_gym.encoding.foreign_states import Fields, check_states
+from wfb_gym.encoding.foreign_states import Fields, check_histories, check_states
+from wfb_gym.encoding.history import History
 from wfb_gym.encoding.positions import Positions, copy_states
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.generator import key_of_seed
@@ -124,6 +125,7 @@ class EpisodeDriver:
         move_tables: for optimal opponents.
         mode: when ended episodes begin anew.
         scale: reward per point.
+        notes: keep the histories for the view of another seat too.
 
     Raises:
         ValueError: there are more scenarios than environments.
@@ -138,6 +140,8 @@ class EpisodeDriver:
         move_tables: MoveTables,
         mode: Autoreset,
         scale: float,
+        *,
+        notes: bool = False,
     ) -> None:
         self.num_envs, self.mode, self.view, self.scale = num_envs, mode, view, scale
         self.scenarios, self.packed_scenarios, self.redraw, _ = scenarios
@@ -151,7 +155,8 @@ class EpisodeDriver:
         self.envs.scenario = np.arange(num_envs) % count
         self.game = kernel.Game(
             self.envs, self.packed_scenarios, new_records(kernel.FirstPosition, count),
-            bool(self.redraw), np.array(pool, np.int64), move_tables, int(mode), float(scale),
+            bool(self.redraw), np.array(pool, np.int64), move_tables, int(mode),
+            notes or view.limits.history, float(scale),
         )  # fmt: skip
         self._scratch = new_work_spaces()
         self._members = np.arange(num_envs)
@@ -252,7 +257,10 @@ class EpisodeDriver:
     def positions_of(self, members: NDArray[np.int64], view: View) -> Positions:
         """Return what a planner in a seat may see of some environments."""
         scenario, states = self.envs.scenario[members], copy_states(self.envs["state"], members)
-        return Positions(self.packed_scenarios, scenario, states, view.seat, view.codec)
+        histories = None
+        if self.game.notes:
+            histories = as_records(History, np.ascontiguousarray(self.envs["history"][members]))
+        return Positions(self.packed_scenarios, scenario, states, view.seat, view.codec, histories)
 
     def load_envs(self, state: bytes, what: str, seat: int | None) -> None:
         """Overwrite the environments with the bytes of as many others, which errors call `what`.
@@ -280,6 +288,7 @@ class EpisodeDriver:
         fields.check_range("scenario", 0, len(self.packed_scenarios) - 1)
         fields.check_range("opponent", 0, len(self.game.pool) - 1)
         fields.check(np.isfinite(fields["unpaid"]), "unpaid", "a finite number")
+        check_histories(what, fields["history"])
         states = fields["state"]
         check_states(what, self.packed_scenarios, fields["scenario"], states)
         over, status = states["node"] == Node.END, fields["status"]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
 from wfb_gym._records import Float64, Int8, Int64, Record, Records, dtype_of
+from wfb_gym.encoding.history import History, forget, note
 from wfb_gym.encoding.observe import observe
 from wfb_gym.encoding.view import ViewArrays, write_mask
 from wfb_gym.engine.chance import sample
@@ -70,6 +71,7 @@ class Environment(Record):
     unpaid: Float64  # points won since the learner's last reward, by the first army
     scenario: Int64
     opponent: Int64  # member of the pool that plays this episode
+    history: History  # kept where an observation tells of it
     status: Int8
 
 
@@ -97,6 +99,7 @@ class Game(NamedTuple):
     pool: NDArray[np.int64]  # opponents by number; of several, one is drawn for each episode
     move_tables: MoveTables  # of optimal opponents
     mode: int  # Autoreset
+    notes: bool  # keep the histories
     scale: float  # reward per point
 
 
@@ -115,8 +118,8 @@ class Step(NamedTuple):
 @jit(forceinline=False)
 def advance(
     packed: PackedScenario,
-    state: State,
-    rng: Rng,
+    env: Environment,
+    notes: bool,
     seat: int,
     opponent: ScriptedPlayer,
     count: int,
@@ -125,20 +128,25 @@ def advance(
     """Go on until the learner, in `seat`, or an external opponent decides, or the battle ends.
 
     `work` lists the `count` legal actions of the state, none if it is no decision, and in the end
-    those of whoever must decide.
+    those of whoever must decide. What is done goes to the environment's history if it `notes`.
 
     Returns:
         Points that changed hands, as the first army sees them, and the number of legal actions.
     """
+    state, rng = env.state, env.rng
     points = 0.0
     while True:
         if count > 0:
             if state.mover == seat or opponent.number == Scripted.EXTERNAL:
                 return points, count
             action = choose_action(opponent, packed, state, work, count, rng)
+            if notes:
+                note(packed, env.history, state, action)
             gained, count = act_and_list(packed, state, action, work)
         elif FIRST_CHANCE <= state.node <= LAST_CHANCE:
             outcome = sample(packed, state, rng, work)
+            if notes:
+                note(packed, env.history, state, 0)
             gained, count = resolve_and_list(packed, state, outcome, work)
         else:
             return points, 0
@@ -170,10 +178,12 @@ def restart(env: Environment, game: Game, seat: int, work: WorkSpace) -> int:
     draw_episode(env, game.redraw, game.starts.shape[0], game.pool.shape[0])
     start = game.starts[env.scenario]
     env.state = start.state
+    if game.notes:
+        forget(env.history)
     state, packed, count = env.state, game.packed_scenarios[env.scenario], start.count
     if count > 0:
         count = legal_actions(packed, state, work)
-    gained, count = advance(packed, state, env.rng, seat, _opponent_of(env, game), count, work)
+    gained, count = advance(packed, env, game.notes, seat, _opponent_of(env, game), count, work)
     env.unpaid = start.points + gained
     opens = count > 0 and state.mover != seat
     env.status = Status.OPPONENT_OPENS if opens else Status.LEARNER_DECIDES
@@ -265,9 +275,11 @@ def _drive_chunk(
         else:
             raise AssertionError("the driver has no such operation")
         if code >= 0:
+            if game.notes:
+                note(packed, env.history, state, code)
             first, count = act_and_list(packed, state, code, work)
             opponent = _opponent_of(env, game)
-            gained, count = advance(packed, state, env.rng, seat, opponent, count, work)
+            gained, count = advance(packed, env, game.notes, seat, opponent, count, work)
             env.unpaid += first + gained
             if count > 0 and state.mover != seat:
                 env.status = Status.OPPONENT_DECIDES if paid else Status.OPPONENT_OPENS
@@ -281,7 +293,8 @@ def _drive_chunk(
                 out.terminations[i] = True
                 env.status = Status.DONE
                 if game.mode == Autoreset.SAME_STEP:
-                    observe(packed, state, seat, at, view.static[env.scenario], out.final[i])
+                    static = view.static[env.scenario]
+                    observe(packed, state, env.history, seat, at, static, out.final[i])
                     begins = True
         if begins:
             count = restart(env, game, seat, work)
@@ -289,7 +302,8 @@ def _drive_chunk(
             if env.status == Status.OPPONENT_OPENS:
                 waiting += 1
                 continue
-        observe(packed, state, seat, at, view.static[env.scenario], out.observations[row])
+        static = view.static[env.scenario]
+        observe(packed, state, env.history, seat, at, static, out.observations[row])
         write_mask(row, count, work, view.indices, out.masks)
     return waiting
 

@@ -53,6 +53,7 @@ class SelfPlayBatch(EpisodeDriver):
         scenario: a bundled name, a path, a `Scenario`, or a sequence of these.
         limits: of each army's spaces; fitted to the scenarios unless given.
         autoreset: begin the next battle in the call that ends one.
+        history: each army sees how spells were last cast and answered, whatever the limits say.
 
     Attributes:
         views: how each army sees the battles: layout and codec.
@@ -75,18 +76,22 @@ class SelfPlayBatch(EpisodeDriver):
         limits: tuple[Limits, Limits] | None = None,
         *,
         autoreset: bool = True,
+        history: bool = False,
     ) -> None:
         check_num_envs(num_envs)
         scenarios = resolve_scenarios(scenario)
         first, second = limits or (scenarios.limits, scenarios.limits)
         self.views = (
-            View.fitted(scenarios.packed_scenarios, 0, first),
-            View.fitted(scenarios.packed_scenarios, 1, second),
+            View.fitted(scenarios.packed_scenarios, 0, first, history=history),
+            View.fitted(scenarios.packed_scenarios, 1, second, history=history),
         )
         # The first army's seat is the learner's, the other's an external opponent's, and what is
         # won between two decisions stays in `Environment.unpaid`.
         pool, tables = [int(Scripted.EXTERNAL)], no_move_tables()
-        super().__init__(num_envs, scenarios, self.views[0], pool, tables, Autoreset.DISABLED, 1.0)
+        super().__init__(
+            num_envs, scenarios, self.views[0], pool, tables, Autoreset.DISABLED, 1.0,
+            notes=self.views[1].limits.history,
+        )  # fmt: skip
         self._autoreset = autoreset
         self._codes = np.zeros(num_envs, np.int64)
         self._out = self._new_step(np.zeros((num_envs, self.views[0].codec.n), np.bool_))
@@ -147,7 +152,15 @@ class SelfPlayBatch(EpisodeDriver):
 
         Returns:
             What each army must decide now, in all battles.
+
+        Raises:
+            ValueError: observations tell what went before, which positions do not.
         """
+        if self.game.notes:
+            raise ValueError(
+                "positions: expected battles whose observations tell nothing of what went before, "
+                "found limits with history"
+            )
         self.envs["state"][members] = states
         self.envs["scenario"][members] = scenario
         return self._decisions()

@@ -80,6 +80,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
     "generated": a new one each episode |
     | `opponent` | "veteran" | name, callable, agent, path of a saved model, or a list of these |
     | `limits` | fitted | sizes of the spaces, to let one policy play several scenarios |
+    | `history` | False | observations also tell how each spell was last cast and answered |
     | `points_per_reward` | 100.0 | points that make a reward of 1 |
     | `strict` | False | raise on an illegal action |
     | `render_mode` | None | "ansi" or "rgb_array": `render()` describes or draws what has \
@@ -101,13 +102,14 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         scenario: ScenarioLike = "archmage-duel",
         opponent: Opponent | Sequence[Opponent] = "veteran",
         limits: Limits | None = None,
+        history: bool = False,
         points_per_reward: float = 100.0,
         strict: bool = False,
         render_mode: str | None = None,
     ) -> None:
         check_render_mode(render_mode)
         self.batch = Batch(
-            1, scenario, self.seat, opponent, limits, Autoreset.DISABLED, points_per_reward
+            1, scenario, self.seat, opponent, limits, Autoreset.DISABLED, points_per_reward, history
         )
         self.render_mode = render_mode
         if render_mode is not None:

@@ -151,6 +151,8 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         opponent: a scripted player's name, a callable over batches, a saved model's path, or
             a list of these, of which one is drawn for each episode.
         limits: sizes of the spaces; fitted to the scenarios unless given.
+        history: observations also tell how each spell was last cast and answered, for policies
+            without a memory where items are hidden.
         autoreset_mode: when ended episodes begin anew.
         points_per_reward: points that make a reward of 1.
         strict: raise on illegal actions instead of replacing them.
@@ -175,6 +177,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         scenario: ScenarioLike | Sequence[ScenarioLike] = "archmage-duel",
         opponent: Opponent | Sequence[Opponent] = "veteran",
         limits: Limits | None = None,
+        history: bool = False,
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         points_per_reward: float = 100.0,
         strict: bool = False,
@@ -184,8 +187,9 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         check_render_mode(render_mode)
         mode = _autoreset_mode(autoreset_mode)
         self.batch = Batch(
-            num_envs, scenario, self.seat, opponent, limits, Autoreset[mode.name], points_per_reward
-        )
+            num_envs, scenario, self.seat, opponent, limits, Autoreset[mode.name],
+            points_per_reward, history,
+        )  # fmt: skip
         self.num_envs = num_envs
         self.render_mode = render_mode
         if render_mode is not None:

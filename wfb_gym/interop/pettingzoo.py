@@ -42,13 +42,14 @@ _PHASE_AGENTS = ("caster_0", "dispeller_0")
 _BATTLE_AGENTS = ("army_0", "army_1")
 
 
-def _one_battle(scenario: ScenarioLike, limits: SomeLimits) -> SelfPlayBatch:
+def _one_battle(scenario: ScenarioLike, limits: SomeLimits, history: bool) -> SelfPlayBatch:
     """Return one battle, which stays where it ends."""
+    how: dict[str, bool] = {"autoreset": False, "history": history}
     pair = (limits, limits) if isinstance(limits, Limits) else limits
-    game = SelfPlayBatch(1, scenario, None if pair == FITTED else pair, autoreset=False)
+    game = SelfPlayBatch(1, scenario, None if pair == FITTED else pair, **how)
     if limits is None:
         both = union([view.limits for view in game.views])
-        game = SelfPlayBatch(1, scenario, (both, both), autoreset=False)
+        game = SelfPlayBatch(1, scenario, (both, both), **how)
     return game
 
 
@@ -73,6 +74,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         limits: sizes of the spaces: None for the smallest that both armies can share, so that
             their spaces are equal and one policy can play either; "fitted" for those that
             ``wfb_gym/Caster-v0`` and its kin have; or `Limits`, for both or of each.
+        history: observations also tell how each spell was last cast and answered.
         points_per_reward: points that make a reward of 1.
         strict: raise on an illegal action.
         observe_mask: observations are dicts of ``observation`` and ``action_mask``.
@@ -97,6 +99,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         *,
         scenario: ScenarioLike = "archmage-duel",
         limits: SomeLimits = None,
+        history: bool = False,
         points_per_reward: float = 100.0,
         strict: bool = False,
         observe_mask: bool = False,
@@ -109,13 +112,13 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
             raise ValueError(f"render_mode: expected one of {expected}, found {render_mode!r}")
         self._scale = 1.0 / validated_points_per_reward(points_per_reward)
         self._arguments = {
-            "scenario": scenario, "limits": limits, "points_per_reward": points_per_reward,
-            "strict": strict, "observe_mask": observe_mask, "idle_pass": idle_pass,
-            "render_mode": render_mode,
+            "scenario": scenario, "limits": limits, "history": history,
+            "points_per_reward": points_per_reward, "strict": strict,
+            "observe_mask": observe_mask, "idle_pass": idle_pass, "render_mode": render_mode,
         }  # fmt: skip
         self.render_mode = render_mode
         self._watcher = None if render_mode is None else BattleWatcher(render_mode)
-        self._game = _one_battle(scenario, limits)
+        self._game = _one_battle(scenario, limits, history)
         self._strict = strict
         self._observe_mask = observe_mask
         self._idle_pass = idle_pass
@@ -257,8 +260,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         """Observation of a seat, float32 (size,)."""
         if self._asked is None:
             raise RuntimeError("call reset() before looking")
-        states = self._game.states(np.zeros(1, np.int64))
-        observations, _ = self._game.views[seat].show(self._game.playing, states)
+        observations, _ = self._game.observe(np.zeros(1, np.int64), self._game.views[seat])
         return observations.reshape(-1)
 
     def render(self) -> Any:

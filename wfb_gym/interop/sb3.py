@@ -46,6 +46,7 @@ class PhaseVecEnv(VecEnv):
         opponent: a scripted player's name, a callable over batches, a saved model's path, or a
             list of these, of which one is drawn for each episode.
         limits: sizes of the spaces; fitted to the scenarios unless given.
+        history: observations also tell how each spell was last cast and answered.
         points_per_reward: points that make a reward of 1.
     """
 
@@ -57,6 +58,7 @@ class PhaseVecEnv(VecEnv):
         scenario: ScenarioLike | Sequence[ScenarioLike] = "archmage-duel",
         opponent: Opponent | Sequence[Opponent] = "veteran",
         limits: Limits | None = None,
+        history: bool = False,
         points_per_reward: float = 100.0,
     ) -> None:
         self.batch = Batch(
@@ -67,6 +69,7 @@ class PhaseVecEnv(VecEnv):
             limits,
             Autoreset.SAME_STEP,
             points_per_reward,
+            history,
         )
         self.limits = self.batch.limits
         self.render_mode = None

@@ -84,7 +84,8 @@ class NetworkAgent:
         if self.seat not in (None, positions.seat):
             raise ValueError(f"{self.name}: it plays seat {self.seat}, not {positions.seat}")
         view = self._view_of(positions.packed_scenarios, positions.seat)
-        own = self._likeliest(*view.show(positions.scenario, positions.states))
+        seen = view.show(positions.scenario, positions.states, positions.histories)
+        own = self._likeliest(*seen)
         return positions.codec.index_of[view.codec.code_of[own]]
 
     def chances_at(

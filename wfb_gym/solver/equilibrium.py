@@ -29,7 +29,12 @@ from wfb_gym.seats import seat_number
 from wfb_gym.solver.evaluation import Score
 from wfb_gym.solver.game_graph import DEFAULT_BYTES, Progress
 from wfb_gym.solver.graph_arrays import LEAF
-from wfb_gym.solver.public_tree import PublicExpansion, PublicTree, build_tree
+from wfb_gym.solver.public_tree import (
+    PublicExpansion,
+    PublicTree,
+    TreeHistories,
+    build_tree,
+)
 from wfb_gym.solver.regret_matching import Learned, Sweeper, to_probabilities
 from wfb_gym.solver.seat_decisions import PolicyLike
 
@@ -105,6 +110,7 @@ class HiddenGame:
         expansion = PublicExpansion(self.scenario, max_bytes, whole, start, known_bytes)
         self.packed = expansion.packed
         self.veil = expansion.veil
+        self._begins_late = start is not None
         tree = build_tree(expansion, progress)
         self.tree: PublicTree = tree._replace(weights=_weights(tree, beliefs))
         self._sweeper = Sweeper(self.tree.arrays, self.tree.weights)
@@ -211,7 +217,8 @@ class HiddenGame:
 
         Raises:
             ValueError: it is no policy, or answers with something else than legal actions or
-                probabilities; or the tree is not whole.
+                probabilities; or the tree is not whole, or does not begin with the battle but
+                `limits` tell what went before.
         """
         self.check_whole()
         own = seat_number(seat)
@@ -235,15 +242,25 @@ class HiddenGame:
                 "ends where all is known; HiddenGame(..., whole=True) makes it"
             )
 
+    @cached_property
+    def _histories(self) -> TreeHistories:
+        if self._begins_late:
+            raise ValueError(
+                "limits: history: expected a tree that begins with the battle, as a position does "
+                "not tell what went before it"
+            )
+        return TreeHistories(self.packed, self.veil, self.tree)
+
     def _answers(
         self, policy: Any, view: View, nodes: NDArray[np.int64], states: Records[State]
     ) -> Floats:
         """Return a policy's probabilities of the actions of some nodes; 0 of all others."""
         scenario = np.zeros(len(nodes), np.int64)
-        observations, masks = view.show(scenario, states)
+        histories = self._histories.at(nodes) if view.limits.history else None
+        observations, masks = view.show(scenario, states, histories)
 
         def positions() -> Positions:
-            return Positions(self.packed, scenario, states, view.seat, view.codec)
+            return Positions(self.packed, scenario, states, view.seat, view.codec, histories)
 
         answer = ask_policy(policy, observations, masks, positions)
         answers = validated_probabilities(answer, masks, "policy")

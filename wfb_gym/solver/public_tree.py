@@ -16,11 +16,23 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wfb_gym._jit import jit
 from wfb_gym._records import Records, as_records
+from wfb_gym.encoding.history import HISTORY, History, new_histories, note
 from wfb_gym.engine.actions import ACTIONS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.keys import KeyPlan, new_plan
-from wfb_gym.engine.state import FIRST_DECISION, LAST_DECISION, Node, State, new_states
+from wfb_gym.engine.queries import is_chance
+from wfb_gym.engine.state import (
+    FIRST_DECISION,
+    LAST_DECISION,
+    Node,
+    State,
+    WorkSpace,
+    new_states,
+    new_work_spaces,
+)
+from wfb_gym.engine.transition import act
 from wfb_gym.packing import pack
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario import Scenario
@@ -97,6 +109,77 @@ class PublicTree(NamedTuple):
                 unpack_states(plan, keys, own, states)
                 yield first + own, states
             first += len(keys)
+
+
+class TreeHistories:
+    """How spells were cast and answered on the way to each node of a tree.
+
+    Args:
+        packed: the packed scenario, (1,).
+        veil: of the scenario.
+        tree: of its public histories.
+    """
+
+    def __init__(self, packed: Records[PackedScenario], veil: "Veil", tree: PublicTree) -> None:
+        arrays, work = tree.arrays, new_work_spaces()
+        cast = new_histories(1)
+        for army, side in enumerate(packed[0].armies):
+            for field in HISTORY.names or ():
+                cast[field][0, army, : int(side.n_spells)] = -1
+        self._bytes = np.flatnonzero(_bytes_of(cast)[0])  # others stay 0
+        self._kept = np.zeros((len(arrays.mover), len(self._bytes)), np.uint8)
+        first = 0
+        for plan, keys in tree.parts:
+            last = first + len(keys)
+            node = np.repeat(np.arange(len(keys)), np.diff(arrays.first_action[first : last + 1]))
+            states = new_states(len(node))
+            unpack_states(plan, keys, node, states)
+            low, high = arrays.first_action[first], arrays.first_action[last]
+            for army in range(ARMIES):
+                own = np.flatnonzero(arrays.mover[first + node] == army)
+                dealt = states[own].copy()
+                veil.deal(dealt, army, arrays.legal[low:high][own].argmax(1))
+                states[own] = dealt
+            after = self.at(first + node)
+            _note_each(packed, after, states, tree.code[low:high].astype(np.int64), work)
+            ways = np.diff(arrays.first_way[low : high + 1])
+            begin = 1 + arrays.first_way[low]
+            self._kept[begin : begin + ways.sum()] = np.repeat(
+                _bytes_of(after)[:, self._bytes], ways, 0
+            )
+            first = last
+
+    def at(self, nodes: NDArray[np.int64]) -> Records[History]:
+        """Return the histories of some nodes, (k,)."""
+        histories = new_histories(len(nodes))
+        _bytes_of(histories)[:, self._bytes] = self._kept[nodes]
+        return histories
+
+
+@jit(nogil=True, forceinline=False)
+def _note_each(
+    packed: Records[PackedScenario],
+    histories: Records[History],
+    states: Records[State],
+    actions: NDArray[np.int64],
+    scratch: Records[WorkSpace],
+) -> None:
+    """Add what is done in positions (k,) to histories (k,), and the roll that follows at once.
+
+    Positions are overwritten. The action of a roll is -1.
+    """
+    for k in range(states.shape[0]):
+        state, history = states[k], histories[k]
+        note(packed[0], history, state, actions[k])
+        if actions[k] >= 0:
+            act(packed[0], state, actions[k], scratch[0])
+            if is_chance(state.node):
+                note(packed[0], history, state, -1)
+
+
+def _bytes_of(histories: Records[History]) -> NDArray[np.uint8]:
+    """View histories (k,) as bytes (k, bytes)."""
+    return np.asarray(histories).view(np.uint8).reshape(len(histories), HISTORY.itemsize)
 
 
 class Veil:

@@ -1,0 +1,447 @@
+"""How spells were last cast and answered: what is noted, who keeps it, who needs it."""
+
+import pickle
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
+
+from tests.engine.builders import army, game, wizard
+from tests.engine.hidden import SCROLL, STONE, hidden_scenario, kinds, random_play, scenarios
+from wfb_gym.encoding.history import Answer, new_histories, note
+from wfb_gym.encoding.limits import fit
+from wfb_gym.encoding.view import View
+from wfb_gym.engine import actions
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.hidden_items import deal_instead, may_be_kind
+from wfb_gym.engine.state import Node, new_states
+from wfb_gym.envs.self_play import SelfPlayBatch
+from wfb_gym.packing import pack
+from wfb_gym.scenario import hidden_scenarios, load_scenario
+from wfb_gym.scenario.sizes import DICE as MOST_DICE
+from wfb_gym.solver import ExactGame, HiddenGame
+from wfb_gym.solver.expansion import INLINE
+from wfb_gym.solver.node_index import unpack_states
+from wfb_gym.solver.public_tree import TreeHistories
+
+SCENARIOS = scenarios() | {name: load_scenario(name) for name in hidden_scenarios()}
+BOLT, BLAST = 0, 1
+POWER_STONE_DICE = 2
+
+
+class Noted(Battle):
+    """A battle that keeps its history; actions may be given, dice are rolled."""
+
+    def __init__(self, packed: Any) -> None:
+        super().__init__(packed)
+        self.histories = new_histories(1)
+
+    def act(self, action: int) -> float:
+        note(self.packed, self.histories[0], self.state, action)
+        return super().act(action)
+
+    def resolve(self, outcome: int) -> float:
+        note(self.packed, self.histories[0], self.state, 0)
+        return super().resolve(outcome)
+
+    def of(self, spell: int, army: int = 0) -> tuple[int, int, int]:
+        """Dice, number and answer of a spell's last cast."""
+        history = self.histories[0]
+        found = (history.dice, history.number, history.answer)
+        dice, number, answer = (int(each[army, spell]) for each in found)
+        return dice, number, answer
+
+
+def begun(**keys: Any) -> Noted:
+    """A battle in which the dispeller holds a scroll, at the first nomination."""
+    scrolls = kinds([], [SCROLL])
+    scenario = hidden_scenario(dispeller=scrolls, casts={"power_dice": 6}, **keys)
+    battle = Noted(pack(scenario))
+    battle.resolve(1)
+    return battle
+
+
+def cast(battle: Noted, spell: int, *faces: int) -> None:
+    battle.act(actions.FIRST_CAST + spell)
+    battle.act(actions.FIRST_DICE + len(faces))
+    battle.roll(*faces)
+
+
+def test_what_was_never_cast_has_no_history() -> None:
+    assert begun().of(BOLT) == (0, 0, Answer.NONE)
+
+
+def test_a_cast_that_fails_leaves_its_dice_alone() -> None:
+    battle = begun()
+    cast(battle, BOLT, 3, 1)
+    assert battle.node == Node.NOMINATE
+    assert battle.of(BOLT) == (2, 0, Answer.NONE)
+    assert battle.of(BLAST) == (0, 0, Answer.NONE)
+
+
+def test_a_spell_that_is_let_through() -> None:
+    battle = begun()
+    cast(battle, BOLT, 5, 3)
+    assert battle.of(BOLT) == (2, 0, Answer.NONE)  # nobody has answered yet
+    battle.act(actions.PASS)
+    assert battle.of(BOLT) == (2, 8, Answer.LET_THROUGH)
+
+
+def test_dice_against_a_spell_are_noted_whatever_they_show() -> None:
+    found = []
+    for faces in ((1, 2), (5, 5)):
+        battle = begun()
+        cast(battle, BOLT, 5, 3)
+        battle.act(actions.FIRST_DICE + 2)
+        battle.roll(*faces)
+        found.append(battle.of(BOLT))
+    assert found == [(2, 8, 2)] * 2
+
+
+def test_a_scroll_that_is_read() -> None:
+    battle = begun()
+    cast(battle, BLAST, 5, 6)
+    battle.act(actions.FIRST_ITEM)
+    assert battle.of(BLAST) == (2, 11, Answer.BY_ITEM)
+
+
+def test_an_item_that_helps_a_roll_is_no_answer_by_itself() -> None:
+    charm = {"name": "Charm", "uses": 1, "when_dispelling": {"bonus": 1}}
+    battle = begun(answers={"items": ["Charm"]}, items=[charm])
+    cast(battle, BLAST, 5, 6)
+    battle.act(actions.FIRST_ITEM)
+    assert battle.node == Node.DISPEL
+    assert battle.of(BLAST)[2] == Answer.NONE
+    battle.act(actions.FIRST_DICE + 1)
+    battle.roll(2)
+    assert battle.of(BLAST) == (2, 11, 1)
+
+
+def test_a_spell_that_is_cast_again_begins_anew() -> None:
+    battle = begun(phases=3)
+    cast(battle, BOLT, 5, 3)
+    battle.act(actions.PASS)
+    while battle.node != Node.NOMINATE or battle.state.phase != 2:
+        battle.act(actions.PASS)
+    assert battle.of(BOLT) == (2, 8, Answer.LET_THROUGH)
+    cast(battle, BOLT, 1)
+    assert battle.of(BOLT) == (1, 0, Answer.NONE)
+
+
+def test_a_bound_spell_is_cast_on_no_dice() -> None:
+    rod = {"name": "Rod", "bound": {"power_level": 4, "spell": {"name": "Bolt", "worth": 20.0}}}
+    mage, rival = wizard(2, items=["Rod"]), wizard(1, name="Rival")
+    battle = Noted(game(army(mage), army(rival, dispel_dice=2), items=[rod]).packed_scenarios)
+    battle.act(actions.FIRST_CAST)
+    assert battle.node == Node.DISPEL
+    battle.act(actions.FIRST_DICE + 1)
+    battle.roll(1)
+    assert battle.of(0) == (0, 4, 1)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_what_the_enemy_was_dealt_changes_no_history(name: str) -> None:
+    packed, rng = pack(SCENARIOS[name]), np.random.default_rng(5)
+    views = [View.fitted(packed, seat, history=True) for seat in range(2)]
+    compared = 0
+    for _ in range(20):
+        battle = Noted(packed)
+        while battle.node == Node.DEAL:
+            battle.resolve(int(rng.integers(battle.packed.armies[battle.mover].n_kinds)))
+        for _ in random_play(battle, rng):
+            for seat, view in enumerate(views):
+                enemy = 1 - seat
+                for kind in range(int(battle.packed.armies[enemy].n_kinds)):
+                    if not may_be_kind(battle.packed, battle.state, enemy, kind):
+                        continue
+                    twin = battle.copy()
+                    deal_instead(twin.packed, twin.state, enemy, kind)
+                    one, two = (
+                        view.show(np.zeros(1, np.int64), states_of(each), battle.histories)[0]
+                        for each in (battle, twin)
+                    )
+                    np.testing.assert_array_equal(one, two)
+                    compared += int(kind != battle.state.kind[enemy] - 1)
+    assert compared > 50
+
+
+def states_of(battle: Battle) -> Any:
+    """A copy of its state, (1,)."""
+    states = new_states(1)
+    states[0] = battle.state
+    return states
+
+
+def test_observations_show_it() -> None:
+    battle = begun(phases=3)
+    cast(battle, BOLT, 5, 3)
+    battle.act(actions.PASS)
+    cast(battle, BLAST, 6, 5)
+    battle.act(actions.FIRST_ITEM)
+    for seat, side in enumerate(("own", "enemy")):
+        view = View.fitted(battle.packed_scenarios, seat, history=True)
+        row = view.show(np.zeros(1, np.int64), states_of(battle), battle.histories)[0][0]
+        seen = view.layout.named_fields(row)
+        assert row.min() >= -1.0
+        assert (row >= view.layout.low).all()
+        assert (row <= view.layout.high).all()
+        names = "last dice", "last number", "let through", "answered by dice", "answered by item"
+        bolt, blast = ([seen[f"{side} spell {k} {name}"] for name in names] for k in (1, 2))
+        assert bolt == pytest.approx([0.2, 8 / 15, 1, 0, 0])
+        assert blast == pytest.approx([0.2, 11 / 15, 0, 0, 1])
+
+
+def test_a_position_alone_does_not_tell_it() -> None:
+    battle = begun()
+    view = View.fitted(battle.packed_scenarios, 0, history=True)
+    with pytest.raises(ValueError, match=r"limits: history: expected what went before"):
+        view.show(np.zeros(1, np.int64), states_of(battle))
+    game = ExactGame("apprentice")
+
+    def uniform(observations: Any, masks: Any) -> Any:
+        return masks / masks.sum(1, keepdims=True)
+
+    with pytest.raises(ValueError, match=r"limits: history"):
+        game.probabilities(uniform, 0, view_limits("apprentice"))
+    battles = SelfPlayBatch(2, "hidden-duel", history=True)
+    battles.reset(1)
+    members = np.zeros(1, np.int64)
+    states: Any = battles.states(members)
+    with pytest.raises(ValueError, match=r"positions: expected .* found limits with history"):
+        battles.put(members, members, states)
+
+
+def view_limits(name: str) -> Any:
+    """Limits of the caster that show histories."""
+    return View.fitted(pack(load_scenario(name)), 0, history=True).limits
+
+
+class Follower:
+    """What a battle's decisions say of its casts, worked out from outside the engine."""
+
+    def __init__(self) -> None:
+        self.casts: dict[int, list[float]] = {}
+        self.spell, self.stone, self.is_last_die = -1, 0, False
+
+    def seen(self, state: Any) -> dict[int, list[float]]:
+        """The casts that a decision shows; nobody is asked for the dice where only one is left."""
+        if self.is_last_die and state.node not in (Node.ITEM, Node.POOL_DICE):
+            self.casts[self.spell] = [(1 + self.stone) / 10, 0, 0, 0, 0]
+            self.is_last_die = False
+        return self.casts
+
+    def decide(self, state: Any, code: int) -> None:
+        if state.node == Node.NOMINATE:
+            self.spell, self.stone = code - actions.FIRST_CAST, 0
+            self.is_last_die = code >= actions.FIRST_CAST and state.power == 1
+        elif state.node == Node.ITEM:
+            self.stone = POWER_STONE_DICE * (code != actions.PASS)
+        elif state.node == Node.POOL_DICE:
+            self.casts[self.spell] = [(code - actions.FIRST_DICE + self.stone) / 10, 0, 0, 0, 0]
+        elif state.node == Node.DISPEL:
+            cast = self.casts[self.spell]
+            cast[1] = int(state.number) / 15
+            if code == actions.PASS:
+                cast[2] = 1
+            elif code < actions.FIRST_ITEM:
+                cast[3] = (code - actions.FIRST_DICE) / 10
+            else:
+                cast[4] = 1
+
+
+def test_battles_keep_their_histories() -> None:
+    battles, rng = SelfPlayBatch(16, "hidden-duel", history=True), np.random.default_rng(2)
+    spells = int(battles.packed_scenarios[0].armies[0].n_spells)
+    found = [Follower() for _ in range(16)]
+    answers = np.zeros(5)
+    asked = battles.reset(1)
+    for _ in range(300):
+        for seat, one in enumerate(asked):
+            view = battles.views[seat]
+            first = view.layout.offsets[0][("own", "enemy")[seat]].spells
+            stride = view.layout.offsets[0].in_spell.stride
+            last = view.layout.offsets[0].in_spell.last_dice
+            for row, member in zip(one.observations, one.members, strict=True):
+                casts = found[member].seen(battles.envs[member].state)
+                for k in range(spells):
+                    seen = row[first + k * stride + last :][:5]
+                    expected = casts.get(k, [0.0] * 5)
+                    assert seen == pytest.approx(expected)
+                    answers += np.array(expected) > 0
+        chosen = []
+        for seat, one in enumerate(asked):
+            picked = np.where(one.masks, rng.random(one.masks.shape), -1.0).argmax(1)
+            chosen.append(picked)
+            for member, code in zip(
+                one.members, battles.views[seat].codec.code_of[picked], strict=True
+            ):
+                found[member].decide(battles.envs[member].state, int(code))
+        asked = battles.play(*chosen)
+        for member in np.flatnonzero(battles.ended):
+            found[member] = Follower()
+    assert (answers > 20).all()  # every kind was seen
+
+
+@pytest.mark.parametrize("seat", ["Caster", "Dispeller"])
+@pytest.mark.parametrize("opponent", ["veteran", "policy"])
+def test_environments_play_the_same_with_and_without(seat: str, opponent: str) -> None:
+    def last_legal(observations: Any, masks: Any) -> Any:
+        return masks.shape[1] - 1 - masks[:, ::-1].argmax(1)
+
+    who: Any = last_legal if opponent == "policy" else opponent
+    plain, told = (
+        gym.make_vec(
+            f"wfb_gym/{seat}-v0", num_envs=64, scenario="hidden-duel", opponent=who, history=each
+        )
+        for each in (False, True)
+    )
+    names = [field.name for field in told.unwrapped.batch.layout.fields]  # type: ignore[attr-defined]
+    kept = {field.name for field in plain.unwrapped.batch.layout.fields}  # type: ignore[attr-defined]
+    same = np.array([name in kept for name in names])
+    assert (~same).sum() == 5 * sum("last dice" in name for name in names) > 0
+    before, info = plain.reset(seed=3)
+    after, _ = told.reset(seed=3)
+    rng, shown = np.random.default_rng(4), 0.0
+    for _ in range(60):
+        np.testing.assert_array_equal(before, after[:, same])
+        shown += float(after[:, ~same].sum())
+        mask = info["action_mask"]
+        chosen = np.where(mask, rng.random(mask.shape), -1.0).argmax(1)
+        before, *paid, info = plain.step(chosen)
+        after, *also, _ = told.step(chosen)
+        for one, two in zip(paid, also, strict=True):
+            np.testing.assert_array_equal(one, two)
+    assert shown > 100.0
+
+
+def test_gymnasium_finds_nothing_wrong() -> None:
+    env = gym.make("wfb_gym/Dispeller-v0", scenario="hidden-scrolls", history=True)
+    check_env(env.unwrapped, skip_render_check=True)
+
+
+def test_a_copy_and_a_saved_state_remember_it() -> None:
+    def make(history: bool, mode: AutoresetMode = AutoresetMode.NEXT_STEP) -> Any:
+        return gym.make_vec(
+            "wfb_gym/Caster-v0", num_envs=32, scenario="hidden-duel", history=history,
+            autoreset_mode=mode,
+        ).unwrapped  # fmt: skip
+
+    env, rng = make(True), np.random.default_rng(6)
+    _, info = env.reset(seed=1)
+    for _ in range(6):
+        mask = info["action_mask"]
+        seen, *_, info = env.step(np.where(mask, rng.random(mask.shape), -1.0).argmax(1))
+    twin = pickle.loads(pickle.dumps(env))
+    other = make(True)
+    other.set_state(env.get_state())
+    for each in (twin, other):
+        np.testing.assert_array_equal(each.batch.look().observations, seen)
+    with pytest.raises(ValueError, match="autoreset mode and history"):
+        make(False).set_state(env.get_state())
+
+
+@pytest.mark.parametrize("name", ["three spells", "both", "luck", "in play", "two phases"])
+def test_the_tree_tells_what_play_does(name: str) -> None:
+    """Random play is followed on the tree, and the histories there are those of the battle."""
+    game = HiddenGame(SCENARIOS[name], whole=True)
+    histories, arrays = TreeHistories(game.packed, game.veil, game.tree), game.tree.arrays
+    everything = positions_of(game)
+    rng, compared = np.random.default_rng(7), 0
+    for _ in range(60):
+        battle, node = Noted(game.packed), 0
+        while battle.node == Node.DEAL:
+            battle.resolve(int(rng.integers(battle.packed.armies[battle.mover].n_kinds)))
+        while True:
+            assert histories.at(np.array([node])).tobytes() == battle.histories.tobytes()
+            compared += int(battle.histories["dice"].any())
+            first, last = arrays.first_action[node], arrays.first_action[node + 1]
+            if arrays.mover[node] < 2:
+                code = int(rng.choice(battle.legal_actions()))
+                action = first + int(np.flatnonzero(game.tree.code[first:last] == code)[0])
+                battle.act(code)
+            else:
+                action = first
+            rolls = 0
+            while battle.is_chance() and rolls < INLINE:  # of which the tree makes one way
+                outcomes = battle.chance_outcomes()
+                battle.resolve(outcomes[int(rng.integers(len(outcomes)))][0])
+                rolls += 1
+            if battle.is_over:
+                break
+            hidden = states_of(battle)
+            game.veil.hide(hidden)
+            ways = np.arange(arrays.first_way[action], arrays.first_way[action + 1])
+            same = [way for way in ways if everything[way + 1] == hidden.tobytes()]
+            assert len(same) == 1
+            node = int(same[0]) + 1
+    assert compared > 50
+
+
+def positions_of(game: HiddenGame) -> list[bytes]:
+    """The veiled position of every node of a tree."""
+    found: list[bytes] = []
+    for plan, keys in game.tree.parts:
+        states = new_states(len(keys))
+        unpack_states(plan, keys, np.arange(len(keys)), states)
+        found += [states[k].tobytes() for k in range(len(keys))]
+    return found
+
+
+def test_a_policy_that_reads_it_plays_where_others_cannot_tell_apart() -> None:
+    """Who casts nothing more once a spell was let through is another strategy, and graded so."""
+    scenario = hidden_scenario(caster=kinds([], [STONE]), dispeller=kinds([], [SCROLL]))
+    game = HiddenGame(scenario, whole=True)
+    limits = View.fitted(game.packed, 0, history=True).limits
+    fields = View.fitted(game.packed, 0, limits).layout.fields
+    through = [k for k, field in enumerate(fields) if field.name.endswith("let through")]
+
+    def wary(observations: Any, masks: Any) -> Any:
+        chances = masks / masks.sum(1, keepdims=True)
+        stops = observations[:, through].any(1) & masks[:, 0]
+        chances[stops] = np.eye(masks.shape[1])[0]
+        return chances
+
+    strategy = game.strategy_of(wary, 0, limits)
+    node, mover = game.tree.node_of_action, game.tree.arrays.mover
+    told = TreeHistories(game.packed, game.veil, game.tree).at(node)
+    let_through = (told["answer"] == Answer.LET_THROUGH).any((1, 2))
+    may_stop = np.isin(node, node[game.tree.code == actions.PASS])
+    stops = (mover[node] == 0) & let_through & may_stop
+    assert stops.sum() > 20
+    certain = np.where(game.tree.code[stops, None] == actions.PASS, game.uniform[stops] > 0, 0.0)
+    np.testing.assert_array_equal(strategy[stops], certain)
+    others = (mover[node] == 0) & ~stops
+    np.testing.assert_allclose(strategy[others], game.uniform[others])
+    found = game.solve(0.01)
+    assert found.score(strategy, 0).guaranteed != pytest.approx(found.score(game.uniform, 0).random)
+    battle = Battle(game.packed)
+    battle.resolve(0)
+    battle.resolve(0)
+    late = HiddenGame(scenario, whole=True, start=states_of(battle))
+    with pytest.raises(ValueError, match="a tree that begins with the battle"):
+        late.strategy_of(wary, 0, limits)
+
+
+def test_limits_without_it_are_as_they_were() -> None:
+    packed = pack(load_scenario("hidden-duel"))
+    assert not fit(packed, 0).history
+    names = [field.name for field in View.fitted(packed, 0).layout.fields]
+    assert not any("last dice" in name or "let through" in name for name in names)
+
+
+def test_a_history_that_no_battle_leads_to_is_refused() -> None:
+    battles = SelfPlayBatch(2, "hidden-duel", history=True)
+    battles.reset(1)
+    state = battles.get_state()
+    for field, value, expected in (
+        ("dice", MOST_DICE + 1, r"dice\[0\]\[3\]: expected 0\.\.24, found 25"),
+        ("number", 300, r"number\[0\]\[3\]: expected -288\.\.255, found 300"),
+        ("answer", -3, r"answer\[0\]\[3\]: expected -2\.\.24, found -3"),
+    ):
+        envs = battles.envs.copy()
+        envs["history"][field][1, 0, 3] = value
+        with pytest.raises(ValueError, match=rf"^state: battle 1: {expected}"):
+            battles.set_state({**state, "battles": envs.tobytes()})

@@ -1,0 +1,114 @@
+"""How each spell was last cast and answered: what everybody saw, kept beside the position.
+
+Positions forget the past, and where items are hidden it tells what the enemy may hold: who let a
+strong spell through has no scroll, or keeps it. `note` is called with every position and what is
+done in it, and reads nothing that a seat may not see. What dice bring is left out: past choices
+carry what is believed, dice do not.
+"""
+
+from enum import IntEnum
+from typing import Annotated
+
+import numpy as np
+from numpy import float32
+from numpy.typing import NDArray
+
+from wfb_gym._jit import int64, jit
+from wfb_gym._records import Record, Records, dtype_of, new_records
+from wfb_gym.encoding.layout import ArmyOffsets, LayoutOffsets
+from wfb_gym.encoding.rows import DIE, NUMBER, ONE, Row, put
+from wfb_gym.engine.actions import FIRST_ITEM, FIRST_WIZARD, PASS
+from wfb_gym.engine.state import DispelAttempt, Node, State
+from wfb_gym.packing.records import DispelUse, PackedScenario
+from wfb_gym.scenario.sizes import ARMIES, SPELLS
+
+
+class Answer(IntEnum):
+    """What was done against a cast, other than to roll so many dice."""
+
+    NONE = 0  # yet; or it could not be dispelled
+    LET_THROUGH = -1
+    BY_ITEM = -2  # an item dispels it outright
+
+
+class History(Record):
+    """The last cast of each spell in the battle."""
+
+    dice: Annotated[NDArray[np.int8], ARMIES, SPELLS]  # rolled for it; none for a bound spell
+    number: Annotated[NDArray[np.int16], ARMIES, SPELLS]  # to dispel it; 0 where nobody may
+    answer: Annotated[NDArray[np.int8], ARMIES, SPELLS]  # dice rolled to dispel it, or `Answer`
+
+
+HISTORY = dtype_of(History)
+
+
+def new_histories(count: int) -> Records[History]:
+    """Histories in which nothing was cast, shape (count,)."""
+    return new_records(History, count)
+
+
+@jit
+def forget(history: History) -> None:
+    """Begin a battle's history."""
+    for army in range(ARMIES):
+        for spell in range(SPELLS):
+            history.dice[army, spell] = 0
+            history.number[army, spell] = 0
+            history.answer[army, spell] = Answer.NONE
+
+
+@jit(forceinline=False)
+def note(packed: PackedScenario, history: History, state: State, action: int) -> None:
+    """Add what is done in a position to a history.
+
+    Args:
+        packed: the scenario.
+        history: changed in place.
+        state: the position before it: a decision, or a roll.
+        action: engine code of the decision; anything for a roll.
+    """
+    if state.spell == 0:
+        return
+    army, spell = int64(state.active), int64(state.spell - 1)
+    if state.node == Node.ROLL_CASTING:
+        history.dice[army, spell] = state.dice
+        history.number[army, spell] = 0
+        history.answer[army, spell] = Answer.NONE
+    elif state.attempt != DispelAttempt.CAST:
+        return
+    elif state.node == Node.ROLL_DISPEL:
+        history.answer[army, spell] = state.dice
+    elif state.node == Node.DISPEL:
+        if state.declared == 0:
+            history.number[army, spell] = state.number
+            history.answer[army, spell] = Answer.NONE
+        if action == PASS:
+            history.answer[army, spell] = Answer.LET_THROUGH
+        elif FIRST_ITEM <= action < FIRST_WIZARD:
+            item = packed.armies[state.mover].items[action - FIRST_ITEM]
+            if item.dispel_use == DispelUse.AUTOMATIC:
+                history.answer[army, spell] = Answer.BY_ITEM
+
+
+@jit(forceinline=False)
+def write_history(
+    packed: PackedScenario,
+    history: History,
+    army: int,
+    at: LayoutOffsets,
+    first: ArmyOffsets,
+    row: Row,
+) -> None:
+    """Write how an army's spells were last cast and answered."""
+    spell = at.in_spell
+    for s in range(packed.armies[army].n_spells):
+        field = first.spells + s * spell.stride
+        answer = int64(history.answer[army, s])
+        put(row, field + spell.last_dice, float32(history.dice[army, s]) * DIE)
+        put(row, field + spell.last_number, float32(history.number[army, s]) * NUMBER)
+        if answer > 0:
+            put(row, field + spell.answered_by_dice, float32(answer) * DIE)
+        elif answer == Answer.LET_THROUGH:
+            put(row, field + spell.let_through, ONE)
+        elif answer == Answer.BY_ITEM:
+            put(row, field + spell.answered_by_item, ONE)
