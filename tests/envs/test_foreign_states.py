@@ -26,7 +26,8 @@ def test_every_field_has_a_range() -> None:
     tables = foreign_states.RANGES, foreign_states.RANGES_BY_SCENARIO, foreign_states.BITS
     named = [name for table in tables for name in table]
     assert sorted(named) == sorted(STATE.names or ())
-    checked = ["state", "rng", "unpaid", "scenario", "opponent", "history", "status"]  # `EpisodeDriver._check`
+    # `EpisodeDriver._check`
+    checked = ["state", "rng", "unpaid", "scenario", "opponent", "history", "status"]
     assert list(ENVIRONMENT.names or ()) == checked
 
 
