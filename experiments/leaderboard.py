@@ -12,10 +12,11 @@ Without --evaluate it checks the submissions, JSON files in experiments/leaderbo
 writes docs/leaderboard.md. With it each name gets a submission of its own; saved models are the
 runs of one submission, one for each seed. --again grades submissions again, all of them unless some
 are named, and fails where a result differs. docs/benchmark.md describes protocol and files. Ctrl-C
-keeps the tasks that were done.
+keeps the tasks that were done; the same command goes on with the others where it was interrupted.
 """
 
 import argparse
+import hashlib
 import io
 import json
 import os
@@ -40,6 +41,7 @@ from experiments.leaderboards.submissions import (
     read_submission,
     read_submissions,
 )
+from experiments.records import Record, RecordError
 from experiments.statistics import Interval, bootstrap, probability_of_improvement
 from experiments.tournaments.matches import model_names
 from experiments.workers import RAY, WorkerError, Workers, open_workers
@@ -101,6 +103,12 @@ class Settings(argparse.Namespace):
         if self.preset:
             named = [*named, *map(str, PRESETS[self.preset])]
         return list(dict.fromkeys(named))
+
+    @property
+    def unfinished(self) -> Path:
+        """The folder of what interrupted gradings found."""
+        usual = Path("runs/leaderboard-quick" if self.quick else "runs/leaderboard")
+        return (self.folder or usual) / "unfinished"
 
     @property
     def submissions(self) -> Path:
@@ -213,13 +221,19 @@ def grade_entries(settings: Settings, entries: Entries, workers: Workers) -> int
     with common.report_progress("grading", len(entries) * len(settings.tasks)) as report:
         for name, policies in entries.items():
             results: dict[str, Any] = {}
-            with common.Interruptible() as session:
+            unfinished = settings.unfinished / name
+            about = {"protocol": protocol.PROTOCOL, "policies": _digests(policies)}
+            with (
+                Record(unfinished, "parts.jsonl", "grading", about) as record,
+                common.Interruptible() as session,
+            ):
                 for line in protocol.grade(
-                    name, policies, settings.tasks, results, report, workers
+                    name, policies, settings.tasks, results, report, workers, record
                 ):
                     print(line, file=sys.stderr)
                     status = common.FAILED
-            about = {
+                record.delete()
+            submission = {
                 "protocol": protocol.PROTOCOL,
                 "name": name,
                 "description": settings.description or DESCRIPTIONS.get(policies[0], policies[0]),
@@ -230,11 +244,20 @@ def grade_entries(settings: Settings, entries: Entries, workers: Workers) -> int
                 "versions": common.versions(),
                 "policies": _policies_to_keep(settings, name, policies),
             }
-            status = _write_submission(settings, {**about, **results}) or status
+            status = _write_submission(settings, {**submission, **results}) or status
             if session.interrupted:
                 print("interrupted; what was done is kept", file=sys.stderr)
                 return common.INTERRUPTED
     return status
+
+
+def _digests(policies: list[str]) -> dict[str, str]:
+    """Return policies with what tells a saved model from another one of that name."""
+    files = {each for each in policies if Path(each).is_file()}
+    return {
+        each: hashlib.sha256(Path(each).read_bytes()).hexdigest() if each in files else ""
+        for each in policies
+    }
 
 
 def _policies_to_keep(settings: Settings, name: str, policies: list[str]) -> dict[str, list[str]]:
@@ -457,7 +480,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             else:
                 status = status or update_page(settings, submissions)
                 results = overall_results(submissions)
-        except (SubmissionError, WorkerError) as error:
+        except (SubmissionError, RecordError, WorkerError) as error:
             print(f"python -m experiments.leaderboard: {error}", file=sys.stderr)
             return common.FAILED
         if settings.json:

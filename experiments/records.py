@@ -67,6 +67,10 @@ class Record:
         if not lines:
             self.add({self._kind: settings})
 
+    def delete(self) -> None:
+        """Delete the file, as nothing is left to go on with."""
+        self._path.unlink()
+
     def add(self, line: dict[str, Any]) -> None:
         """Append a line; it is on the disk when this returns, and if it raises nothing of it is."""
         before = self._path.stat().st_size if self._path.exists() else 0

@@ -16,6 +16,7 @@ import numpy as np
 
 from experiments.common import Report, play
 from experiments.exact import hidden_strategy_of, score_of
+from experiments.records import Record
 from experiments.tournaments.matches import one_line
 from experiments.workers import Workers, local_path, one_torch_thread
 from wfb_gym.engine.battle import Battle
@@ -203,10 +204,11 @@ class Job(NamedTuple):
     tasks: tuple[Task, ...]
     part: GeneratedScenario | BattleRun | None = None
     is_last: bool = True  # of those with the same tasks
+    found: Any = None  # by a grading that was interrupted
 
     def __str__(self) -> str:
-        """Return what is graded."""
-        words = str(self.tasks[0])
+        """Return what is graded; no two jobs of a grading are called the same."""
+        words = " and ".join(map(str, self.tasks))
         if isinstance(self.part, GeneratedScenario):
             words += f", seed {self.part.seed}"
         elif self.part is not None:
@@ -224,6 +226,8 @@ def do_job(job: Job) -> tuple[Job, Any]:
     """Grade; returns the job, and the results or that the policy was refused."""
     try:
         task = job.tasks[0]
+        if job.found is not None:
+            return job, job.found
         if isinstance(job.part, GeneratedScenario):
             seats = [each.seat for each in job.tasks]
             return job, grade_generated(job.policies, seats, job.part)
@@ -261,12 +265,14 @@ def grade(
     results: dict[str, Any],
     report: Report,
     workers: Workers,
+    record: Record | None = None,
 ) -> list[str]:
     """Grade a policy in tasks, and give `results`, by track and task, what it reaches.
 
     Returns the tasks that could not be graded, and why, a line each. After Ctrl-C `results` holds
-    what was done.
+    what was done. What a record holds is not graded again, and what is graded is added to it.
     """
+    known = {line["job"]: line["found"] for line in record.lines} if record is not None else {}
     failed: list[str] = []
     refused: set[tuple[Task, ...]] = set()
     parts: list[tuple[Job, Any]] = []  # of the same tasks
@@ -275,7 +281,7 @@ def grade(
         for job in jobs_of(policies, tasks):
             if job.tasks not in refused:
                 report(f"{name}: {job}", 0)
-                yield job
+                yield job._replace(found=known.get(str(job)))
 
     results.update((track, {}) for track in TRACKS)
     for job, found in workers.map(do_job, jobs()):
@@ -286,6 +292,8 @@ def grade(
             parts = []
             failed += [f"{name}: {task}: {found.reason}" for task in job.tasks]
         else:
+            if record is not None and job.found is None:
+                record.add({"job": str(job), "found": found})
             parts.append((job, found))
             if job.is_last:
                 for task in job.tasks:

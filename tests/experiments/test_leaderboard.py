@@ -266,6 +266,20 @@ def test_ctrl_c_keeps_the_tasks_that_were_done(
     assert leaderboard.main(arguments) == INTERRUPTED
     assert list(read_submission(tmp_path / "greedy.json").duels) == ["apprentice/caster"]
     assert not (tmp_path / "random.json").exists()
+    record = tmp_path / "unfinished" / "greedy" / "parts.jsonl"
+    assert '"job": "apprentice/caster"' in record.read_text(encoding="utf-8")
+    graded: list[str] = []
+
+    def counted(policies: list[str], task: protocol.Task) -> list[float]:
+        graded.append(f"{policies[0]} {task}")
+        return really(policies, task)
+
+    monkeypatch.setattr(protocol, "grade_duel", counted)
+    assert leaderboard.main(arguments) == 0
+    assert "greedy apprentice/caster" not in graded
+    assert len(graded) == len(SMALL) - 1  # of both, each task behind a --task
+    assert not record.exists()
+    assert len(read_submission(tmp_path / "random.json").duels) == len(SMALL) // 2
 
 
 def test_saved_models_are_the_runs_of_one_submission(
