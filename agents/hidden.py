@@ -11,7 +11,7 @@ come near that: strategies chase each other in circles. Known ways out are compa
 - "self-play": PPO as it is; the policy draws its actions.
 - "regularised": an entropy bonus that stays large, which pulls to uniform play and so damps the
   circles, as the magnet of magnetic mirror descent does (Sokota et al. 2023).
-- "with history": observations tell how each spell was last cast and answered, so that a policy
+- "with-history": observations tell how each spell was last cast and answered, so that a policy
   without a memory may know what the enemy let through.
 - each of them "averaged": a player who draws one of the networks of the curve before a battle, as
   fictitious play does (Brown 1951). It takes no more training.
@@ -57,7 +57,7 @@ CURVES = "curves.png"
 VARIANTS: dict[str, dict[str, Any]] = {
     "self-play": {},
     "regularised": {"final_entropy_coefficient": 0.1},
-    "with history": {"history": True},
+    "with-history": {"history": True},
 }
 """Ways to train, by what they set."""
 AVERAGED = ", averaged"

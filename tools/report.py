@@ -35,7 +35,7 @@ from agents.figures import (
 )
 from agents.prices import prices_rows
 from agents.train_fast import LARGE
-from experiments import distance, horizon, secret
+from experiments import distance, horizon, memory, secret
 from experiments.benchmarks import tables
 from experiments.common import FAILED, markdown_table
 from experiments.figures.horizon import draw_horizon
@@ -459,6 +459,12 @@ ALL = (
         _hidden,
         {"curves.png": "hidden.png"},
         draw=(draw_comparison,),
+    ),
+    Report(
+        "memory",
+        "experiments.memory",
+        3,
+        lambda results: markdown_table(memory.memory_rows(results), text_columns=(0, 1)),
     ),
     Report(
         "hidden-values",

@@ -1,0 +1,191 @@
+"""Shows what memory is worth where items are hidden: equilibrium play that forgets the past.
+
+    python -m experiments.memory
+    python -m experiments.memory hidden-duel --gap 0.001
+
+A policy of observations answers alike wherever a seat sees the same, whatever came before. So play
+in equilibrium is averaged over all that looks the same, by how often it comes about, and graded
+exactly: 100 is equilibrium, 0 random play. It is done for the observations as they are, and for
+those that tell how each spell was last cast and answered (``history=True``). Averages are no best
+play without memory: that may be worth more.
+
+Finished scenarios are stored in OUT/parts.jsonl: the same command goes on where it was interrupted.
+OUT gets results.json.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments import common
+from experiments.records import Record, RecordError
+from wfb_gym.cli.parser import COULD_NOT_RUN
+from wfb_gym.encoding.view import View
+from wfb_gym.engine.actions import ACTIONS
+from wfb_gym.scenario import load_scenario
+from wfb_gym.seats import SEATS
+from wfb_gym.solver import Equilibrium, HiddenGame, TooLarge
+from wfb_gym.solver.public_tree import TreeHistories
+
+FILE = "parts.jsonl"
+"""File of the folder that holds finished scenarios."""
+MODULE = "experiments.memory"
+Part = dict[str, Any]
+"""What was found in a seat of a scenario, as JSON holds it."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is asked.
+
+    Attributes:
+        scenario: bundled names or files with hidden items.
+        gap: points between the bounds of the equilibria.
+        out: folder of the results.
+    """
+
+    scenario: tuple[str, ...] = field(
+        default=("hidden-scroll", "hidden-stone", "hidden-scrolls", "hidden-duel"),
+        metadata={"positional": True},
+    )
+    gap: float = 0.002
+    out: Path = Path("runs/memory")
+
+
+class Sights(NamedTuple):
+    """What a seat sees wherever it decides, by what it was dealt; n of these."""
+
+    node: NDArray[np.int64]  # (n,)
+    kind: NDArray[np.int64]  # (n,): what it was dealt
+    seen: NDArray[np.int64]  # (n,): which of all that it may see
+
+
+def sights_of(game: HiddenGame, seat: int, *, history: bool) -> Sights:
+    """Return what a seat sees wherever it decides; `HiddenGame` needs a whole tree for it."""
+    tree, view = game.tree, View.fitted(game.packed, seat, history=history)
+    told = TreeHistories(game.packed, game.veil, tree) if history else None
+    numbers: dict[bytes, int] = {}
+    found: list[tuple[NDArray[np.int64], NDArray[np.int64], list[int]]] = []
+    for kind in range(tree.kinds.shape[2]):
+        for nodes, states in tree.decisions(seat):
+            may_be = tree.kinds[nodes, seat, kind]
+            some, dealt = nodes[may_be], states[may_be].copy()
+            game.veil.deal(dealt, seat, np.full(len(some), kind))
+            histories = told.at(some) if told is not None else None
+            rows, _ = view.show(np.zeros(len(some), np.int64), dealt, histories)
+            seen = [numbers.setdefault(row.tobytes(), len(numbers)) for row in rows]
+            found.append((some, np.full(len(some), kind), seen))
+    node, kinds, numbered = (
+        np.concatenate(each).astype(np.int64) for each in zip(*found, strict=True)
+    )
+    return Sights(node, kinds, numbered)
+
+
+def forget(found: Equilibrium, seat: int, sights: Sights) -> NDArray[np.float64]:
+    """Return equilibrium play of a seat, averaged over all that looks the same to it.
+
+    It is float64 (actions, kinds), as `HiddenGame` has strategies. What is never reached counts as
+    much as what is reached hardly ever, so that every action has a probability.
+    """
+    game = found.game
+    first, node, kind = game.tree.arrays.first_action, sights.node, sights.kind
+    weight = np.maximum(game.reaches(found.strategy, seat)[node, kind], np.finfo(float).tiny)
+    counts = first[node + 1] - first[node]
+    row = np.repeat(np.arange(len(node)), counts)
+    action = np.arange(len(row)) + np.repeat(first[node] - np.cumsum(counts) + counts, counts)
+    pair = sights.seen[row] * ACTIONS + game.tree.code[action]
+    _, same = np.unique(pair, return_inverse=True)
+    sums = np.bincount(same, weight[row] * found.strategy[action, kind[row]])
+    strategy = np.zeros_like(found.strategy)
+    strategy[action, kind[row]] = sums[same] / np.bincount(sights.seen, weight)[sights.seen[row]]
+    return strategy
+
+
+def look_at(scenario: str, gap: float) -> list[Part]:
+    """Return what memory is worth to either seat of a scenario."""
+    game = HiddenGame(scenario, whole=True)
+    found = game.solve(gap)
+    parts = []
+    for seat, name in enumerate(SEATS):
+        part: Part = {"scenario": scenario, "seat": name}
+        for key, history in (("without", False), ("with", True)):
+            sights = sights_of(game, seat, history=history)
+            score = found.score(forget(found, seat, sights), seat)
+            part |= {"decisions": len(sights.node)}
+            part[key] = {"observations": int(sights.seen.max()) + 1, "score": score.score}
+        parts.append(part)
+    return parts
+
+
+def memory_rows(results: dict[str, Any]) -> list[list[str]]:
+    """Return the table of a run's results."""
+    rows = [
+        ["scenario", "seat", "decisions", "observations", "score", "observations with history",
+         "score with history"]
+    ]  # fmt: skip
+    for part in results["parts"]:
+        cells = [f"{part['decisions']:,}"]
+        for key in ("without", "with"):
+            cells += [f"{part[key]['observations']:,}", f"{part[key]['score']:.2f}"]
+        rows.append([part["scenario"], part["seat"], *cells])
+    return rows
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Solve, average, grade and print; returns the exit status."""
+    settings, switches, parser = common.parse_settings(
+        Settings,
+        arguments,
+        module=MODULE,
+        description=__doc__,
+        quick={"scenario": ("hidden-scroll",), "out": Path("runs/memory-quick")},
+        switches={},
+    )
+    common.check_positive(parser, settings, ("gap",))
+    try:
+        for name in settings.scenario:
+            if not load_scenario(name).has_secrets:
+                raise ValueError(f"scenario: expected hidden items, found none in {name}")
+    except (ValueError, OSError) as error:
+        parser.error(str(error))
+    recorded = common.recorded_settings(settings, ("out", "scenario"))
+    try:
+        record = Record(settings.out, FILE, "memory", recorded)
+    except (RecordError, OSError) as error:
+        print(f"python -m {MODULE}: {error}", file=sys.stderr)
+        return COULD_NOT_RUN
+    with record:
+        done: dict[str, list[Part]] = {line["scenario"]: line["parts"] for line in record.lines}
+        try:
+            with (
+                common.Interruptible() as session,
+                common.report_progress("scenarios", len(settings.scenario)) as told,
+            ):
+                for name in settings.scenario:
+                    told(name, 0)
+                    if name not in done:
+                        done[name] = look_at(name, settings.gap)
+                        record.add({"scenario": name, "parts": done[name]})
+                    told("", 1)
+        except TooLarge as error:
+            print(f"python -m {MODULE}: {error}", file=sys.stderr)
+            return common.FAILED
+        results = {
+            "args": common.settings_as_json(settings),
+            "interrupted": session.interrupted,
+            "parts": [part for name in settings.scenario for part in done.get(name, ())],
+            "versions": common.versions(),
+        }
+        common.write_results(settings.out, results)
+    table = common.text_table(memory_rows(results), "equilibrium play that forgets", (0, 1))
+    common.print_results(results, [table], as_json="json" in switches)
+    return common.INTERRUPTED if session.interrupted else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""What memory is worth: what looks the same, its averages, the table, going on."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from experiments import memory
+from tests.engine.hidden import SCROLL, STONE, hidden_scenario, kinds
+from wfb_gym.seats import SEATS
+from wfb_gym.solver import HiddenGame
+
+
+def run(out: Path, *arguments: str) -> Any:
+    """A quick run's results."""
+    assert memory.main(["--quick", "--out", str(out), *arguments]) == 0
+    return json.loads((out / "results.json").read_text(encoding="utf-8"))
+
+
+def test_averages_are_a_policy_of_what_is_seen() -> None:
+    """Wherever a seat sees the same, it answers alike; probabilities are of legal actions."""
+    scenario = hidden_scenario(caster=kinds([], [STONE]), dispeller=kinds([], [SCROLL]))
+    game = HiddenGame(scenario, whole=True)
+    found = game.solve(0.01)
+    code, first = game.tree.code, game.tree.arrays.first_action
+    for seat in range(2):
+        for history in (False, True):
+            sights = memory.sights_of(game, seat, history=history)
+            strategy = memory.forget(found, seat, sights)
+            answers: dict[int, dict[int, float]] = {}
+            for node, kind, seen in zip(*sights, strict=True):
+                actions = np.arange(first[node], first[node + 1])
+                chances = strategy[actions, kind]
+                assert chances.sum() == pytest.approx(1.0)
+                assert not chances[~game.tree.arrays.legal[actions, kind]].any()
+                answer = dict(zip(code[actions].tolist(), chances.tolist(), strict=True))
+                legal = {k: v for k, v in answer.items() if v > 0.0}
+                assert legal == pytest.approx(answers.setdefault(int(seen), legal))
+
+
+def test_what_tells_everything_loses_nothing(tmp_path: Path) -> None:
+    parts = run(tmp_path)["parts"]
+    assert [part["seat"] for part in parts] == list(SEATS)
+    for part in parts:
+        assert part["with"]["score"] == pytest.approx(100.0, abs=0.1)
+        assert part["with"]["score"] >= part["without"]["score"] - 0.05
+        assert part["without"]["observations"] <= part["with"]["observations"] <= part["decisions"]
+
+
+@pytest.mark.slow
+def test_who_forgets_loses_where_memory_counts() -> None:
+    caster, dispeller = memory.look_at("hidden-scrolls", 0.01)
+    assert caster["without"]["score"] < 99.0 < 99.9 < caster["with"]["score"]
+    assert dispeller["without"]["score"] > 99.9
+
+
+def test_the_table_has_a_row_for_each_seat(tmp_path: Path) -> None:
+    results = run(tmp_path)
+    header, *rows = memory.memory_rows(results)
+    assert [row[:2] for row in rows] == [["hidden-scroll", seat] for seat in SEATS]
+    assert all(len(row) == len(header) for row in rows)
+
+
+def test_it_goes_on_where_it_was_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = run(tmp_path)
+
+    def nothing(*_: Any) -> Any:
+        raise AssertionError
+
+    monkeypatch.setattr(memory, "look_at", nothing)
+    assert run(tmp_path)["parts"] == before["parts"]
+
+
+def test_a_scenario_without_secrets_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        memory.main(["archmage-duel"])
+    assert "expected hidden items, found none in archmage-duel" in capsys.readouterr().err
