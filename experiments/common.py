@@ -38,7 +38,7 @@ except ModuleNotFoundError as error:
 import wfb_gym
 from wfb_gym import _commands
 from wfb_gym.cli.parser import Parser
-from wfb_gym.encoding.positions import ask_policy
+from wfb_gym.encoding.positions import ask_policy, reads_histories
 from wfb_gym.envs.vector import MagicPhaseVectorEnv
 from wfb_gym.envs.watching import BatchWatcher
 from wfb_gym.files import write_text_whole
@@ -138,6 +138,7 @@ def play(
         num_envs=battles,
         scenario=scenario,
         opponent=opponent,
+        history=reads_histories(player),
         autoreset_mode="Disabled",
         points_per_reward=1.0,
         strict=True,

@@ -1,6 +1,7 @@
 """How spells were last cast and answered: what is noted, who keeps it, who needs it."""
 
 import pickle
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -9,10 +10,12 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
+from experiments.common import play
 from tests.engine.builders import army, game, wizard
 from tests.engine.hidden import SCROLL, STONE, hidden_scenario, kinds, random_play, scenarios
 from wfb_gym.encoding.history import Answer, new_histories, note
 from wfb_gym.encoding.limits import fit
+from wfb_gym.encoding.positions import reads_histories
 from wfb_gym.encoding.view import View
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
@@ -20,12 +23,17 @@ from wfb_gym.engine.hidden_items import deal_instead, may_be_kind
 from wfb_gym.engine.state import Node, new_states
 from wfb_gym.envs.self_play import SelfPlayBatch
 from wfb_gym.packing import pack
+from wfb_gym.players.learned import NetworkAgent
+from wfb_gym.players.network import PolicyNetwork, save_network
+from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import hidden_scenarios, load_scenario
 from wfb_gym.scenario.sizes import DICE as MOST_DICE
 from wfb_gym.solver import ExactGame, HiddenGame
 from wfb_gym.solver.expansion import INLINE
 from wfb_gym.solver.node_index import unpack_states
 from wfb_gym.solver.public_tree import TreeHistories
+from wfb_gym.transcripts.game import Game
+from wfb_gym.transcripts.recording import record
 
 SCENARIOS = scenarios() | {name: load_scenario(name) for name in hidden_scenarios()}
 BOLT, BLAST = 0, 1
@@ -445,3 +453,32 @@ def test_a_history_that_no_battle_leads_to_is_refused() -> None:
         envs["history"][field][1, 0, 3] = value
         with pytest.raises(ValueError, match=rf"^state: battle 1: {expected}"):
             battles.set_state({**state, "battles": envs.tobytes()})
+
+
+def test_a_network_that_reads_it_plays_everywhere(tmp_path: Path) -> None:
+    """In batches, in a transcript and against a person; taking back a decision takes back it."""
+    limits = View.fitted(pack(load_scenario("hidden-duel")), 1, history=True).limits
+    network = PolicyNetwork(limits, "flat", 8)
+    save_network(network, tmp_path / "duel.npz", {"seat": 1, "scenario": "hidden-duel"})
+    agent = NetworkAgent(tmp_path / "duel.npz")
+    assert reads_histories(agent)
+    assert reads_histories(agent.act)
+    assert not reads_histories(make_agent("veteran"))
+    points = play(
+        agent, seat="dispeller", scenario="hidden-duel", opponent="veteran", battles=8, seed=3
+    )
+    told = record("hidden-duel", "veteran", agent, seed=3)
+    assert told.points == pytest.approx(-points[0])
+    plain = gym.make_vec("wfb_gym/Dispeller-v0", num_envs=2, scenario="hidden-duel")
+    observations, info = plain.reset(seed=1)
+    with pytest.raises(ValueError, match=r"\(hidden-duel\), with history=True"):
+        agent.act(observations, info["action_mask"].astype(bool))
+    game = Game(load_scenario("hidden-duel"), 0, str(tmp_path / "duel.npz"), seed=5)
+    list(game.play_on())
+    before = game.narrated.histories.copy()
+    for _ in range(3):  # a spell, an item or none, and dice
+        game.act(list(game.choices())[-1])
+        list(game.play_on())
+    assert game.narrated.histories.tobytes() != before.tobytes()
+    game.undo(0)
+    assert game.narrated.histories.tobytes() == before.tobytes()

@@ -124,6 +124,12 @@ def copy_states(states: Records[State] | NDArray[Any], chosen: NDArray[Any]) -> 
     return as_records(State, np.ascontiguousarray(states[chosen]))
 
 
+def reads_histories(policy: Any) -> bool:
+    """Whether a policy, or the object whose method it is, has limits that show histories."""
+    both = policy, getattr(policy, "__self__", None)
+    return any(bool(getattr(getattr(each, "limits", None), "history", False)) for each in both)
+
+
 def sees_positions(policy: Any) -> bool:
     """Whether a policy, or the object whose method it is, wants positions."""
     owner = getattr(policy, "__self__", None)

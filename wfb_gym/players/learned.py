@@ -127,6 +127,7 @@ class NetworkAgent:
                 f"{self.name}: it learned observations of size {size} and {actions} "
                 f"actions, found {observations.shape[1]} and {masks.shape[1]}; play it in the "
                 f"scenario and seat that it learned ({self.about.get('scenario', 'unknown')})"
+                f"{', with history=True' if self.limits.history else ''}"
             )
         return likeliest_actions(lambda *batch: self.network(*batch)[0], observations, masks)
 

@@ -60,6 +60,7 @@ class _Moment(NamedTuple):
     rng: Any
     points: float
     visible: Battle
+    histories: Any
     events: int
 
 
@@ -157,7 +158,7 @@ class Game:
             IndexError: there is no such decision.
         """
         moment = self._moments[decision]
-        self.narrated.set_state(moment.state[0], moment.points, moment.visible)
+        self.narrated.set_state(moment.state[0], moment.points, moment.visible, moment.histories)
         self._rng = moment.rng[0]
         del self.events[moment.events :]
         del self._moments[decision:]
@@ -172,4 +173,8 @@ class Game:
     def _moment(self) -> _Moment:
         states, rngs = new_states(1), new_rngs(1)
         states[0], rngs[0] = self.battle.state, self._rng
-        return _Moment(states, rngs, self.battle.points, self.narrated.visible, len(self.events))
+        narrated = self.narrated
+        return _Moment(
+            states, rngs, self.battle.points, narrated.visible, narrated.histories.copy(),
+            len(self.events),
+        )  # fmt: skip

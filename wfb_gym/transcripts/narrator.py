@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wfb_gym._records import Records
+from wfb_gym.encoding.history import History, new_histories, note
 from wfb_gym.engine import transition
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.chance import outcome_of_roll, resolve_outcome
@@ -75,12 +76,14 @@ class NarratedBattle:
         battle: the position; play on through this object alone.
         visible: the position with what the engine clears; another object after every step, not to
             be played on.
+        histories: how each spell was last cast and answered, (1,).
     """
 
     def __init__(self, scenario: Scenario, packed: Records[PackedScenario] | None = None) -> None:
         self.scenario = scenario
         self.names = ScenarioNames(scenario)
         self.battle = Battle(pack(scenario) if packed is None else packed)
+        self.histories = new_histories(1)
         self._scratch = new_work_spaces()
         self._longer: Any = self.battle.packed_scenarios.copy()
         self._longer["phases"] += _EXTRA_PHASES
@@ -93,17 +96,25 @@ class NarratedBattle:
         """Description of how the battle begins."""
         return describe_phase(self.names, self.battle)
 
-    def set_state(self, state: Any, points: float = 0.0, visible: Battle | None = None) -> None:
+    def set_state(
+        self,
+        state: Any,
+        points: float = 0.0,
+        visible: Battle | None = None,
+        histories: Records[History] | None = None,
+    ) -> None:
         """Go on from another position of the scenario.
 
         Args:
             state: `engine.state.STATE` record.
             points: won so far, as the first army sees them.
             visible: what `visible` was in that position, if it is known.
+            histories: what `histories` was; nothing was cast unless given.
         """
         self.battle.state.setfield(state, state.dtype)
         self.battle.points = points
         self.visible = self.battle.copy() if visible is None else visible
+        self.histories = new_histories(1) if histories is None else histories.copy()
 
     def act(self, action: int) -> Event:
         """Play an action.
@@ -147,6 +158,7 @@ class NarratedBattle:
 
     def _event(self, before: Battle, code: int, faces: Sequence[int]) -> Event:
         """Describe the step from `before` to the position now."""
+        note(before.packed, self.histories[0], before.state, code)
         names, after, visible_before = self.names, self.battle, self.visible
         self._follow(before, code)
         points = after.points - before.points

@@ -12,9 +12,8 @@ from typing import TypeAlias
 import numpy as np
 
 from wfb_gym._records import as_records
-from wfb_gym.encoding.limits import fit
 from wfb_gym.encoding.policy_answers import validated_actions
-from wfb_gym.encoding.positions import Positions, ask_policy, copy_states
+from wfb_gym.encoding.positions import Positions, ask_policy, copy_states, reads_histories
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.chance import sample
@@ -84,14 +83,16 @@ def make_chooser(opponent: Opponent, narrated: NarratedBattle, seat: int) -> Cho
 
 def _policy_chooser(policy: Policy, narrated: NarratedBattle, seat: int) -> ChooseAction:
     packed = narrated.battle.packed_scenarios
-    view, scenario = View(packed, seat, fit(packed, seat)), np.zeros(1, np.int64)
+    view = View.fitted(packed, seat, history=reads_histories(policy))
+    scenario = np.zeros(1, np.int64)
 
     def choose(battle: Battle, rng: Rng) -> int:
         def positions() -> Positions:
-            return Positions(packed, scenario, copy_states(states, scenario), seat, view.codec)
+            copies, told = copy_states(states, scenario), narrated.histories
+            return Positions(packed, scenario, copies, seat, view.codec, told)
 
         states = as_records(State, np.frombuffer(bytearray(battle.key()), STATE))
-        observations, masks = view.show(scenario, states)
+        observations, masks = view.show(scenario, states, narrated.histories)
         answer = ask_policy(policy, observations, masks, positions)
         return int(view.codec.code_of[validated_actions(answer, masks, "player")[0]])
 
