@@ -131,11 +131,12 @@ def test_every_rule_of_a_spells_effect_is_in_the_ledger() -> None:
 
 @pytest.mark.parametrize("kind", OFFSETS)
 def test_every_observed_number_has_a_test_of_its_value(kind: type[Record]) -> None:
-    values = page("../tests/encoding/test_observed_values.py")
+    tests = "test_observed_values.py", "test_history.py"
+    values = "".join(page(f"../tests/encoding/{name}") for name in tests)
     for attribute, number in vars(kind).items():
         if isinstance(number, Number):
             name = number.name or attribute.replace("_", " ")
-            assert has_word(name, values), f"test_observed_values.py: nobody looks at {name!r}"
+            assert has_word(name, values), f"{' and '.join(tests)}: nobody looks at {name!r}"
 
 
 def test_the_engine_reads_every_packed_field() -> None:

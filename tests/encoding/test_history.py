@@ -11,6 +11,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
 from experiments.common import play
+from experiments.exact import hidden_strategy_of
 from tests.engine.builders import army, game, wizard
 from tests.engine.hidden import SCROLL, STONE, hidden_scenario, kinds, random_play, scenarios
 from wfb_gym.encoding.history import Answer, new_histories, note
@@ -482,3 +483,15 @@ def test_a_network_that_reads_it_plays_everywhere(tmp_path: Path) -> None:
     assert game.narrated.histories.tobytes() != before.tobytes()
     game.undo(0)
     assert game.narrated.histories.tobytes() == before.tobytes()
+
+
+def test_a_saved_network_that_reads_it_is_graded_by_name(tmp_path: Path) -> None:
+    game, path = HiddenGame("hidden-scroll", whole=True), tmp_path / "scroll.npz"
+    network = PolicyNetwork(View.fitted(game.packed, 1, history=True).limits, "flat", 8)
+    save_network(network, path, {"seat": 1, "scenario": "hidden-scroll"})
+    strategy = hidden_strategy_of(game, str(path), "dispeller")
+    arrays = game.tree.arrays
+    own = arrays.mover[game.tree.node_of_action] == 1
+    assert set(np.unique(strategy[own])) == {0.0, 1.0}
+    with pytest.raises(ValueError, match="it learned observations of size"):
+        hidden_strategy_of(HiddenGame("hidden-stone", whole=True), str(path), "dispeller")
