@@ -13,21 +13,20 @@ from gymnasium.vector import AutoresetMode
 from experiments.common import play
 from experiments.exact import hidden_strategy_of
 from tests.engine.builders import army, game, wizard
-from tests.engine.hidden import SCROLL, STONE, hidden_scenario, kinds, random_play, scenarios
-from wfb_gym.encoding.history import Answer, new_histories, note
+from tests.engine.hidden import SCROLL, STONE, Noted, hidden_scenario, kinds, scenarios
+from wfb_gym.encoding.history import Answer
 from wfb_gym.encoding.limits import fit
 from wfb_gym.encoding.positions import reads_histories
 from wfb_gym.encoding.view import View
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.hidden_items import deal_instead, may_be_kind
 from wfb_gym.engine.state import Node, new_states
 from wfb_gym.envs.self_play import SelfPlayBatch
 from wfb_gym.packing import pack
 from wfb_gym.players.learned import NetworkAgent
 from wfb_gym.players.network import PolicyNetwork, save_network
 from wfb_gym.players.registry import make_agent
-from wfb_gym.scenario import hidden_scenarios, load_scenario
+from wfb_gym.scenario import load_scenario
 from wfb_gym.scenario.sizes import DICE as MOST_DICE
 from wfb_gym.solver import ExactGame, HiddenGame
 from wfb_gym.solver.expansion import INLINE
@@ -36,32 +35,9 @@ from wfb_gym.solver.public_tree import TreeHistories
 from wfb_gym.transcripts.game import Game
 from wfb_gym.transcripts.recording import record
 
-SCENARIOS = scenarios() | {name: load_scenario(name) for name in hidden_scenarios()}
+SCENARIOS = scenarios()
 BOLT, BLAST = 0, 1
 POWER_STONE_DICE = 2
-
-
-class Noted(Battle):
-    """A battle that keeps its history; actions may be given, dice are rolled."""
-
-    def __init__(self, packed: Any) -> None:
-        super().__init__(packed)
-        self.histories = new_histories(1)
-
-    def act(self, action: int) -> float:
-        note(self.packed, self.histories[0], self.state, action)
-        return super().act(action)
-
-    def resolve(self, outcome: int) -> float:
-        note(self.packed, self.histories[0], self.state, 0)
-        return super().resolve(outcome)
-
-    def of(self, spell: int, army: int = 0) -> tuple[int, int, int]:
-        """Dice, number and answer of a spell's last cast."""
-        history = self.histories[0]
-        found = (history.dice, history.number, history.answer)
-        dice, number, answer = (int(each[army, spell]) for each in found)
-        return dice, number, answer
 
 
 def begun(**keys: Any) -> Noted:
@@ -149,32 +125,6 @@ def test_a_bound_spell_is_cast_on_no_dice() -> None:
     battle.act(actions.FIRST_DICE + 1)
     battle.roll(1)
     assert battle.of(0) == (0, 4, 1)
-
-
-@pytest.mark.parametrize("name", SCENARIOS)
-def test_what_the_enemy_was_dealt_changes_no_history(name: str) -> None:
-    packed, rng = pack(SCENARIOS[name]), np.random.default_rng(5)
-    views = [View.fitted(packed, seat, history=True) for seat in range(2)]
-    compared = 0
-    for _ in range(20):
-        battle = Noted(packed)
-        while battle.node == Node.DEAL:
-            battle.resolve(int(rng.integers(battle.packed.armies[battle.mover].n_kinds)))
-        for _ in random_play(battle, rng):
-            for seat, view in enumerate(views):
-                enemy = 1 - seat
-                for kind in range(int(battle.packed.armies[enemy].n_kinds)):
-                    if not may_be_kind(battle.packed, battle.state, enemy, kind):
-                        continue
-                    twin = battle.copy()
-                    deal_instead(twin.packed, twin.state, enemy, kind)
-                    one, two = (
-                        view.show(np.zeros(1, np.int64), states_of(each), battle.histories)[0]
-                        for each in (battle, twin)
-                    )
-                    np.testing.assert_array_equal(one, two)
-                    compared += int(kind != battle.state.kind[enemy] - 1)
-    assert compared > 50
 
 
 def states_of(battle: Battle) -> Any:

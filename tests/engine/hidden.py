@@ -1,12 +1,16 @@
 """Small scenarios with hidden items, and random play of them, for the tests of several folders."""
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
 
+from wfb_gym.encoding.history import new_histories, note
 from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.hidden_items import deal_instead, may_be_kind
 from wfb_gym.scenario import Scenario, scenario_from_dict
+from wfb_gym.scenario.sizes import HIDDEN_KINDS
 
 from .builders import Data, army, lasting, miscast, spell, wizard
 
@@ -98,3 +102,38 @@ def random_play(battle: Battle, rng: np.random.Generator) -> Iterator[None]:
             battle.resolve(outcomes[chosen][0])
         else:
             battle.act(int(rng.choice(battle.legal_actions())))
+
+
+class Noted(Battle):
+    """A battle that keeps its history; actions may be given, dice are rolled."""
+
+    def __init__(self, packed: Any) -> None:
+        super().__init__(packed)
+        self.histories = new_histories(1)
+
+    def act(self, action: int) -> float:
+        self._note(action)
+        return super().act(action)
+
+    def resolve(self, outcome: int) -> float:
+        self._note(0)
+        return super().resolve(outcome)
+
+    def _note(self, code: int) -> None:
+        """Note a step; whatever the armies may have been dealt, it is noted alike."""
+        before = self.histories.copy()
+        note(self.packed, self.histories[0], self.state, code)
+        for side, kind in product(range(2), range(HIDDEN_KINDS)):
+            dealt = self.state.kind[side] > 0 and kind < self.packed.armies[side].n_kinds
+            if dealt and may_be_kind(self.packed, self.state, side, kind):
+                twin, again = self.copy(), before.copy()
+                deal_instead(twin.packed, twin.state, side, kind)
+                note(twin.packed, again[0], twin.state, code)
+                assert again.tobytes() == self.histories.tobytes()
+
+    def of(self, spell: int, army: int = 0) -> tuple[int, int, int]:
+        """Dice, number and answer of a spell's last cast."""
+        history = self.histories[0]
+        found = (history.dice, history.number, history.answer)
+        dice, number, answer = (int(each[army, spell]) for each in found)
+        return dice, number, answer
