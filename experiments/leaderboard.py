@@ -223,32 +223,36 @@ def grade_entries(settings: Settings, entries: Entries, workers: Workers) -> int
             results: dict[str, Any] = {}
             unfinished = settings.unfinished / name
             about = {"protocol": protocol.PROTOCOL, "policies": _digests(policies)}
-            with (
-                Record(unfinished, "parts.jsonl", "grading", about) as record,
-                common.Interruptible() as session,
-            ):
-                for line in protocol.grade(
-                    name, policies, settings.tasks, results, report, workers, record
-                ):
-                    print(line, file=sys.stderr)
-                    status = common.FAILED
-                record.delete()
-            submission = {
-                "protocol": protocol.PROTOCOL,
-                "name": name,
-                "description": settings.description or DESCRIPTIONS.get(policies[0], policies[0]),
-                "authors": settings.authors,
-                "code": settings.code
-                or f"python -m experiments.leaderboard --evaluate {policies[0]}",
-                "steps": settings.steps,
-                "versions": common.versions(),
-                "policies": _policies_to_keep(settings, name, policies),
-            }
-            status = _write_submission(settings, {**submission, **results}) or status
-            if session.interrupted:
-                print("interrupted; what was done is kept", file=sys.stderr)
-                return common.INTERRUPTED
+            with Record(unfinished, "parts.jsonl", "grading", about) as record:
+                with common.Interruptible() as session:
+                    for line in protocol.grade(
+                        name, policies, settings.tasks, results, report, workers, record
+                    ):
+                        print(line, file=sys.stderr)
+                        status = common.FAILED
+                submission = _describe(settings, name, policies) | results
+                not_written = _write_submission(settings, submission)
+                status = not_written or status
+                if session.interrupted:
+                    print("interrupted; what was done is kept", file=sys.stderr)
+                    return common.INTERRUPTED
+                if not not_written:
+                    record.delete()
     return status
+
+
+def _describe(settings: Settings, name: str, policies: list[str]) -> dict[str, Any]:
+    """Return what a submission says of itself; copies models that are to be kept."""
+    return {
+        "protocol": protocol.PROTOCOL,
+        "name": name,
+        "description": settings.description or DESCRIPTIONS.get(policies[0], policies[0]),
+        "authors": settings.authors,
+        "code": settings.code or f"python -m experiments.leaderboard --evaluate {policies[0]}",
+        "steps": settings.steps,
+        "versions": common.versions(),
+        "policies": _policies_to_keep(settings, name, policies),
+    }
 
 
 def _digests(policies: list[str]) -> dict[str, str]:

@@ -30,7 +30,6 @@ from wfb_gym.engine.actions import ACTIONS
 from wfb_gym.scenario import load_scenario
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import Equilibrium, HiddenGame, TooLarge
-from wfb_gym.solver.public_tree import TreeHistories
 
 FILE = "parts.jsonl"
 """File of the folder that holds finished scenarios."""
@@ -67,19 +66,14 @@ class Sights(NamedTuple):
 
 def sights_of(game: HiddenGame, seat: int, *, history: bool) -> Sights:
     """Return what a seat sees wherever it decides; `HiddenGame` needs a whole tree for it."""
-    tree, view = game.tree, View.fitted(game.packed, seat, history=history)
-    told = TreeHistories(game.packed, game.veil, tree) if history else None
+    view = View.fitted(game.packed, seat, history=history)
     numbers: dict[bytes, int] = {}
     found: list[tuple[NDArray[np.int64], NDArray[np.int64], list[int]]] = []
-    for kind in range(tree.kinds.shape[2]):
-        for nodes, states in tree.decisions(seat):
-            may_be = tree.kinds[nodes, seat, kind]
-            some, dealt = nodes[may_be], states[may_be].copy()
-            game.veil.deal(dealt, seat, np.full(len(some), kind))
-            histories = told.at(some) if told is not None else None
-            rows, _ = view.show(np.zeros(len(some), np.int64), dealt, histories)
-            seen = [numbers.setdefault(row.tobytes(), len(numbers)) for row in rows]
-            found.append((some, np.full(len(some), kind), seen))
+    for kind, nodes, dealt in game.decisions(seat):
+        histories = game.histories.at(nodes) if history else None
+        rows, _ = view.show(np.zeros(len(nodes), np.int64), dealt, histories)
+        seen = [numbers.setdefault(row.tobytes(), len(numbers)) for row in rows]
+        found.append((nodes, np.full(len(nodes), kind), seen))
     node, kinds, numbered = (
         np.concatenate(each).astype(np.int64) for each in zip(*found, strict=True)
     )
@@ -93,11 +87,9 @@ def forget(found: Equilibrium, seat: int, sights: Sights) -> NDArray[np.float64]
     much as what is reached hardly ever, so that every action has a probability.
     """
     game = found.game
-    first, node, kind = game.tree.arrays.first_action, sights.node, sights.kind
+    node, kind = sights.node, sights.kind
     weight = np.maximum(game.reaches(found.strategy, seat)[node, kind], np.finfo(float).tiny)
-    counts = first[node + 1] - first[node]
-    row = np.repeat(np.arange(len(node)), counts)
-    action = np.arange(len(row)) + np.repeat(first[node] - np.cumsum(counts) + counts, counts)
+    action, row = game.tree.actions_of(node)
     pair = sights.seen[row] * ACTIONS + game.tree.code[action]
     _, same = np.unique(pair, return_inverse=True)
     sums = np.bincount(same, weight[row] * found.strategy[action, kind[row]])

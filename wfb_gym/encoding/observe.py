@@ -2,7 +2,7 @@
 
 What the numbers mean and where they stand is declared in `wfb_gym.encoding.layout`. Two different
 states of one scenario never share an observation, and equal states always do, so a policy of
-observations is a policy of states.
+observations is a policy of states; where histories are shown, of these too.
 """
 
 from numpy import float32

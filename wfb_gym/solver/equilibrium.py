@@ -10,6 +10,7 @@ The tree and its sweeps are in `public_tree` and `regret_matching`.
 """
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -225,14 +226,19 @@ class HiddenGame:
         function = _policies.resolve_policy(policy, "policy", ("action_probabilities", "act"))
         view = View.fitted(self.packed, own, limits)
         strategy = np.zeros_like(self._sweeper.sweep.action_values)
+        for kind, nodes, dealt in self.decisions(own):
+            strategy[:, kind] += self._answers(function, view, nodes, dealt)
+        return strategy
+
+    def decisions(self, seat: int) -> Iterator[tuple[int, NDArray[np.int64], Records[State]]]:
+        """Yield a seat's decisions, some at a time: what it was dealt, nodes and positions (k,)."""
         for kind in range(self.tree.kinds.shape[2]):
-            for nodes, states in self.tree.decisions(own):
-                may_be = self.tree.kinds[nodes, own, kind]
+            for nodes, states in self.tree.decisions(seat):
+                may_be = self.tree.kinds[nodes, seat, kind]
                 if may_be.any():
                     some, dealt = nodes[may_be], states[may_be].copy()
-                    self.veil.deal(dealt, own, np.full(len(some), kind))
-                    strategy[:, kind] += self._answers(function, view, some, dealt)
-        return strategy
+                    self.veil.deal(dealt, seat, np.full(len(some), kind))
+                    yield kind, some, dealt
 
     def check_whole(self) -> None:
         """Raise a ValueError where the tree ends before the battle does."""
@@ -243,7 +249,8 @@ class HiddenGame:
             )
 
     @cached_property
-    def _histories(self) -> TreeHistories:
+    def histories(self) -> TreeHistories:
+        """How spells were cast and answered on the way to each node."""
         if self._begins_late:
             raise ValueError(
                 "limits: history: expected a tree that begins with the battle, as a position does "
@@ -256,7 +263,7 @@ class HiddenGame:
     ) -> Floats:
         """Return a policy's probabilities of the actions of some nodes; 0 of all others."""
         scenario = np.zeros(len(nodes), np.int64)
-        histories = self._histories.at(nodes) if view.limits.history else None
+        histories = self.histories.at(nodes) if view.limits.history else None
         observations, masks = view.show(scenario, states, histories)
 
         def positions() -> Positions:
@@ -264,10 +271,7 @@ class HiddenGame:
 
         answer = ask_policy(policy, observations, masks, positions)
         answers = validated_probabilities(answer, masks, "policy")
-        first = self.tree.arrays.first_action
-        counts = first[nodes + 1] - first[nodes]
-        row = np.repeat(np.arange(len(nodes)), counts)
-        action = np.arange(len(row)) + np.repeat(first[nodes] - np.cumsum(counts) + counts, counts)
+        action, row = self.tree.actions_of(nodes)
         index = view.codec.index_of[self.tree.code[action]]
         found = np.zeros(len(self.tree.code))
         found[action] = np.where(masks[row, index], answers[row, index], 0.0)

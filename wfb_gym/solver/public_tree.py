@@ -96,6 +96,13 @@ class PublicTree(NamedTuple):
         keys = sum(keys.nbytes for _, keys in self.parts)
         return keys + sum(each.nbytes for each in (*self.arrays, self.code, self.kinds))
 
+    def actions_of(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the actions of some nodes (k,), and which of these each belongs to, both (a,)."""
+        first = self.arrays.first_action
+        counts = first[nodes + 1] - first[nodes]
+        row = np.repeat(np.arange(len(nodes)), counts)
+        return np.arange(len(row)) + (first[nodes] - np.cumsum(counts) + counts)[row], row
+
     def decisions(self, seat: int) -> Iterator[tuple[NDArray[np.int64], Records[State]]]:
         """Yield the decisions of a seat, some at a time: their nodes and positions, both (k,).
 
