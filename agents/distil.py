@@ -3,6 +3,7 @@
     python -m agents.distil
     python -m agents.distil --scenarios 1000 --steps 5000
     python -m agents.distil --kind phase --kind duel --out runs/sixth --targets runs/sixth-targets
+    python -m agents.distil --start-from runs/distil/policy.npz --first 9000 --out runs/further
 
 Solves generated scenarios of the train split, keeps the exact value of every action at some
 hundred decisions of each, and trains a network of entities (`wfb_gym.players.network`) to prefer
@@ -62,7 +63,7 @@ from wfb_gym.encoding.limits import SWITCHES, ArmyLimits, Limits
 from wfb_gym.files import refuse_damage, write_text_whole
 from wfb_gym.generating import KINDS, KINDS_OF_AXES
 from wfb_gym.players.learned import EITHER, NetworkAgent
-from wfb_gym.players.network import PolicyNetwork, save_network
+from wfb_gym.players.network import PolicyNetwork, load_network, save_network
 from wfb_gym.scenario.sizes import DICE
 from wfb_gym.seats import SEATS
 
@@ -88,6 +89,8 @@ _BEFORE_RECORDING = 20
 """Gradient steps on a GPU before one is recorded: what the first ones make is there then."""
 _SHOWN_AT_ONCE = 1 << 14
 """Decisions that are looked up at once."""
+_FROM_ZERO = ("seed", "first", "visited")
+"""Settings that may be 0; other numbers are above it."""
 REPORTED = 200
 """Gradient steps between two points of the curve."""
 
@@ -99,6 +102,8 @@ class Settings:
     Attributes:
         scenarios: how many of the train split are learned from; two thirds have targets.
         steps: gradient steps.
+        first: number of the first scenario that is learned from.
+        start_from: file of a network that goes on learning, whatever `width`; none: a new one.
         out: folder of the results.
         targets: folder of the targets, which runs of the same kinds share.
         kind: what is learned from, and graded.
@@ -111,6 +116,8 @@ class Settings:
         regret: weight of the expected regret, in temperatures, beside the cross-entropy.
         value_weight: weight of the loss of values, beside the policy's.
         max_grad_norm: most that the norm of a gradient may be.
+        decisions: most that are kept of a seat in a scenario, spread over all its positions.
+        visited: most that are kept besides, as often as nearly optimal play visits them.
         train_bytes: memory that a scenario to learn from may take.
         test_bytes: memory that a scenario of the grading may take.
         graded: scenarios of the test split, with a score.
@@ -124,6 +131,8 @@ class Settings:
 
     scenarios: int = 9000
     steps: int = 18000
+    first: int = 0
+    start_from: str = ""
     out: Path = Path("runs/distil")
     targets: Path = Path("runs/targets")
     kind: tuple[str, ...] = field(
@@ -138,6 +147,8 @@ class Settings:
     regret: float = 0.3
     value_weight: float = 1.5
     max_grad_norm: float = field(default=1.0, metadata={"aliases": ("--max-norm",)})
+    decisions: int = 512
+    visited: int = 0
     train_bytes: int = 6 << 20
     test_bytes: int = 16 << 20
     graded: int = 200
@@ -155,7 +166,11 @@ class Student:
     def __init__(self, settings: Settings, targets: TargetSet) -> None:
         torch.manual_seed(settings.seed)
         self.settings, self.targets = settings, targets
-        network = PolicyNetwork(targets.views[0].limits, "entities", settings.width)
+        self.before: dict[str, Any] = {}  # what is told of the network that goes on learning
+        if settings.start_from:
+            network, self.before = _load_start(settings)
+        else:
+            network = PolicyNetwork(targets.views[0].limits, "entities", settings.width)
         self.network = network.to(settings.device)
         on_gpu = settings.device != "cpu"
         if settings.precision == "tf32":
@@ -256,6 +271,22 @@ class Student:
         self.recent = list(torch.tensor(state["recent"], device=self.settings.device))
 
 
+def _load_start(settings: Settings) -> tuple[PolicyNetwork, dict[str, Any]]:
+    """The network that goes on learning, and what its file tells of it.
+
+    Raises:
+        FileNotFoundError: there is none.
+        ValueError: it is damaged, or sees other things than these targets show.
+    """
+    network, about = load_network(settings.start_from)
+    if network.shape != "entities" or network.limits != LIMITS:
+        raise ValueError(
+            f"{settings.start_from}: expected a network that agents.distil saved, found one that "
+            f"plays {about.get('scenario')}"
+        )
+    return network, about
+
+
 class StoredDecisions:
     """All decisions as their seats see them, in the memory of a GPU.
 
@@ -317,6 +348,8 @@ def check_targets(settings: Settings) -> None:
         "train_bytes": settings.train_bytes,
         "kinds": list(settings.kind),
         "seeds": "of their own",
+        "decisions": settings.decisions,
+        "visited": settings.visited,
     }
     if path.is_file():
         with refuse_damage(path, "settings of targets", TargetError):
@@ -330,10 +363,12 @@ def check_targets(settings: Settings) -> None:
 def make_train_targets(settings: Settings, source: TargetSource, workers: Workers) -> list[int]:
     """Make the targets that are missing; returns the scenarios that have any."""
     useful = []
-    count = settings.scenarios
+    count, first = settings.scenarios, settings.first
     with common.progress() as bar:
         task = bar.add_task("solving", total=count, note="")
-        for number, has_targets in enumerate(make_many_targets(source, range(count), workers)):
+        numbers = range(first, first + count)
+        made = make_many_targets(source, numbers, workers)
+        for number, has_targets in zip(numbers, made, strict=True):
             useful += [number] if has_targets else []
             bar.update(task, advance=1, note=f"{len(useful)} of use")
     return useful
@@ -394,7 +429,13 @@ def _run(settings: Settings, state: dict[str, Any] | None, workers: Workers) -> 
     check_targets(settings)
     known = KINDS | KINDS_OF_AXES
     kinds = tuple(known[kind] for kind in settings.kind)
-    source = TargetSource(kinds, settings.targets, max_bytes=settings.train_bytes)
+    source = TargetSource(
+        kinds,
+        settings.targets,
+        max_bytes=settings.train_bytes,
+        decisions=settings.decisions,
+        visited=settings.visited,
+    )
     began = time.perf_counter()
     useful = make_train_targets(settings, source, workers)
     solving_seconds = time.perf_counter() - began
@@ -403,13 +444,15 @@ def _run(settings: Settings, state: dict[str, Any] | None, workers: Workers) -> 
         student.set_state(state)
     train(student)
     network = student.network.cpu()
+    commands = [student.before["command"]] if student.before else []
+    commands.append(common.command_line(MODULE, settings, FREE))
     about: dict[str, Any] = {
         "seat": EITHER,
         "general": True,
         "scenario": f"generated, {', '.join(settings.kind)}",
         "seed": settings.seed,
-        "decisions": student.learned_from,
-        "command": common.command_line(MODULE, settings, FREE),
+        "decisions": student.before.get("decisions", 0) + student.learned_from,
+        "command": " && ".join(commands),
         "versions": common.versions(),
     }
     policy = settings.out / "policy.npz"
@@ -457,7 +500,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         switches={"resume": "go on from the folder's checkpoint", **OVERWRITE},
     )
     numbers = [each.name for each in fields(Settings) if each.type in (int, float)]
-    common.check_positive(parser, settings, [name for name in numbers if name != "seed"])
+    common.check_positive(parser, settings, [name for name in numbers if name not in _FROM_ZERO])
+    for name in ("first", "visited"):
+        if getattr(settings, name) < 0:
+            parser.error(
+                f"--{name}: expected a whole number from 0, found {getattr(settings, name)}"
+            )
+    if settings.start_from:
+        try:
+            _load_start(settings)
+        except (OSError, ValueError) as error:
+            parser.error(f"--start-from: {error}")
     if settings.device == "cuda" and not torch.cuda.is_available():
         parser.error("--device: expected cpu, or a GPU that PyTorch can use, found none")
     resume = "resume" in switches

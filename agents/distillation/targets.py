@@ -2,7 +2,8 @@
 
 Made once for each scenario and kept in a file, so that an interruption loses only what was at work.
 As many decisions are kept of each number of dice left, so that the opening is not lost among the
-thousands of endings; and some at which nothing is at stake, whose values are to be known too.
+thousands of endings; and some at which nothing is at stake, whose values are to be known too. Those
+that nearly optimal play visits may be kept besides, as often as it does.
 """
 
 import io
@@ -40,6 +41,10 @@ _SAME = 1e-6
 """Points by which the best action must exceed the worst for a decision to matter."""
 _AT_ONCE = 1 << 15
 """Decisions whose positions are looked up at once."""
+_PLAYS = 64
+"""Times that a scenario is played to see what play visits."""
+_AT_RANDOM = 0.1
+"""Share of the actions in those plays that are drawn at random; the others are optimal."""
 
 
 class TargetError(RunFolderError):
@@ -76,7 +81,8 @@ class TargetSource:
     folder: Path  # of the targets
     split: Split = "train"  # of the seeds
     max_bytes: int = 24 << 20  # of a scenario's positions; larger ones are left out
-    decisions: int = 512  # most of a seat in a scenario
+    decisions: int = 512  # most of a seat in a scenario, spread over its positions
+    visited: int = 0  # most besides them, as often as play visits them
 
     def scenario(self, number: int) -> Scenario:
         """The scenario of a number."""
@@ -261,6 +267,10 @@ def _solve_targets(source: TargetSource, number: int) -> dict[str, Any]:
     at_stake[decisions] = np.maximum.reduceat(action_values, offsets[decisions])
     at_stake[decisions] -= np.minimum.reduceat(action_values, offsets[decisions])
     rng = np.random.default_rng(number)
+    visits = np.zeros(0, np.int64)
+    if source.visited:
+        start = graph.find(Battle(graph.packed).state)
+        visits = visit_decisions(graph, action_values, start, rng)
     arrays: dict[str, Any] = {}
     for seat in range(ARMIES):
         own = SeatDecisions(graph, seat)
@@ -276,6 +286,8 @@ def _solve_targets(source: TargetSource, number: int) -> dict[str, Any]:
             for which, most in ((matter, source.decisions), (~matter, source.decisions // 8))
         ]
         nodes = nodes[np.concatenate(kept)]
+        own_visits = visits[(graph.kinds[visits] == seat) & (at_stake[visits] > _SAME)]
+        nodes = np.append(nodes, rng.permutation(own_visits)[: source.visited])
         lengths = graph.counts[nodes].astype(np.int64)
         places = np.repeat(offsets[nodes] - np.cumsum(lengths) + lengths, lengths)
         values = action_values[places + np.arange(lengths.sum())]
@@ -283,6 +295,36 @@ def _solve_targets(source: TargetSource, number: int) -> dict[str, Any]:
         arrays[f"values{seat}"] = (values if seat == 0 else -values).astype(np.float32)
         arrays[f"counts{seat}"] = lengths
     return arrays
+
+
+def visit_decisions(
+    graph: GameGraph, action_values: NDArray[np.float64], start: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return the decisions that some plays from a node come to, each as often as they do."""
+    offsets = graph.offsets()
+    sign = np.where(graph.kinds == 0, 1.0, -1.0)
+    visits = []
+    nodes = np.full(_PLAYS, start)
+    while len(nodes):
+        visits.append(nodes[graph.counts[nodes] > 0])
+        at, which = np.unique(nodes, return_inverse=True)
+        steps, counts = graph.successors(graph.states(at))
+        weights = steps.probability.copy()
+        ends = np.cumsum(counts)
+        for node, first, end in zip(at, ends - counts, ends, strict=True):
+            legal = graph.counts[node]
+            if legal:
+                values = sign[node] * action_values[offsets[node] : offsets[node] + legal]
+                best = values > values.max() - _SAME
+                play = (1.0 - _AT_RANDOM) * best / best.sum() + _AT_RANDOM / legal
+                weights[first:end] *= play[steps.action[first:end]]
+        sums = np.append(0.0, np.cumsum(weights))
+        low, high = sums[(ends - counts)[which]], sums[ends[which]]
+        drawn = low + (high - low) * rng.random(len(nodes))
+        ways = np.clip(np.searchsorted(sums, drawn, "right") - 1, 0, len(weights) - 1)
+        nodes = steps.node[ways]
+        nodes = nodes[nodes >= 0]  # the end has no node
+    return np.concatenate(visits)
 
 
 def sample_evenly(

@@ -28,10 +28,12 @@ from agents.distillation.targets import (
     sample_evenly,
 )
 from experiments.common import FAILED, INTERRUPTED
+from tests.pages import PACKAGE
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.generating import KINDS, Generation
 from wfb_gym.players.interface import Agent
+from wfb_gym.players.network import load_network
 from wfb_gym.players.registry import make_agent
 
 PHASE = Generation(points=500, phases=1, wizards=1, characters=1, units=3, spells=4, items=2)
@@ -92,6 +94,58 @@ def test_samples_are_even_over_the_kinds() -> None:
     assert not len(sample_evenly(kinds[:0], 5, np.random.default_rng(0)))
 
 
+def test_visited_decisions_are_those_that_play_comes_to(source: TargetSource) -> None:
+    scenario = source.scenario(0)
+    graph = targets.explore_positions(scenario, 1 << 20)
+    start = graph.find(Battle(graph.packed).state)
+    values, offsets = graph.action_values(), graph.offsets()
+    rng = np.random.default_rng(0)
+    visits = np.concatenate(
+        [targets.visit_decisions(graph, values, start, rng) for _ in range(100)]
+    )
+    plays = 100 * targets._PLAYS
+    expected = np.zeros(graph.size)  # visits of a play, exactly
+    expected[start] = 1.0
+    for node in range(graph.size - 1, -1, -1):  # what follows a node has a smaller number
+        ways, _ = graph.successors(graph.states(np.array([node])))
+        legal = int(graph.counts[node])
+        own = values[offsets[node] : offsets[node] + legal] * (1 if graph.kinds[node] == 0 else -1)
+        for way in ways:
+            share = way.probability
+            if legal:
+                best = own > own.max() - 1e-6
+                share *= 0.9 * best[way.action] / best.sum() + 0.1 / legal
+            if way.node >= 0:
+                expected[way.node] += share * expected[node]
+    expected[graph.counts == 0] = 0.0
+    found = np.bincount(visits, minlength=graph.size) / plays
+    assert expected.max() >= 0.99
+    assert found == pytest.approx(expected, abs=5 * 0.5 / plays**0.5)
+    assert (found > 0).sum() > 20
+
+
+def test_visited_decisions_are_kept_besides_the_others(source: TargetSource) -> None:
+    more = replace(source, folder=source.folder.with_name("more"), visited=32)
+    compared = 0
+    for number in range(4):
+        if not make_targets(source, number):
+            continue
+        assert make_targets(more, number)
+        for seat in range(2):
+            few, many = load_targets(source, number, seat), load_targets(more, number, seat)
+            assert (few is None) == (many is None)
+            if few is None or many is None:
+                continue
+            besides = len(many.states) - len(few.states)
+            assert 0 <= besides <= 32
+            ends = np.cumsum(many.counts)
+            for row in range(len(few.states), len(many.states)):
+                values = many.values[ends[row] - many.counts[row] : ends[row]]
+                assert np.ptp(values) > 0  # something is at stake
+                compared += 1
+    assert compared > 50
+
+
 def test_batches_are_what_the_seats_observe_and_what_is_at_stake(source: TargetSource) -> None:
     useful = [number for number in range(8) if make_targets(source, number)]
     drawn = TargetSet(source, useful, distil.LIMITS, 0)
@@ -138,6 +192,40 @@ def test_a_run_goes_on_on_another_device(source: TargetSource, tmp_path: Path) -
         student.update()
     for one, other in zip(first.network.parameters(), second.network.parameters(), strict=True):
         assert torch.equal(one, other)
+
+
+def test_a_network_goes_on_learning_from_other_scenarios(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    shared = ["--quick", "--targets", str(tmp_path / "targets"), "--json"]
+    assert distil.main([*shared, "--out", str(first)]) == 0
+    capsys.readouterr()
+    line = [*shared, "--out", str(second), "--start-from", str(first / "policy.npz")]
+    line += ["--first", "8", "--steps", "1", "--learning-rate", "1e-9"]
+    assert distil.main(line) == 0
+    after = json.loads(capsys.readouterr().out)
+    assert sorted(int(path.stem[6:]) for path in (tmp_path / "targets").glob("train-*")) == [
+        *range(16)
+    ]
+    networks = [load_network(folder / "policy.npz") for folder in (first, second)]
+    (old, old_about), (new, new_about) = networks
+    for one, other in zip(old.parameters(), new.parameters(), strict=True):
+        assert torch.allclose(one, other, atol=2e-3)
+    assert new_about["command"].startswith(old_about["command"] + " && ")
+    assert new_about["decisions"] == old_about["decisions"] + after["learned_from"]
+    flat = PACKAGE / "players" / "policies" / "archmage-duel" / "caster.npz"
+    for path, expected in (
+        (tmp_path / "none.npz", "a saved network"),
+        (flat, "agents.distil saved"),
+    ):
+        with pytest.raises(SystemExit):
+            distil.main([*shared, "--start-from", str(path)])
+        assert f"--start-from: {path}: expected a" in (told := capsys.readouterr().err)
+        assert expected in told
+    with pytest.raises(SystemExit):
+        distil.main([*shared, "--first", "-1"])
+    assert "--first: expected a whole number from 0, found -1" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="asks for a GPU")
