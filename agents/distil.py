@@ -63,7 +63,7 @@ from wfb_gym.encoding.limits import SWITCHES, ArmyLimits, Limits
 from wfb_gym.files import refuse_damage, write_text_whole
 from wfb_gym.generating import KINDS, KINDS_OF_AXES
 from wfb_gym.players.learned import EITHER, NetworkAgent
-from wfb_gym.players.network import PolicyNetwork, load_network, save_network
+from wfb_gym.players.network import ILLEGAL_LOGIT, PolicyNetwork, load_network, save_network
 from wfb_gym.scenario.sizes import DICE
 from wfb_gym.seats import SEATS
 
@@ -82,6 +82,8 @@ LIMITS = Limits(_ARMY, _ARMY, dice=DICE, contacts=10, **dict.fromkeys(SWITCHES, 
 """What the network can see: all kinds of generated scenarios, and most bundled ones."""
 _SMALL_ERROR = 0.05
 """Of a value, in the unit of points: smaller ones count less than in proportion."""
+_CENTRED = 1e-4
+"""Weight that holds logits near 0, which softmax ignores: far from it bfloat16 rounds them off."""
 _PRECISIONS = ("float32", "tf32", "bfloat16")
 _STORED = "float16"
 """Numbers in which weights are stored: rounded, they make no difference to the play."""
@@ -225,7 +227,10 @@ class Student:
         settings = self.settings
         fast = settings.precision == "bfloat16"
         with torch.autocast(settings.device, torch.bfloat16, enabled=fast):
-            log_probs, values = self.network(observations, masks)
+            logits, values = self.network.body(self.network.encode(observations))
+        logits = logits.float().masked_fill(~masks, ILLEGAL_LOGIT)
+        total = logits.logsumexp(1, keepdim=True)
+        log_probs = logits - total
         best = points.amax(1, keepdim=True)
         about = torch.maximum(stakes, settings.least_stake * most)[:, None]
         regrets = ((best - points) / about).masked_fill(~masks, 0.0)
@@ -238,7 +243,7 @@ class Student:
         values = values * self.network.greatest_worth(observations) / unit
         wanted_value = best[:, 0] / (100.0 * unit)
         value_loss = nn.functional.smooth_l1_loss(values, wanted_value, beta=_SMALL_ERROR)
-        loss = policy_loss + settings.value_weight * value_loss
+        loss = policy_loss + settings.value_weight * value_loss + _CENTRED * total.square().mean()
         self.optimiser.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(self.network.parameters(), settings.max_grad_norm)

@@ -17,6 +17,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -181,7 +182,7 @@ def run_table(results: Results) -> str:
     return markdown_table([["decisions", *seats], *rows], text_columns=())
 
 
-def distilled_table(results: Results) -> str:
+def distilled_table(results: Results, by_kind: bool = True) -> str:
     """Return a table of how one policy's scores are distributed, by seat and kind of scenario."""
     kinds = results["kinds"]
     rows = [
@@ -189,7 +190,7 @@ def distilled_table(results: Results) -> str:
     ]
     for seat in SEATS:
         own = [one for one in results["grades"] if one["seat"] == seat]
-        for kind in (None, *kinds):
+        for kind in (None, *kinds) if by_kind else (None,):
             some = [one for one in own if kind in (None, kinds[one["number"] % len(kinds)])]
             scores = np.array([one["score"] for one in some])
             won = sum(one["guaranteed"] - one["random"] for one in some)
@@ -348,6 +349,14 @@ ALL = (
         distilled_table,
         {"scores.png": "general.png"},
         draw=(_draw_distilled,),
+    ),
+    Report(
+        "further",
+        "agents.distil --start-from runs/distil/policy.npz --first 18000 --scenarios 12500 "
+        "--steps 3300 --batch-size 1024 --learning-rate 0.0004 --precision bfloat16 "
+        "--decisions 128 --visited 128 --threads 2 --targets runs/visited",
+        50,
+        partial(distilled_table, by_kind=False),
     ),
     Report(
         "tournament",

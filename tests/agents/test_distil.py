@@ -33,7 +33,7 @@ from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.generating import KINDS, Generation
 from wfb_gym.players.interface import Agent
-from wfb_gym.players.network import load_network
+from wfb_gym.players.network import Entities, load_network
 from wfb_gym.players.registry import make_agent
 
 PHASE = Generation(points=500, phases=1, wizards=1, characters=1, units=3, spells=4, items=2)
@@ -192,6 +192,20 @@ def test_a_run_goes_on_on_another_device(source: TargetSource, tmp_path: Path) -
         student.update()
     for one, other in zip(first.network.parameters(), second.network.parameters(), strict=True):
         assert torch.equal(one, other)
+
+
+def test_logits_are_drawn_back_to_0(source: TargetSource) -> None:
+    useful = [number for number in range(4) if make_targets(source, number)]
+    settings = distil.Settings(width=16, batch_size=64, steps=1000, learning_rate=1e-2)
+    student = distil.Student(settings, TargetSet(source, useful, distil.LIMITS, 0))
+    body = student.network.body
+    assert isinstance(body, Entities)
+    bias = body.to_dice.out.bias
+    assert bias is not None
+    bias.data += 50.0  # softmax does not see it where only dice are chosen
+    for _ in range(20):
+        student.update()
+    assert bias.item() < 49.9
 
 
 def test_a_network_goes_on_learning_from_other_scenarios(
