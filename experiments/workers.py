@@ -21,8 +21,9 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import version
-from multiprocessing import get_context, resource_tracker
+from multiprocessing import get_context, parent_process, resource_tracker
 from pathlib import Path
+from threading import Thread
 from typing import Any, NamedTuple, Protocol, TypeVar
 from urllib.parse import urlsplit
 
@@ -182,6 +183,18 @@ class _Processes:
         return _in_order(submit, wait_for, tasks, _AHEAD * self._count, describe)
 
 
+def _end_with_parent() -> None:
+    """Have this worker end with the process that started it, even where that is killed."""
+    parent = parent_process()
+    assert parent is not None
+
+    def wait_for_it() -> None:
+        parent.join()
+        os._exit(1)
+
+    Thread(target=wait_for_it, daemon=True).start()
+
+
 class _Ray:
     """Does tasks on Ray, a core each."""
 
@@ -256,7 +269,8 @@ def open_workers(
             _check_nodes()
             yield _Ray(list(dict.fromkeys(files)))
     elif processes > 1:
-        pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
+        spawn = get_context("spawn")
+        pool = ProcessPoolExecutor(processes, mp_context=spawn, initializer=_end_with_parent)
         try:
             yield _Processes(pool, processes)
         finally:

@@ -1,7 +1,9 @@
 """Tasks done elsewhere: the same results in the same order, and one line for what goes wrong."""
 
 import json
+import subprocess
 import sys
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -100,6 +102,38 @@ def test_results_come_in_order_and_few_are_under_way(monkeypatch: pytest.MonkeyP
             found.append(result)
             assert begun <= len(found) + 3
     assert found == [number * number for number in range(30)]
+
+
+def _is_alive(process: str) -> bool:
+    """Whether a process has not ended; one that nobody has asked for its status has."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="asks Linux for processes")
+def test_processes_end_with_a_command_that_is_killed() -> None:
+    script = """
+import time
+from experiments.workers import open_workers
+if __name__ == "__main__":
+    with open_workers("", processes=2) as workers:
+        for result in workers.map(time.sleep, [0.0] * 4 + [0.01] * 100_000):
+            print("done", flush=True)
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", script], cwd=workers.ROOT, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "done\n"
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        assert len(children) >= 2
+        process.kill()
+    latest = time.monotonic() + 60
+    while any(_is_alive(child) for child in children):
+        assert time.monotonic() < latest, "some of the processes have not ended"
+        time.sleep(0.05)
 
 
 @pytest.mark.parametrize(
