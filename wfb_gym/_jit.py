@@ -1,18 +1,19 @@
 """The one decorator for compiled code, and where its cache lives.
 
-Numba's cache looks at the file of the function alone, so an edit in another file that the
-function calls would go unnoticed. The cache folder is therefore named after a hash of all
-sources of the package: any edit starts a fresh one.
+Numba's cache checks only the file of the function, so it misses an edit in another file that the
+function calls. The cache folder is therefore named after a hash of all files with compiled code and
+of the constants that they read: an edit in one of these files starts an empty cache.
 """
 
 import contextlib
 import hashlib
 import os
+import re
 import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar, overload
@@ -30,21 +31,33 @@ int64: Callable[[Any], int] = np.int64  # type: ignore[assignment]
 """Widen a small integer of a record. Compiled `int` keeps int8 as int8, and a function called
 with both would be compiled twice."""
 
-_NEVER_COMPILED = frozenset(
+_COMPILED_FOLDERS = frozenset(
+    ("rules", "engine", "encoding", "opponents", "solver", "players", "search", "envs")
+)
+_CONSTANTS = frozenset(
     (
-        "cli",
-        "interop",
-        "geometry",
-        "generating",
-        "packing",
-        "render",
-        "scenario",
-        "transcripts",
-        "web",
+        "_compiler.py",
+        "_cores.py",
+        "_intrinsics.py",
+        "_jit.py",
+        "_records.py",
+        "_shipped.py",
+        "encoding/layout.py",
+        "encoding/limits.py",
+        "engine/actions.py",
+        "engine/effects.py",
+        "engine/state.py",
+        "packing/records.py",
+        "players/interface.py",
+        "players/search/prices.py",
+        "rules/comets.py",
+        "scenario/sizes.py",
+        "solver/graph_arrays.py",
     )
 )
-"""Folders without compiled code, but for the sizes and records in `_SHARED`."""
-_SHARED = frozenset(("_records.py", "records.py", "sizes.py"))
+"""Files without compiled functions whose constants, records and intrinsics compiled code reads."""
+_USES_JIT = re.compile(rb"@jit\b|\bjit\(")
+_RECORDS = frozenset(("_records.py", "records.py", "sizes.py"))
 _LONG = {
     "engine.core.core": "the engine, which takes about half a minute",
     "envs.kernel.drive": "the environments",
@@ -69,25 +82,39 @@ _CORE = "wfb_gym.engine.core"
 _KEEP_SECONDS = 14 * 24 * 3600
 
 
-def _sources_digest() -> str:
-    """Hash of every source that compiled code may come from."""
+def compiled_sources() -> dict[str, bytes]:
+    """Return the sources that compiled code comes from, by their path in the package."""
     root = Path(__file__).parent
-    return _digest_of({path.parent.name for path in root.rglob("*.py")} - _NEVER_COMPILED)
+    sources = {name: (root / name).read_bytes() for name in _CONSTANTS}
+    for path in root.rglob("*.py"):
+        if path.parent.name in _COMPILED_FOLDERS and _USES_JIT.search(text := path.read_bytes()):
+            sources[path.relative_to(root).as_posix()] = text
+    return sources
+
+
+def _sources_digest() -> str:
+    """Hash of every source that compiled code comes from."""
+    return _digest_of(compiled_sources())
 
 
 def rules_digest() -> str:
     """Hash of the sources that decide what happens in a battle."""
-    return _digest_of({"rules", "engine"})
-
-
-def _digest_of(folders: Collection[str]) -> str:
-    """Hash of the sources in some folders, and of the dtypes that they share."""
-    digest = hashlib.sha256()
     root = Path(__file__).parent
-    for path in sorted(root.rglob("*.py")):
-        if path.parent.name in folders or path.name in _SHARED:
-            digest.update(str(path.relative_to(root)).encode())
-            digest.update(path.read_bytes())
+    return _digest_of(
+        {
+            str(path.relative_to(root)): path.read_bytes()
+            for path in root.rglob("*.py")
+            if path.parent.name in ("rules", "engine") or path.name in _RECORDS
+        }
+    )
+
+
+def _digest_of(sources: dict[str, bytes]) -> str:
+    """Hash of sources and their names."""
+    digest = hashlib.sha256()
+    for name in sorted(sources):
+        digest.update(name.encode())
+        digest.update(sources[name])
     return digest.hexdigest()[:16]
 
 
