@@ -78,7 +78,7 @@ def test_a_websocket_rejects_other_origins(client: Client, origin: str) -> None:
         "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",
     }
     path = SOCKET.replace("polling", "websocket")
-    assert client.send("GET", path, Origin=origin, **headers)[0].status == 403
+    assert client.send("GET", path, None, Origin=origin, **headers)[0].status == 403
 
 
 def test_the_socket_answers_its_own_origin(client: Client) -> None:

@@ -20,7 +20,7 @@ from wfb_gym.web.session import ListsReader
 HOST = "127.0.0.1"
 """The only address that is listened on."""
 _KNOWN_AS = [HOST, "localhost"]
-"""What the page may be called: a name of somebody else's that leads here is refused."""
+"""Host names of the web UI."""
 _MAX_MESSAGE_BYTES = 4 * MAX_BYTES
 """Size of a request or a socket message: a scenario of the largest size, encoded."""
 _SHUTDOWN_SECONDS = 1
