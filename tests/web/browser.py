@@ -32,8 +32,15 @@ def _wait_for(port: int) -> None:
 
 
 @contextmanager
-def served() -> Iterator[str]:
-    """Serve the page on any free port; gives its address."""
+def served(printed: list[str] | None = None) -> Iterator[str]:
+    """Serve the web UI on a free port.
+
+    Args:
+        printed: receives the text that the server prints after its address, once it has ended.
+
+    Yields:
+        The address.
+    """
     command = [sys.executable, "-m", "wfb_gym", "web", "--port", "0", "--no-open"]
     environment = os.environ | {"PYTHONUNBUFFERED": "1"}
     # What pytest sets would have NiceGUI look for its own test plugin.
@@ -54,3 +61,5 @@ def served() -> Iterator[str]:
                 server.wait(10)
             except subprocess.TimeoutExpired:
                 server.kill()
+            if printed is not None and server.stdout is not None:
+                printed.append(server.stdout.read())

@@ -1,14 +1,18 @@
 """Serves the page on this machine alone, and gives each browser that opens it a page of its own."""
 
+import logging
 import secrets
 import socket
 
-from nicegui import app, ui
+from nicegui import app, core, ui
+from nicegui.server import Server
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from wfb_gym.render.html import SYMBOLS
 from wfb_gym.render.html_style import STYLE
 from wfb_gym.render.review_page import PAGE_STYLE
+from wfb_gym.scenario.limits import MAX_BYTES
+from wfb_gym.web.guard import RequestGuard, drop_malformed_messages
 from wfb_gym.web.page import Page
 from wfb_gym.web.page_style import WEB_STYLE
 from wfb_gym.web.session import ListsReader
@@ -16,7 +20,11 @@ from wfb_gym.web.session import ListsReader
 HOST = "127.0.0.1"
 """The only address that is listened on."""
 _KNOWN_AS = [HOST, "localhost"]
-"""What the page may be called: a name of somebody else's that leads here is refused."""
+"""Host names of the web UI."""
+_MAX_MESSAGE_BYTES = 4 * MAX_BYTES
+"""Size of a request or a socket message: a scenario of the largest size, encoded."""
+_SHUTDOWN_SECONDS = 1
+"""Time for open connections to end after Ctrl-C."""
 _GAMES_ARE_KEPT = 24 * 60 * 60.0
 """Seconds after its last click that a game is kept for a tab that comes back."""
 _RECONNECT_SECONDS = 30.0
@@ -51,7 +59,12 @@ def serve(port: int, read_lists: ListsReader, *, open_browser: bool) -> None:
         await Page(read_lists).show()
 
     app.storage.max_tab_storage_age = _GAMES_ARE_KEPT
+    app.add_middleware(RequestGuard, max_body_bytes=_MAX_MESSAGE_BYTES)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=_KNOWN_AS)
+    core.sio.eio.max_http_buffer_size = _MAX_MESSAGE_BYTES
+    drop_malformed_messages(core.sio)
+    # Tasks that are cancelled after Ctrl-C are no errors.
+    logging.getLogger("uvicorn.error").addFilter(lambda _: not Server.instance.should_exit)
     ui.run(
         page,
         host=HOST,
@@ -64,5 +77,7 @@ def serve(port: int, read_lists: ListsReader, *, open_browser: bool) -> None:
         show=open_browser,
         show_welcome_message=False,
         tailwind=False,  # its classes would change what shapes of the battlefield look like
+        timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
+        ws_max_size=_MAX_MESSAGE_BYTES,
         storage_secret=secrets.token_hex(16),
     )

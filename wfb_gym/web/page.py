@@ -72,7 +72,10 @@ class Page:
 
     async def show(self) -> None:
         """Show the game that the tab has, reloaded or not; else the form."""
-        await ui.context.client.connected()  # then the tab is known
+        client = ui.context.client
+        await client.connected()  # then the tab is known
+        if not client.has_socket_connection:  # a request that no browser follows up
+            return
         self._tab = app.storage.tab
         if _GAME in self._tab:
             await self._show_game()

@@ -1,0 +1,87 @@
+"""Request checks for the web UI: hosts, origins, sizes, and malformed socket messages."""
+
+import logging
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+from socketio import AsyncServer
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_HEADERS = {
+    "Content-Security-Policy": "frame-ancestors 'none'",
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
+_POLICY_VIOLATION = 1008
+"""Close code of a websocket (RFC 6455, section 7.4.1)."""
+_log = logging.getLogger("wfb_gym.web")
+
+
+class RequestGuard:
+    """ASGI middleware that rejects requests from other sites and large bodies.
+
+    A browser sends an ``Origin`` with every websocket and every request of another site's script
+    that could read the answer; only the UI's own origin passes. A request body needs a
+    ``Content-Length``, so that a large one is rejected before any of it is read. No other site may
+    show the UI in a frame.
+    """
+
+    def __init__(self, app: ASGIApp, max_body_bytes: int) -> None:
+        self._app = app
+        self._max_body_bytes = max_body_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or answer it with the reason why not."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+        elif (rejection := self._find_rejection(Headers(scope=scope))) is None:
+            await self._app(scope, receive, partial(_send_with_headers, send))
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": _POLICY_VIOLATION})
+        else:
+            await rejection(scope, receive, partial(_send_with_headers, send))
+
+    def _find_rejection(self, headers: Headers) -> PlainTextResponse | None:
+        own = f"http://{headers.get('host', '')}"
+        if (origin := headers.get("origin", own)) != own:
+            return PlainTextResponse(f"Origin: expected {own}, found {origin}", 403)
+        if "transfer-encoding" in headers:
+            return PlainTextResponse("expected a Content-Length, found none", 411)
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > self._max_body_bytes:
+            limit = f"expected at most {self._max_body_bytes:,} bytes"
+            return PlainTextResponse(f"Content-Length: {limit}, found {length}", 413)
+        return None
+
+
+async def _send_with_headers(send: Send, message: Message) -> None:
+    if message["type"] == "http.response.start":
+        MutableHeaders(scope=message).update(_HEADERS)
+    await send(message)
+
+
+def drop_malformed_messages(server: AsyncServer) -> None:
+    """Make a socket server log a malformed message in one line instead of a traceback.
+
+    Args:
+        server: with its event handlers registered.
+    """
+    server.eio.on("message", _logging_errors(server.eio.handlers["message"]))
+    for event, handler in list(server.handlers["/"].items()):
+        if event not in ("connect", "disconnect"):  # the server calls these itself
+            server.on(event, _logging_errors(handler))
+
+
+def _logging_errors(handler: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
+    async def handle(*message: Any) -> Any:
+        try:
+            result = handler(*message)
+            return await result if isinstance(result, Awaitable) else result
+        except Exception as error:  # noqa: BLE001 - from the network, anything may be missing
+            _log.warning("malformed message from a browser: %s", type(error).__name__)
+
+    return handle
