@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -18,6 +19,7 @@ from wfb_gym.generating import Generated, Generation
 from wfb_gym.scenario import Scenario, scenario_from_dict
 
 from ..envs.playing import BATTLE, IDS, pick
+from ..pages import PACKAGE
 
 pettingzoo = pytest.importorskip("pettingzoo")
 
@@ -447,6 +449,23 @@ def test_copies_go_on_the_same(
             np.testing.assert_array_equal(env.state(), twin.state())
             return
     raise AssertionError("the episode does not end")
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, through_pickle])
+@pytest.mark.parametrize("made", [interop.env, interop.parallel_env])
+def test_copies_keep_a_scenario_whose_file_is_gone(
+    tmp_path: Path, copied: Callable[[Any], Any], made: Callable[..., Any]
+) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text((PACKAGE / "data" / "scenarios" / f"{SKIRMISH}.toml").read_text())
+    env = made(scenario=path)
+    env.reset(seed=8)
+    path.unlink()
+    twin = copied(env)
+    np.testing.assert_array_equal(env.state(), twin.state())
+    for each in env, twin:
+        each.reset()
+    np.testing.assert_array_equal(env.state(), twin.state())
 
 
 # --- without the library --------------------------------------------------------------------

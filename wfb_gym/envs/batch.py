@@ -64,17 +64,17 @@ class Batch(EpisodeDriver):
         points_per_reward: float,
         history: bool = False,
     ) -> None:
-        self._arguments = (
-            num_envs, scenario, seat, opponent, limits, mode, points_per_reward, history,
-        )  # fmt: skip
         check_num_envs(num_envs)
         scale = 1.0 / validated_points_per_reward(points_per_reward)
-        scenarios = resolve_scenarios(scenario)
+        scenarios, opponents = resolve_scenarios(scenario), resolve_opponents(opponent)
+        self._arguments = (
+            num_envs, scenarios, seat, opponents, limits, mode, points_per_reward, history,
+        )  # fmt: skip
         packed_scenarios = scenarios.packed_scenarios
         limits = scenarios.limits if limits is None else limits
         view = View.fitted(packed_scenarios, seat, limits, history=history)
         self.seat, self.limits = seat, view.limits
-        numbers, self._policies = resolve_opponents(opponent)
+        numbers, self._policies = opponents
         move_tables = _load_move_tables(numbers, scenarios, 1 - seat)
         super().__init__(num_envs, scenarios, view, numbers, move_tables, mode, scale)
         self.layout, self.codec = view.layout, view.codec

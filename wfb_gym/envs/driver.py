@@ -144,7 +144,7 @@ class EpisodeDriver:
         notes: bool = False,
     ) -> None:
         self.num_envs, self.mode, self.view, self.scale = num_envs, mode, view, scale
-        self.scenarios, self.packed_scenarios, self.redraw, _ = scenarios
+        self.scenarios, self.packed_scenarios, self.redraw, *_ = scenarios
         count = len(self.packed_scenarios)
         if count > num_envs and not self.redraw:  # the last ones would never be played
             raise ValueError(

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from wfb_gym.generating import Generated
 
 ScenarioLike = Any
-"""A bundled name, a path to a scenario file, a `Scenario`, "generated", or `Generated`."""
+"""A bundled name, a path to a scenario file, a `Scenario`, "generated", or `Generated`; or the
+`ScenarioSet` of another batch."""
 
 _GENERATED = re.compile(r"generated(-[\w-]+)?(:(?!.*\.toml).*)?$")
 _QUIET = 2.0
@@ -28,12 +29,21 @@ _QUIET = 2.0
 
 
 class ScenarioSet(NamedTuple):
-    """The scenarios of a batch, at least one."""
+    """The scenarios of a batch, at least one.
+
+    Copies keep the scenarios and read no file again; generated scenarios are generated again.
+    """
 
     scenarios: tuple[Scenario, ...]
     packed_scenarios: Records[PackedScenario]  # (n,)
     redraw: bool  # each episode draws one of them; else the environments take them in turn
     limits: Limits | None  # that they ask for, of either seat; None to fit the scenarios
+    generated: "Generated | None" = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.generated is not None:
+            return resolve_scenarios, (self.generated,)
+        return ScenarioSet, (*self,)
 
 
 def resolve_scenarios(scenario: ScenarioLike | Sequence[ScenarioLike]) -> ScenarioSet:
@@ -46,6 +56,8 @@ def resolve_scenarios(scenario: ScenarioLike | Sequence[ScenarioLike]) -> Scenar
         ScenarioError: a scenario that does not exist, or that is refused.
         ValueError: none at all.
     """
+    if isinstance(scenario, ScenarioSet):
+        return scenario
     if isinstance(scenario, str) and _GENERATED.match(scenario):
         from wfb_gym.generating import Generated  # brings the army lists
 
@@ -63,7 +75,8 @@ def resolve_scenarios(scenario: ScenarioLike | Sequence[ScenarioLike]) -> Scenar
 @lru_cache(maxsize=4)
 def _generated_set(generated: "Generated") -> ScenarioSet:
     scenarios = generated.scenarios()
-    return ScenarioSet(scenarios, pack_all(scenarios), True, generated_limits(generated.sizes))
+    limits = generated_limits(generated.sizes)
+    return ScenarioSet(scenarios, pack_all(scenarios), True, limits, generated)
 
 
 def pack_all(scenarios: Iterable[Scenario]) -> Records[PackedScenario]:

@@ -80,6 +80,7 @@ class SelfPlayBatch(EpisodeDriver):
     ) -> None:
         check_num_envs(num_envs)
         scenarios = resolve_scenarios(scenario)
+        self._arguments = num_envs, scenarios, limits, autoreset, history
         first, second = limits or (scenarios.limits, scenarios.limits)
         self.views = (
             View.fitted(scenarios.packed_scenarios, 0, first, history=history),
@@ -248,3 +249,18 @@ class SelfPlayBatch(EpisodeDriver):
         )
         self._asked = first, second
         return first, second
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = "_arguments", "envs", "points", "opening_points", "ended"
+        return {**{key: vars(self)[key] for key in kept}, "begun": self._asked is not None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        num_envs, scenarios, limits, autoreset, history = state["_arguments"]
+        self.__init__(  # type: ignore[misc]
+            num_envs, scenarios, limits, autoreset=autoreset, history=history
+        )
+        self.envs[:] = state["envs"]
+        for key in ("points", "opening_points", "ended"):
+            setattr(self, key, state[key])
+        if state["begun"]:
+            self._decisions()

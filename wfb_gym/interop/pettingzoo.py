@@ -25,7 +25,7 @@ from wfb_gym.encoding.limits import Limits, union
 from wfb_gym.engine.generator import Rng
 from wfb_gym.envs.driver import validated_points_per_reward
 from wfb_gym.envs.kernel import legal_or_lowest
-from wfb_gym.envs.scenario_set import ScenarioLike
+from wfb_gym.envs.scenario_set import ScenarioLike, resolve_scenarios
 from wfb_gym.envs.self_play import Decisions, SelfPlayBatch
 from wfb_gym.envs.spaces import action_space, observation_space
 from wfb_gym.envs.watching import FPS, TERMINAL_RENDER_MODES, BattleWatcher
@@ -45,11 +45,12 @@ _BATTLE_AGENTS = ("army_0", "army_1")
 def _one_battle(scenario: ScenarioLike, limits: SomeLimits, history: bool) -> SelfPlayBatch:
     """Return one battle, which stays where it ends."""
     how: dict[str, bool] = {"autoreset": False, "history": history}
+    scenarios = resolve_scenarios(scenario)
     pair = (limits, limits) if isinstance(limits, Limits) else limits
-    game = SelfPlayBatch(1, scenario, None if pair == FITTED else pair, **how)
+    game = SelfPlayBatch(1, scenarios, None if pair == FITTED else pair, **how)
     if limits is None:
         both = union([view.limits for view in game.views])
-        game = SelfPlayBatch(1, scenario, (both, both), **how)
+        game = SelfPlayBatch(1, scenarios, (both, both), **how)
     return game
 
 
@@ -111,11 +112,6 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
             expected = ", ".join(TERMINAL_RENDER_MODES)
             raise ValueError(f"render_mode: expected one of {expected}, found {render_mode!r}")
         self._scale = 1.0 / validated_points_per_reward(points_per_reward)
-        self._arguments = {
-            "scenario": scenario, "limits": limits, "history": history,
-            "points_per_reward": points_per_reward, "strict": strict,
-            "observe_mask": observe_mask, "idle_pass": idle_pass, "render_mode": render_mode,
-        }  # fmt: skip
         self.render_mode = render_mode
         self._watcher = None if render_mode is None else BattleWatcher(render_mode)
         self._game = _one_battle(scenario, limits, history)
@@ -279,21 +275,6 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
 
     def close(self) -> None:
         """Nothing to close; PettingZoo asks for the method of whatever renders."""
-
-    # --- copies ----------------------------------------------------------------------------
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy goes on from; the arrays that do not change are made again."""
-        derived = {"_game", "_asked", "_action_spaces", "_observation_spaces", "state_space"}
-        kept = {name: value for name, value in vars(self).items() if name not in derived}
-        begun = self._asked is not None
-        return {"episode": kept, "battles": self._game.get_state() if begun else None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(**state["episode"]["_arguments"])  # type: ignore[misc]
-        self.__dict__.update(state["episode"])
-        if state["battles"] is not None:
-            self._asked = self._game.set_state(state["battles"])
 
 
 def raw_env(**kwargs: Any) -> AECEnv[str, Any, Any]:
