@@ -111,17 +111,17 @@ class Batch(EpisodeDriver):
 
         `seeds` are those of `seed`. If the call fails, the batch is as it was.
         """
-        out = self.new_step()
+        out, members = self.new_step(), chosen.nonzero()[0]
         with self.unchanged_on_failure():
             self.seed(seeds)
             if self.watcher is not None:
                 self.watcher.begin_step(self)
-            if self._drive(Operation.RESET.value, np.flatnonzero(chosen), _NO_ACTIONS, out):
+            if self._drive(Operation.RESET.value, members, _NO_ACTIONS, out):
                 self._ask_opponents(out)
             if self.watcher is not None:
                 self.watcher.follow_reset(self, chosen)
         self.begun = True
-        return out if chosen.all() else self.look()
+        return out if len(members) == self.num_envs else self.look()
 
     @contextmanager
     def unchanged_on_failure(self) -> Iterator[None]:

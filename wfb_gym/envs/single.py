@@ -18,6 +18,8 @@ from wfb_gym.players.interface import Opponent
 from wfb_gym.scenario import Scenario
 
 _INTEGERS = (int, np.integer)
+_THIS = np.ones(1, np.bool_)
+"""The only environment of its batch."""
 
 
 class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
@@ -147,7 +149,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
             super().reset(seed=seed)
             if seed is None and not self._seeded:
                 seed = int(self.np_random.integers(2**63))
-            out = self.batch.reset(np.ones(1, np.bool_), [seed])
+            out = self.batch.reset(_THIS, [seed])
         except BaseException:
             self._np_random, self._np_random_seed = before
             raise
