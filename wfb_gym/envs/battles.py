@@ -6,6 +6,8 @@ matter of choice here, and the scenario has several phases.
 
 from typing import Any
 
+import numpy as np
+
 from wfb_gym.envs.single import MagicPhaseEnv
 from wfb_gym.envs.vector import MagicPhaseVectorEnv
 
@@ -14,7 +16,7 @@ BATTLE = "border-skirmish"
 
 
 def _validate_seat(seat: int) -> int:
-    if isinstance(seat, bool) or seat not in (0, 1):
+    if isinstance(seat, bool | np.bool_) or seat not in (0, 1):
         raise ValueError(f"seat: expected 0 for the first army or 1 for the other, found {seat!r}")
     return int(seat)
 

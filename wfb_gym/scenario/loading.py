@@ -22,7 +22,7 @@ def scenario_from_dict(data: Mapping[str, Any], where: str = "scenario") -> Scen
     """Make a scenario of tables, lists and plain values, as TOML gives them.
 
     Args:
-        data: the whole document.
+        data: the whole document. NumPy scalars count as the Python values that they hold.
         where: name of the document in error messages.
 
     Raises:
