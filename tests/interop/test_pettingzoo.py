@@ -73,6 +73,18 @@ def test_parallel_seeds(scenario: str) -> None:
 
 
 @EACH
+def test_parallel_infos_name_the_agent_to_decide(scenario: str) -> None:
+    env = interop.parallel_env(scenario=scenario)
+    for seed in range(5):
+        observations, infos = env.reset(seed=seed)
+        while env.agents:
+            names = {infos[agent]["active_agent"] for agent in env.agents}
+            assert names == {env.unwrapped.agent_selection}
+            actions = {a: pick(observations[a], infos[a]["action_mask"]) for a in env.agents}
+            observations, *_, infos = env.step(actions)
+
+
+@EACH
 def test_states(scenario: str) -> None:
     state_test(interop.env(scenario=scenario), interop.parallel_env(scenario=scenario))
 
@@ -387,10 +399,20 @@ def test_wrong_arguments_are_refused(keys: dict[str, Any]) -> None:
 def test_rendering(scenario: str, capsys: pytest.CaptureFixture[str]) -> None:
     render_test(lambda render_mode: interop.env(scenario=scenario, render_mode=render_mode))
     capsys.readouterr()
-    env = interop.env(scenario=scenario, render_mode="human")
-    env.reset(seed=0)
-    assert env.render() is None
-    assert capsys.readouterr().out
+    human, words = (interop.env(scenario=scenario, render_mode=m) for m in ("human", "ansi"))
+    for env in human, words:
+        env.reset(seed=0)
+    while human.agents:
+        printed = capsys.readouterr().out
+        assert printed == f"{words.render()}\n\n"
+        assert human.render() is None
+        assert capsys.readouterr().out == printed
+        observation, _, over, _, info = human.last()
+        action = None if over else pick(observation, info["action_mask"])
+        for env in human, words:
+            env.step(action)
+        if over:
+            return
 
 
 def test_what_is_told_is_what_happened() -> None:

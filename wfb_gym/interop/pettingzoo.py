@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 try:
     from pettingzoo.utils import wrappers
-    from pettingzoo.utils.conversions import turn_based_aec_to_parallel
+    from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
     from pettingzoo.utils.env import AECEnv, ParallelEnv
 except ImportError as error:
     raise ImportError(
@@ -80,8 +80,8 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         strict: raise on an illegal action.
         observe_mask: observations are dicts of ``observation`` and ``action_mask``.
         idle_pass: whoever waits may pass, for samplers that must find a legal action of everybody.
-        render_mode: None; or what `render` gives: "ansi" words, "rgb_array" a picture, "human" the
-            words on the terminal.
+        render_mode: None; or what `render` returns: "ansi" words, "rgb_array" a picture. "human"
+            prints the words after every `reset` and `step`.
 
     Raises:
         ValueError: an argument that is none of these, or limits that the scenario exceeds.
@@ -172,6 +172,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
             state = game.states(np.zeros(1, np.int64))[0]
             packed = game.packed_scenarios[k : k + 1]
             self._watcher.begin(game.scenarios[k], packed, state, self._opening_points)
+            self._print_frame()
 
     def step(self, action: Any) -> None:
         """Play an action of `agent_selection`, and everything up to the next decision.
@@ -216,6 +217,12 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         if game.ended[0]:
             self.terminations = dict.fromkeys(self.agents, True)
         self._announce_turn()
+        self._print_frame()
+
+    def _print_frame(self) -> None:
+        """Print what `step` or `reset` brought, in mode "human"."""
+        if self.render_mode == "human":
+            self.render()
 
     def _announce_turn(self) -> None:
         """Set whose turn it is, the first army's once the battle is over, and what is legal."""
@@ -264,7 +271,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
 
         Returns:
             A string in mode "ansi", a picture, uint8 (height, width, 3), in mode "rgb_array"; None
-            in mode "human", which writes to the terminal, and without a mode.
+            in mode "human", which prints the words once more, and without a mode.
         """
         if self._watcher is None:
             logger.warn("render() was called, but the environment has no render_mode")
@@ -299,4 +306,16 @@ def parallel_env(**kwargs: Any) -> ParallelEnv[str, Any, Any]:
     ``infos[agent]["active_agent"]`` names the agent to decide next; the other one is shown that it
     may pass (`idle_pass`).
     """
-    return turn_based_aec_to_parallel(env(**{"idle_pass": True, **kwargs}))
+    return _TurnBasedParallelEnv(env(**{"idle_pass": True, **kwargs}))
+
+
+class _TurnBasedParallelEnv(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
+    """PettingZoo's conversion, which leaves "active_agent" out of the infos of `reset`."""
+
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        observations, infos = super().reset(seed, options)
+        for info in infos.values():
+            info["active_agent"] = self.aec_env.agent_selection
+        return observations, infos
