@@ -29,6 +29,7 @@ from wfb_gym.envs.driver import (
 )
 from wfb_gym.envs.kernel import Autoreset, Operation, Status, Step
 from wfb_gym.envs.scenario_set import ScenarioLike, ScenarioSet, resolve_scenarios
+from wfb_gym.envs.specs import as_limits
 from wfb_gym.envs.thread_pool import ALONE
 from wfb_gym.opponents.move_tables import MoveTables, no_move_tables
 from wfb_gym.opponents.scripted import Scripted, kind_and_epsilon
@@ -71,7 +72,7 @@ class Batch(EpisodeDriver):
             num_envs, scenarios, seat, opponents, limits, mode, points_per_reward, history,
         )  # fmt: skip
         packed_scenarios = scenarios.packed_scenarios
-        limits = scenarios.limits if limits is None else limits
+        limits = scenarios.limits if limits is None else as_limits(limits)
         view = View.fitted(packed_scenarios, seat, limits, history=history)
         self.seat, self.limits = seat, view.limits
         numbers, self._policies = opponents

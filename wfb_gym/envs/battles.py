@@ -35,8 +35,8 @@ class BattleEnv(MagicPhaseEnv):
 
     | parameter | default | meaning |
     |---|---|---|
-    | `scenario` | "border-skirmish" | bundled name, path of a scenario file, `Scenario`; or \
-    "generated": a new one each episode |
+    | `scenario` | "border-skirmish" | bundled name, path of a scenario file, `Scenario` or its \
+    document; or "generated": a new one each episode |
     | `seat` | 0 | the learner's army: 0 has the first phase, 1 the second |
 
     The other arguments are those of `MagicPhaseEnv`.

@@ -3,7 +3,7 @@
 import re
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from wfb_gym.generating import Generated
 
 ScenarioLike = Any
-"""A bundled name, a path to a scenario file, a `Scenario`, "generated", or `Generated`; or the
-`ScenarioSet` of another batch."""
+"""A bundled name, a path to a scenario file, a `Scenario` or its document, "generated", or
+`Generated` or its fields; or the `ScenarioSet` of another batch."""
 
 _GENERATED = re.compile(r"generated(-[\w-]+)?(:(?!.*\.toml).*)?$")
 _QUIET = 2.0
@@ -62,6 +62,10 @@ def resolve_scenarios(scenario: ScenarioLike | Sequence[ScenarioLike]) -> Scenar
         from wfb_gym.generating import Generated  # brings the army lists
 
         scenario = Generated.parse(scenario)
+    if isinstance(scenario, Mapping) and "split" in scenario:
+        from wfb_gym.generating import Generated
+
+        scenario = Generated.from_fields(scenario)
     if hasattr(scenario, "scenarios") and hasattr(scenario, "sizes"):
         return _generated_set(scenario)
     several = isinstance(scenario, Sequence) and not isinstance(scenario, str)

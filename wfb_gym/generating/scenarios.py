@@ -2,10 +2,10 @@
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 from wfb_gym.generating import deployment
 from wfb_gym.generating.characters import choose_characters
@@ -289,6 +289,15 @@ class Generated:
             expected = " or ".join((word, *(f"{word}:{each}" for each in _RANGES)))
             raise ScenarioError("scenario", [Problem("", expected, format_value(text))])
         return cls("test" if split == "test" else "train", options=kinds[word])
+
+    @classmethod
+    def from_fields(cls, fields: Mapping[str, Any]) -> "Generated":
+        """Return what `dataclasses.asdict` made these fields of, also with lists for its tuples."""
+        options = {
+            key: tuple(value) if isinstance(value, list) else value
+            for key, value in fields.get("options", {}).items()
+        }
+        return cls(**{**fields, "options": Generation(**options)})
 
     @property
     def seeds(self) -> range:
