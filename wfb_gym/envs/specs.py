@@ -53,18 +53,18 @@ def as_limits(limits: Limits | Mapping[str, Any] | None) -> Limits | None:
     if not isinstance(limits, Mapping):
         return limits
     try:
-        return Limits(
-            **{
-                name: ArmyLimits(**value) if isinstance(value, Mapping) else value
-                for name, value in limits.items()
-            }
-        )
+        sizes: dict[str, Any] = {
+            name: ArmyLimits(**value) if isinstance(value, Mapping) else value
+            for name, value in limits.items()
+        }
+        return Limits(**sizes)
     except TypeError:
         raise ValueError(f"limits: expected the fields of Limits, found {limits!r}") from None
 
 
 def _get_spec(env: Any) -> EnvSpec | None:
-    return vars(env).get(_SPEC)
+    spec: EnvSpec | None = vars(env).get(_SPEC)
+    return spec
 
 
 def _set_spec(env: Any, spec: EnvSpec | None) -> None:

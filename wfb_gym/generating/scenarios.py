@@ -293,7 +293,7 @@ class Generated:
     @classmethod
     def from_fields(cls, fields: Mapping[str, Any]) -> "Generated":
         """Return what `dataclasses.asdict` made these fields of, also with lists for its tuples."""
-        options = {
+        options: dict[str, Any] = {
             key: tuple(value) if isinstance(value, list) else value
             for key, value in fields.get("options", {}).items()
         }
