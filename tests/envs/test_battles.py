@@ -47,7 +47,7 @@ def test_the_first_seat_of_a_border_skirmish_unless_asked_otherwise() -> None:
     assert BattleEnv.seat == BattleVectorEnv.seat == 0
 
 
-@pytest.mark.parametrize("seat", [2, -1, True, "0", None, 0.5])
+@pytest.mark.parametrize("seat", [2, -1, True, np.bool_(True), "0", None, 0.5])
 @pytest.mark.parametrize("kind", [BattleEnv, BattleVectorEnv])
 def test_a_seat_that_there_is_not_is_refused(kind: Any, seat: Any) -> None:
     with pytest.raises(ValueError, match="seat: expected 0 for the first army or 1"):

@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -10,13 +12,18 @@ import pytest
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 from gymnasium.utils.env_match import check_environments_match
+from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import PassiveEnvChecker
 
 import wfb_gym
+from wfb_gym import ArmyLimits, Limits, load_scenario
+from wfb_gym.generating import Generated, Generation
 
+from ..pages import PACKAGE
 from .playing import BATTLE, IDS, PHASES, pick, registered
 
 ALL = registered()
+CASTER = IDS[0]
 
 
 def test_the_ids_are_registered() -> None:
@@ -91,6 +98,64 @@ def test_a_made_environment_is_made_again_from_its_spec(name: str) -> None:
     again = EnvSpec.from_json(env.spec.to_json()).make()
     assert again.unwrapped.batch.scenarios == env.unwrapped.batch.scenarios  # type: ignore[attr-defined]
     check_environments_match(env, again, num_steps=50, seed=3)
+
+
+LIMITS = Limits(
+    ArmyLimits(2, 8, 4), ArmyLimits(3, 8, 4), 12, own_dice=True, rerolls=True, in_play=True
+)
+SPEC_ARGUMENTS = [
+    lambda: {"scenario": Path("own.toml")},
+    lambda: {"scenario": load_scenario("border-skirmish")},
+    lambda: {"scenario": load_scenario("apprentice").model_dump()},
+    lambda: {"scenario": Generated("test", 2, options=Generation(duel=True, armies=("empire",)))},
+    lambda: {"scenario": "apprentice", "limits": LIMITS},
+    lambda: {"points_per_reward": np.float32(50.0), "history": np.bool_(True)},
+    pytest.param(
+        lambda: {"opponent": [Path("archmage-duel/dispeller"), "greedy"]},
+        marks=pytest.mark.needs("torch"),
+    ),
+]
+
+
+@pytest.fixture
+def own_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (PACKAGE / "data" / "scenarios" / "long-siege.toml").read_text()
+    Path("own.toml").write_text(text)
+
+
+@pytest.mark.usefixtures("own_scenario")
+@pytest.mark.parametrize("arguments", SPEC_ARGUMENTS)
+def test_a_made_environment_is_made_again_whatever_its_arguments(
+    arguments: Callable[[], dict[str, Any]],
+) -> None:
+    env = gym.make(CASTER, **arguments())
+    assert env.spec is not None
+    spec = EnvSpec.from_json(env.spec.to_json())
+    assert spec == env.spec
+    again: Any = spec.make()
+    assert again.spec == env.spec
+    assert again.unwrapped.batch.scenarios == env.unwrapped.batch.scenarios  # type: ignore[attr-defined]
+    check_environments_match(env, again, num_steps=20, seed=3)
+
+
+@pytest.mark.usefixtures("own_scenario")
+def test_the_spec_of_a_vector_environment_survives_json() -> None:
+    envs: Any = gym.make_vec(
+        CASTER,
+        num_envs=np.int64(3),  # type: ignore[arg-type]
+        scenario=[Path("own.toml"), load_scenario("apprentice")],
+        autoreset_mode=AutoresetMode.NEXT_STEP,
+    )
+    again: Any = gym.make_vec(EnvSpec.from_json(envs.spec.to_json()))
+    assert again.spec == envs.spec
+    assert (again.num_envs, again.metadata) == (3, envs.metadata)
+    assert again.batch.scenarios == envs.batch.scenarios
+
+
+def test_limits_of_other_fields_are_refused() -> None:
+    with pytest.raises(ValueError, match="limits: expected the fields of Limits, found"):
+        gym.make(CASTER, limits={"dice": 3})
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-from wfb_gym.generating import KINDS, Generation, army_cost, generate
+from wfb_gym.generating import KINDS, Generated, Generation, army_cost, generate
 from wfb_gym.generating.characters import BOUND, OF_LISTS, RUNE, SCROLL, STONE
 from wfb_gym.generating.options import slots_of
 from wfb_gym.packing import pack
@@ -428,6 +429,17 @@ def test_options_that_cannot_be_are_refused(wrong: dict[str, Any], message: str)
     with pytest.raises(ScenarioError) as caught:
         Generation(**wrong)
     assert str(caught.value) == f"generation: {message}"
+
+
+def test_numpy_integers_count_as_pythons() -> None:
+    keys: dict[str, Any] = {"points": np.int64(500), "phases": np.uint8(1), "duel": np.bool_(True)}
+    seed: Any = np.uint32(7)
+    options = Generation(**keys)
+    assert options == Generation(points=500, phases=1, duel=True)
+    assert generate(seed, options) == generate(7, options)
+    assert Generated("test", seed, seed) == Generated("test", 7, 7)
+    with pytest.raises(ScenarioError, match=r"count: .* found 0"):
+        Generated(count=seed - seed)
 
 
 @pytest.mark.parametrize("seed", [-1, 2**32, 1.0, True, "1"])

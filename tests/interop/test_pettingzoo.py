@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -18,6 +19,7 @@ from wfb_gym.generating import Generated, Generation
 from wfb_gym.scenario import Scenario, scenario_from_dict
 
 from ..envs.playing import BATTLE, IDS, pick
+from ..pages import PACKAGE
 
 pettingzoo = pytest.importorskip("pettingzoo")
 
@@ -68,6 +70,18 @@ def test_parallel_api(scenario: str) -> None:
 @EACH
 def test_parallel_seeds(scenario: str) -> None:
     parallel_seed_test(lambda: interop.parallel_env(scenario=scenario), 100)
+
+
+@EACH
+def test_parallel_infos_name_the_agent_to_decide(scenario: str) -> None:
+    env = interop.parallel_env(scenario=scenario)
+    for seed in range(5):
+        observations, infos = env.reset(seed=seed)
+        while env.agents:
+            names = {infos[agent]["active_agent"] for agent in env.agents}
+            assert names == {env.unwrapped.agent_selection}
+            actions = {a: pick(observations[a], infos[a]["action_mask"]) for a in env.agents}
+            observations, *_, infos = env.step(actions)
 
 
 @EACH
@@ -385,10 +399,20 @@ def test_wrong_arguments_are_refused(keys: dict[str, Any]) -> None:
 def test_rendering(scenario: str, capsys: pytest.CaptureFixture[str]) -> None:
     render_test(lambda render_mode: interop.env(scenario=scenario, render_mode=render_mode))
     capsys.readouterr()
-    env = interop.env(scenario=scenario, render_mode="human")
-    env.reset(seed=0)
-    assert env.render() is None
-    assert capsys.readouterr().out
+    human, words = (interop.env(scenario=scenario, render_mode=m) for m in ("human", "ansi"))
+    for env in human, words:
+        env.reset(seed=0)
+    while human.agents:
+        printed = capsys.readouterr().out
+        assert printed == f"{words.render()}\n\n"
+        assert human.render() is None
+        assert capsys.readouterr().out == printed
+        observation, _, over, _, info = human.last()
+        action = None if over else pick(observation, info["action_mask"])
+        for env in human, words:
+            env.step(action)
+        if over:
+            return
 
 
 def test_what_is_told_is_what_happened() -> None:
@@ -447,6 +471,23 @@ def test_copies_go_on_the_same(
             np.testing.assert_array_equal(env.state(), twin.state())
             return
     raise AssertionError("the episode does not end")
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, through_pickle])
+@pytest.mark.parametrize("made", [interop.env, interop.parallel_env])
+def test_copies_keep_a_scenario_whose_file_is_gone(
+    tmp_path: Path, copied: Callable[[Any], Any], made: Callable[..., Any]
+) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text((PACKAGE / "data" / "scenarios" / f"{SKIRMISH}.toml").read_text())
+    env = made(scenario=path)
+    env.reset(seed=8)
+    path.unlink()
+    twin = copied(env)
+    np.testing.assert_array_equal(env.state(), twin.state())
+    for each in env, twin:
+        each.reset()
+    np.testing.assert_array_equal(env.state(), twin.state())
 
 
 # --- without the library --------------------------------------------------------------------

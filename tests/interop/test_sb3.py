@@ -1,6 +1,8 @@
 """PhaseVecEnv against what Stable-Baselines3 asks of a VecEnv, and saved models as opponents."""
 
+import pickle
 import zipfile
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,8 @@ from wfb_gym import solver
 from wfb_gym.encoding.limits import ArmyLimits
 from wfb_gym.files import DamagedFileError
 from wfb_gym.interop.sb3 import PhaseVecEnv, load_policy
+
+from ..pages import PACKAGE
 
 SEATS = {"caster": "wfb_gym/Caster-v0", "dispeller": "wfb_gym/Dispeller-v0"}
 
@@ -403,3 +407,23 @@ def test_a_model_of_another_kind_is_refused(tmp_path: Path) -> None:
     tiny(QRDQN, PhaseVecEnv(1, "dispeller"), buffer_size=8).save(path)
     with pytest.raises(ValueError, match="expected a model of MaskablePPO"):
         load_policy(path)
+
+
+@pytest.mark.parametrize("copied", [deepcopy, lambda envs: pickle.loads(pickle.dumps(envs))])
+def test_copies_keep_scenarios_and_models_whose_files_are_gone(
+    tmp_path: Path, saved: Path, copied: Any
+) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text((PACKAGE / "data" / "scenarios" / "archmage-duel.toml").read_text())
+    envs = PhaseVecEnv(4, scenario=path, opponent=["veteran", saved])
+    envs.seed(2)
+    envs.reset()
+    path.unlink()
+    saved.unlink()
+    twin = copied(envs)
+    for step in range(30):
+        masks = envs.action_masks()
+        np.testing.assert_array_equal(masks, twin.action_masks())
+        left, right = (each.step(chosen(masks, step)) for each in (envs, twin))
+        for one, other in zip(left[:3], right[:3], strict=True):
+            np.testing.assert_array_equal(one, other)

@@ -1,5 +1,7 @@
 """Policies as tables: they play what they say, and a file that holds none is refused."""
 
+import copy
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ from wfb_gym.files import DamagedFileError
 from wfb_gym.players.policy_table import ENDING, TableAgent, load_table, save_table
 from wfb_gym.players.registry import make_agent
 from wfb_gym.solver.seat_decisions import SeatDecisions
+
+from ..envs.playing import episode, raw, same
 
 DUEL = "apprentice"
 
@@ -45,6 +49,17 @@ def test_a_table_plays_as_an_opponent_too(tmp_path: Path) -> None:
     ]
     spread = np.hypot(*(each.std() / np.sqrt(4000) for each in points))
     assert abs(points[0].mean() - points[1].mean()) < 5 * spread
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_a_copied_environment_needs_no_file_and_draws_alike(tmp_path: Path, copied: Any) -> None:
+    path = table_of(tmp_path / f"mine{ENDING}", 1, 0.0)
+    env = raw("wfb_gym/Caster-v0", scenario=DUEL, opponent=["veteran", str(path)])
+    env.reset(seed=3)
+    path.unlink()
+    twin = copied(env)
+    for _ in range(20):
+        assert same(episode(env, None), episode(twin, None))
 
 
 def test_other_scenarios_are_refused(tmp_path: Path) -> None:

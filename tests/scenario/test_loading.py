@@ -23,6 +23,7 @@ def test_loading_by_name_path_and_object(tmp_path: Path) -> None:
     assert load_scenario(file).name == "own"
     scenario = load_scenario("archmage-duel")
     assert load_scenario(scenario) is scenario
+    assert load_scenario(scenario.model_dump()) == scenario
     assert isinstance(scenario, Scenario)
 
 

@@ -5,6 +5,7 @@ import math
 import pickle
 from typing import Any
 
+import numpy as np
 import pytest
 from pydantic import ValidationError
 
@@ -14,6 +15,7 @@ from wfb_gym.scenario import (
     load_scenario,
     scenario_from_dict,
 )
+from wfb_gym.scenario.documents import bundled_data
 from wfb_gym.scenario.sizes import SPELLS
 
 BOLT = {"name": "Bolt", "casting_value": 8, "worth": 40.0}
@@ -143,8 +145,48 @@ def test_own_item_and_table_take_the_place_of_bundled_ones() -> None:
 @pytest.mark.parametrize("name", bundled_scenarios())
 def test_scenario_survives_its_own_dump(name: str) -> None:
     scenario = load_scenario(name)
-    assert scenario_from_dict(scenario.model_dump()) == scenario
-    assert pickle.loads(pickle.dumps(scenario)) == scenario
+    for again in (scenario_from_dict(scenario.model_dump()), pickle.loads(pickle.dumps(scenario))):
+        assert again == scenario
+        assert {again} == {scenario}
+        assert {*again.armies} == {*scenario.armies}
+
+
+def test_equal_scenarios_have_equal_hashes() -> None:
+    tables = {name: {"rows": [{"roll": [2, 12]}]} for name in ("house", "home")}
+    scenario, other = (
+        scenario_from_dict(document(miscast_tables=dict(items)))
+        for items in (tables.items(), reversed(tables.items()))
+    )
+    assert scenario == other
+    assert {scenario: "found"}[other] == "found"
+    assert scenario_from_dict(document()) not in {scenario}
+
+
+def in_numpy(value: Any) -> Any:
+    """The same document with NumPy's scalars in place of numbers, truth values and texts."""
+    if isinstance(value, dict):
+        return {key: in_numpy(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [in_numpy(each) for each in value]
+    return np.array(value)[()]
+
+
+@pytest.mark.parametrize("name", bundled_scenarios())
+def test_numpy_scalars_count_as_what_they_hold(name: str) -> None:
+    assert scenario_from_dict(in_numpy(bundled_data("scenarios", name))) == load_scenario(name)
+
+
+def test_numpy_scalars_that_are_refused() -> None:
+    for whole in (np.bool_(True), np.float64(2.0), np.float32(2.0)):
+        assert "level: expected a whole number from 1 to 4, found" in str(
+            refused(with_wizard(level=whole))
+        )
+    assert str(refused(with_wizard(level=np.int8(5)))).endswith("found 5")
+    assert str(refused(with_spell(worth=np.bool_(True)))).endswith("found true")
+    assert str(refused(with_spell(worth=np.float32("nan")))).endswith("found nan")
+    assert scenario_from_dict(with_spell(worth=np.float32(2.5))) == scenario_from_dict(
+        with_spell(worth=2.5)
+    )
 
 
 def test_scenario_is_immutable() -> None:

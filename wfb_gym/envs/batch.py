@@ -29,6 +29,7 @@ from wfb_gym.envs.driver import (
 )
 from wfb_gym.envs.kernel import Autoreset, Operation, Status, Step
 from wfb_gym.envs.scenario_set import ScenarioLike, ScenarioSet, resolve_scenarios
+from wfb_gym.envs.specs import as_limits
 from wfb_gym.envs.thread_pool import ALONE
 from wfb_gym.opponents.move_tables import MoveTables, no_move_tables
 from wfb_gym.opponents.scripted import Scripted, kind_and_epsilon
@@ -64,17 +65,17 @@ class Batch(EpisodeDriver):
         points_per_reward: float,
         history: bool = False,
     ) -> None:
-        self._arguments = (
-            num_envs, scenario, seat, opponent, limits, mode, points_per_reward, history,
-        )  # fmt: skip
         check_num_envs(num_envs)
         scale = 1.0 / validated_points_per_reward(points_per_reward)
-        scenarios = resolve_scenarios(scenario)
+        scenarios, opponents = resolve_scenarios(scenario), resolve_opponents(opponent)
+        self._arguments = (
+            num_envs, scenarios, seat, opponents, limits, mode, points_per_reward, history,
+        )  # fmt: skip
         packed_scenarios = scenarios.packed_scenarios
-        limits = scenarios.limits if limits is None else limits
+        limits = scenarios.limits if limits is None else as_limits(limits)
         view = View.fitted(packed_scenarios, seat, limits, history=history)
         self.seat, self.limits = seat, view.limits
-        numbers, self._policies = resolve_opponents(opponent)
+        numbers, self._policies = opponents
         move_tables = _load_move_tables(numbers, scenarios, 1 - seat)
         super().__init__(num_envs, scenarios, view, numbers, move_tables, mode, scale)
         self.layout, self.codec = view.layout, view.codec
@@ -111,17 +112,17 @@ class Batch(EpisodeDriver):
 
         `seeds` are those of `seed`. If the call fails, the batch is as it was.
         """
-        out = self.new_step()
+        out, members = self.new_step(), chosen.nonzero()[0]
         with self.unchanged_on_failure():
             self.seed(seeds)
             if self.watcher is not None:
                 self.watcher.begin_step(self)
-            if self._drive(Operation.RESET.value, np.flatnonzero(chosen), _NO_ACTIONS, out):
+            if self._drive(Operation.RESET.value, members, _NO_ACTIONS, out):
                 self._ask_opponents(out)
             if self.watcher is not None:
                 self.watcher.follow_reset(self, chosen)
         self.begun = True
-        return out if chosen.all() else self.look()
+        return out if len(members) == self.num_envs else self.look()
 
     @contextmanager
     def unchanged_on_failure(self) -> Iterator[None]:

@@ -6,6 +6,8 @@ matter of choice here, and the scenario has several phases.
 
 from typing import Any
 
+import numpy as np
+
 from wfb_gym.envs.single import MagicPhaseEnv
 from wfb_gym.envs.vector import MagicPhaseVectorEnv
 
@@ -14,7 +16,7 @@ BATTLE = "border-skirmish"
 
 
 def _validate_seat(seat: int) -> int:
-    if isinstance(seat, bool) or seat not in (0, 1):
+    if isinstance(seat, bool | np.bool_) or seat not in (0, 1):
         raise ValueError(f"seat: expected 0 for the first army or 1 for the other, found {seat!r}")
     return int(seat)
 
@@ -33,8 +35,8 @@ class BattleEnv(MagicPhaseEnv):
 
     | parameter | default | meaning |
     |---|---|---|
-    | `scenario` | "border-skirmish" | bundled name, path of a scenario file, `Scenario`; or \
-    "generated": a new one each episode |
+    | `scenario` | "border-skirmish" | bundled name, path of a scenario file, `Scenario` or its \
+    document; or "generated": a new one each episode |
     | `seat` | 0 | the learner's army: 0 has the first phase, 1 the second |
 
     The other arguments are those of `MagicPhaseEnv`.

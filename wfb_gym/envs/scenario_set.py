@@ -3,7 +3,7 @@
 import re
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from wfb_gym.generating import Generated
 
 ScenarioLike = Any
-"""A bundled name, a path to a scenario file, a `Scenario`, "generated", or `Generated`."""
+"""A bundled name, a path to a scenario file, a `Scenario` or its document, "generated", or
+`Generated` or its fields; or the `ScenarioSet` of another batch."""
 
 _GENERATED = re.compile(r"generated(-[\w-]+)?(:(?!.*\.toml).*)?$")
 _QUIET = 2.0
@@ -28,12 +29,21 @@ _QUIET = 2.0
 
 
 class ScenarioSet(NamedTuple):
-    """The scenarios of a batch, at least one."""
+    """The scenarios of a batch, at least one.
+
+    Copies keep the scenarios and read no file again; generated scenarios are generated again.
+    """
 
     scenarios: tuple[Scenario, ...]
     packed_scenarios: Records[PackedScenario]  # (n,)
     redraw: bool  # each episode draws one of them; else the environments take them in turn
     limits: Limits | None  # that they ask for, of either seat; None to fit the scenarios
+    generated: "Generated | None" = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.generated is not None:
+            return resolve_scenarios, (self.generated,)
+        return ScenarioSet, (*self,)
 
 
 def resolve_scenarios(scenario: ScenarioLike | Sequence[ScenarioLike]) -> ScenarioSet:
@@ -46,10 +56,16 @@ def resolve_scenarios(scenario: ScenarioLike | Sequence[ScenarioLike]) -> Scenar
         ScenarioError: a scenario that does not exist, or that is refused.
         ValueError: none at all.
     """
+    if isinstance(scenario, ScenarioSet):
+        return scenario
     if isinstance(scenario, str) and _GENERATED.match(scenario):
         from wfb_gym.generating import Generated  # brings the army lists
 
         scenario = Generated.parse(scenario)
+    if isinstance(scenario, Mapping) and "split" in scenario:
+        from wfb_gym.generating import Generated
+
+        scenario = Generated.from_fields(scenario)
     if hasattr(scenario, "scenarios") and hasattr(scenario, "sizes"):
         return _generated_set(scenario)
     several = isinstance(scenario, Sequence) and not isinstance(scenario, str)
@@ -63,7 +79,8 @@ def resolve_scenarios(scenario: ScenarioLike | Sequence[ScenarioLike]) -> Scenar
 @lru_cache(maxsize=4)
 def _generated_set(generated: "Generated") -> ScenarioSet:
     scenarios = generated.scenarios()
-    return ScenarioSet(scenarios, pack_all(scenarios), True, generated_limits(generated.sizes))
+    limits = generated_limits(generated.sizes)
+    return ScenarioSet(scenarios, pack_all(scenarios), True, limits, generated)
 
 
 def pack_all(scenarios: Iterable[Scenario]) -> Records[PackedScenario]:

@@ -80,6 +80,7 @@ class SelfPlayBatch(EpisodeDriver):
     ) -> None:
         check_num_envs(num_envs)
         scenarios = resolve_scenarios(scenario)
+        self._arguments = num_envs, scenarios, limits, autoreset, history
         first, second = limits or (scenarios.limits, scenarios.limits)
         self.views = (
             View.fitted(scenarios.packed_scenarios, 0, first, history=history),
@@ -214,7 +215,7 @@ class SelfPlayBatch(EpisodeDriver):
         self._drive(Operation.ANSWER.value, self._members, self._codes, self._out)
         self.points[:] = self.envs.unpaid
         self.opening_points[:] = 0.0
-        self.ended[:] = self.envs["state"]["node"] == Node.END
+        self.ended[:] = self._states["node"] == Node.END
         if self._autoreset and self.ended.any():
             self._begin(np.flatnonzero(self.ended))
         return self._decisions()
@@ -230,7 +231,7 @@ class SelfPlayBatch(EpisodeDriver):
         pending = members
         for _ in range(_ATTEMPTS):
             self._drive(Operation.RESET.value, pending, self._codes, self._out)
-            pending = pending[self.envs["state"]["node"][pending] == Node.END]
+            pending = pending[self._states["node"][pending] == Node.END]
             if not len(pending):
                 self.opening_points[members] = self.envs.unpaid[members]
                 return
@@ -239,12 +240,26 @@ class SelfPlayBatch(EpisodeDriver):
 
     def _decisions(self) -> tuple[Decisions, Decisions]:
         """Return what each army must decide; nothing in a battle that is over."""
-        state = self.envs["state"]
-        running = state["node"] != Node.END
+        running = self._states["node"] != Node.END
         first, second = (
             Decisions(members, *self.observe(members, view))
             for view in self.views
-            for members in [np.flatnonzero(running & (state["mover"] == view.seat))]
+            for members in [np.flatnonzero(running & (self._states["mover"] == view.seat))]
         )
         self._asked = first, second
         return first, second
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = "_arguments", "envs", "points", "opening_points", "ended"
+        return {**{key: vars(self)[key] for key in kept}, "begun": self._asked is not None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        num_envs, scenarios, limits, autoreset, history = state["_arguments"]
+        self.__init__(  # type: ignore[misc]
+            num_envs, scenarios, limits, autoreset=autoreset, history=history
+        )
+        self.envs[:] = state["envs"]
+        for key in ("points", "opening_points", "ended"):
+            setattr(self, key, state[key])
+        if state["begun"]:
+            self._decisions()

@@ -13,11 +13,14 @@ from wfb_gym.envs.driver import part_of_state
 from wfb_gym.envs.kernel import Autoreset, Step
 from wfb_gym.envs.scenario_set import ScenarioLike
 from wfb_gym.envs.spaces import action_space, observation_space
+from wfb_gym.envs.specs import plain_spec
 from wfb_gym.envs.watching import FPS, RENDER_MODES, BatchWatcher, check_render_mode, draw_frames
 from wfb_gym.players.interface import Opponent
 from wfb_gym.scenario import Scenario
 
 _INTEGERS = (int, np.integer)
+_THIS = np.ones(1, np.bool_)
+"""The only environment of its batch."""
 
 
 class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
@@ -76,8 +79,8 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
 
     | parameter | default | meaning |
     |---|---|---|
-    | `scenario` | "archmage-duel" | bundled name, path of a scenario file, `Scenario`; or \
-    "generated": a new one each episode |
+    | `scenario` | "archmage-duel" | bundled name, path of a scenario file, `Scenario` or its \
+    document; or "generated": a new one each episode |
     | `opponent` | "veteran" | name, callable, agent, path of a saved model, or a list of these |
     | `limits` | fitted | sizes of the spaces, to let one policy play several scenarios |
     | `history` | False | observations also tell how each spell was last cast and answered |
@@ -95,6 +98,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
 
     seat: int = 0
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": FPS}
+    spec = plain_spec
 
     def __init__(
         self,
@@ -147,7 +151,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
             super().reset(seed=seed)
             if seed is None and not self._seeded:
                 seed = int(self.np_random.integers(2**63))
-            out = self.batch.reset(np.ones(1, np.bool_), [seed])
+            out = self.batch.reset(_THIS, [seed])
         except BaseException:
             self._np_random, self._np_random_seed = before
             raise

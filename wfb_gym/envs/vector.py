@@ -19,6 +19,7 @@ from wfb_gym.envs.driver import RecycledArrays, part_of_state
 from wfb_gym.envs.kernel import Autoreset, Step
 from wfb_gym.envs.scenario_set import ScenarioLike
 from wfb_gym.envs.spaces import action_space, observation_space
+from wfb_gym.envs.specs import plain_spec
 from wfb_gym.envs.watching import FPS, RENDER_MODES, BatchWatcher, check_render_mode, draw_frames
 from wfb_gym.players.interface import Opponent
 from wfb_gym.scenario import Scenario
@@ -169,6 +170,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         "render_fps": FPS,
         "autoreset_mode": AutoresetMode.SAME_STEP,
     }
+    spec = plain_spec
 
     def __init__(  # noqa: PLR0913 - Gymnasium passes them by name
         self,

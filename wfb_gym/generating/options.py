@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, Literal, NamedTuple, get_args
 
 from wfb_gym.scenario.errors import Problem, ScenarioError, format_value
+from wfb_gym.scenario.fields import python_value
 from wfb_gym.scenario.profiles import CharacterProfile, UnitProfile, army_list, bundled_armies
 from wfb_gym.scenario.rulesets import Edition
 from wfb_gym.scenario.sizes import ITEMS, PHASES, POINTS, UNITS, WIZARDS
@@ -97,6 +98,8 @@ class Generation:
 
     def __post_init__(self) -> None:
         """Check each value, then whether armies can be made of all of them."""
+        for key in (*_RANGES, "battlefield", "duel"):
+            object.__setattr__(self, key, python_value(getattr(self, key)))
         problems = [
             Problem(key, f"a whole number from {low} to {high}", format_value(value))
             for key, (low, high) in _RANGES.items()

@@ -2,10 +2,10 @@
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 from wfb_gym.generating import deployment
 from wfb_gym.generating.characters import choose_characters
@@ -26,6 +26,7 @@ from wfb_gym.generating.units import choose_units, join_units
 from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.characters import Wizard
 from wfb_gym.scenario.errors import Problem, ScenarioError, format_value
+from wfb_gym.scenario.fields import python_value
 from wfb_gym.scenario.loading import scenario_from_dict
 from wfb_gym.scenario.profiles import unit_profiles
 from wfb_gym.scenario.scenario import Scenario
@@ -63,6 +64,7 @@ def generate(seed: int, options: Generation | None = None) -> Scenario:
     Raises:
         ScenarioError: the seed is out of range.
     """
+    seed = python_value(seed)
     if type(seed) is not int or seed not in SEEDS:
         expected = f"a whole number from 0 to {SEEDS[-1]}"
         raise ScenarioError("seed", [Problem("", expected, format_value(seed))])
@@ -229,6 +231,7 @@ def seeds(split: Split, count: int, first: int = 0) -> range:
     if split not in _RANGES:
         raise ScenarioError("seeds", [Problem("split", '"train" or "test"', format_value(split))])
     own = _RANGES[split]
+    count, first = python_value(count), python_value(first)
     problems = []
     for key, value, least in (("count", count, 1), ("first", first, 0)):
         if type(value) is not int or value < least:
@@ -262,6 +265,8 @@ class Generated:
 
     def __post_init__(self) -> None:
         """Raise if the split does not have these seeds."""
+        for key in ("count", "first"):
+            object.__setattr__(self, key, python_value(getattr(self, key)))
         _ = self.seeds
 
     @classmethod
@@ -284,6 +289,15 @@ class Generated:
             expected = " or ".join((word, *(f"{word}:{each}" for each in _RANGES)))
             raise ScenarioError("scenario", [Problem("", expected, format_value(text))])
         return cls("test" if split == "test" else "train", options=kinds[word])
+
+    @classmethod
+    def from_fields(cls, fields: Mapping[str, Any]) -> "Generated":
+        """Return what `dataclasses.asdict` made these fields of, also with lists for its tuples."""
+        options: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value
+            for key, value in fields.get("options", {}).items()
+        }
+        return cls(**{**fields, "options": Generation(**options)})
 
     @property
     def seeds(self) -> range:

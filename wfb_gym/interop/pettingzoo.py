@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 try:
     from pettingzoo.utils import wrappers
-    from pettingzoo.utils.conversions import turn_based_aec_to_parallel
+    from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
     from pettingzoo.utils.env import AECEnv, ParallelEnv
 except ImportError as error:
     raise ImportError(
@@ -25,7 +25,7 @@ from wfb_gym.encoding.limits import Limits, union
 from wfb_gym.engine.generator import Rng
 from wfb_gym.envs.driver import validated_points_per_reward
 from wfb_gym.envs.kernel import legal_or_lowest
-from wfb_gym.envs.scenario_set import ScenarioLike
+from wfb_gym.envs.scenario_set import ScenarioLike, resolve_scenarios
 from wfb_gym.envs.self_play import Decisions, SelfPlayBatch
 from wfb_gym.envs.spaces import action_space, observation_space
 from wfb_gym.envs.watching import FPS, TERMINAL_RENDER_MODES, BattleWatcher
@@ -45,11 +45,12 @@ _BATTLE_AGENTS = ("army_0", "army_1")
 def _one_battle(scenario: ScenarioLike, limits: SomeLimits, history: bool) -> SelfPlayBatch:
     """Return one battle, which stays where it ends."""
     how: dict[str, bool] = {"autoreset": False, "history": history}
+    scenarios = resolve_scenarios(scenario)
     pair = (limits, limits) if isinstance(limits, Limits) else limits
-    game = SelfPlayBatch(1, scenario, None if pair == FITTED else pair, **how)
+    game = SelfPlayBatch(1, scenarios, None if pair == FITTED else pair, **how)
     if limits is None:
         both = union([view.limits for view in game.views])
-        game = SelfPlayBatch(1, scenario, (both, both), **how)
+        game = SelfPlayBatch(1, scenarios, (both, both), **how)
     return game
 
 
@@ -79,8 +80,8 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         strict: raise on an illegal action.
         observe_mask: observations are dicts of ``observation`` and ``action_mask``.
         idle_pass: whoever waits may pass, for samplers that must find a legal action of everybody.
-        render_mode: None; or what `render` gives: "ansi" words, "rgb_array" a picture, "human" the
-            words on the terminal.
+        render_mode: None; or what `render` returns: "ansi" words, "rgb_array" a picture. "human"
+            prints the words after every `reset` and `step`.
 
     Raises:
         ValueError: an argument that is none of these, or limits that the scenario exceeds.
@@ -111,11 +112,6 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
             expected = ", ".join(TERMINAL_RENDER_MODES)
             raise ValueError(f"render_mode: expected one of {expected}, found {render_mode!r}")
         self._scale = 1.0 / validated_points_per_reward(points_per_reward)
-        self._arguments = {
-            "scenario": scenario, "limits": limits, "history": history,
-            "points_per_reward": points_per_reward, "strict": strict,
-            "observe_mask": observe_mask, "idle_pass": idle_pass, "render_mode": render_mode,
-        }  # fmt: skip
         self.render_mode = render_mode
         self._watcher = None if render_mode is None else BattleWatcher(render_mode)
         self._game = _one_battle(scenario, limits, history)
@@ -176,6 +172,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
             state = game.states(np.zeros(1, np.int64))[0]
             packed = game.packed_scenarios[k : k + 1]
             self._watcher.begin(game.scenarios[k], packed, state, self._opening_points)
+            self._print_frame()
 
     def step(self, action: Any) -> None:
         """Play an action of `agent_selection`, and everything up to the next decision.
@@ -220,6 +217,12 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         if game.ended[0]:
             self.terminations = dict.fromkeys(self.agents, True)
         self._announce_turn()
+        self._print_frame()
+
+    def _print_frame(self) -> None:
+        """Print what `step` or `reset` brought, in mode "human"."""
+        if self.render_mode == "human":
+            self.render()
 
     def _announce_turn(self) -> None:
         """Set whose turn it is, the first army's once the battle is over, and what is legal."""
@@ -268,7 +271,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
 
         Returns:
             A string in mode "ansi", a picture, uint8 (height, width, 3), in mode "rgb_array"; None
-            in mode "human", which writes to the terminal, and without a mode.
+            in mode "human", which prints the words once more, and without a mode.
         """
         if self._watcher is None:
             logger.warn("render() was called, but the environment has no render_mode")
@@ -279,21 +282,6 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
 
     def close(self) -> None:
         """Nothing to close; PettingZoo asks for the method of whatever renders."""
-
-    # --- copies ----------------------------------------------------------------------------
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy goes on from; the arrays that do not change are made again."""
-        derived = {"_game", "_asked", "_action_spaces", "_observation_spaces", "state_space"}
-        kept = {name: value for name, value in vars(self).items() if name not in derived}
-        begun = self._asked is not None
-        return {"episode": kept, "battles": self._game.get_state() if begun else None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(**state["episode"]["_arguments"])  # type: ignore[misc]
-        self.__dict__.update(state["episode"])
-        if state["battles"] is not None:
-            self._asked = self._game.set_state(state["battles"])
 
 
 def raw_env(**kwargs: Any) -> AECEnv[str, Any, Any]:
@@ -318,4 +306,16 @@ def parallel_env(**kwargs: Any) -> ParallelEnv[str, Any, Any]:
     ``infos[agent]["active_agent"]`` names the agent to decide next; the other one is shown that it
     may pass (`idle_pass`).
     """
-    return turn_based_aec_to_parallel(env(**{"idle_pass": True, **kwargs}))
+    return _TurnBasedParallelEnv(env(**{"idle_pass": True, **kwargs}))
+
+
+class _TurnBasedParallelEnv(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
+    """PettingZoo's conversion, which leaves "active_agent" out of the infos of `reset`."""
+
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        observations, infos = super().reset(seed, options)
+        for info in infos.values():
+            info["active_agent"] = self.aec_env.agent_selection
+        return observations, infos

@@ -35,19 +35,24 @@ _LONGEST_ENDING = 5
 
 
 class OpponentPool(NamedTuple):
-    """The opponents of a batch, one of which is drawn for each episode."""
+    """The opponents of a batch, one of which is drawn for each episode.
+
+    Copies keep the policies with their generators and read no saved model again.
+    """
 
     numbers: list[int]  # of the scripted player in each place, or EXTERNAL
     policies: dict[int, Policy]  # of the external ones, by place
 
 
-def resolve_opponents(opponent: Opponent | Sequence[Opponent]) -> OpponentPool:
-    """Find the opponents that a user names: one, or a list.
+def resolve_opponents(opponent: Opponent | Sequence[Opponent] | OpponentPool) -> OpponentPool:
+    """Find the opponents that a user names: one, or a list; or return a pool as it is.
 
     Raises:
         ValueError: an unknown name, or an empty pool.
         FileNotFoundError: there is no such saved model.
     """
+    if isinstance(opponent, OpponentPool):
+        return opponent
     several = isinstance(opponent, Sequence) and not isinstance(opponent, str)
     members: list[Any] = list(opponent) if several else [opponent]  # type: ignore[arg-type]
     if not members:

@@ -1,6 +1,7 @@
 """The base class of all models, and the kinds of value with the error text of each.
 
-All kinds are strict: text is not read as a number, and true or false is no number.
+All kinds are strict: text is not read as a number, and true or false is no number. NumPy's scalars
+count as the Python values that they hold.
 """
 
 import re
@@ -8,11 +9,21 @@ from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from typing import Annotated, Any, ClassVar, Self
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, model_validator
 from pydantic_core import CoreSchema, core_schema
 
 from wfb_gym.scenario.errors import NO_KEY, Problem, format_value, raise_problems
 from wfb_gym.scenario.sizes import DICE, MAX_POINTS
+
+
+def python_value(value: Any) -> Any:
+    """Return a NumPy scalar as Python's own value, also in lists; any other value as it is."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, list | tuple):
+        return [python_value(each) for each in value]
+    return value
 
 
 class StrictModel(BaseModel):
@@ -46,12 +57,19 @@ class StrictModel(BaseModel):
         found = "a table" if isinstance(value, BaseModel) else format_value(value)
         return Problem(key, expected, found)
 
+    def __hash__(self) -> int:
+        """Hash equal models alike; the values of dicts count without their order."""
+        values = (getattr(self, name) for name in type(self).model_fields)
+        return hash(tuple(frozenset(v.items()) if isinstance(v, dict) else v for v in values))
+
     @model_validator(mode="before")
     @classmethod
     def _complete(cls, data: Any) -> Any:
         if isinstance(data, str) and cls.text_key is not None:
             data = {cls.text_key: data}
-        return cls.complete(data) if isinstance(data, Mapping) else data
+        if not isinstance(data, Mapping):
+            return data
+        return cls.complete({key: python_value(value) for key, value in data.items()})
 
     @model_validator(mode="after")
     def _has_no_problems(self) -> Self:

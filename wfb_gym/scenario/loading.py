@@ -22,7 +22,7 @@ def scenario_from_dict(data: Mapping[str, Any], where: str = "scenario") -> Scen
     """Make a scenario of tables, lists and plain values, as TOML gives them.
 
     Args:
-        data: the whole document.
+        data: the whole document. NumPy scalars count as the Python values that they hold.
         where: name of the document in error messages.
 
     Raises:
@@ -46,13 +46,13 @@ def hidden_scenarios() -> list[str]:
     return list(bundled_names(_HIDDEN))
 
 
-def load_scenario(source: str | os.PathLike[str] | Scenario) -> Scenario:
+def load_scenario(source: str | os.PathLike[str] | Mapping[str, Any] | Scenario) -> Scenario:
     """Load a scenario.
 
     Args:
         source: a bundled scenario's name; or the path of a file, recognised by its ending
-            ``.toml``, by a folder in it or by being a `pathlib.Path`; or a scenario, which is
-            returned as it is.
+            ``.toml``, by a folder in it or by being a `pathlib.Path`; or a document as
+            `scenario_from_dict` takes it; or a scenario, which is returned as it is.
 
     Raises:
         ScenarioError: there is no such scenario or file, it is not TOML, or
@@ -60,6 +60,8 @@ def load_scenario(source: str | os.PathLike[str] | Scenario) -> Scenario:
     """
     if isinstance(source, Scenario):
         return source
+    if isinstance(source, Mapping):
+        return scenario_from_dict(source)
     if not isinstance(source, str | os.PathLike):
         expected = "a bundled name, a path or a Scenario"
         raise ScenarioError("scenario", [Problem("", expected, format_value(source))])

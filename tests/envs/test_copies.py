@@ -1,0 +1,108 @@
+"""Copies go on from the scenario that was loaded, whatever becomes of its file."""
+
+import copy
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wfb_gym.envs.self_play import SelfPlayBatch
+from wfb_gym.scenario import load_scenario
+
+from ..pages import PACKAGE
+from .playing import BATTLE, IDS, lowest, picks, raw, rest, same
+from .test_self_play import record
+from .test_self_play import same as same_records
+from .test_vector import data_equivalence, native
+
+CASTER, DISPELLER = IDS
+OWN = Path("own.toml")
+
+
+def text_of(name: str) -> str:
+    return (PACKAGE / "data" / "scenarios" / f"{name}.toml").read_text()
+
+
+def _delete(_: pytest.MonkeyPatch) -> None:
+    OWN.unlink()
+
+
+def _edit(_: pytest.MonkeyPatch) -> None:
+    OWN.write_text(text_of("archmage-duel"))
+
+
+def _go_elsewhere(patch: pytest.MonkeyPatch) -> None:
+    Path("elsewhere").mkdir()
+    patch.chdir("elsewhere")
+
+
+@pytest.fixture(params=[_delete, _edit, _go_elsewhere])
+def lose(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[], None]:
+    """Write a file in the working folder, and return what makes its path useless."""
+    monkeypatch.chdir(tmp_path)
+    OWN.write_text(text_of("long-siege"))
+    return lambda: request.param(monkeypatch)
+
+
+@pytest.fixture(params=[copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def copied(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
+    made: Callable[[Any], Any] = request.param
+    return made
+
+
+@pytest.mark.parametrize("scenario", [str(OWN), OWN])
+@pytest.mark.parametrize("name", [*IDS, BATTLE])
+def test_of_a_single_environment(
+    name: str, scenario: str | Path, copied: Any, lose: Callable[[], None]
+) -> None:
+    env = raw(name, scenario=scenario, opponent=["random", "veteran"])
+    observation, info = env.reset(seed=5)
+    for _ in range(2):
+        observation, *_, info = env.step(int(info["action_mask"].argmax()))
+    lose()
+    twin = copied(env)
+    assert twin.scenario == load_scenario("long-siege")
+    left = list(rest(env, observation, info["action_mask"]))
+    assert same(left, list(rest(twin, observation, info["action_mask"])))
+    assert np.array_equal(env.reset()[0], twin.reset()[0])
+
+
+def test_of_a_vector_environment(copied: Any, lose: Callable[[], None]) -> None:
+    envs = native(DISPELLER, 4, scenario=[str(OWN), "long-siege"], opponent="random")
+    observations, infos = envs.reset(seed=5)
+    lose()
+    twin = copied(envs)
+    for _ in range(20):
+        actions = picks(observations, infos["action_mask"])
+        left, right = envs.step(actions), twin.step(actions)
+        assert data_equivalence(list(left), list(right))
+        observations, infos = left[0], left[4]
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_of_a_self_play_batch(begun: bool, copied: Any, lose: Callable[[], None]) -> None:
+    turns = SelfPlayBatch(3, OWN)
+    if begun:
+        shown = turns.play(*(lowest(*each[1:]) for each in turns.reset(5)))
+    lose()
+    twin = copied(turns)
+    if not begun:
+        shown = turns.reset(5)
+        twin.reset(5)
+    for key in ("points", "opening_points", "ended"):
+        assert np.array_equal(getattr(turns, key), getattr(twin, key))
+    assert same_records(record(turns, shown, 30), record(twin, shown, 30))
+
+
+def test_of_generated_scenarios_hold_none_of_them(copied: Any) -> None:
+    env = raw(BATTLE, scenario="generated-duel")
+    observation, info = env.reset(seed=5)
+    assert len(pickle.dumps(env)) < env.batch.packed_scenarios.nbytes
+    twin = copied(env)
+    left = list(rest(env, observation, info["action_mask"]))
+    assert same(left, list(rest(twin, observation, info["action_mask"])))
