@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from wfb_gym import solver
-from wfb_gym.solver import estimation, solving
-from wfb_gym.solver.solving import Bar
+from wfb_gym import _progress, solver
+from wfb_gym._progress import ProgressBar
+from wfb_gym.solver import estimation
 
 
 class Terminal(io.StringIO):
@@ -17,8 +17,8 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(solving, "_QUIET", 0.0)
-    monkeypatch.setattr(solving, "_REDRAWN_EVERY", 0.0)
+    monkeypatch.setattr(_progress, "_QUIET", 0.0)
+    monkeypatch.setattr(_progress, "_REDRAWN_EVERY", 0.0)
 
 
 def shown(out: io.StringIO) -> list[str]:
@@ -29,7 +29,7 @@ def shown(out: io.StringIO) -> list[str]:
 @pytest.mark.usefixtures("hasty")
 def test_a_bar_tells_how_far_it_is() -> None:
     out = Terminal()
-    bar = Bar("solving a duel", out)
+    bar = ProgressBar("solving a duel", out)
     bar(1000)
     bar.expect(4000)
     bar(2000)
@@ -38,7 +38,7 @@ def test_a_bar_tells_how_far_it_is() -> None:
     assert shown(out) == [
         "",
         "solving a duel: 1,000 positions, 0 s, total not known yet",
-        f"solving a duel [{'#' * 15}{'.' * 15}] 2,000 of about 4,000 positions",
+        f"solving a duel [{'#' * 15}{'.' * 15}] 2,000 of about 4,000 positions, about 0 s left",
         f"solving a duel [{'#' * 30}] 9,000 of about 4,000 positions",
         "",
         "",
@@ -46,9 +46,9 @@ def test_a_bar_tells_how_far_it_is() -> None:
 
 
 def test_nothing_is_drawn_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(solving, "_QUIET", 1000.0)
+    monkeypatch.setattr(_progress, "_QUIET", 1000.0)
     out = Terminal()
-    bar = Bar("solving", out)
+    bar = ProgressBar("solving", out)
     bar(5)
     bar.close()
     assert out.getvalue() == ""
@@ -57,7 +57,7 @@ def test_nothing_is_drawn_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("hasty")
 def test_nothing_is_drawn_where_nobody_looks() -> None:
     out = io.StringIO()
-    bar = Bar("solving", out)
+    bar = ProgressBar("solving", out)
     bar(5)
     bar.close()
     assert out.getvalue() == ""

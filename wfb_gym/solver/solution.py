@@ -10,7 +10,6 @@ import math
 import os
 import zipfile
 from collections.abc import Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import rules_digest
+from wfb_gym._progress import ProgressBar
 from wfb_gym._records import Records
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.engine.battle import Battle
@@ -29,7 +29,7 @@ from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario import Scenario, scenario_from_dict
 from wfb_gym.seats import seat_number
 from wfb_gym.solver.estimation import explore
-from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph, SavedGraph
+from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph, Progress, SavedGraph
 from wfb_gym.solver.graph_arrays import CHANCE, END, LEAF
 from wfb_gym.solver.seat_decisions import SeatDecisions, TablePolicy
 
@@ -66,6 +66,7 @@ class Solution:
         self.packed: Records[PackedScenario] = graph.packed
         self.graph = graph
         self.seconds = seconds
+        self._full: GameGraph | None = None
 
     @property
     def value(self) -> float:
@@ -126,7 +127,7 @@ class Solution:
         node = self.graph.explore(battle.state)
         return int(self.graph.chosen[node])
 
-    @cached_property
+    @property
     def full(self) -> GameGraph:
         """The graph in which positions that play alike are nodes of their own.
 
@@ -135,6 +136,20 @@ class Solution:
         Raises:
             TooLarge: There are more of them than fit.
         """
+        return self.solve_full()
+
+    def solve_full(self, progress: Progress | None = None) -> GameGraph:
+        """Return `full`.
+
+        Args:
+            progress: called with the number of positions solved so far. Unless it is given, a bar
+                shows on a terminal if solving takes long.
+        """
+        if self._full is None:
+            self._full = self._explore_full(progress)
+        return self._full
+
+    def _explore_full(self, progress: Progress | None) -> GameGraph:
         # One thread: its order of nodes is that of the batches in which policies are asked.
         positions = GameGraph(
             self.packed,
@@ -145,7 +160,11 @@ class Solution:
         battle = Battle(self.packed)
         if not battle.is_over:
             near = self.scenario.first_phases(min(positions.horizon, self.scenario.phases))
-            explore(positions, near, battle.state)
+            bar = ProgressBar(f"solving every position of {self.scenario.name}")
+            try:
+                explore(positions, near, battle.state, progress or bar, bar.expect)
+            finally:
+                bar.close()
         return positions
 
     def points_at_start(self, values: NDArray[np.float64]) -> float:
