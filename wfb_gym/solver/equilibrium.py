@@ -23,6 +23,7 @@ from wfb_gym._records import Records
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.encoding.policy_answers import validated_probabilities
 from wfb_gym.encoding.positions import Positions, ask_policy
+from wfb_gym.encoding.space_sizes import check_sizes
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.state import State
 from wfb_gym.scenario import Scenario, load_scenario
@@ -225,6 +226,7 @@ class HiddenGame:
         own = seat_number(seat)
         function = _policies.resolve_policy(policy, "policy", ("action_probabilities", "act"))
         view = View.fitted(self.packed, own, limits)
+        check_sizes(function, view.limits, "policy")
         strategy = np.zeros_like(self._sweeper.sweep.action_values)
         for kind, nodes, dealt in self.decisions(own):
             strategy[:, kind] += self._answers(function, view, nodes, dealt)
