@@ -342,7 +342,7 @@ class Display(Progress):
     def start(self) -> None:
         """Start to show the progress."""
         super().start()
-        shown = shown_by(self._show_detail) if self._is_terminal else printed_lines(self._line)
+        shown = shown_by(self._show_detail) if self._is_terminal else printed_lines(self._in_words)
         self._shown.enter_context(shown)
 
     def stop(self) -> None:
@@ -354,7 +354,7 @@ class Display(Progress):
         if self.tasks:
             self.update(self.tasks[-1].id, detail=text)
 
-    def _line(self) -> str:
+    def _in_words(self) -> str:
         """Return the progress of the tasks under way in words."""
         return ", ".join(map(_task_in_words, filter(lambda each: not each.finished, self.tasks)))
 

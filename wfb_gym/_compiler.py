@@ -454,7 +454,7 @@ class _EntryCache(FunctionCache):
         Numba adds a hash of the bytecode, which differs under ``python -OO``: docstrings are
         missing there. The cache folder and the manifest stand for the sources already.
         """
-        sig, processor, (_, closure) = super()._index_key(sig, codegen)  # type: ignore[misc]
+        sig, processor, (_, closure) = super()._index_key(sig, codegen)
         return sig, processor, closure
 
     def _load_shipped(self, sig: Any, target_context: Any) -> Any:

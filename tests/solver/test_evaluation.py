@@ -222,13 +222,13 @@ def test_policies_are_graded_in_their_own_sizes() -> None:
     both = union(fitted)
     plain, wide = [InSizes(each) for each in fitted], InSizes(both)
     assert space_sizes(both) not in map(space_sizes, fitted)
-    wanted = solver.evaluate(solution, *plain)
+    wanted = solver.evaluate(solution, plain[0], plain[1])
     assert solver.evaluate(solution, wide, wide, limits=both) == pytest.approx(wanted, abs=CLOSE)
     pair = (None, both)
     assert solver.evaluate(solution, plain[0], wide, limits=pair) == pytest.approx(
         wanted, abs=CLOSE
     )
-    lost = solver.exploitability(solution, *plain)
+    lost = solver.exploitability(solution, plain[0], plain[1])
     assert solver.exploitability(solution, wide, wide, limits=both) == pytest.approx(
         lost, abs=CLOSE
     )

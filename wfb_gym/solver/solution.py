@@ -10,6 +10,7 @@ import math
 import os
 import zipfile
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,6 @@ class Solution:
         self.packed: Records[PackedScenario] = graph.packed
         self.graph = graph
         self.seconds = seconds
-        self._full: GameGraph | None = None
 
     @property
     def value(self) -> float:
@@ -127,7 +127,7 @@ class Solution:
         node = self.graph.explore(battle.state)
         return int(self.graph.chosen[node])
 
-    @property
+    @cached_property
     def full(self) -> GameGraph:
         """The graph in which positions that play alike are nodes of their own.
 
@@ -136,18 +136,18 @@ class Solution:
         Raises:
             TooLarge: There are more of them than fit.
         """
-        return self.solve_full()
+        return self._explore_full(None)
 
     def solve_full(self, progress: Progress | None = None) -> GameGraph:
-        """Return `full`.
+        """Return `full`, with progress if it is still to be solved.
 
         Args:
             progress: called with the number of positions solved so far. Unless it is given, a bar
                 shows on a terminal if solving takes long.
         """
-        if self._full is None:
-            self._full = self._explore_full(progress)
-        return self._full
+        if "full" not in vars(self):
+            self.full = self._explore_full(progress)
+        return self.full
 
     def _explore_full(self, progress: Progress | None) -> GameGraph:
         # One thread: its order of nodes is that of the batches in which policies are asked.
