@@ -144,3 +144,29 @@ class ProgressBar:
         self._out.write("\r" + line + " " * max(0, self._drawn - len(line)))
         self._out.flush()
         self._drawn = len(line)
+
+
+@contextmanager
+def shown(
+    what: str,
+    progress: Callable[[int], None] | None = None,
+    count: int = 0,
+    *,
+    unit: str = "positions",
+    bound: str = "about ",
+) -> Iterator[Callable[[int], None]]:
+    """Yield what is called with the number done: the caller's function, or a bar.
+
+    Args:
+        what: the work.
+        progress: the caller's function, if there is one.
+        count: how many there will be; 0 if that is not known.
+        unit: what is counted.
+        bound: see `ProgressBar.expect`.
+    """
+    bar = ProgressBar(what, unit=unit)
+    bar.expect(count, bound)
+    try:
+        yield bar if progress is None else progress
+    finally:
+        bar.close()

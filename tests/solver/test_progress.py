@@ -1,12 +1,15 @@
 """The bar of long solves."""
 
 import io
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from wfb_gym import _progress, solver
-from wfb_gym._progress import ProgressBar
+from wfb_gym._progress import ProgressBar, shown_by
 from wfb_gym.solver import estimation
 
 
@@ -82,3 +85,39 @@ def test_whoever_asks_to_be_told_gets_no_bar(monkeypatch: pytest.MonkeyPatch) ->
     solver.solve("archmage-duel", progress=told.append)
     assert told[-1] == 4112
     assert "solving" not in out.getvalue()
+
+
+def first_legal(observations: NDArray[np.float32], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+    chosen: NDArray[np.int64] = masks.argmax(axis=1)
+    return chosen
+
+
+@pytest.mark.usefixtures("hasty")
+def test_grading_shows_every_stage() -> None:
+    lines: list[str] = []
+    with shown_by(lines.append):
+        found = solver.normalised_score("apprentice", first_legal, "caster")
+    for stage in ("solving every position of apprentice: ", "asking the caster: ", "evaluating "):
+        assert any(line.startswith(stage) for line in lines), stage
+    told: list[int] = []
+    with shown_by(lines.append):
+        del lines[:]
+        assert solver.normalised_score("apprentice", first_legal, 0, told.append) == found
+    assert not any(lines)
+    stages = 1 + sum(after <= before for before, after in pairwise(told))
+    assert stages == 3
+
+
+@pytest.mark.usefixtures("hasty")
+def test_equilibria_and_their_grades_show_every_stage() -> None:
+    lines: list[str] = []
+    with shown_by(lines.append):
+        game = solver.HiddenGame("hidden-scroll", whole=True)
+        game.strategy_of(first_legal, "caster")
+        game.solve(gap=5.0)
+    for stage in (
+        "opening hidden-scroll: ",
+        "asking the caster: ",
+        "equilibrium of hidden-scroll: ",
+    ):
+        assert any(line.startswith(stage) for line in lines), stage

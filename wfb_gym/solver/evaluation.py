@@ -3,8 +3,8 @@
 All in points. Values are the first army's unless a docstring says otherwise.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym._progress import ProgressBar
+from wfb_gym._progress import shown
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.packing import pack
 from wfb_gym.scenario import load_scenario
@@ -149,9 +149,12 @@ class ExactGame:
         given = np.zeros(int(self.graph.offsets()[-1]))
         start = self.solution.start_node if reached else None
         decisions = SeatDecisions(self.graph, own, limits)
-        bound = "at most " if reached else ""
-        with _shown(
-            f"asking the {SEATS[own]}", progress, len(decisions.nodes), "decisions", bound
+        with shown(
+            f"asking the {SEATS[own]}",
+            progress,
+            len(decisions.nodes),
+            unit="decisions",
+            bound="at most " if reached else "",
         ) as show:
             decisions.write_probabilities(given, policy, start, show)
         return given
@@ -222,7 +225,7 @@ class ExactGame:
 
     def _shown_sweep(self, progress: Progress | None) -> AbstractContextManager[Progress]:
         what = f"evaluating {self.solution.scenario.name}"
-        return _shown(what, progress, self.graph.size, "positions")
+        return shown(what, progress, self.graph.size, bound="")
 
 
 def evaluate(
@@ -361,19 +364,6 @@ def normalised_score(
 
 def _by_seat(limits: SeatLimits) -> tuple[Limits | None, Limits | None]:
     return limits if isinstance(limits, tuple) else (limits, limits)
-
-
-@contextmanager
-def _shown(
-    what: str, progress: Progress | None, count: int, unit: str, bound: str = ""
-) -> Iterator[Progress]:
-    """Give what is called with the progress: the caller's function, or a bar."""
-    bar = ProgressBar(what, unit=unit)
-    bar.expect(count, bound)
-    try:
-        yield bar if progress is None else progress
-    finally:
-        bar.close()
 
 
 def _answered_lane(seat: int, play: Play = Play.GIVEN) -> tuple[Play, Play]:
