@@ -321,6 +321,13 @@ class Interruptible:
         return self.interrupted
 
 
+class _DetailColumn(ProgressColumn):
+    """The progress inside a step, if there is any."""
+
+    def render(self, task: Task) -> str:
+        return str(task.fields.get("detail", ""))
+
+
 class Display(Progress):
     """A progress bar on stderr; plain lines, one every so often, where that is no terminal.
 
@@ -331,13 +338,12 @@ class Display(Progress):
     def __init__(self, *columns: ProgressColumn, **options: Any) -> None:
         is_terminal = sys.stderr.isatty()
         console = Console(stderr=True, width=None if is_terminal else WIDEST)
-        detail = TextColumn("{task.fields[detail]}", markup=False)
-        super().__init__(*columns, detail, console=console, **options)
+        super().__init__(*columns, _DetailColumn(), console=console, **options)
         self._is_terminal, self._shown = is_terminal, ExitStack()
 
     def add_task(self, description: str, *args: Any, **options: Any) -> TaskID:
         """Add a task; see `rich.progress.Progress.add_task`."""
-        return super().add_task(description, *args, **{"note": "", "detail": ""} | options)
+        return super().add_task(description, *args, **{"note": ""} | options)
 
     def start(self) -> None:
         """Start to show the progress."""

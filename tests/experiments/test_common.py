@@ -63,7 +63,8 @@ def test_progress_of_the_solver_follows_the_note_on_a_terminal(
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     with common.progress() as bar:
-        bar.add_task("grading", total=4)
+        task = bar.add_task("grading", total=4)
+        bar.reset(task, description="grading", note="")  # which replaces all fields
         _progress.tell("asking the caster: 7 of 9")
         assert bar.tasks[0].fields["detail"] == "asking the caster: 7 of 9"
         _progress.tell("")
