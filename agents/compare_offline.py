@@ -111,7 +111,8 @@ def _work(settings: Settings, run: Run, data: Dataset, game: solver.ExactGame) -
     if learned["interrupted"]:
         raise KeyboardInterrupt
     player = imitate.player_of(network, data)
-    probabilities = game.probabilities(player, data.seat, reached=True)
+    limits = imitate.own_limits(player)
+    probabilities = game.probabilities(player, data.seat, limits, reached=True)
     return {
         **run._asdict(),
         "dataset": data.name,

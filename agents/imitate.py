@@ -33,6 +33,7 @@ from agents.datasets import Dataset, RecordedDecisions, read_dataset, usual_name
 from agents.run_folder import OVERWRITE, occupy, refuse_other_settings, run_command
 from experiments import common
 from wfb_gym import solver
+from wfb_gym.encoding.limits import Limits
 from wfb_gym.players.learned import NetworkAgent
 from wfb_gym.players.network import PolicyNetwork, save_network
 from wfb_gym.seats import seat_number
@@ -247,6 +248,11 @@ def player_of(network: PolicyNetwork, data: Dataset) -> NetworkAgent:
     return NetworkAgent(network, seat_number(data.seat), general=is_generated(data.scenario))
 
 
+def own_limits(agent: NetworkAgent) -> Limits | None:
+    """Return the sizes that a player is asked in, which are the data set's; None if any will do."""
+    return None if agent.sees_positions else agent.limits
+
+
 def run(
     settings: SettingsT, data: Dataset, module: str, make_loss: LossOf[SettingsT]
 ) -> dict[str, Any]:
@@ -260,9 +266,9 @@ def _run(
 ) -> dict[str, Any]:
     network, learned = learn(settings, data, make_loss)
     agent = player_of(network, data)
-    score = None
+    score, limits = None, own_limits(agent)
     for solution in load_solutions([data.scenario], settings.exact_bytes).values():
-        score = solver.normalised_score(solution, agent, data.seat)
+        score = solver.normalised_score(solution, agent, data.seat, limits=limits)
     results = {
         "args": common.settings_as_json(settings),
         **learned,

@@ -49,6 +49,7 @@ from agents.run_folder import (
     write_or_warn,
 )
 from experiments import common
+from wfb_gym._progress import printed_lines
 from wfb_gym.files import refuse_damage, write_whole
 from wfb_gym.interop.sb3 import PhaseVecEnv
 from wfb_gym.opponents.scripted import RULE_BASED, find_scripted
@@ -196,7 +197,8 @@ def _run(settings: Settings, task: Task) -> dict[str, Any]:
     with DeferredInterrupt() as interrupt:
         curve = CurveCallback(grader, hyper, settings, interrupt)
         began = time.monotonic()
-        model.learn(hyper.steps, callback=curve, tb_log_name="run")
+        with printed_lines(lambda: f"{model.num_timesteps:,} of {hyper.steps:,} steps"):
+            model.learn(hyper.steps, callback=curve, tb_log_name="run")
         seconds = time.monotonic() - began
     memory = io.BytesIO()
     model.save(memory)
@@ -206,7 +208,7 @@ def _run(settings: Settings, task: Task) -> dict[str, Any]:
     trained = ModelAgent(model, envs)
     grades: dict[str, Any] = {}
     exact: dict[str, Any] = {}
-    with common.Interruptible() as grading:
+    with common.Interruptible() as grading, printed_lines("grading"):
         if not interrupt.requested:
             name = "untrained" if settings.load is None else "loaded"
             agents = {name: ModelAgent(before, envs), "trained": trained}

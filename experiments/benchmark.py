@@ -20,8 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from rich.console import Console
-from rich.progress import track
 from rich.table import Column, Table
 from rich.text import Text
 
@@ -29,7 +27,7 @@ from experiments.benchmarks import solving, starting, stepping, tables, training
 from experiments.benchmarks.aims import compare
 from experiments.benchmarks.peers import peer_rounds
 from experiments.benchmarks.scaling import measure_scaling
-from experiments.common import print_results, versions
+from experiments.common import print_results, report_progress, versions
 from wfb_gym.cli.parser import Parser
 from wfb_gym.interop.sb3 import PhaseVecEnv
 
@@ -77,11 +75,13 @@ def best_rates(
     Of several rounds the first warms up and does not count.
     """
     found: dict[str, dict[str, float]] = {name: {} for name in cases}
-    for number in track(range(rounds), label, console=Console(stderr=True)):
-        for name, measure in cases.items():
-            for key, rate in measure(seconds).items():
-                if number or rounds == 1:
-                    found[name][key] = max(rate, found[name].get(key, 0.0))
+    with report_progress(label, rounds) as report:
+        for number in range(rounds):
+            for name, measure in cases.items():
+                for key, rate in measure(seconds).items():
+                    if number or rounds == 1:
+                        found[name][key] = max(rate, found[name].get(key, 0.0))
+            report("", 1)
     return {name: {key: round(rate) for key, rate in each.items()} for name, each in found.items()}
 
 

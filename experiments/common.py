@@ -6,7 +6,7 @@ import math
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -25,6 +25,9 @@ try:
         BarColumn,
         MofNCompleteColumn,
         Progress,
+        ProgressColumn,
+        Task,
+        TaskID,
         TaskProgressColumn,
         TextColumn,
         TimeRemainingColumn,
@@ -37,7 +40,9 @@ except ModuleNotFoundError as error:
 
 import wfb_gym
 from wfb_gym import _commands
+from wfb_gym._progress import printed_lines, shown_by
 from wfb_gym.cli.parser import Parser
+from wfb_gym.encoding.limits import Limits
 from wfb_gym.encoding.positions import ask_policy, reads_histories
 from wfb_gym.envs.vector import MagicPhaseVectorEnv
 from wfb_gym.envs.watching import BatchWatcher
@@ -109,6 +114,7 @@ def play(
     battles: int,
     seed: int,
     watcher: BatchWatcher | None = None,
+    limits: Limits | None = None,
 ) -> NDArray[np.float64]:
     """Play battles side by side.
 
@@ -122,6 +128,7 @@ def play(
         battles: how many.
         seed: of the first battle.
         watcher: follows the battles.
+        limits: sizes of the observations and actions; fitted to the scenario unless given.
 
     Returns:
         Points of the seat in each battle, float64 (battles,).
@@ -138,6 +145,7 @@ def play(
         num_envs=battles,
         scenario=scenario,
         opponent=opponent,
+        limits=limits,
         history=reads_histories(player),
         autoreset_mode="Disabled",
         points_per_reward=1.0,
@@ -313,19 +321,71 @@ class Interruptible:
         return self.interrupted
 
 
-def progress(*, in_percent: bool = False) -> Progress:
+class _DetailColumn(ProgressColumn):
+    """The progress inside a step, if there is any."""
+
+    def render(self, task: Task) -> str:
+        return str(task.fields.get("detail", ""))
+
+
+class Display(Progress):
+    """A progress bar on stderr; plain lines, one every so often, where that is no terminal.
+
+    Its tasks take a `note`. Progress inside a step, as the solver passes it to
+    `wfb_gym._progress`, follows the note of the last task.
+    """
+
+    def __init__(self, *columns: ProgressColumn, **options: Any) -> None:
+        is_terminal = sys.stderr.isatty()
+        console = Console(stderr=True, width=None if is_terminal else WIDEST)
+        super().__init__(*columns, _DetailColumn(), console=console, **options)
+        self._is_terminal, self._shown = is_terminal, ExitStack()
+
+    def add_task(self, description: str, *args: Any, **options: Any) -> TaskID:
+        """Add a task; see `rich.progress.Progress.add_task`."""
+        return super().add_task(description, *args, **{"note": ""} | options)
+
+    def start(self) -> None:
+        """Start to show the progress."""
+        super().start()
+        shown = shown_by(self._show_detail) if self._is_terminal else printed_lines(self._in_words)
+        self._shown.enter_context(shown)
+
+    def stop(self) -> None:
+        """Stop to show the progress."""
+        self._shown.close()
+        super().stop()
+
+    def _show_detail(self, text: str) -> None:
+        if self.tasks:
+            self.update(self.tasks[-1].id, detail=text)
+
+    def _in_words(self) -> str:
+        """Return the progress of the tasks under way in words."""
+        return ", ".join(map(_task_in_words, filter(lambda each: not each.finished, self.tasks)))
+
+
+def _task_in_words(task: Task) -> str:
+    words = task.description
+    if task.total:
+        words += f", {task.percentage:.0f} %"
+        if task.time_remaining is not None:
+            words += f", about {task.time_remaining:.0f} s left"
+    return f"{words}, {task.fields['note']}" if task.fields["note"] else words
+
+
+def progress(*, in_percent: bool = False) -> Display:
     """Return a progress bar on stderr, with the time to go; its tasks take a `note`.
 
     What is done is counted, or told in percent.
     """
-    return Progress(
+    return Display(
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn() if in_percent else MofNCompleteColumn(),
         TimeRemainingColumn(),
         TextColumn("left"),
         TextColumn("{task.fields[note]}", markup=False),
-        console=Console(stderr=True, width=None if sys.stderr.isatty() else WIDEST),
     )
 
 

@@ -432,17 +432,32 @@ def _check_known(by_name: Mapping[str, Submission], name: str, option: str) -> N
 def compare(submissions: Sequence[Submission], names: Sequence[str]) -> dict[str, Any]:
     """Compute by track the probability that a run of the first submission beats one of the second.
 
-    Tracks that one of them did not finish are left out.
+    A track counts with the tasks that both submissions have; `tasks` is their number. Tracks of
+    which they share no task are left out.
     """
     by_name = {each.name: each for each in submissions}
     for name in names:
         _check_known(by_name, name, "--compare")
     results: dict[str, Any] = {}
     for track in TRACKS:
-        first, second = (page.score_matrix(by_name[name], track) for name in names)
-        if first is not None and second is not None:
-            results[track] = vars(bootstrap(probability_of_improvement, first, second))
+        both = [getattr(by_name[name], track).keys() for name in names]
+        tasks = [task for task in TRACKS[track] if all(str(task) in each for each in both)]
+        if not tasks:
+            continue
+        first, second = (page.score_matrix(by_name[name], tasks) for name in names)
+        assert first is not None
+        assert second is not None
+        found = bootstrap(probability_of_improvement, first, second)
+        results[track] = {**vars(found), "tasks": len(tasks)}
     return results
+
+
+def _comparison_line(names: Sequence[str], track: str, found: Mapping[str, Any]) -> str:
+    """Return a track's comparison in words, with the number of tasks if they are not all."""
+    count, of = found["tasks"], len(TRACKS[track])
+    part = "" if count == of else f", {count} of {of} tasks"
+    value = Interval(*(found[key] for key in ("value", "low", "high")))
+    return f"{track}{part}: {' beats '.join(names)}: {value}"
 
 
 def overall_results(submissions: Sequence[Submission]) -> dict[str, Any]:
@@ -475,12 +490,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if settings.compare:
                 results = compare(submissions, settings.compare)
                 if not results:
-                    both = " and ".join(settings.compare)
-                    print(f"no track of which {both} have every task", file=sys.stderr)
+                    expected = f"expected tasks that {' and '.join(settings.compare)} share"
+                    print(f"--compare: {expected}, found none", file=sys.stderr)
+                    status = common.FAILED
                 for track, each in results.items():
                     if not settings.json:
-                        value = Interval(**each)
-                        print(f"{track}: {' beats '.join(settings.compare)}: {value}")
+                        print(_comparison_line(settings.compare, track, each))
             else:
                 status = status or update_page(settings, submissions)
                 results = overall_results(submissions)

@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib.backend_bases import FigureCanvasBase
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Column, Table
 
 from experiments import common
@@ -107,7 +106,7 @@ def _check_plot(parser: Parser, path: Path, scenarios: int) -> None:
         parser.error(f"--plot: expected {expected}, found {path}")
 
 
-class Spinner(Progress):
+class Spinner(common.Display):
     """A line on stderr that shows what is being solved."""
 
     def __init__(self) -> None:
@@ -116,10 +115,9 @@ class Spinner(Progress):
             TextColumn("{task.description}"),
             TimeElapsedColumn(),
             TextColumn("{task.fields[note]}"),
-            console=Console(stderr=True),
             transient=True,
         )
-        self._line = self.add_task("", total=None, note="")
+        self._line = self.add_task("", total=None)
 
     def show(self, what: str) -> None:
         """Show what is being done."""

@@ -1,5 +1,6 @@
 """Compiling callees with their entry: the same results, less work, and what is kept on disk."""
 
+import ast
 import contextlib
 import json
 import os
@@ -397,7 +398,7 @@ def test_a_shared_folder_that_somebody_else_made_is_not_used(
     assert list(_jit._cache_roots())[-1] == tmp_path / f"wfb_gym-{os.getuid()}"
 
 
-def test_what_takes_long_to_compile_is_counted(tmp_path: Path) -> None:
+def test_what_takes_long_to_compile_is_announced(tmp_path: Path) -> None:
     long = (
         "from wfb_gym import _jit\n"
         "_jit._LONG = {f'tests.compiled_sample.{name}': name for name in\n"
@@ -405,11 +406,36 @@ def test_what_takes_long_to_compile_is_counted(tmp_path: Path) -> None:
     )
     _, errors = report_of_a_process(tmp_path, long)
     first, second = errors.splitlines()
-    assert first.startswith("wfb_gym: compiling 1 of 3: ")
-    assert f"; the result is kept in {tmp_path}" in first
-    assert second.startswith("wfb_gym: compiling 2 of 3: ")
+    (folder,) = tmp_path.iterdir()
+    assert first == f"wfb_gym: compiling sum_of_squares; the result is kept in {folder}"
+    assert second == "wfb_gym: compiling difference"
     _, errors = report_of_a_process(tmp_path, long)  # nothing is compiled any more
     assert errors == ""
+
+
+@pytest.mark.parametrize("optimised", ["-O", "-OO"])
+def test_python_without_docstrings_uses_the_same_code(tmp_path: Path, optimised: str) -> None:
+    command = ["-c", "from tests.compiled_sample import report; print(report())"]
+    for options, loaded in (([], 0), ([optimised], 1), ([], 1)):
+        done = subprocess.run(
+            [sys.executable, *options, *command],
+            cwd=ROOT, env=os.environ | {"WFB_GYM_CACHE_DIR": str(tmp_path)},
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert json.loads(done.stdout)["loaded"] == loaded
+
+
+def test_compiled_functions_assert_nothing() -> None:
+    """`python -O` leaves assertions out, and its compiled code serves every process."""
+    for name, source in _jit.compiled_sources().items():
+        for each in ast.walk(ast.parse(source)):
+            if isinstance(each, ast.FunctionDef) and any(map(_is_jit, each.decorator_list)):
+                assert not any(isinstance(part, ast.Assert) for part in ast.walk(each)), name
+
+
+def _is_jit(decorator: ast.expr) -> bool:
+    function = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return isinstance(function, ast.Name) and function.id == "jit"
 
 
 def test_every_function_that_takes_long_is_one_of_the_package() -> None:

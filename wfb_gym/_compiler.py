@@ -448,6 +448,15 @@ class _EntryCache(FunctionCache):
                     found = self._load_overload(sig, target_context)
             return found
 
+    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, Any, Any]:
+        """Return the key of an entry: types, processor, and the values that a closure holds.
+
+        Numba adds a hash of the bytecode, which differs under ``python -OO``: docstrings are
+        missing there. The cache folder and the manifest stand for the sources already.
+        """
+        sig, processor, (_, closure) = super()._index_key(sig, codegen)
+        return sig, processor, closure
+
     def _load_shipped(self, sig: Any, target_context: Any) -> Any:
         if self.shipped is None:
             return None
@@ -461,8 +470,8 @@ class _EntryCache(FunctionCache):
 
     def _shipped_key(self, sig: Any, codegen: Any) -> tuple[Any, Any]:
         """Return the key of an entry without its processor, for which the manifest answers."""
-        _, _, code = self._index_key(sig, codegen)
-        return sig, code
+        _, _, closure = self._index_key(sig, codegen)
+        return sig, closure
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep an entry, if the disk can take it."""

@@ -173,30 +173,29 @@ def _open_cache_folder() -> Path:
 
 SOURCES = _sources_digest()
 CACHE_FOLDER = _open_cache_folder()
+_is_announced = False
+"""Whether this process has named the folder that compiled code is kept in."""
 
 
 def announce_compiling(function: Callable[..., Any], *, is_kept: bool = True) -> None:
-    """Say on stderr that a function is compiled, if that takes seconds, and how many there are.
+    """Report on stderr that a function is compiled, if that takes seconds.
+
+    No total: which functions a process needs is known only when it calls them.
 
     Args:
         function: as it is written.
-        is_kept: whether anybody finds the result in the cache later.
+        is_kept: whether the result is in the cache later.
     """
+    global _is_announced  # noqa: PLW0603 - the process names its cache once
     name = f"{function.__module__}.{function.__qualname__}".removeprefix("wfb_gym.")
     if name not in _LONG:
         return
-    number = max(1, sum(map(_is_begun, _LONG)))  # where nothing can be locked, none is begun
-    where = f"; the result is kept in {CACHE_FOLDER}" if number == 1 and is_kept else ""
+    where = "" if _is_announced or not is_kept else f"; the result is kept in {CACHE_FOLDER}"
     if not os.access(CACHE_FOLDER, os.W_OK | os.X_OK):
         where = f"; the result is not kept, as {CACHE_FOLDER} cannot be written"
-    sys.stderr.write(f"wfb_gym: compiling {number} of {len(_LONG)}: {_LONG[name]}{where}\n")
+    _is_announced = True
+    sys.stderr.write(f"wfb_gym: compiling {_LONG[name]}{where}\n")
     sys.stderr.flush()
-
-
-def _is_begun(name: str) -> bool:
-    """Whether some process has compiled a function, or is about to."""
-    own = ".".join(name.split(".")[-2:])  # module and function, as the cache's files begin
-    return any(CACHE_FOLDER.rglob(f"{own}-*.*"))
 
 
 def _find_core() -> tuple[Any, tuple[Any, ...]]:

@@ -54,9 +54,9 @@ policy learned from both, or from none, the two say how hard they are; see what 
 """
 
 
-def score_matrix(submission: Submission, track: str) -> Floats | None:
-    """Return a submission's scores in a track, (runs, tasks); None if a task is missing."""
-    found = [task_scores(submission, task) for task in TRACKS[track]]
+def score_matrix(submission: Submission, tasks: Sequence[Task]) -> Floats | None:
+    """Return a submission's scores in tasks of a track, (runs, tasks); None if one is missing."""
+    found = [task_scores(submission, task) for task in tasks]
     columns = [column for column in found if column is not None]
     return np.concatenate(columns, axis=1) if len(columns) == len(found) else None
 
@@ -79,7 +79,7 @@ def task_scores(submission: Submission, task: Task) -> Floats | None:
 
 def track_interval(submission: Submission, track: str) -> Interval | None:
     """Return a submission's mean score in a track; None if a task is missing."""
-    scores = score_matrix(submission, track)
+    scores = score_matrix(submission, TRACKS[track])
     statistic = mean if track == "battles" else interquartile_mean
     return None if scores is None else bootstrap(statistic, scores)
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from experiments.common import Report, play
-from experiments.exact import hidden_strategy_of, score_of
+from experiments.exact import hidden_strategy_of, limits_of, score_of
 from experiments.records import Record
 from experiments.tournaments.matches import one_line
 from experiments.workers import Workers, local_path, one_torch_thread
@@ -23,7 +23,7 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.generating import KINDS, KINDS_OF_AXES, TEST_SEEDS, generate
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
-from wfb_gym.scenario import Scenario
+from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.seats import SEATS, seat_number
 from wfb_gym.solver import ExactGame, HiddenGame, Score, TooLarge
 from wfb_gym.solver.evaluation import SAME
@@ -398,5 +398,6 @@ def play_battles(part: BattleRun, task: Task) -> float:
             opponent=part.opponent,
             battles=BATTLES_EACH,
             seed=FIRST_SEED + part.run * SPACING,
+            limits=limits_of(agent, load_scenario(task.scenario), task.seat),
         )
     return round(float(np.mean(points)), 4)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.pages import blocks, page
-from wfb_gym import solver
+from wfb_gym import _progress, solver
 from wfb_gym.cli import advice, main
 from wfb_gym.cli.position import PositionError, PositionRequest, RequestedPosition
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, FIRST_TARGET, PASS
@@ -673,6 +673,24 @@ def test_who_waits_for_rolls_is_told_on_a_terminal(
     assert "\rlooking at roll 6 of 6" in captured.err
     assert captured.err.endswith(" \r")
     assert "looking at" not in captured.out
+
+
+def test_who_waits_for_rolls_in_a_pipe_is_told_by_lines(
+    capsys: Capture, rolls: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = list[str]()
+    with monkeypatch.context() as patch:
+        patch.setattr(_progress, "tell", shown.append)
+        assert main(["advise", rolls]) == 0
+    assert "looking at roll 6 of 6" in shown
+    assert capsys.readouterr().err == ""  # it took no ten seconds
+    for name in ("FIRST_LINE", "NEXT_LINES"):
+        monkeypatch.setattr(_progress, name, 1e-4)
+    assert main(["advise", rolls]) == 0
+    captured = capsys.readouterr()
+    assert captured.err.startswith("wfb_gym: advise")
+    assert "\r" not in captured.err
+    assert "wfb_gym:" not in captured.out
 
 
 def test_a_swap_is_worth_what_the_spells_are(capsys: Capture, tmp_path: Path) -> None:

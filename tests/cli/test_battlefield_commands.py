@@ -127,6 +127,12 @@ def test_svg_needs_no_extra(capsys: Capture, tmp_path: Path) -> None:
     done = subprocess.run([*command, "x.png"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert 'pip install "wfb-gym[render]"' in done.stderr
+    for more, name in (([], f"{SKIRMISH}.svg"), (["--out", "field"], "field.svg")):
+        done = subprocess.run(
+            [*command[:-1], *more], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, f"{name}\n", "")
+        assert (tmp_path / name).read_text(encoding="utf-8").startswith("<svg")
 
 
 def test_a_picture_with_a_spells_range(capsys: Capture, tmp_path: Path) -> None:

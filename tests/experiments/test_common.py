@@ -1,5 +1,8 @@
 """What all commands share: folders of quick runs, tables."""
 
+import io
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +12,7 @@ from rich.table import Column, Table
 from agents import distil, imitate, train, train_fast
 from experiments import common
 from experiments.common import print_results, progress
+from wfb_gym import _progress
 from wfb_gym.players.registry import make_agent
 
 
@@ -37,6 +41,36 @@ def test_what_is_printed_into_a_pipe_is_not_cut(capsys: pytest.CaptureFixture[st
     printed = capsys.readouterr()
     assert all(printed.out.count(each) == 2 for each in names)
     assert " ".join(names) in printed.err
+
+
+def test_progress_into_a_file_is_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("FIRST_LINE", "NEXT_LINES"):
+        monkeypatch.setattr(_progress, name, 0.01)
+    out = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", out)
+    wanted = "wfb_gym: grading, 25 %, duel: asking the caster: 7 of 9 ("
+    end = time.monotonic() + 60.0
+    with common.report_progress("grading", 4) as report:
+        report("duel", 1)
+        _progress.tell("asking the caster: 7 of 9")
+        while wanted not in out.getvalue():
+            assert time.monotonic() < end, out.getvalue()
+            time.sleep(0.01)
+
+
+def test_progress_of_the_solver_follows_the_note_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with common.progress() as bar:
+        task = bar.add_task("grading", total=4)
+        bar.reset(task, description="grading", note="")  # which replaces all fields
+        _progress.tell("asking the caster: 7 of 9")
+        assert bar.tasks[0].fields["detail"] == "asking the caster: 7 of 9"
+        _progress.tell("")
+        assert bar.tasks[0].fields["detail"] == ""
+    _progress.tell("to nobody")
+    assert bar.tasks[0].fields["detail"] == ""
 
 
 def test_a_player_may_be_named() -> None:

@@ -266,7 +266,7 @@ def test_other_refusals_than_those_for_size_are_named_so() -> None:
     pair = f"{DUEL}/caster+{DUEL}/dispeller"
     refused = part("caster", 3.0, 3.0)
     refused["exact"] = exact_figures(Settings(), ONE, pair, 0)
-    assert "it learned observations of size" in refused["exact"]["refused"]
+    assert "expected a model for apprentice of one of these sizes" in refused["exact"]["refused"]
     large = part("caster", 3.0, 3.0)
     large["exact"] = exact_figures(Settings(planner_decisions=5), ONE, "expectimax:1", 0)
     assert [row[3] for row in rows_of([refused, large])[1:]] == ["refused", "too large"]

@@ -6,10 +6,11 @@ from numpy.typing import NDArray
 
 from experiments.exact import score_of
 from wfb_gym import solver
-from wfb_gym.encoding.actions import action_codec
-from wfb_gym.encoding.layout import layout
+from wfb_gym.encoding.limits import Limits, fit, union
+from wfb_gym.encoding.space_sizes import space_sizes
 from wfb_gym.envs.scenario_set import generated_limits
-from wfb_gym.generating import Generation
+from wfb_gym.generating import KINDS, KINDS_OF_AXES, Generation
+from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.solver import ExactGame
 
@@ -50,51 +51,46 @@ def test_decisions_are_counted(game: ExactGame) -> None:
         assert game.decisions(seat) == list(full.kinds).count(seat) > 0
 
 
-def test_a_policy_may_have_the_sizes_of_generated_scenarios(
+class FirstLegal:
+    """Takes the first legal action, and knows one size."""
+
+    name = "first.zip"
+
+    def __init__(self, limits: Limits) -> None:
+        self.size, self.actions = space_sizes(limits)
+
+    def act(self, observations: NDArray[np.float32], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+        assert (observations.shape[1], masks.shape[1]) == (self.size, self.actions)
+        chosen: NDArray[np.int64] = masks.argmax(axis=1)
+        return chosen
+
+
+@pytest.mark.parametrize("kind", [*KINDS, *KINDS_OF_AXES, "", "both seats", "fitted"])
+def test_a_model_is_asked_in_the_sizes_that_it_learned(
+    kind: str, game: ExactGame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = {**KINDS, **KINDS_OF_AXES, "": Generation()}
+    packed = pack(game.solution.scenario)
+    fitted = fit(packed, 0)
+    others = {"fitted": fitted, "both seats": union([fitted, fit(packed, 1)])}
+    limits = others[kind] if kind in others else generated_limits(options[kind].sizes)
+    found = {}
+    for name, sizes in (("own", limits), ("fitted", fitted)):
+        agent = FirstLegal(sizes)
+        monkeypatch.setattr("experiments.exact.make_agent", lambda *_, agent=agent, **__: agent)
+        found[name] = vars(score_of(game, "first.zip", "caster"))
+    assert found["own"] == pytest.approx(found["fitted"])
+
+
+def test_a_model_of_other_sizes_is_refused_before_it_is_asked(
     game: ExactGame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    limits = generated_limits(Generation().sizes)
-    wide = (layout(limits).size, action_codec(limits).n)
-
-    class Wide:
-        """Lets the first legal action happen, and knows one size alone."""
-
-        def act(
-            self, observations: NDArray[np.float32], masks: NDArray[np.bool_]
-        ) -> NDArray[np.int64]:
-            if (observations.shape[1], masks.shape[1]) != wide:
-                raise ValueError("expected other sizes")
-            chosen: NDArray[np.int64] = masks.argmax(axis=1)
-            return chosen
-
-    class Fitted:
-        def act(
-            self, observations: NDArray[np.float32], masks: NDArray[np.bool_]
-        ) -> NDArray[np.int64]:
-            if (observations.shape[1], masks.shape[1]) == wide:
-                raise ValueError("expected fitted sizes")
-            chosen: NDArray[np.int64] = masks.argmax(axis=1)
-            return chosen
-
-    scores = []
-    for kind in (Wide, Fitted):
-        monkeypatch.setattr("experiments.exact.make_agent", lambda *_, kind=kind, **__: kind())
-        scores.append(score_of(game, "some.zip", "caster"))
-    assert vars(scores[0]) == pytest.approx(vars(scores[1]))
-
-
-def test_what_fits_no_size_is_refused_with_the_first_reason(
-    game: ExactGame, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Lost:
-        def act(
-            self, observations: NDArray[np.float32], masks: NDArray[np.bool_]
-        ) -> NDArray[np.int64]:
-            raise ValueError(f"found {observations.shape[1]}")
-
-    monkeypatch.setattr("experiments.exact.make_agent", lambda *_, **__: Lost())
-    with pytest.raises(ValueError, match="found 68"):
-        score_of(game, "some.zip", "caster")
+    agent = FirstLegal(fit(pack(game.solution.scenario), 0))
+    agent.size += 1
+    monkeypatch.setattr("experiments.exact.make_agent", lambda *_, **__: agent)
+    expected = r"first.zip: .* 68 and 10 \(fitted\), .*860 and 84 \(.*; found 69 and 10$"
+    with pytest.raises(ValueError, match=expected):
+        score_of(game, "first.zip", "caster")
 
 
 def test_what_is_too_large_is_refused() -> None:

@@ -37,7 +37,14 @@ from experiments.tournaments.matches import model_names
 from tests.pages import page as docs_page
 from tests.pages import rows_of
 from wfb_gym import hidden_scenarios, solver
-from wfb_gym.generating import KINDS, KINDS_OF_AXES, TEST_SEEDS, TRAIN_SEEDS, generate
+from wfb_gym.generating import (
+    KINDS,
+    KINDS_OF_AXES,
+    TEST_SEEDS,
+    TRAIN_SEEDS,
+    Generated,
+    generate,
+)
 from wfb_gym.interop.sb3 import PhaseVecEnv
 from wfb_gym.packing import pack
 from wfb_gym.players import registry
@@ -106,7 +113,7 @@ def caster_scores(name: str, scenarios: Sequence[GeneratedScenario]) -> list[flo
 def test_random_play_is_zero_everywhere() -> None:
     (random,) = [each for each in read_submissions() if each.name == "random"]
     for track in ("duels", "hidden", "generated", "axes"):
-        scores = page.score_matrix(random, track)
+        scores = page.score_matrix(random, TRACKS[track])
         assert scores is not None
         assert scores == pytest.approx(np.zeros_like(scores), abs=1e-3)
 
@@ -235,6 +242,27 @@ def test_generated_scenarios_and_battles(tmp_path: Path, monkeypatch: pytest.Mon
     assert {name: len(runs) for name, runs in points.items()} == dict.fromkeys(POOL, 5)
     assert len(set(points["veteran"])) > 1  # other dice in each run
     assert np.mean(points["random"]) > np.mean(points["veteran"])
+
+
+@pytest.mark.parametrize("kind", ["phase", "phase-2000", "duel"])
+def test_models_trained_as_the_page_describes_are_graded(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    training = Generated("train", count=4, options=KINDS[kind])
+    model = PPO("MlpPolicy", PhaseVecEnv(4, "caster", scenario=training), n_steps=16, device="cpu")
+    model.learn(64)
+    runs = [str(tmp_path / f"run{number}.zip") for number in range(5)]
+    for path in runs:
+        model.save(path)
+    task = f"generated-{kind}/caster"
+    smallest = min(scenarios_at_stake(TASKS[task]), key=lambda each: each.seed)
+    monkeypatch.setattr(protocol, "generated_scenarios", lambda _: (smallest,))
+    folder = ["--folder", str(tmp_path / "entries")]
+    line = ["--evaluate", *runs, "--name", "mine", "--steps", "64", "--task", task]
+    assert leaderboard.main([*line, *folder]) == 0
+    scores = read_submission(tmp_path / "entries" / "mine.json").generated[task]
+    assert len(scores) == 5
+    assert all(len(each) == 1 for each in scores)
 
 
 @pytest.mark.usefixtures("quick_refusals")
@@ -505,7 +533,12 @@ def test_comparison_is_the_chance_of_improvement(
     assert "expected one of mine, other, found 'nobody'" in capsys.readouterr().err
     _written(tmp_path, _submission(name="begun", duels={"apprentice/caster": [1.0] * 5}), "begun")
     assert leaderboard.main(["--compare", "begun", "mine", *folder]) == 0
-    assert capsys.readouterr().err == "no track of which begun and mine have every task\n"
+    assert capsys.readouterr().out.startswith("duels, 1 of 10 tasks: begun beats mine: 0.00 [")
+    hidden = {"hidden-scroll/caster": [1.0] * 5}
+    _written(tmp_path, _submission(name="apart", duels={}, hidden=hidden, battles={}), "apart")
+    assert leaderboard.main(["--compare", "begun", "apart", *folder]) == FAILED
+    expected = "--compare: expected tasks that begun and apart share, found none\n"
+    assert capsys.readouterr().err == expected
 
 
 def test_json_is_the_overall_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 import wfb_gym
+from wfb_gym import solver
 from wfb_gym.encoding.limits import ArmyLimits, Limits
 from wfb_gym.generating import Generated, Generation
 from wfb_gym.scenario import Scenario, scenario_from_dict
@@ -366,6 +367,20 @@ def test_one_policy_can_play_both_seats_unless_spaces_are_to_fit() -> None:
     assert one.observation_space("caster_0") == other.observation_space("dispeller_0")
     with pytest.raises(ValueError, match="limits: "):
         interop.raw_env(limits=Limits(ArmyLimits(), ArmyLimits(), 1))
+
+
+def test_what_learned_here_is_graded_with_the_limits_of_its_agent() -> None:
+    env = interop.env(scenario="apprentice")
+    for seat, agent in enumerate(env.possible_agents):
+        (size,) = env.observation_space(agent).shape
+        network = np.random.default_rng(seat).normal(size=(size, env.action_space(agent).n))
+
+        def policy(observations: Any, masks: Any, network: Any = network) -> Any:
+            return np.where(masks, observations @ network, -np.inf).argmax(axis=1)
+
+        limits = env.unwrapped.limits[agent]
+        score = solver.normalised_score("apprentice", policy, seat, limits=limits)
+        assert score.guaranteed < score.optimum
 
 
 def test_generated_scenarios_change_from_episode_to_episode() -> None:

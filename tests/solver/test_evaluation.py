@@ -1,5 +1,6 @@
 """What policies win, what their best responses win, and their scores."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,8 @@ import pytest
 from numpy.typing import NDArray
 
 from wfb_gym import solver
+from wfb_gym.encoding.limits import Limits, fit, union
+from wfb_gym.encoding.space_sizes import space_sizes
 from wfb_gym.engine.battle import Battle
 from wfb_gym.scenario import load_scenario
 from wfb_gym.solver import seat_decisions
@@ -200,6 +203,59 @@ def test_progress_is_told() -> None:
     told: list[int] = []
     solver.evaluate(solution, "random", "random", told.append)
     assert told[-1] == solution.full.size
+
+
+class InSizes:
+    """Takes the first legal action in rows of the sizes of some limits, as a network would."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+
+    def act(self, observations: NDArray[np.float32], masks: NDArray[np.bool_]) -> Any:
+        assert (observations.shape[1], masks.shape[1]) == space_sizes(self.limits)
+        return masks.argmax(axis=1)
+
+
+def test_policies_are_graded_in_their_own_sizes() -> None:
+    solution = solved("a duel")
+    fitted = [fit(solution.packed, seat) for seat in range(2)]
+    both = union(fitted)
+    plain, wide = [InSizes(each) for each in fitted], InSizes(both)
+    assert space_sizes(both) not in map(space_sizes, fitted)
+    wanted = solver.evaluate(solution, plain[0], plain[1])
+    assert solver.evaluate(solution, wide, wide, limits=both) == pytest.approx(wanted, abs=CLOSE)
+    pair = (None, both)
+    assert solver.evaluate(solution, plain[0], wide, limits=pair) == pytest.approx(
+        wanted, abs=CLOSE
+    )
+    lost = solver.exploitability(solution, plain[0], plain[1])
+    assert solver.exploitability(solution, wide, wide, limits=both) == pytest.approx(
+        lost, abs=CLOSE
+    )
+    for seat in range(2):
+        score = solver.normalised_score(solution, plain[seat], seat)
+        found = solver.normalised_score(solution, wide, seat, limits=both)
+        assert vars(found) == pytest.approx(vars(score), abs=CLOSE)
+        answer = solver.best_response(solution, wide, seat, limits=both)
+        assert answer.value == pytest.approx(score.guaranteed * sign(seat), abs=CLOSE)
+
+
+def test_other_sizes_are_refused_before_the_policy_is_asked() -> None:
+    solution = solved("a duel")
+    wide = InSizes(union([fit(solution.packed, seat) for seat in range(2)]))
+    expected, found = space_sizes(fit(solution.packed, 0)), space_sizes(wide.limits)
+    message = f"policy: expected a policy for {expected}, found one for {found}; limits"
+    with pytest.raises(ValueError, match=message):
+        solver.normalised_score(solution, wide, 0)
+
+
+def test_what_a_policy_raises_names_the_shapes_that_it_was_asked_with() -> None:
+    def network(observations: NDArray[np.float32], masks: NDArray[np.bool_]) -> Any:
+        return observations @ np.zeros((1, 2))
+
+    with pytest.raises(ValueError, match="matmul") as raised:
+        solver.normalised_score(solved("a duel"), network, 0)
+    assert re.search(r"observations of shape \(\d+, \d+\)", raised.value.__notes__[0])
 
 
 def test_a_policy_of_one_seat_says_nothing_of_the_other() -> None:

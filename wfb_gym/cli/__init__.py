@@ -5,9 +5,11 @@ ends with one line on stderr and exit status 2.
 """
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 from wfb_gym import __version__
 from wfb_gym._commands import is_script
+from wfb_gym._progress import printed_lines
 from wfb_gym.cli import advise, compiling, draw, odds, play, roll, scenarios, web
 from wfb_gym.cli.parser import Parser
 
@@ -27,12 +29,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--version", action="version", version=f"wfb_gym {__version__}", help="print the version"
     )
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    parser.set_defaults(is_interactive=False)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
     for command in (scenarios, draw, roll, odds, advise, play, web, compiling):
         command.add_to(commands)
     options = parser.parse_args(arguments)
     if "run" in options:
-        options.run(options)
+        waits = options.is_interactive  # for a person, whom lines would interrupt
+        with nullcontext() if waits else printed_lines(options.command):
+            options.run(options)
     else:
         parser.print_help()
     return 0

@@ -1,6 +1,7 @@
 """``draw``: the battlefield of a scenario as a picture."""
 
 import argparse
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,8 @@ def add_to(commands: Commands) -> None:
     parser.add_argument(
         "--out",
         type=Path,
-        help="the picture, .png or .svg (default: SCENARIO.png); only .png needs Pillow",
+        help="the picture, .png or .svg; only .png needs Pillow (default: SCENARIO.png, or "
+        "SCENARIO.svg if Pillow is not installed)",
     )
     parser.set_defaults(run=_run, parser=parser)
 
@@ -39,8 +41,9 @@ def _run(options: argparse.Namespace) -> None:
         drawing, name = _drawing(options)
     except (ScenarioError, ValueError) as error:
         options.parser.error(str(error))
-    path = options.out or Path(f"{name}.png")
-    path = path if path.suffix else path.with_name(f"{path.name}.png")
+    usual = ".png" if find_spec("PIL") else ".svg"
+    path = options.out or Path(f"{name}{usual}")
+    path = path if path.suffix else path.with_name(f"{path.name}{usual}")
     check_folder(options.parser, "--out", path)
     try:
         _write(drawing, path)

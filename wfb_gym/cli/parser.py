@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
+from wfb_gym import _progress
 from wfb_gym.suggestions import did_you_mean
 
 COULD_NOT_RUN = 2
@@ -83,7 +84,8 @@ def print_json(document: Any, indent: int | None = 2) -> None:
 
 
 def tell_progress(line: str) -> None:
-    """Show on a terminal what is being done, in place of what it showed before; "" to end it."""
+    """Show what is being done, in place of what was shown before; "" to end it."""
+    _progress.tell(line)
     if sys.stderr.isatty():
         print(f"\r{line:<{_PROGRESS_WIDTH}}", end="" if line else "\r", file=sys.stderr, flush=True)
 

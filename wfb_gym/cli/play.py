@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wfb_gym._commands import INTERRUPTED
-from wfb_gym.cli.parser import Commands, Parser, check_folder, whole_number
+from wfb_gym._progress import printed_lines
+from wfb_gym.cli.parser import Commands, Parser, check_folder, tell_progress, whole_number
 from wfb_gym.seats import SEATS, seat_number
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def add_to(commands: Commands) -> None:
         action="store_true",
         help="leave out of the file what was dealt of hidden items and not used",
     )
-    play.set_defaults(run=partial(_play, play))
+    play.set_defaults(run=partial(_play, play), is_interactive=True)
     replay = commands.add_parser(
         "replay",
         help="print a transcript",
@@ -112,13 +113,14 @@ def _play(parser: Parser, options: argparse.Namespace) -> None:
         parser.error("--public: expected --transcript with it, found none")
     try:
         scenario = load_scenario(options.scenario)
-        game = ConsoleGame(
-            scenario,
-            seat_number(options.seat),
-            options.opponent,
-            options.seed,
-            confirm=not options.yes,
-        )
+        with printed_lines("play"):  # an optimal opponent solves the scenario
+            game = ConsoleGame(
+                scenario,
+                seat_number(options.seat),
+                options.opponent,
+                options.seed,
+                confirm=not options.yes,
+            )
     except TooLarge as error:
         parser.error(f"--opponent optimal: {error}; phase-search plays scenarios of any size")
     except (ScenarioError, ValueError, OSError, ImportError) as error:
@@ -177,10 +179,10 @@ def _write_review(parser: Parser, transcript: "Transcript", path: str) -> None:
         parser.error(f"--html: {PUBLIC_REFUSED}")
 
     def tell(done: int, of: int) -> None:
-        end = "\n" if done == of else ""
-        print(f"\rreviewing, {done} of {plural(of, 'step')}", end=end, file=sys.stderr, flush=True)
+        tell_progress(f"reviewing, {done} of {plural(of, 'step')}")
 
-    reviewed = review(transcript, progress=tell if sys.stderr.isatty() else None)
+    reviewed = review(transcript, progress=tell)
+    tell_progress("")
     try:
         write_text_whole(path, review_page(reviewed))
     except OSError as error:

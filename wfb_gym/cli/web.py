@@ -37,7 +37,7 @@ def add_to(commands: Commands) -> None:
     parser.add_argument(
         "--no-open", action="store_true", help="print the address and open no browser"
     )
-    parser.set_defaults(run=partial(_run, parser))
+    parser.set_defaults(run=partial(_run, parser), is_interactive=True)
 
 
 def _run(parser: Parser, options: argparse.Namespace) -> None:

@@ -145,7 +145,15 @@ def ask_policy(
     """Ask a policy with observations (k, size), masks (k, actions) and, if it sees them, positions.
 
     `positions` makes them of the same battles. The answer comes unchecked: `policy_answers` does.
+    What the policy raises gets a note of the shapes that it was asked with.
     """
-    if sees_positions(policy):
-        return policy(observations, masks.copy(), positions())
-    return policy(observations, masks.copy())
+    try:
+        if sees_positions(policy):
+            return policy(observations, masks.copy(), positions())
+        return policy(observations, masks.copy())
+    except Exception as error:
+        error.add_note(
+            f"raised by a policy that was asked with observations of shape {observations.shape} "
+            f"and masks of shape {masks.shape}; the limits decide these shapes"
+        )
+        raise

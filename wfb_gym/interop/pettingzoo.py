@@ -145,6 +145,12 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         """Return the actions of the agent's seat."""
         return self._action_spaces[self.possible_agents.index(agent)]
 
+    @property
+    def limits(self) -> dict[str, Limits]:
+        """Sizes of each agent's spaces, as `wfb_gym.solver.normalised_score` takes them."""
+        views = zip(self.possible_agents, self._game.views, strict=True)
+        return {agent: view.limits for agent, view in views}
+
     # --- playing ---------------------------------------------------------------------------
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:

@@ -38,6 +38,10 @@ class Agent(Protocol):
 
     An agent that draws its actions gives their distribution in a method of the same arguments,
     `action_probabilities`, which returns float64 (k, actions); exact values need it.
+
+    An agent that takes observations of one size declares it: in `limits`
+    (`wfb_gym.encoding.limits.Limits`), or in `size` and `actions`, the lengths of a row of
+    observations and of masks. Then a grade in other sizes is refused before the agent is asked.
     """
 
     def act(

@@ -45,7 +45,7 @@ class TableAgent:
     def __init__(self, path: str | Path, seed: int | None = None) -> None:
         self.name = str(path)
         observations, self._probabilities, self.about = load_table(path)
-        self._size = observations.shape[1]
+        self.size = observations.shape[1]
         self._rows = {row.tobytes(): place for place, row in enumerate(observations)}
         self._rng = np.random.default_rng(seed)
 
@@ -65,7 +65,7 @@ class TableAgent:
             ValueError: an observation that the table lacks.
         """
         found = np.zeros(action_masks.shape)
-        sizes = self._size, self._probabilities.shape[1]
+        sizes = self.size, self._probabilities.shape[1]
         shown = observations.shape[1], action_masks.shape[1]
         if sizes != shown:
             raise ValueError(

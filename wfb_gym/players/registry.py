@@ -34,6 +34,16 @@ _LONGEST_ENDING = 5
 """Of a file, with its dot."""
 
 
+def is_name(player: str) -> bool:
+    """Whether a player has a name here, with an option or without: then it is read from no path.
+
+    Raises:
+        ValueError: the name of a scripted player with an impossible option.
+    """
+    is_counted = player.partition(":")[0] in _COUNTED
+    return player in (*NAMES, *SHIPPED) or is_counted or find_scripted(player) is not None
+
+
 class OpponentPool(NamedTuple):
     """The opponents of a batch, one of which is drawn for each episode.
 

@@ -19,14 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym import _policies
+from wfb_gym._progress import shown
 from wfb_gym._records import Records
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.encoding.policy_answers import validated_probabilities
 from wfb_gym.encoding.positions import Positions, ask_policy
+from wfb_gym.encoding.space_sizes import check_sizes
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.state import State
 from wfb_gym.scenario import Scenario, load_scenario
-from wfb_gym.seats import seat_number
+from wfb_gym.seats import SEATS, seat_number
 from wfb_gym.solver.evaluation import Score
 from wfb_gym.solver.game_graph import DEFAULT_BYTES, Progress
 from wfb_gym.solver.graph_arrays import LEAF
@@ -112,7 +114,8 @@ class HiddenGame:
         self.packed = expansion.packed
         self.veil = expansion.veil
         self._begins_late = start is not None
-        tree = build_tree(expansion, progress)
+        with shown(f"opening {self.scenario.name}", progress, unit="public histories") as show:
+            tree = build_tree(expansion, show)
         self.tree: PublicTree = tree._replace(weights=_weights(tree, beliefs))
         self._sweeper = Sweeper(self.tree.arrays, self.tree.weights)
 
@@ -182,10 +185,13 @@ class HiddenGame:
             raise ValueError(f"gap: expected points above 0, found {gap}")
         if threads is not None and threads < 1:
             raise ValueError(f"threads: expected 1 or more, found {threads}")
-        with self._sweeper.shared(threads):
-            return self._solve(gap, seconds, report)
+        what = f"equilibrium of {self.scenario.name}"
+        with self._sweeper.shared(threads), shown(what, unit="sweeps") as show:
+            return self._solve(gap, seconds, report, show)
 
-    def _solve(self, gap: float, seconds: float | None, report: Any) -> "Equilibrium":
+    def _solve(
+        self, gap: float, seconds: float | None, report: Any, show: Progress
+    ) -> "Equilibrium":
         tree = self.tree.arrays
         strategy, average = self.uniform.copy(), self.uniform.copy()
         learned = Learned(np.zeros_like(strategy), np.zeros_like(strategy), np.zeros(1))
@@ -197,6 +203,7 @@ class HiddenGame:
                 learned.weight[0] = float(sweeps) ** 2
                 for seat in (0, 1):
                     self._sweeper.points(seat, False, strategy, learned)
+                show(sweeps)
             to_probabilities(tree, learned.sums, average)
             upper, lower = self.best_answer(average, 0), -self.best_answer(average, 1)
             reports.append(Report(sweeps, time.perf_counter() - began, lower, upper))
@@ -225,9 +232,14 @@ class HiddenGame:
         own = seat_number(seat)
         function = _policies.resolve_policy(policy, "policy", ("action_probabilities", "act"))
         view = View.fitted(self.packed, own, limits)
+        check_sizes(function, view.limits, "policy")
         strategy = np.zeros_like(self._sweeper.sweep.action_values)
-        for kind, nodes, dealt in self.decisions(own):
-            strategy[:, kind] += self._answers(function, view, nodes, dealt)
+        asked = 0
+        with shown(f"asking the {SEATS[own]}", unit="decisions") as show:
+            for kind, nodes, dealt in self.decisions(own):
+                strategy[:, kind] += self._answers(function, view, nodes, dealt)
+                asked += len(nodes)
+                show(asked)
         return strategy
 
     def decisions(self, seat: int) -> Iterator[tuple[int, NDArray[np.int64], Records[State]]]:

@@ -4,6 +4,7 @@ All in points. Values are the first army's unless a docstring says otherwise.
 """
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfb_gym._progress import shown
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.packing import pack
 from wfb_gym.scenario import load_scenario
-from wfb_gym.seats import seat_number
+from wfb_gym.seats import SEATS, seat_number
 from wfb_gym.solver.estimation import refuse_hidden
 from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph, Progress
 from wfb_gym.solver.graph_arrays import Play
@@ -23,6 +25,9 @@ from wfb_gym.solver.solution import Solution
 
 SAME = 1e-9
 """Points below which two values are equal."""
+
+SeatLimits = Limits | tuple[Limits | None, Limits | None] | None
+"""Sizes of the observations and actions of both seats, or of each; None: fitted to the scenario."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,8 @@ class ExactGame:
     Args:
         scenario: a bundled name, a path, a `Scenario`, or a `Solution`.
         max_bytes: memory that the positions may take, unless a `Solution` is given.
+        progress: called with the number of positions solved so far. Unless it is given, here and in
+            the methods, a bar shows on a terminal if the work takes long.
 
     Raises:
         TooLarge: The scenario has more positions than fit.
@@ -89,7 +96,9 @@ class ExactGame:
         graph: every position that policies of observations tell apart.
     """
 
-    def __init__(self, scenario: Any, max_bytes: int = DEFAULT_BYTES) -> None:
+    def __init__(
+        self, scenario: Any, max_bytes: int = DEFAULT_BYTES, progress: Progress | None = None
+    ) -> None:
         if isinstance(scenario, Solution):
             self.solution = scenario
         else:
@@ -97,7 +106,7 @@ class ExactGame:
             refuse_hidden(loaded)
             merged = GameGraph(pack(loaded), max_bytes, merging=True)
             self.solution = Solution(loaded, merged, 0.0)  # solved only where it is asked for
-        self.graph = self.solution.full
+        self.graph = self.solution.solve_full(progress)
         self._random: dict[int, float] = {}
 
     def decisions(self, seat: int | str) -> int:
@@ -115,6 +124,7 @@ class ExactGame:
         limits: Limits | None = None,
         *,
         reached: bool = False,
+        progress: Progress | None = None,
     ) -> NDArray[np.float64]:
         """Return what a policy does at every decision of its seat.
 
@@ -124,20 +134,29 @@ class ExactGame:
             limits: of its observations and actions; fitted to the scenario unless given.
             reached: whether it is asked only at what its own choices may lead to, which is all
                 that its points from the start depend on; every action is as likely elsewhere.
+            progress: called with the number of decisions at which it was asked.
 
         Returns:
             Probabilities of the legal actions of all nodes, in the order of `GameGraph.offsets`,
             float64 (sum of counts,); 0 at the other seat's decisions.
 
         Raises:
-            ValueError: It is no policy, or answers with something else than legal actions, or
-                one observation in two ways.
+            ValueError: It is no policy, or one for other sizes than the limits; the scenario
+                exceeds the limits; or it answers with something else than legal actions, or one
+                observation in two ways.
         """
+        own = seat_number(seat)
         given = np.zeros(int(self.graph.offsets()[-1]))
         start = self.solution.start_node if reached else None
-        SeatDecisions(self.graph, seat_number(seat), limits).write_probabilities(
-            given, policy, start
-        )
+        decisions = SeatDecisions(self.graph, own, limits)
+        with shown(
+            f"asking the {SEATS[own]}",
+            progress,
+            len(decisions.nodes),
+            unit="decisions",
+            bound="at most " if reached else "",
+        ) as show:
+            decisions.write_probabilities(given, policy, start, show)
         return given
 
     def value(
@@ -187,7 +206,8 @@ class ExactGame:
     ) -> BestResponse:
         """Return the best response to a policy of a seat."""
         own = seat_number(seat)
-        values, chosen = self.graph.sweep([_answered_lane(own)], probabilities, progress)
+        with self._shown_sweep(progress) as show:
+            values, chosen = self.graph.sweep([_answered_lane(own)], probabilities, show)
         decisions = SeatDecisions(self.graph, 1 - own)
         codes = chosen[decisions.nodes, 0].astype(np.int64)
         return BestResponse(self.solution.points_at_start(values[:, 0]), decisions, codes)
@@ -199,12 +219,22 @@ class ExactGame:
         progress: Progress | None,
     ) -> list[float]:
         """Points of the first army in each lane."""
-        values, _ = self.graph.sweep(lanes, weights, progress)
+        with self._shown_sweep(progress) as show:
+            values, _ = self.graph.sweep(lanes, weights, show)
         return [self.solution.points_at_start(values[:, lane]) for lane in range(len(lanes))]
+
+    def _shown_sweep(self, progress: Progress | None) -> AbstractContextManager[Progress]:
+        what = f"evaluating {self.solution.scenario.name}"
+        return shown(what, progress, self.graph.size, bound="")
 
 
 def evaluate(
-    scenario: Any, caster: PolicyLike, dispeller: PolicyLike, progress: Progress | None = None
+    scenario: Any,
+    caster: PolicyLike,
+    dispeller: PolicyLike,
+    progress: Progress | None = None,
+    *,
+    limits: SeatLimits = None,
 ) -> float:
     """Return the points that the first army wins on average when two policies play.
 
@@ -212,23 +242,32 @@ def evaluate(
         scenario: what `solve` takes, or a `Solution`.
         caster: policy of the first army; see `PolicyLike`.
         dispeller: policy of the other.
-        progress: called with the number of positions done.
+        progress: called with the number of positions or decisions done, which begins again in
+            each stage: solving, asking, evaluating. Unless it is given, a bar shows on a terminal
+            if a stage takes long.
+        limits: sizes of the observations and actions, of both seats or a pair; fitted to the
+            scenario unless given.
 
     Raises:
         TooLarge: The scenario has more positions than fit.
-        ValueError: One is no policy, or answers with something else than legal actions, or
-            one observation in two ways.
+        ValueError: One is no policy or one for other sizes, or answers with something else than
+            legal actions, or one observation in two ways.
     """
-    game = ExactGame(scenario)
+    game, sizes = ExactGame(scenario, progress=progress), _by_seat(limits)
     first, second = (
-        game.probabilities(policy, seat, reached=True)
+        game.probabilities(policy, seat, sizes[seat], reached=True, progress=progress)
         for seat, policy in enumerate((caster, dispeller))
     )
     return game.value(first, second, progress)
 
 
 def best_response(
-    scenario: Any, policy: PolicyLike, seat: int | str, progress: Progress | None = None
+    scenario: Any,
+    policy: PolicyLike,
+    seat: int | str,
+    progress: Progress | None = None,
+    *,
+    limits: Limits | None = None,
 ) -> BestResponse:
     """Return the best response to a policy.
 
@@ -236,15 +275,20 @@ def best_response(
         scenario: what `solve` takes, or a `Solution`.
         policy: see `PolicyLike`.
         seat: that the policy plays: 0 or "caster", 1 or "dispeller".
-        progress: called with the number of positions done.
+        progress: called with the number of positions or decisions done, which begins again in
+            each stage: solving, asking, evaluating. Unless it is given, a bar shows on a terminal
+            if a stage takes long.
+        limits: sizes of the observations and actions of the policy; fitted to the scenario unless
+            given.
 
     Raises:
         TooLarge: The scenario has more positions than fit.
-        ValueError: It is no policy, or answers with something else than legal actions, or
-            one observation in two ways.
+        ValueError: It is no policy or one for other sizes, or answers with something else than
+            legal actions, or one observation in two ways.
     """
-    game = ExactGame(scenario)
-    return game.best_response(game.probabilities(policy, seat), seat, progress)
+    game = ExactGame(scenario, progress=progress)
+    given = game.probabilities(policy, seat, limits, progress=progress)
+    return game.best_response(given, seat, progress)
 
 
 def exploitability(
@@ -252,6 +296,8 @@ def exploitability(
     caster: PolicyLike | None = None,
     dispeller: PolicyLike | None = None,
     progress: Progress | None = None,
+    *,
+    limits: SeatLimits = None,
 ) -> float:
     """Return the points that policies lose to their best responses.
 
@@ -262,7 +308,11 @@ def exploitability(
         scenario: what `solve` takes, or a `Solution`.
         caster: policy of the first army, if it is evaluated.
         dispeller: policy of the other, if it is evaluated.
-        progress: called with the number of positions done.
+        progress: called with the number of positions or decisions done, which begins again in
+            each stage: solving, asking, evaluating. Unless it is given, a bar shows on a terminal
+            if a stage takes long.
+        limits: sizes of the observations and actions, of both seats or a pair; fitted to the
+            scenario unless given.
 
     Raises:
         TooLarge: The scenario has more positions than fit.
@@ -272,9 +322,10 @@ def exploitability(
     policies = {seat: each for seat, each in enumerate((caster, dispeller)) if each is not None}
     if not policies:
         raise ValueError("exploitability: expected a caster, a dispeller or both, found neither")
-    game = ExactGame(scenario)
+    game, sizes = ExactGame(scenario, progress=progress), _by_seat(limits)
     weights = sum(
-        game.probabilities(policy, seat, reached=True) for seat, policy in policies.items()
+        game.probabilities(policy, seat, sizes[seat], reached=True, progress=progress)
+        for seat, policy in policies.items()
     )
     guaranteed = game.guaranteed_points(np.asarray(weights), list(policies), progress)
     lost = [game.optimum(seat) - each for seat, each in zip(policies, guaranteed, strict=True)]
@@ -282,7 +333,12 @@ def exploitability(
 
 
 def normalised_score(
-    scenario: Any, policy: PolicyLike, seat: int | str, progress: Progress | None = None
+    scenario: Any,
+    policy: PolicyLike,
+    seat: int | str,
+    progress: Progress | None = None,
+    *,
+    limits: Limits | None = None,
 ) -> Score:
     """Return how good a policy is between random play, 0, and the optimum, 100.
 
@@ -290,15 +346,24 @@ def normalised_score(
         scenario: what `solve` takes, or a `Solution`.
         policy: see `PolicyLike`.
         seat: that it plays: 0 or "caster", 1 or "dispeller".
-        progress: called with the number of positions done.
+        progress: called with the number of positions or decisions done, which begins again in
+            each stage: solving, asking, evaluating. Unless it is given, a bar shows on a terminal
+            if a stage takes long.
+        limits: sizes of the observations and actions of the policy; fitted to the scenario unless
+            given.
 
     Raises:
         TooLarge: The scenario has more positions than fit.
-        ValueError: It is no policy, or answers with something else than legal actions, or
-            one observation in two ways.
+        ValueError: It is no policy or one for other sizes, or answers with something else than
+            legal actions, or one observation in two ways.
     """
-    game = ExactGame(scenario)
-    return game.score(game.probabilities(policy, seat, reached=True), seat, progress)
+    game = ExactGame(scenario, progress=progress)
+    given = game.probabilities(policy, seat, limits, reached=True, progress=progress)
+    return game.score(given, seat, progress)
+
+
+def _by_seat(limits: SeatLimits) -> tuple[Limits | None, Limits | None]:
+    return limits if isinstance(limits, tuple) else (limits, limits)
 
 
 def _answered_lane(seat: int, play: Play = Play.GIVEN) -> tuple[Play, Play]:

@@ -19,6 +19,7 @@ from wfb_gym._records import Records
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.encoding.policy_answers import CLOSE, validated_probabilities
 from wfb_gym.encoding.positions import Positions, ask_policy
+from wfb_gym.encoding.space_sizes import check_sizes, space_sizes
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.generator import mix
 from wfb_gym.engine.keys import KeyPlan, unpack_key
@@ -28,7 +29,7 @@ from wfb_gym.opponents import scripted
 from wfb_gym.opponents.move_tables import no_move_tables
 from wfb_gym.opponents.scripted import Scripted
 from wfb_gym.packing.records import PackedScenario
-from wfb_gym.solver.game_graph import GameGraph
+from wfb_gym.solver.game_graph import GameGraph, Progress
 from wfb_gym.solver.graph_arrays import LEAF
 
 PolicyLike = Any
@@ -99,7 +100,11 @@ class SeatDecisions:
         assert_never(policy)
 
     def write_probabilities(
-        self, probabilities: NDArray[np.float64], policy: PolicyLike, start: int | None = None
+        self,
+        probabilities: NDArray[np.float64],
+        policy: PolicyLike,
+        start: int | None = None,
+        progress: Progress | None = None,
     ) -> None:
         """Write a policy's probabilities of the legal actions at each decision.
 
@@ -110,10 +115,11 @@ class SeatDecisions:
             policy: see `PolicyLike`.
             start: node from which on they count: one that is no scripted player is then not asked
                 where its own choices never lead, and there every action has the same probability.
+            progress: called with the number of decisions at which the policy was asked.
 
         Raises:
-            ValueError: It is no policy, answers with something else than legal actions or
-                probabilities, or answers one observation in two ways.
+            ValueError: It is no policy, is made for other sizes, answers with something else than
+                legal actions or probabilities, or answers one observation in two ways.
         """
         offsets = self.graph.offsets()
         number = scripted.find_scripted(policy) if isinstance(policy, str) else None
@@ -122,8 +128,9 @@ class SeatDecisions:
         if number is None:
             preferred = ("action_probabilities", "act")
             function = _policies.resolve_policy(policy, "policy", preferred)
+            check_sizes(function, self.view.limits, "policy")
             probabilities[places] = uniform
-            self._write_answers(probabilities, offsets, function, start)
+            self._write_answers(probabilities, offsets, function, start, progress)
             return
         kind, epsilon = scripted.kind_and_epsilon(number)
         if kind == Scripted.RANDOM:
@@ -144,15 +151,20 @@ class SeatDecisions:
         offsets: NDArray[np.int64],
         policy: Callable[..., Any],
         start: int | None,
+        progress: Progress | None,
     ) -> None:
         """Ask a policy at all decisions, or at those that it may come to from a node."""
         reached = self._reached(probabilities, offsets, start) if start is not None else None
         checked, enough = np.zeros(0, np.int64), min(_ASKED_TWICE, _BATCH)
+        asked = 0
         for nodes in self.batches() if reached is None else reached:
             observations, masks = self.observe(nodes)
             answers = self._ask(policy, nodes, observations, masks)
             places, _ = self._places(nodes, offsets)
             probabilities[places] = answers[masks]  # both ascend by code, row by row
+            asked += len(nodes)
+            if progress is not None:
+                progress(asked)
             if len(checked) < enough:
                 checked = np.append(checked, nodes)[:enough]
                 if len(checked) == enough:
@@ -260,7 +272,7 @@ class TablePolicy:
     """
 
     def __init__(self, decisions: SeatDecisions, codes: NDArray[np.int64]) -> None:
-        self.size = decisions.view.layout.size
+        self.size, self.actions = space_sizes(decisions.view.limits)
         self._salt = np.uint64(0)
         while True:
             parts = [self._hash(decisions.observe(nodes)[0]) for nodes in decisions.batches()]

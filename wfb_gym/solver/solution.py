@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import rules_digest
+from wfb_gym._progress import ProgressBar
 from wfb_gym._records import Records
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.engine.battle import Battle
@@ -29,7 +30,7 @@ from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario import Scenario, scenario_from_dict
 from wfb_gym.seats import seat_number
 from wfb_gym.solver.estimation import explore
-from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph, SavedGraph
+from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph, Progress, SavedGraph
 from wfb_gym.solver.graph_arrays import CHANCE, END, LEAF
 from wfb_gym.solver.seat_decisions import SeatDecisions, TablePolicy
 
@@ -135,6 +136,20 @@ class Solution:
         Raises:
             TooLarge: There are more of them than fit.
         """
+        return self._explore_full(None)
+
+    def solve_full(self, progress: Progress | None = None) -> GameGraph:
+        """Return `full`, with progress if it is still to be solved.
+
+        Args:
+            progress: called with the number of positions solved so far. Unless it is given, a bar
+                shows on a terminal if solving takes long.
+        """
+        if "full" not in vars(self):
+            self.full = self._explore_full(progress)
+        return self.full
+
+    def _explore_full(self, progress: Progress | None) -> GameGraph:
         # One thread: its order of nodes is that of the batches in which policies are asked.
         positions = GameGraph(
             self.packed,
@@ -145,7 +160,11 @@ class Solution:
         battle = Battle(self.packed)
         if not battle.is_over:
             near = self.scenario.first_phases(min(positions.horizon, self.scenario.phases))
-            explore(positions, near, battle.state)
+            bar = ProgressBar(f"solving every position of {self.scenario.name}")
+            try:
+                explore(positions, near, battle.state, progress or bar, bar.expect)
+            finally:
+                bar.close()
         return positions
 
     def points_at_start(self, values: NDArray[np.float64]) -> float:

@@ -5,7 +5,6 @@ sources: another version of the rules finds none of them.
 """
 
 import contextlib
-import sys
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from wfb_gym._cores import available_cores
 from wfb_gym._jit import CACHE_FOLDER
+from wfb_gym._progress import ProgressBar
 from wfb_gym._records import Records
 from wfb_gym.encoding.positions import Positions
 from wfb_gym.encoding.view import View
@@ -45,10 +45,6 @@ LeafValues = Callable[[Positions], NDArray[np.float64]]
 _SAVE_EVERY = 120.0
 """Seconds of solving after which the cache gets what was done so far."""
 _NOTICE_EVERY = 2.0
-_QUIET = 1.0
-"""Seconds before a bar appears."""
-_REDRAWN_EVERY = 0.2
-_WIDTH = 30
 _MOST_AHEAD = 64
 """Solutions that may wait for those before them."""
 _BYTES_AHEAD = 2**28
@@ -80,7 +76,7 @@ def solve(  # noqa: PLR0913 - all but the scenario are given by name
             army, float64 (k,). Not together with `cache`; the solution cannot be saved.
         max_bytes: memory that the positions may take.
         progress: called with the number of positions solved so far, now and then. Unless it is
-            given, a bar shows on a terminal if solving takes long; with `cache` there is none.
+            given, a bar shows on a terminal if solving takes long; with `notice` there is none.
         cache: whether to read the solution from disk if the scenario was solved before, to keep
             it there if not, and to go on where an earlier call was interrupted.
         notice: gets lines about the progress if solving takes long.
@@ -143,7 +139,7 @@ def solve(  # noqa: PLR0913 - all but the scenario are given by name
         return solution
     before = solution.seconds
     noticed = saved = began
-    bar = Bar(f"solving {loaded.name}")
+    bar = ProgressBar(f"solving {loaded.name}")
 
     def report(nodes: int) -> None:
         nonlocal noticed, saved
@@ -151,11 +147,11 @@ def solve(  # noqa: PLR0913 - all but the scenario are given by name
         solution.seconds = before + now - began
         if progress is not None:
             progress(nodes)
-        elif not cache:
+        elif notice is None:
             bar(nodes)
         if notice is not None and nodes and now - noticed > _NOTICE_EVERY:
             noticed = now
-            notice.write(f"wfb_gym: solving {loaded.name}, {nodes:,} positions so far\n")
+            notice.write(f"wfb_gym: {bar.line(nodes)}\n")
         if cache and now - saved > _SAVE_EVERY:
             saved = now
             save()
@@ -260,48 +256,3 @@ def _has_room(begun: Collection[Future[Solution]], least: int) -> bool:
 
 class _GivenUpError(Exception):
     """This solution is not waited for any more."""
-
-
-class Bar:
-    """Shows on a terminal how many positions are done, of about how many if somebody said so."""
-
-    def __init__(self, what: str, out: TextIO | None = None) -> None:
-        self._what = what
-        self._out = sys.stderr if out is None else out
-        self._began = self._told = time.monotonic()
-        self._expected = 0
-        self._drawn = 0
-
-    def expect(self, positions: int) -> None:
-        """Tell about how many positions there will be."""
-        self._expected = positions
-
-    def __call__(self, positions: int) -> None:
-        """So many are done."""
-        now = time.monotonic()
-        if (
-            now - self._began < _QUIET
-            or now - self._told < _REDRAWN_EVERY
-            or not self._out.isatty()
-        ):
-            return
-        self._told = now
-        line = (
-            f"{self._what}: {positions:,} positions, {now - self._began:.0f} s, total not known yet"
-        )
-        if self._expected:
-            filled = round(_WIDTH * min(1.0, positions / self._expected))
-            bar = "#" * filled + "." * (_WIDTH - filled)
-            line = f"{self._what} [{bar}] {positions:,} of about {self._expected:,} positions"
-        self._write(line)
-
-    def close(self) -> None:
-        """Take the bar away."""
-        if self._drawn:
-            self._write("")
-            self._write("")  # back to the beginning of the line
-
-    def _write(self, line: str) -> None:
-        self._out.write("\r" + line + " " * max(0, self._drawn - len(line)))
-        self._out.flush()
-        self._drawn = len(line)

@@ -12,10 +12,9 @@ from typing import NamedTuple
 from wfb_gym.engine.actions import FIRST_TARGET
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
-from wfb_gym.opponents.scripted import find_scripted
 from wfb_gym.packing.records import FIRST_POINT
 from wfb_gym.players.analysis import Analyst
-from wfb_gym.players.registry import GENERALIST, NAMES, SEARCHING, SHIPPED
+from wfb_gym.players.registry import NAMES, SHIPPED, is_name
 from wfb_gym.render.battlefield import draw_battlefield
 from wfb_gym.render.drawing import to_svg
 from wfb_gym.render.html import cast_odds_html, dispel_odds_html, event_html, points_html
@@ -133,9 +132,7 @@ def check_opponent(name: str) -> None:
     Raises:
         ValueError: it is none.
     """
-    kind = name.partition(":")[0]
-    known = name in SHIPPED or kind in (*SEARCHING, GENERALIST)
-    if not known and find_scripted(name) is None:
+    if not is_name(name):
         raise ValueError(f"opponent: expected one of {', '.join(OPPONENTS)}, found {name!r}")
 
 

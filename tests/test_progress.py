@@ -1,0 +1,96 @@
+"""Progress of long work: lines of commands without a terminal, and displays of their own."""
+
+import io
+import sys
+import time
+from collections.abc import Callable
+
+import pytest
+
+from wfb_gym import _progress
+from wfb_gym._progress import ProgressBar, printed_lines, shown_by, tell
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def replace_stderr(monkeypatch: pytest.MonkeyPatch, out: io.StringIO) -> io.StringIO:
+    """Put a file in place of stderr, with lines that come soon. (Pytest would undo a fixture.)"""
+    monkeypatch.setattr(sys, "stderr", out)
+    for name in ("FIRST_LINE", "NEXT_LINES"):
+        monkeypatch.setattr(_progress, name, 0.01)
+    for name in ("_QUIET", "_REDRAWN_EVERY"):
+        monkeypatch.setattr(_progress, name, 0.0)
+    return out
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60.0
+    while not condition():
+        assert time.monotonic() < end, "nothing was printed"
+        time.sleep(0.01)
+
+
+def test_a_long_command_prints_lines_into_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    stderr = replace_stderr(monkeypatch, io.StringIO())
+    with printed_lines("advise"):
+        wait_for(lambda: "wfb_gym: advise (0 s so far)\n" in stderr.getvalue())
+        bar = ProgressBar("solving a duel")
+        bar.expect(4000)
+        bar(1000)
+        wait_for(lambda: "1,000 of about 4,000 positions" in stderr.getvalue())
+        bar.close()
+        told = len(stderr.getvalue())
+        wait_for(lambda: "wfb_gym: advise (" in stderr.getvalue()[told + 200 :])
+    lines = stderr.getvalue().splitlines()
+    assert any(
+        line.startswith("wfb_gym: advise: solving a duel: 1,000 of about 4,000 positions, about ")
+        for line in lines
+    )
+    assert "\r" not in stderr.getvalue()
+    told = len(stderr.getvalue())
+    ProgressBar("solving")(5)
+    assert len(stderr.getvalue()) == told  # the command has ended
+
+
+def test_the_progress_of_a_command_may_be_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    stderr = replace_stderr(monkeypatch, io.StringIO())
+    done = [7]
+    with printed_lines(lambda: f"{done[0]} of 9 steps"):
+        wait_for(lambda: "7 of 9 steps" in stderr.getvalue())
+        done[0] = 8
+        wait_for(lambda: "8 of 9 steps" in stderr.getvalue())
+
+
+def test_a_quick_command_prints_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    stderr = replace_stderr(monkeypatch, io.StringIO())
+    monkeypatch.setattr(_progress, "FIRST_LINE", 1000.0)
+    with printed_lines("roll"):
+        ProgressBar("solving")(5)
+    assert stderr.getvalue() == ""
+
+
+def test_on_a_terminal_lines_come_only_while_no_bar_moves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    out = replace_stderr(monkeypatch, Terminal())
+    with printed_lines("advise"):
+        bar = ProgressBar("solving")
+        bar(5)
+        wait_for(lambda: "wfb_gym: advise: solving: 5 positions" in out.getvalue())
+        assert out.getvalue().startswith("\rsolving: 5 positions")
+        bar.close()
+
+
+def test_a_display_of_a_command_replaces_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    out, lines = replace_stderr(monkeypatch, Terminal()), list[str]()
+    with shown_by(lines.append):
+        bar = ProgressBar("asking", unit="decisions")
+        bar.expect(9, "at most ")
+        bar(9)
+        bar.close()
+    tell("to nobody")
+    assert lines == ["asking: 9 of at most 9 decisions, at most 0 s left", ""]
+    assert out.getvalue() == ""

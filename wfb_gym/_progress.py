@@ -1,0 +1,172 @@
+"""Progress of long work on stderr: one place for the library and its commands.
+
+A `ProgressBar` draws itself on a terminal. Elsewhere it is silent, unless a command asked for lines
+(`printed_lines`) or shows the progress in a display of its own (`shown_by`).
+"""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+from typing import TextIO
+
+FIRST_LINE = 10.0
+"""Seconds without a sign of progress after which a command prints a line."""
+NEXT_LINES = 30.0
+"""Seconds between lines after that."""
+_QUIET = 1.0
+"""Seconds before a bar appears."""
+_REDRAWN_EVERY = 0.2
+_WIDTH = 30
+
+
+class _Display:
+    """What shows the progress of this process."""
+
+    show: Callable[[str], None] | None = None
+    """Takes a line about the progress."""
+    draws = True
+    """Whether bars draw themselves on a terminal."""
+
+
+@contextmanager
+def shown_by(show: Callable[[str], None], *, bars: bool = False) -> Iterator[None]:
+    """Pass progress to a command's own display while the block runs.
+
+    Args:
+        show: takes the line that describes the progress now; "" once it has ended.
+        bars: whether bars draw themselves on a terminal, too.
+    """
+    before = _Display.show, _Display.draws
+    _Display.show, _Display.draws = show, bars
+    try:
+        yield
+    finally:
+        _Display.show, _Display.draws = before
+
+
+@contextmanager
+def printed_lines(what: str | Callable[[], str]) -> Iterator[None]:
+    """Print lines on stderr while the block runs, if it takes long.
+
+    The first line comes after `FIRST_LINE` seconds, the others every `NEXT_LINES` seconds. On a
+    terminal, where bars draw themselves, they come only while no bar moves.
+
+    Args:
+        what: runs, or a function that returns it with its progress.
+    """
+    out, ended, began = sys.stderr, Event(), time.monotonic()
+    is_terminal, latest, moved = out.isatty(), "", began
+
+    def show(text: str) -> None:
+        nonlocal latest, moved
+        latest, moved = text, time.monotonic()
+
+    def print_lines() -> None:
+        pause = FIRST_LINE
+        while not ended.wait(pause):
+            now = time.monotonic()
+            if is_terminal and now - moved < FIRST_LINE:
+                continue
+            start = "\r" if is_terminal else ""  # over a bar that stands still
+            parts = filter(None, (what() if callable(what) else what, latest))
+            out.write(f"{start}wfb_gym: {': '.join(parts)} ({now - began:.0f} s so far)\n")
+            out.flush()
+            pause = NEXT_LINES
+
+    thread = Thread(target=print_lines, name="wfb_gym progress", daemon=True)
+    thread.start()
+    try:
+        with shown_by(show, bars=True):
+            yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def tell(text: str) -> None:
+    """Pass a line about the progress to the command that shows it; "" once it has ended."""
+    if _Display.show is not None:
+        _Display.show(text)
+
+
+class ProgressBar:
+    """Shows how much of some work is done, of about how much if that is known.
+
+    Args:
+        what: the work.
+        out: where it is drawn if that is a terminal; stderr unless given.
+        unit: what is counted.
+    """
+
+    def __init__(self, what: str, out: TextIO | None = None, *, unit: str = "positions") -> None:
+        self._what, self._unit = what, unit
+        self._out = sys.stderr if out is None else out
+        self._began = self._told = time.monotonic()
+        self._expected, self._bound = 0, ""
+        self._drawn = 0
+
+    def expect(self, count: int, bound: str = "about ") -> None:
+        """Set how many there will be: "about " or "at most " this many, or "" if it is exact."""
+        self._expected, self._bound = count, bound
+
+    def __call__(self, done: int) -> None:
+        """Show that this many are done."""
+        now = time.monotonic()
+        if now - self._began < _QUIET or now - self._told < _REDRAWN_EVERY:
+            return
+        self._told = now
+        tell(self.line(done))
+        if _Display.draws and self._out.isatty():
+            filled = round(_WIDTH * min(1.0, done / max(1, self._expected)))
+            bar = f"[{'#' * filled}{'.' * (_WIDTH - filled)}]" if self._expected else ""
+            self._write(self.line(done, bar))
+
+    def line(self, done: int, bar: str = "") -> str:
+        """Return the progress in words, with the time left if the total is known."""
+        seconds = time.monotonic() - self._began
+        head = f"{self._what} {bar}" if bar else f"{self._what}:"
+        if not self._expected:
+            return f"{head} {done:,} {self._unit}, {seconds:.0f} s, total not known yet"
+        line = f"{head} {done:,} of {self._bound}{self._expected:,} {self._unit}"
+        left = seconds * (self._expected - done) / max(1, done)
+        return f"{line}, {self._bound or 'about '}{left:.0f} s left" if left >= 0.0 else line
+
+    def close(self) -> None:
+        """Remove the bar."""
+        tell("")
+        if self._drawn:
+            self._write("")
+            self._write("")  # back to the beginning of the line
+
+    def _write(self, line: str) -> None:
+        self._out.write("\r" + line + " " * max(0, self._drawn - len(line)))
+        self._out.flush()
+        self._drawn = len(line)
+
+
+@contextmanager
+def shown(
+    what: str,
+    progress: Callable[[int], None] | None = None,
+    count: int = 0,
+    *,
+    unit: str = "positions",
+    bound: str = "about ",
+) -> Iterator[Callable[[int], None]]:
+    """Yield what is called with the number done: the caller's function, or a bar.
+
+    Args:
+        what: the work.
+        progress: the caller's function, if there is one.
+        count: how many there will be; 0 if that is not known.
+        unit: what is counted.
+        bound: see `ProgressBar.expect`.
+    """
+    bar = ProgressBar(what, unit=unit)
+    bar.expect(count, bound)
+    try:
+        yield bar if progress is None else progress
+    finally:
+        bar.close()
