@@ -113,13 +113,13 @@ WEIGHT, BIAS = "body__actor__weight", "body__actor__bias"
         ({"width": 17}, {}, "expected float32 or float16 of shape"),
         ({"width": "16"}, {}, "width: expected a whole number from 1, found '16'"),
         ({"shape": "deep"}, {}, "expected the shape"),
-        ({"shape": "entities"}, {}, "expected the weights"),
+        ({"shape": "entities"}, {}, "expected [0-9]+ members, found 9"),
         ({"limits": {}}, {}, "damaged or foreign"),
         ({"limits": None}, {}, "damaged or foreign"),
         ({"seat": 2}, {}, 'expected a network of seat 0 or 1, or of "either", found 2'),
         ({"seat": None}, {}, 'expected a network of seat 0 or 1, or of "either", found None'),
-        ({}, {BIAS: None}, "expected the weights"),
-        ({}, {"more": np.zeros(1, np.float32)}, "expected the weights"),
+        ({}, {BIAS: None}, "expected 9 members, found 8: 1 missing .'body.actor.bias.npy'"),
+        ({}, {"more": np.zeros(1, np.float32)}, "expected 9 members, found 10: .* .'more.npy'"),
         (
             {},
             {BIAS: np.zeros(3, np.float32)},
@@ -183,9 +183,7 @@ def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path: Path) -> None:
         for _ in range(257):
             member.write(bytes(2**20))
     assert path.stat().st_size < 2**20
-    with pytest.raises(
-        DamagedFileError, match=r"unpacks to .* bytes, expected at most 268,435,456"
-    ):
+    with pytest.raises(DamagedFileError, match=r"unpacks to .* bytes, expected at most 67,108,864"):
         make_agent(path)
 
 
