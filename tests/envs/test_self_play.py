@@ -135,11 +135,11 @@ def test_a_state_in_which_battles_are_over_is_refused_where_they_begin_anew() ->
     turns = SelfPlayBatch(4, "apprentice")
     turns.reset(1)
     kept = turns.get_state()
-    with pytest.raises(ValueError, match="^state: battle 0: node: expected a decision, found 0"):
+    with pytest.raises(ValueError, match=r"^state: battle 0: node: expected a decision, found 0"):
         turns.set_state({"battles": bytes(len(kept["battles"]))})
     assert turns.get_state() == kept
     over = np.zeros(1, STATE)
-    with pytest.raises(ValueError, match="^state: position 0: node: expected a decision, found 0"):
+    with pytest.raises(ValueError, match=r"^state: position 0: node: expected a decision, found 0"):
         turns.check_positions(np.zeros(1, np.int64), over)
 
 
