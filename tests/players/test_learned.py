@@ -1,6 +1,7 @@
 """Learned players: the network's promises, and its file."""
 
 import json
+import tracemalloc
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -185,6 +186,19 @@ def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path: Path) -> None:
     assert path.stat().st_size < 2**20
     with pytest.raises(DamagedFileError, match=r"unpacks to .* bytes, expected at most 67,108,864"):
         make_agent(path)
+
+
+def test_a_long_description_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "policy.npz"
+    save_network(network_for(DUEL, 1, "flat"), path, {"seat": 1, "notes": "x" * 4_000_000})
+    assert path.stat().st_size < 2**18
+    tracemalloc.start()
+    try:
+        with pytest.raises(DamagedFileError, match="about: expected a text of at most 1,048,576"):
+            make_agent(path)
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()
 
 
 def test_the_command_names_a_damaged_file_in_one_line(
