@@ -188,6 +188,25 @@ def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path: Path) -> None:
         make_agent(path)
 
 
+def test_weights_of_a_file_are_not_drawn_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which takes time by the cube of the width."""
+    path, drawn = tmp_path / "policy.npz", []
+    save_network(network_for(DUEL, 1, "flat"), path, {"seat": 1})
+    draw = torch.nn.init.orthogonal_
+
+    def note(weight: torch.Tensor, gain: float) -> Any:
+        drawn.append(0 if weight.is_meta else min(weight.shape))
+        return draw(weight, gain)
+
+    monkeypatch.setattr(torch.nn.init, "orthogonal_", note)
+    network, _ = load_network(path)
+    assert max(drawn) == 1
+    assert all(each.requires_grad and not each.is_meta for each in network.parameters())
+    assert not any(each.is_meta for each in network.buffers())
+
+
 def test_a_long_description_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "policy.npz"
     save_network(network_for(DUEL, 1, "flat"), path, {"seat": 1, "notes": "x" * 4_000_000})

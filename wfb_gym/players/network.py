@@ -582,29 +582,24 @@ def load_network(path: str | Path) -> tuple[PolicyNetwork, dict[str, Any]]:
         limits = dict(about["limits"])
         for army in ("own", "opponent"):
             limits[army] = ArmyLimits(**limits[army])
-        asked = Limits(**limits), about["shape"], about["width"]
-        weights = _read_weights(archive, asked)
-        network = PolicyNetwork(*asked)
-        network.load_state_dict(weights)
+        network = _read_network(archive, Limits(**limits), about["shape"], about["width"])
     network.eval()
     return network, about
 
 
-def _read_weights(archive: Archive, asked: tuple[Limits, str, int]) -> dict[str, Tensor]:
-    """Unpack the weights of the network that a file describes; a ValueError for others."""
-    width = asked[2]
+def _read_network(archive: Archive, limits: Limits, shape: str, width: Any) -> PolicyNetwork:
+    """Unpack the network that a file describes; a ValueError if it holds another."""
     if type(width) is not int or width < 1:
         raise ValueError(f"width: expected a whole number from 1, found {width!r}")
-    with torch.device("meta"):  # takes no memory, whatever the width
-        expected = {
-            name: tuple(each.shape) for name, each in PolicyNetwork(*asked).state_dict().items()
-        }
+    with torch.device("meta"):  # takes no memory and draws no weights, whatever the width
+        network = PolicyNetwork(limits, shape, width)
+    expected = {name: tuple(each.shape) for name, each in network.state_dict().items()}
     archive.require([f"{name}.npy" for name in ("about", *expected)])
-    for name, shape in expected.items():
+    for name, size in expected.items():
         found = archive.layout(name)
-        if found.dtype not in _STORED or found.shape != shape:
+        if found.dtype not in _STORED or found.shape != size:
             raise ValueError(
-                f"{name}: expected {' or '.join(_STORED)} of shape {shape}, found "
+                f"{name}: expected {' or '.join(_STORED)} of shape {size}, found "
                 f"{found.dtype} of shape {found.shape}"
             )
     weights = {}
@@ -613,4 +608,8 @@ def _read_weights(archive: Archive, asked: tuple[Limits, str, int]) -> dict[str,
         if not np.isfinite(array).all():
             raise ValueError(f"{name}: expected finite numbers, found infinite ones or none")
         weights[name] = torch.from_numpy(array).float()
-    return weights
+    network.load_state_dict(weights, assign=True)
+    for path, numbers in PolicyNetwork(limits, shape, 1).named_buffers():  # the same in any width
+        owner, _, name = path.rpartition(".")
+        network.get_submodule(owner).register_buffer(name, numbers, persistent=False)
+    return network
