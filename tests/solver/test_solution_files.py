@@ -375,7 +375,7 @@ def test_nodes_of_one_key_are_refused_before_they_are_indexed(
         name: npy(np.repeat(array_of(saved, name)[:1], 300_000, axis=0))
         for name in ("keys", "kinds", "counts", "values", "chosen")
     }
-    rewrite(saved, **many)  # type: ignore[arg-type]
+    rewrite(saved, **many)
     monkeypatch.setattr(GameGraph, "_fill_index", None)
     with pytest.raises(SolutionError, match="node 1: expected a key of its own, found another's"):
         solver.load(saved)
