@@ -24,7 +24,7 @@ ENDING = ".table.npz"
 MOST_ROWS = 2**15
 """Observations of a table."""
 MOST_BYTES = 2**26
-"""Of a table, unpacked; `MOST_ROWS` of the largest duels that are solved have fewer."""
+"""Of a table, unpacked."""
 _CLOSE = 1e-6
 """By which the sum of a row's probabilities may differ from 1."""
 

@@ -210,8 +210,8 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_BYTES) -> Sol
     """Read a solution back.
 
     Whatever the file, what is read can be played from: its actions are legal and its values are
-    finite. That the values are the right ones is trusted, as checking them takes as long as
-    solving: solve a scenario again where the file comes from somebody whom you do not trust.
+    finite. That the values are the right ones is trusted: solve a scenario yourself where they
+    matter and the file comes from somebody whom you do not trust.
 
     Args:
         path: of a file that `Solution.save` wrote.
