@@ -1,41 +1,94 @@
 """A run's checkpoint: one file, written whole or not at all, with a digest of what it holds.
 
-It holds plain values and tensors alone, so that loading one runs no code that it brings.
+It is an archive of a header in JSON and arrays, so that loading one runs no code that it brings.
+What a run goes on from is compared with what it has itself before any of it is used: compiled
+code follows the shapes of a network and of its optimiser's moments without asking.
 """
 
 import hashlib
 import io
+import json
+import math
 import zipfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import Tensor
 
-from wfb_gym.files import check_unpacked, refuse_damage, write_whole
+from wfb_gym.files import Archive, open_archive, refuse_damage, write_whole
 
-FORMAT = 4
+FORMAT = 5
 NAME = "checkpoint.pt"
+MAX_HEADER = 2**22
+"""Bytes of the header; those of runs have a quarter of a million."""
 _TITLE = b"wfb_gym checkpoint "
 """The file's first line: this, the format's number, and the digest of the bytes that follow."""
+_MAX_TITLE = 200
+_HEADER = "header.json"
+_TENSOR, _BYTES = "$tensor", "$bytes"
+"""Keys that stand in the header for an array of the archive."""
+_MOMENTS = ("exp_avg", "exp_avg_sq")
+"""Of each parameter, as Adam calls them."""
+_TWISTER = 624
+"""Words of the state of a Mersenne twister, which PyTorch's generators are."""
 
 
 class CheckpointError(ValueError):
     """A checkpoint that is missing, unreadable, or of other settings."""
 
 
+# --- the file ------------------------------------------------------------------------------
+
+
 def save_checkpoint(folder: Path, state: dict[str, Any]) -> None:
     """Write a run's state into its folder; until it is whole, the former one stays.
 
+    Args:
+        folder: of the run.
+        state: texts, numbers, bytes and tensors, in lists and in dictionaries whose keys are texts.
+
     Raises:
         OSError: the file cannot be written.
+        TypeError: the state holds something else.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    memory = io.BytesIO()  # torch hides what kind of error a file raises
-    torch.save(state, memory)
+    arrays: dict[str, NDArray[Any]] = {}
+    header = json.dumps(_take_out(state, arrays))
+    memory = io.BytesIO()  # which also tells the digest
+    with zipfile.ZipFile(memory, "w") as archive:
+        archive.writestr(_HEADER, header)
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, version=(1, 0), allow_pickle=False)
     content = memory.getbuffer()
     with write_whole(folder / NAME) as file:
         file.write(_TITLE + f"{FORMAT} {hashlib.sha256(content).hexdigest()}\n".encode())
         file.write(content)
+
+
+def _take_out(value: Any, arrays: dict[str, NDArray[Any]]) -> Any:
+    """Return a value as JSON has it; its tensors and bytes go to the arrays."""
+    if isinstance(value, Mapping):
+        if not all(isinstance(key, str) for key in value):
+            raise TypeError(f"checkpoint: expected keys that are texts, found {list(value)[:5]}")
+        return {key: _take_out(each, arrays) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_take_out(each, arrays) for each in value]
+    if isinstance(value, Tensor):
+        return {_TENSOR: _add(value.cpu().numpy(), arrays)}
+    if isinstance(value, bytes):
+        return {_BYTES: _add(np.frombuffer(value, np.uint8), arrays)}
+    return value
+
+
+def _add(array: NDArray[Any], arrays: dict[str, NDArray[Any]]) -> str:
+    name = str(len(arrays))
+    arrays[name] = array
+    return name
 
 
 def has_checkpoint(folder: Path) -> bool:
@@ -49,23 +102,171 @@ def delete_checkpoint(folder: Path) -> None:
 
 
 def load_checkpoint(folder: Path) -> dict[str, Any]:
-    """Load what `save_checkpoint` wrote; a `CheckpointError` if it is not there or not readable."""
+    """Load what `save_checkpoint` wrote, with lists for tuples.
+
+    Raises:
+        CheckpointError: it is not there or not readable.
+    """
     path = folder / NAME
     if not has_checkpoint(folder):
         raise CheckpointError(f"{path}: expected a checkpoint, found no file")
     with refuse_damage(path, f"a checkpoint of format {FORMAT}", CheckpointError):
-        title, _, content = path.read_bytes().partition(b"\n")
-        if not title.startswith(_TITLE):
-            raise ValueError("it does not begin as one")
-        number, digest = title[len(_TITLE) :].decode().split(" ")
-        if int(number) != FORMAT:
-            raise CheckpointError(
-                f"{path}: expected a checkpoint of format {FORMAT}, found format {int(number)}"
-            )
-        if hashlib.sha256(content).hexdigest() != digest:
-            raise ValueError("its bytes have changed")
-        file = io.BytesIO(content)
-        with zipfile.ZipFile(file) as archive:
-            check_unpacked(archive, len(content))  # PyTorch packs nothing
-        file.seek(0)
-        return dict(torch.load(file, map_location="cpu", weights_only=True))
+        digest = _read_title(path)
+        with open_archive(path, path.stat().st_size) as archive:  # in which nothing is packed
+            with path.open("rb") as file:
+                file.readline()
+                if hashlib.file_digest(file, "sha256").hexdigest() != digest:
+                    raise ValueError("its bytes have changed")
+            names: set[str] = set()
+            header = json.loads(archive.read_text(_HEADER, MAX_HEADER))
+            state = dict(_put_back(header, archive, names))
+            archive.require([_HEADER, *(f"{name}.npy" for name in names)])
+            return state
+
+
+def _read_title(path: Path) -> str:
+    """Return the digest in the first line."""
+    with path.open("rb") as file:
+        title = file.readline(_MAX_TITLE)
+    if not title.startswith(_TITLE):
+        raise ValueError("it does not begin as one")
+    number, digest = title[len(_TITLE) :].decode().split()
+    if int(number) != FORMAT:
+        raise CheckpointError(
+            f"{path}: expected a checkpoint of format {FORMAT}, found format {int(number)}"
+        )
+    return digest
+
+
+def _put_back(value: Any, archive: Archive, names: set[str]) -> Any:
+    """Undo `_take_out`; the arrays' names are added to those that were before."""
+    if isinstance(value, list):
+        return [_put_back(each, archive, names) for each in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() not in ({_TENSOR}, {_BYTES}):
+        return {key: _put_back(each, archive, names) for key, each in value.items()}
+    ((kind, name),) = value.items()
+    if name in names:
+        raise ValueError(f"expected each array once, found {name} twice")
+    names.add(name)
+    array = archive.read_array(name)
+    if kind == _BYTES:
+        return array.tobytes()
+    return torch.from_numpy(np.asarray(array, order="C"))
+
+
+# --- what it holds -------------------------------------------------------------------------
+
+
+def check_alike(where: str, found: Any, own: Any) -> None:
+    """Raise a ValueError unless a part of a checkpoint is of the kind of what a run has there.
+
+    That is: the same keys, as many entries, the same types, shapes and dtypes; finite numbers.
+    """
+    if isinstance(own, Mapping):
+        if not isinstance(found, dict) or found.keys() != own.keys():
+            held = sorted(found) if isinstance(found, dict) else type(found).__name__
+            raise ValueError(f"{where}: expected {sorted(own)}, found {held}")
+        for key, each in own.items():
+            check_alike(f"{where}.{key}", found[key], each)
+    elif isinstance(own, list | tuple):
+        check_entries(where, found, len(own))
+        for place, each in enumerate(own):
+            check_alike(f"{where}[{place}]", found[place], each)
+    elif isinstance(own, Tensor):
+        is_dense = isinstance(found, Tensor) and found.layout == torch.strided
+        if not is_dense or (found.dtype, found.shape) != (own.dtype, own.shape):
+            held = f"{found.dtype} of {tuple(found.shape)}" if is_dense else type(found).__name__
+            raise ValueError(f"{where}: expected {own.dtype} of {tuple(own.shape)}, found {held}")
+        if not found.isfinite().all():
+            raise ValueError(f"{where}: expected finite numbers, found others")
+    elif isinstance(own, float):
+        check_number(where, found, -math.inf)
+    elif type(found) is not type(own):
+        expected, held = type(own).__name__, type(found).__name__
+        raise ValueError(f"{where}: expected {expected}, found {held}")
+
+
+def check_entries(where: str, found: Any, count: int) -> None:
+    """Raise a ValueError unless a part of a checkpoint is a list of so many entries."""
+    if not isinstance(found, list | tuple) or len(found) != count:
+        held = len(found) if isinstance(found, list | tuple) else type(found).__name__
+        raise ValueError(f"{where}: expected {count} entries, found {held}")
+
+
+def check_number(where: str, found: Any, least: float = 0.0) -> None:
+    """Raise a ValueError unless a part of a checkpoint is a finite number, `least` or more."""
+    known = type(found) is int or (type(found) is float and math.isfinite(found))
+    if not known or found < least:
+        bound = "" if least == -math.inf else f" from {least:g}"
+        raise ValueError(f"{where}: expected a finite number{bound}, found {found!r}")
+
+
+def check_generator(where: str, found: Any, own: np.random.Generator) -> None:
+    """Raise a ValueError unless a state is one of such a generator."""
+    check_alike(where, found, own.bit_generator.state)
+    try:
+        type(own.bit_generator)(0).state = found
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"{where}: expected the state of a generator ({error})") from error
+
+
+def check_torch_generator(where: str, found: Any, own: torch.Generator) -> None:
+    """Raise a ValueError unless a state is one of such a generator.
+
+    PyTorch does not compare the words that are left with the place of the next one, and reads on
+    behind the last.
+    """
+    check_alike(where, found, own.get_state())
+    try:
+        torch.Generator().set_state(found)
+    except RuntimeError as error:
+        raise ValueError(f"{where}: expected the state of a generator ({error})") from error
+    content = found.numpy().tobytes()
+    left, following = (int.from_bytes(content[at : at + 4], "little") for at in (8, 16))
+    if left + following != _TWISTER + 1 and (left, following) != (1, 0):
+        raise ValueError(f"{where}: expected {_TWISTER + 1 - following} words left, found {left}")
+
+
+def optimiser_state(optimiser: torch.optim.Adam) -> list[dict[str, Any]]:
+    """Return an optimiser's step count and moments of each parameter; {} if it never moved.
+
+    Learning rates and the like are not among it: they follow from the settings.
+    """
+    count = sum(len(group["params"]) for group in optimiser.param_groups)
+    state = optimiser.state_dict()["state"]
+    return [
+        {"step": float(state[k]["step"]), **{name: state[k][name] for name in _MOMENTS}}
+        if k in state
+        else {}
+        for k in range(count)
+    ]
+
+
+def check_optimiser(where: str, found: Any, parameters: Sequence[Tensor]) -> None:
+    """Raise a ValueError unless a state may be that of an optimiser of some parameters."""
+    check_entries(where, found, len(parameters))
+    for k, (each, parameter) in enumerate(zip(found, parameters, strict=True)):
+        if each == {}:
+            continue
+        like = parameter.detach()
+        check_alike(f"{where}[{k}]", each, {"step": 0.0, **dict.fromkeys(_MOMENTS, like)})
+        check_number(f"{where}[{k}].step", each["step"])
+        if (each["exp_avg_sq"] < 0.0).any():
+            raise ValueError(f"{where}[{k}].exp_avg_sq: expected squares, found numbers below 0")
+
+
+def restore_optimiser(optimiser: torch.optim.Adam, found: Sequence[Mapping[str, Any]]) -> None:
+    """Go back to what `optimiser_state` returned and `check_optimiser` has checked."""
+    state = {
+        k: {
+            "step": torch.tensor(each["step"], dtype=torch.float32),
+            # each in memory of its own: Adam's compiled code follows no strides
+            **{name: each[name].clone(memory_format=torch.contiguous_format) for name in _MOMENTS},
+        }
+        for k, each in enumerate(found)
+        if each
+    }
+    groups = optimiser.state_dict()["param_groups"]
+    optimiser.load_state_dict({"state": state, "param_groups": groups})

@@ -38,9 +38,16 @@ from torch import Tensor, nn
 
 from agents.checkpoints import NAME as CHECKPOINT
 from agents.checkpoints import (
+    CheckpointError,
+    check_alike,
+    check_generator,
+    check_number,
+    check_optimiser,
     delete_checkpoint,
     has_checkpoint,
     load_checkpoint,
+    optimiser_state,
+    restore_optimiser,
     save_checkpoint,
 )
 from agents.common import DeferredInterrupt, report
@@ -256,7 +263,7 @@ class Student:
         state = {
             "settings": common.settings_as_json(self.settings),
             "network": self.network.state_dict(),
-            "optimiser": self.optimiser.state_dict(),
+            "optimiser": {"state": optimiser_state(self.optimiser)},
             "rng": self.targets.rng.bit_generator.state,
             "counts": (self.seconds, self.steps),
             "curve": self.curve,
@@ -265,15 +272,33 @@ class Student:
         save_checkpoint(self.settings.out, state)
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go on from what `save` wrote."""
+        """Go on from what `save` wrote.
+
+        Raises:
+            CheckpointError: it does not hold what `save` writes; nothing has changed.
+        """
+        with refuse_damage(
+            self.settings.out / CHECKPOINT, "the state of this run", CheckpointError
+        ):
+            self._check_state(state)
         self.network.load_state_dict(state["network"])
-        for group in state["optimiser"]["param_groups"]:  # it may go on elsewhere
-            group["capturable"] = self.stored is not None
-        self.optimiser.load_state_dict(state["optimiser"])
+        restore_optimiser(self.optimiser, state["optimiser"]["state"])
         self.targets.rng.bit_generator.state = state["rng"]
         self.seconds, self.steps = state["counts"]
         self.curve = state["curve"]
         self.recent = list(torch.tensor(state["recent"], device=self.settings.device))
+
+    def _check_state(self, state: dict[str, Any]) -> None:
+        """Raise an error, most often a ValueError, unless the run can go on from a state."""
+        check_alike("network", state["network"], self.network.state_dict())
+        moments, parameters = state["optimiser"]["state"], list(self.network.parameters())
+        check_optimiser("optimiser.state", moments, parameters)
+        check_generator("rng", state["rng"], self.targets.rng)
+        check_alike("counts", state["counts"], (0.0, 0))
+        check_alike("curve", state["curve"], [{"steps": 0, "regret": 0.0}] * len(state["curve"]))
+        check_alike("recent", state["recent"], [0.0] * len(state["recent"]))
+        for k, number in enumerate((*state["counts"], *state["recent"])):
+            check_number(f"counts and recent [{k}]", number)
 
 
 def _load_start(settings: Settings) -> tuple[PolicyNetwork, dict[str, Any]]:
@@ -430,7 +455,8 @@ def run(settings: Settings, resume: bool) -> dict[str, Any]:
 
 def _run(settings: Settings, state: dict[str, Any] | None, workers: Workers) -> dict[str, Any]:
     if state is not None:
-        check_same_settings(state["settings"], common.settings_as_json(settings), NOT_LEARNED)
+        with refuse_damage(settings.out / CHECKPOINT, "the settings of a run", CheckpointError):
+            check_same_settings(state["settings"], common.settings_as_json(settings), NOT_LEARNED)
     check_targets(settings)
     known = KINDS | KINDS_OF_AXES
     kinds = tuple(known[kind] for kind in settings.kind)

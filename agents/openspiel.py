@@ -39,7 +39,7 @@ from agents.run_folder import OVERWRITE, occupy, refuse_other_settings, run_comm
 from experiments import common
 from wfb_gym.encoding.positions import ask_policy
 from wfb_gym.interop.openspiel import PhaseGame, PolicyPlayer, load_battle
-from wfb_gym.players.policy_table import ENDING, save_table
+from wfb_gym.players.policy_table import ENDING, MOST_ROWS, save_table
 from wfb_gym.seats import SEATS, seat_number
 from wfb_gym.solver import ExactGame, TooLarge
 from wfb_gym.solver.seat_decisions import SeatDecisions
@@ -220,6 +220,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if "overwrite" not in switches:
                 refuse_other_settings(settings.out, common.settings_as_json(settings), FREE)
             exact = ExactGame(settings.scenario)
+            decisions = max(np.bincount(exact.graph.kinds[exact.graph.counts > 0], minlength=1))
+            if decisions > MOST_ROWS:
+                raise ValueError(
+                    f"--scenario: expected at most {MOST_ROWS:,} decisions of a seat, as a table "
+                    f"holds, found {decisions:,}"
+                )
         except (ValueError, OSError, TooLarge) as error:
             parser.error(str(error))
         with occupy(settings.out):

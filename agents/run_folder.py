@@ -135,7 +135,8 @@ def _differences(
 
 
 def _shown(value: Any) -> str:
-    return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    text = " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return describe_error(ValueError(text)) if text else text  # a short line
 
 
 def resume_hint(folder: Path) -> str:

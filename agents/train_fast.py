@@ -151,6 +151,7 @@ def worker_loop(group: ProcessGroup, settings: Settings, resume: bool) -> None:
     """Do in a process of rank 1 or more what rank 0 does in `train`, as it commands."""
     trainer = Trainer(settings, group)
     if resume:
+        group.broadcast(0.0)  # rank 0 has checked all parts
         trainer.set_state(load_checkpoint(settings.out))
     while True:
         save, stop = group.broadcast(0.0, 0.0)
@@ -213,6 +214,7 @@ def _run(settings: Settings, resume: bool) -> dict[str, Any]:
         trainer = Trainer(settings, group)
         if state is not None:
             trainer.set_state(state)
+            group.broadcast(0.0)
         train(trainer, solutions, interrupt)
     curve = trainer.curve
     if not interrupt.requested:

@@ -1,18 +1,25 @@
 """Writing whole files, and answering damaged ones."""
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
+import tracemalloc
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from wfb_gym.files import (
+    MOST_TEXT,
     DamagedFileError,
-    check_unpacked,
     describe_error,
     lock_folder,
+    open_archive,
     refuse_damage,
     write_text_whole,
     write_whole,
@@ -50,8 +57,9 @@ def test_a_full_disk_leaves_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
     path = tmp_path / "results.json"
     write_text_whole(path, "first\n")
     (tmp_path / f"results.json.{os.getpid()}.part").symlink_to("/dev/full")
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OSError, match="No space left") as caught:
         write_text_whole(path, "second\n")
+    assert caught.value.filename == str(path)
     assert path.read_bytes() == b"first\n"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -112,13 +120,121 @@ def test_a_folder_is_kept_by_one_process_until_it_ends(tmp_path: Path) -> None:
     assert try_it().stdout == "kept\n"
 
 
+def archive_of(path: Path, members: dict[str, bytes], packed: int = zipfile.ZIP_DEFLATED) -> Path:
+    with zipfile.ZipFile(path, "w", packed) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+def npy(array: Any) -> bytes:
+    written = io.BytesIO()
+    np.save(written, array, allow_pickle=True)
+    return written.getvalue()
+
+
+@contextlib.contextmanager
+def little_memory(most: int = 16 * 2**20) -> Iterator[None]:
+    """Fail if the block takes more bytes at a time; what C allocates by itself is not counted."""
+    tracemalloc.start()
+    try:
+        yield
+        assert tracemalloc.get_traced_memory()[1] < most
+    finally:
+        tracemalloc.stop()
+
+
 def test_an_archive_says_what_it_unpacks_to(tmp_path: Path) -> None:
-    path = tmp_path / "bomb.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("zeros", bytes(1_000_000))
-        archive.writestr("more", bytes(1))
+    path = archive_of(tmp_path / "bomb.zip", {"zeros": bytes(1_000_000), "more": bytes(1)})
     assert path.stat().st_size < 2_000
-    with zipfile.ZipFile(path) as archive:
-        check_unpacked(archive, 1_000_001)
-        with pytest.raises(ValueError, match="unpacks to 1,000,001 bytes, expected at most 1,000"):
-            check_unpacked(archive, 1_000_000)
+    with open_archive(path, 1_000_001) as archive:
+        assert archive.names == {"zeros", "more"}
+        archive.require(["more", "zeros"])
+    message = "unpacks to 1,000,001 bytes, expected at most 1,000,000"
+    with pytest.raises(ValueError, match=message), open_archive(path, 1_000_000):
+        pass
+
+
+def test_an_archive_holds_texts_and_arrays(tmp_path: Path) -> None:
+    numbers = np.arange(6, dtype=np.float32).reshape(2, 3)
+    members = {"header.json": b"{}", "a.npy": npy(numbers), "about.npy": npy(np.array("words"))}
+    with open_archive(archive_of(tmp_path / "a.zip", members), 10_000) as archive:
+        assert archive.read_text("header.json") == b"{}"
+        assert archive.layout("a") == ((2, 3), np.float32)
+        assert np.array_equal(archive.read_array("a"), numbers)
+        assert archive.read_string("about") == "words"
+        with pytest.raises(KeyError):
+            archive.read_text("other")
+        message = "expected 2 members, found 3: 1 missing .'b'.*, 2 unknown .'about.npy', 'header"
+        with pytest.raises(ValueError, match=message):
+            archive.require(["a.npy", "b"])
+        with pytest.raises(ValueError, match="a: expected a text of at most"):
+            archive.read_string("a")
+
+
+MANY = {f"{k}.npy": b"" for k in range(50_000)}
+LONG = npy(np.array("x" * (MOST_TEXT // 4 + 1)))
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        (MANY, "expected a list of members of at most 2,097,152 bytes"),
+        ({"header.json": b"[" * (MOST_TEXT + 1)}, "expected at most 1,048,576 bytes, found"),
+        ({"about.npy": LONG}, "expected a text of at most 1,048,576 bytes"),
+        ({"a.npy": npy(np.zeros(3))[:-1]}, "a: expected the bytes of float64 of shape"),
+        ({"a.npy": npy(np.zeros(3)) + b"x"}, "a: expected the bytes of float64 of shape"),
+        ({"a.npy": b"\x93NUMPY\x02\x00" + bytes(4)}, "in format 1.0 of NumPy"),
+        ({"a.npy": npy(np.array([{}]))}, "a: expected plain numbers or text, found objects"),
+    ],
+)
+def test_members_that_are_too_long_or_none_are_not_unpacked(
+    tmp_path: Path, members: dict[str, bytes], message: str
+) -> None:
+    path = archive_of(tmp_path / "a.zip", members)
+    with little_memory(), pytest.raises(ValueError, match=message):
+        read_all(path)
+
+
+def read_all(path: Path) -> None:
+    with open_archive(path, 2**30) as archive:
+        for name in archive.names:
+            if name == "a.npy":
+                archive.read_array("a")
+            elif name == "about.npy":
+                archive.read_string("about")
+            else:
+                archive.read_text(name)
+
+
+def test_a_member_that_is_larger_than_it_says_is_not_unpacked_beyond(tmp_path: Path) -> None:
+    path = archive_of(tmp_path / "a.zip", {"header.json": bytes(2**26)})
+    data = path.read_bytes()
+    size = (2**26).to_bytes(4, "little")
+    assert data.count(size) == 2  # before the member, and in the list
+    path.write_bytes(data.replace(size, (1000).to_bytes(4, "little")))
+    with little_memory(), open_archive(path, 2**30) as archive, pytest.raises(zipfile.BadZipFile):
+        archive.read_text("header.json")
+
+
+def test_a_member_of_a_name_that_another_has_is_refused(tmp_path: Path) -> None:
+    path = archive_of(tmp_path / "a.zip", {"first": b"", "other": b""})
+    path.write_bytes(path.read_bytes().replace(b"other", b"first"))
+    with pytest.raises(ValueError, match="found one twice"), open_archive(path, 1000):
+        pass
+
+
+@pytest.mark.parametrize("packed", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_other_kinds_of_compression_are_refused(tmp_path: Path, packed: int) -> None:
+    path = archive_of(tmp_path / "a.zip", {"a": b"text"}, packed)
+    with pytest.raises(ValueError, match="stored or deflated"), open_archive(path, 1000):
+        pass
+
+
+def test_of_a_file_that_is_no_archive_only_the_end_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "array.npz"
+    np.save(tmp_path / "array.npy", np.zeros(1))
+    (tmp_path / "array.npy").rename(path)
+    os.truncate(path, 2**29)  # most systems take no room for it
+    with little_memory(), pytest.raises(zipfile.BadZipFile), open_archive(path, 2**30):
+        pass

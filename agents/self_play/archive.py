@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from agents.checkpoints import check_alike, check_generator
 from wfb_gym.engine.state import STATE
 from wfb_gym.envs.self_play import Decisions, SelfPlayBatch
 
@@ -66,8 +67,36 @@ class PositionArchive:
             "rng": self.rng.bit_generator.state,
         }
 
+    def check_state(self, where: str, state: Any, battles: SelfPlayBatch) -> None:
+        """Raise an error, most often a ValueError, if `set_state` could not go on from a state.
+
+        Args:
+            where: it is in a checkpoint.
+            state: from elsewhere.
+            battles: that are begun at the positions.
+        """
+        size = len(state["scenarios"])
+        if size > self.capacity:
+            raise ValueError(f"{where}: expected at most {self.capacity} positions, found {size}")
+        own = {
+            "states": torch.zeros(size * STATE.itemsize, dtype=torch.uint8),
+            "scenarios": torch.zeros(size, dtype=torch.int64),
+            "seen": torch.zeros(-(-len(self.seen) // 8), dtype=torch.uint8),
+            "seen_count": 0,
+            "rng": self.rng.bit_generator.state,
+        }
+        check_alike(where, state, own)
+        check_generator(f"{where}.rng", state["rng"], self.rng)
+        count = int(np.unpackbits(state["seen"].numpy()).sum())
+        if state["seen_count"] != count or (count > 0) > (size > 0):
+            raise ValueError(
+                f"{where}: expected {count} buckets of positions that were seen, found "
+                f"{state['seen_count']} of {size} positions"
+            )
+        battles.check_positions(state["scenarios"].numpy(), state["states"].numpy().view(STATE))
+
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go back to what `get_state` returned."""
+        """Go back to what `get_state` returned, which `check_state` has checked."""
         self.size = len(state["scenarios"])
         self.states[: self.size] = state["states"].numpy().view(STATE)
         self.scenarios[: self.size] = state["scenarios"].numpy()

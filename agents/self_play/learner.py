@@ -8,6 +8,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from agents.checkpoints import (
+    check_alike,
+    check_generator,
+    check_optimiser,
+    check_torch_generator,
+    optimiser_state,
+    restore_optimiser,
+)
 from agents.self_play.processes import ProcessGroup
 from agents.self_play.settings import Settings
 from wfb_gym.encoding.layout import layout
@@ -172,14 +180,23 @@ class Learner:
         """Everything that the learner's future depends on; `set_state` goes back to it."""
         return {
             "network": self.network.state_dict(),
-            "optimiser": self.optimiser.state_dict(),
+            "optimiser": {"state": optimiser_state(self.optimiser)},
             "rng": self.rng.bit_generator.state,
             "torch_rng": self.torch_rng.get_state(),
         }
 
+    def check_state(self, where: str, state: Any) -> None:
+        """Raise an error, most often a ValueError, if `set_state` could not go on from a state."""
+        own = self.get_state()
+        check_alike(where, state, {**own, "optimiser": {"state": state["optimiser"]["state"]}})
+        parameters = list(self.network.parameters())
+        check_optimiser(f"{where}.optimiser.state", state["optimiser"]["state"], parameters)
+        check_generator(f"{where}.rng", state["rng"], self.rng)
+        check_torch_generator(f"{where}.torch_rng", state["torch_rng"], self.torch_rng)
+
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go back to what `get_state` returned."""
+        """Go back to what `get_state` returned, which `check_state` has checked."""
         self.network.load_state_dict(state["network"])
-        self.optimiser.load_state_dict(state["optimiser"])
+        restore_optimiser(self.optimiser, state["optimiser"]["state"])
         self.rng.bit_generator.state = state["rng"]
         self.torch_rng.set_state(state["torch_rng"])

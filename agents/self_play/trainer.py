@@ -3,14 +3,22 @@
 import hashlib
 import time
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from agents.checkpoints import NAME as CHECKPOINT
-from agents.checkpoints import CheckpointError, save_checkpoint
+from agents.checkpoints import (
+    CheckpointError,
+    check_alike,
+    check_entries,
+    check_generator,
+    check_number,
+    save_checkpoint,
+)
 from agents.run_folder import check_same_settings
 from agents.self_play.archive import PositionArchive
 from agents.self_play.learner import Choices, Learner, concatenate_choices
@@ -28,6 +36,20 @@ TRAINING_SEED = 3_000_000_000
 """Of the first run's dice."""
 SEED_SPACING = 1_000_000
 """Between the dice of two runs, so that no two battles share any."""
+
+
+class _CurvePoint(BaseModel):
+    """A point of a learning curve, from a checkpoint."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    seconds: float
+    frames: int
+    scores: dict[Literal["caster", "dispeller"], float]
+    points: dict[Literal["caster", "dispeller"], dict[str, dict[str, float]]] = {}
+
+
+_CURVE = TypeAdapter(list[_CurvePoint])
 
 
 class Best(NamedTuple):
@@ -201,35 +223,64 @@ class Trainer:
         """Go on from what `save` wrote; `check_checkpoint` says whether that can be done.
 
         Raises:
-            CheckpointError: it does not hold what `save` writes.
+            CheckpointError: it does not hold what `save` writes; nothing has changed.
         """
         with refuse_damage(
             self.settings.out / CHECKPOINT, "the state of this run", CheckpointError
         ):
-            own = state["parts"][self.group.rank]
-            for learner, learned in zip(self.learners, own["learners"], strict=True):
-                learner.set_state(learned)
-            self.rng.bit_generator.state = own["rng"]
-            self.epsilon = own["epsilon"].numpy()
-            self.from_archive = own["from_archive"].numpy()
-            self.archive.set_state(own["archive"])
-            kept = slice(self.archive.size)
-            self.battles.check_positions(self.archive.scenarios[kept], self.archive.states[kept])
-            self.decisions = self.battles.set_state(own["battles"])
-            self.frames, self.learned, self.seconds = own["counts"]
-            self.curve = state["curve"]
-            self.best = {seat: Best(**best) for seat, best in state["best"].items()}
+            self._check_state(state)
+        own = state["parts"][self.group.rank]
+        for learner, learned in zip(self.learners, own["learners"], strict=True):
+            learner.set_state(learned)
+        self.rng.bit_generator.state = own["rng"]
+        self.epsilon[:] = own["epsilon"].numpy()
+        self.from_archive[:] = own["from_archive"].numpy()
+        self.archive.set_state(own["archive"])
+        self.decisions = self.battles.set_state(own["battles"])
+        self.frames, self.learned, self.seconds = own["counts"]
+        self.curve[:] = state["curve"]
+        self.best = {seat: Best(**best) for seat, best in state["best"].items()}
+
+    def _check_state(self, state: dict[str, Any]) -> None:
+        """Raise an error, most often a ValueError, unless all processes can go on from a state."""
+        check_entries("parts", state["parts"], self.group.count)
+        for rank, part in enumerate(state["parts"]):
+            self._check_part(f"parts[{rank}]", part)
+        _CURVE.validate_python(state["curve"])
+        for seat, best in state["best"].items():
+            network = self.learners[SEATS.index(seat)].network.state_dict()
+            check_alike(f"best.{seat}", best, Best(0.0, 0, network)._asdict())
+
+    def _check_part(self, where: str, part: Any) -> None:
+        """Check what one process goes on from."""
+        own = self._get_state()
+        own |= {name: part[name] for name in ("learners", "archive")}
+        check_alike(where, part, own)
+        check_entries(f"{where}.learners", part["learners"], len(self.learners))
+        for seat, (learner, learned) in enumerate(
+            zip(self.learners, part["learners"], strict=True)
+        ):
+            learner.check_state(f"{where}.learners[{seat}]", learned)
+        check_generator(f"{where}.rng", part["rng"], self.rng)
+        epsilon = part["epsilon"]
+        if not ((epsilon >= 0.0) & (epsilon <= 1.0)).all():
+            raise ValueError(f"{where}.epsilon: expected 0 to 1, found others")
+        for k, count in enumerate(part["counts"]):
+            check_number(f"{where}.counts[{k}]", count)
+        self.archive.check_state(f"{where}.archive", part["archive"], self.battles)
+        self.battles.read_state(part["battles"])
 
 
 def check_checkpoint(state: dict[str, Any], settings: Settings) -> None:
     """Raise `CheckpointError` for a checkpoint of other settings or other scenarios."""
-    check_same_settings(state["settings"], settings_as_json(settings), settings.free)
     names = settings.scenario
     found = resolve_scenarios(names if len(names) > 1 else names[0])
-    if state["scenarios"] != _digest(found.packed_scenarios):
-        raise CheckpointError(
-            f"--scenario: expected {' '.join(names)} as before, found that it has changed since"
-        )
+    with refuse_damage(settings.out / CHECKPOINT, "the settings of a run", CheckpointError):
+        check_same_settings(state["settings"], settings_as_json(settings), settings.free)
+        if state["scenarios"] != _digest(found.packed_scenarios):
+            raise CheckpointError(
+                f"--scenario: expected {' '.join(names)} as before, found that it has changed since"
+            )
 
 
 def _digest(packed_scenarios: Records[PackedScenario]) -> str:

@@ -41,19 +41,19 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="found no file"):
         load_checkpoint(tmp_path)
     path.write_bytes(b"nonsense")
-    with pytest.raises(CheckpointError, match=r"expected a checkpoint of format 4.*damaged"):
+    with pytest.raises(CheckpointError, match=r"expected a checkpoint of format 5.*damaged"):
         load_checkpoint(tmp_path)
     torch.save({"format": 2}, path)
-    with pytest.raises(CheckpointError, match=r"expected a checkpoint of format 4.*foreign"):
+    with pytest.raises(CheckpointError, match=r"expected a checkpoint of format 5.*foreign"):
         load_checkpoint(tmp_path)
     save_checkpoint(tmp_path, {"step": 1})
-    path.write_bytes(path.read_bytes().replace(b"checkpoint 4 ", b"checkpoint 5 ", 1))
-    with pytest.raises(CheckpointError, match="format 4, found format 5"):
+    path.write_bytes(path.read_bytes().replace(b"checkpoint 5 ", b"checkpoint 4 ", 1))
+    with pytest.raises(CheckpointError, match="format 5, found format 4"):
         load_checkpoint(tmp_path)
 
 
 def test_a_checkpoint_that_was_packed_is_refused(tmp_path: Path) -> None:
-    """PyTorch packs nothing, and what is packed may unpack to any size."""
+    """What is packed may unpack to any size."""
     save_checkpoint(tmp_path, {"weights": torch.zeros(100_000)})
     path = tmp_path / NAME
     whole = path.read_bytes()

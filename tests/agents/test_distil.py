@@ -10,13 +10,14 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from agents import distil
-from agents.checkpoints import has_checkpoint, load_checkpoint
+from agents.checkpoints import CheckpointError, has_checkpoint, load_checkpoint
 from agents.distillation import grading, targets
 from agents.distillation.grading import Grade, grade_scenarios
 from agents.distillation.targets import (
@@ -192,6 +193,37 @@ def test_a_run_goes_on_on_another_device(source: TargetSource, tmp_path: Path) -
         student.update()
     for one, other in zip(first.network.parameters(), second.network.parameters(), strict=True):
         assert torch.equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda s: s["optimiser"]["state"][0].update(exp_avg=torch.zeros(1)), "expected torch.flo"),
+        (lambda s: s["optimiser"]["state"].pop(), "optimiser.state: expected"),
+        (lambda s: s["optimiser"].clear(), "state"),
+        (lambda s: s["network"].popitem(), "network: expected"),
+        (lambda s: next(iter(s["network"].values())).fill_(torch.nan), "expected finite numbers"),
+        (lambda s: s.update(rng=None), "rng: expected"),
+        (lambda s: s.update(counts=[0.0, -1]), "expected a finite number from 0, found -1"),
+        (lambda s: s.update(counts=[0.0, "1"]), "expected int, found str"),
+        (lambda s: s.update(curve={}), "curve: expected 0 entries, found dict"),
+        (lambda s: s.update(recent=[None]), "recent.0.: expected a finite number"),
+        (lambda s: s.pop("recent"), "recent"),
+    ],
+)
+def test_a_checkpoint_with_other_contents_is_refused_with_one_error(
+    source: TargetSource, tmp_path: Path, damage: Any, message: str
+) -> None:
+    useful = [number for number in range(2) if make_targets(source, number)]
+    settings = distil.Settings(width=16, batch_size=64, steps=40, out=tmp_path)
+    student = distil.Student(settings, TargetSet(source, useful, distil.LIMITS, 0))
+    student.update()
+    student.save()
+    state = load_checkpoint(tmp_path)
+    damage(state)
+    with pytest.raises(CheckpointError, match=rf"expected the state of this run, .*{message}"):
+        student.set_state(state)
+    student.set_state(load_checkpoint(tmp_path))
 
 
 def test_logits_are_drawn_back_to_0(source: TargetSource) -> None:

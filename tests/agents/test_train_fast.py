@@ -16,14 +16,19 @@ import pytest
 import torch
 
 from agents import train_fast
-from agents.checkpoints import CheckpointError, has_checkpoint, load_checkpoint
+from agents.checkpoints import (
+    CheckpointError,
+    has_checkpoint,
+    load_checkpoint,
+    save_checkpoint,
+)
 from agents.common import DeferredInterrupt
 from agents.evaluation import EVALUATION_SEED
 from agents.run_folder import occupy
 from agents.self_play.processes import process_group
 from agents.self_play.settings import Settings
 from agents.self_play.trainer import Trainer, check_checkpoint
-from experiments.common import FAILED, INTERRUPTED, parse_settings, play
+from experiments.common import FAILED, INTERRUPTED, flag_of, parse_settings, play
 from wfb_gym import solver
 from wfb_gym.players.network import load_network
 from wfb_gym.players.registry import make_agent
@@ -95,6 +100,31 @@ def test_an_interruption_keeps_a_checkpoint_to_resume_from(
     assert train_fast.main([*SMALL, *out, "--resume", "--json"]) == 0
     resumed = json.loads(capsys.readouterr().out)
     assert resumed["frames"] == 4096
+
+
+@pytest.mark.slow
+def test_a_damaged_part_of_any_process_ends_a_run_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    two = Settings(
+        scenario=("apprentice",), num_envs=8, rollout=4, width=16, batch_size=16, steps=4096,
+        workers=2, out=tmp_path,
+    )  # fmt: skip
+    with process_group(2, train_fast.worker_loop, two, False) as group:
+        trainer = Trainer(two, group)
+        group.broadcast(1.0, 1.0)  # as `train` tells the others to save and to stop
+        trainer.save()
+    state = load_checkpoint(tmp_path)
+    state["parts"][1]["learners"][0]["network"].clear()
+    save_checkpoint(tmp_path, state)
+    names = ("num_envs", "rollout", "width", "batch_size", "steps", "workers")
+    line = [part for name in names for part in (flag_of(name), str(getattr(two, name)))]
+    line += ["--scenario", "apprentice", "--out", str(tmp_path), "--resume"]
+    assert train_fast.main(line) == 2
+    (told,) = capsys.readouterr().err.splitlines()
+    expected = f"python -m agents.train_fast: {tmp_path / 'checkpoint.pt'}: expected the state of "
+    assert told.startswith(expected)
+    assert "parts[1].learners[0].network: expected" in told
 
 
 @pytest.mark.slow

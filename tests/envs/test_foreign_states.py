@@ -11,7 +11,7 @@ import pytest
 from wfb_gym.encoding import foreign_states
 from wfb_gym.engine.state import STATE, Node
 from wfb_gym.envs.batch import Batch
-from wfb_gym.envs.kernel import ENVIRONMENT, Autoreset
+from wfb_gym.envs.kernel import ENVIRONMENT, Autoreset, Status
 from wfb_gym.envs.self_play import SelfPlayBatch
 from wfb_gym.scenario import bundled_scenarios, hidden_scenarios
 
@@ -136,6 +136,20 @@ def test_a_field_out_of_its_range_is_named(name: str) -> None:
         with pytest.raises(ValueError, match=rf"^state: battle 1: {message}"):
             battles.set_state({"battles": found.tobytes()})
     assert battles.get_state() == saved
+
+
+def test_an_episode_that_is_over_is_saved_only_where_the_next_call_begins_it_anew() -> None:
+    for mode in ("SameStep", "NextStep", "Disabled"):
+        envs = native(CASTER, 1, autoreset_mode=mode)
+        envs.reset(seed=1)
+        found = np.zeros(1, ENVIRONMENT)
+        found["status"] = Status.DONE
+        state = {**envs.get_state(), "envs": found.tobytes()}
+        if mode == "SameStep":
+            with pytest.raises(ValueError, match="environment 0: status: expected that of"):
+                envs.set_state(state)
+        else:
+            envs.set_state(state)
 
 
 def test_the_other_seats_decision_is_refused() -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from wfb_gym import solver
 from wfb_gym._records import as_records
 from wfb_gym.encoding.limits import ArmyLimits, Limits
-from wfb_gym.engine.state import State
+from wfb_gym.engine.state import STATE, State
 from wfb_gym.envs.self_play import Decisions, SelfPlayBatch
 from wfb_gym.scenario import scenario_from_dict
 
@@ -129,6 +129,35 @@ def test_a_state_that_was_kept_goes_on_the_same(scenario: str) -> None:
     assert same(record(turns, turns.set_state(kept), 25), expected)
     with pytest.raises(ValueError, match=r"expected .* bytes for 8 battles"):
         SelfPlayBatch(8, DUEL).set_state(kept)
+
+
+def test_a_state_in_which_battles_are_over_is_refused_where_they_begin_anew() -> None:
+    turns = SelfPlayBatch(4, "apprentice")
+    turns.reset(1)
+    kept = turns.get_state()
+    with pytest.raises(ValueError, match=r"^state: battle 0: node: expected a decision, found 0"):
+        turns.set_state({"battles": bytes(len(kept["battles"]))})
+    assert turns.get_state() == kept
+    over = np.zeros(1, STATE)
+    with pytest.raises(ValueError, match=r"^state: position 0: node: expected a decision, found 0"):
+        turns.check_positions(np.zeros(1, np.int64), over)
+
+
+def test_without_autoreset_battles_that_are_over_wait_for_the_others() -> None:
+    turns, rng = SelfPlayBatch(16, "apprentice", autoreset=False), np.random.default_rng(3)
+    shown = turns.reset(1)
+    points, ended = np.zeros(16), []
+    while len(shown[0].members) + len(shown[1].members):
+        before = turns.ended.copy()
+        shown = turns.play(at_random(shown[0], rng), at_random(shown[1], rng))
+        points += turns.points
+        assert not turns.points[before].any()
+        assert turns.ended[before].all()
+        ended.append(int(turns.ended.sum()))
+        shown = turns.set_state(turns.get_state())
+        turns.ended[:] = turns.envs["state"]["node"] == 0
+    assert 0 < ended[0] < 16 == ended[-1]
+    assert points.any()
 
 
 def test_generated_battles_are_drawn_anew() -> None:

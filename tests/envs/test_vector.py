@@ -379,14 +379,14 @@ def test_wrong_shapes_and_types_are_refused_and_change_nothing(actions: Any) -> 
     assert envs.get_state() == before
 
 
-@pytest.mark.parametrize("action", [-1, 10, 2**62, -(2**62)])
+@pytest.mark.parametrize("action", [-1, 10, 2**62, -(2**62), 2**63, 2**64 - 1])
 @pytest.mark.parametrize("mode", MODES)
 def test_an_action_outside_the_space_is_refused(action: int, mode: AutoresetMode) -> None:
     envs = native(CASTER, 3, autoreset_mode=mode)
     envs.reset(seed=1)
     before = envs.get_state()
     with pytest.raises(ValueError, match=rf"action {action} of environment 1: expected 0..9"):
-        envs.step(np.array([6, action, 6]))
+        envs.step(np.array([6, action, 6], np.int64 if action < 2**63 else np.uint64))
     assert envs.get_state() == before
 
 

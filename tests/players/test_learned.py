@@ -1,6 +1,7 @@
 """Learned players: the network's promises, and its file."""
 
 import json
+import tracemalloc
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -113,13 +114,13 @@ WEIGHT, BIAS = "body__actor__weight", "body__actor__bias"
         ({"width": 17}, {}, "expected float32 or float16 of shape"),
         ({"width": "16"}, {}, "width: expected a whole number from 1, found '16'"),
         ({"shape": "deep"}, {}, "expected the shape"),
-        ({"shape": "entities"}, {}, "expected the weights"),
+        ({"shape": "entities"}, {}, "expected [0-9]+ members, found 9"),
         ({"limits": {}}, {}, "damaged or foreign"),
         ({"limits": None}, {}, "damaged or foreign"),
         ({"seat": 2}, {}, 'expected a network of seat 0 or 1, or of "either", found 2'),
         ({"seat": None}, {}, 'expected a network of seat 0 or 1, or of "either", found None'),
-        ({}, {BIAS: None}, "expected the weights"),
-        ({}, {"more": np.zeros(1, np.float32)}, "expected the weights"),
+        ({}, {BIAS: None}, "expected 9 members, found 8: 1 missing .'body.actor.bias.npy'"),
+        ({}, {"more": np.zeros(1, np.float32)}, "expected 9 members, found 10: .* .'more.npy'"),
         (
             {},
             {BIAS: np.zeros(3, np.float32)},
@@ -183,10 +184,40 @@ def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path: Path) -> None:
         for _ in range(257):
             member.write(bytes(2**20))
     assert path.stat().st_size < 2**20
-    with pytest.raises(
-        DamagedFileError, match=r"unpacks to .* bytes, expected at most 268,435,456"
-    ):
+    with pytest.raises(DamagedFileError, match=r"unpacks to .* bytes, expected at most 67,108,864"):
         make_agent(path)
+
+
+def test_weights_of_a_file_are_not_drawn_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which takes time by the cube of the width."""
+    path, drawn = tmp_path / "policy.npz", []
+    save_network(network_for(DUEL, 1, "flat"), path, {"seat": 1})
+    draw = torch.nn.init.orthogonal_
+
+    def note(weight: torch.Tensor, gain: float) -> Any:
+        drawn.append(0 if weight.is_meta else min(weight.shape))
+        return draw(weight, gain)
+
+    monkeypatch.setattr(torch.nn.init, "orthogonal_", note)
+    network, _ = load_network(path)
+    assert max(drawn) == 1
+    assert all(each.requires_grad and not each.is_meta for each in network.parameters())
+    assert not any(each.is_meta for each in network.buffers())
+
+
+def test_a_long_description_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "policy.npz"
+    save_network(network_for(DUEL, 1, "flat"), path, {"seat": 1, "notes": "x" * 4_000_000})
+    assert path.stat().st_size < 2**18
+    tracemalloc.start()
+    try:
+        with pytest.raises(DamagedFileError, match="about: expected a text of at most 1,048,576"):
+            make_agent(path)
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()
 
 
 def test_the_command_names_a_damaged_file_in_one_line(

@@ -11,7 +11,13 @@ import pytest
 from experiments.common import play
 from wfb_gym import solver
 from wfb_gym.files import DamagedFileError
-from wfb_gym.players.policy_table import ENDING, TableAgent, load_table, save_table
+from wfb_gym.players.policy_table import (
+    ENDING,
+    MOST_ROWS,
+    TableAgent,
+    load_table,
+    save_table,
+)
 from wfb_gym.players.registry import make_agent
 from wfb_gym.solver.seat_decisions import SeatDecisions
 
@@ -68,6 +74,9 @@ def test_other_scenarios_are_refused(tmp_path: Path) -> None:
         solver.normalised_score("archmage-duel", make_agent(path), 0)
     with pytest.raises(ValueError, match=f"expected a name that ends in {ENDING}"):
         save_table(tmp_path / "mine.npz", np.zeros((1, 1), np.float32), np.ones((1, 1)), {})
+    many = np.zeros((MOST_ROWS + 1, 1), np.float32)
+    with pytest.raises(ValueError, match="expected at most 32,768 rows, found 32,769"):
+        save_table(tmp_path / f"mine{ENDING}", many, np.ones(many.shape), {})
     with pytest.raises(FileNotFoundError, match="expected a saved table, found no file"):
         make_agent(tmp_path / f"nobody{ENDING}")
 
@@ -81,6 +90,24 @@ def test_other_scenarios_are_refused(tmp_path: Path) -> None:
         ({"probabilities": np.eye(3)}, "found 2 rows and 3"),
         ({"probabilities": np.ones(2)}, "expected a row for each observation"),
         ({"observations": np.zeros((2, 4))}, "expected float32 observations"),
+        ({"observations": np.full((2, 4), np.nan, np.float32)}, "observations of finite numbers"),
+        ({"observations": np.zeros((2, 4), np.float32)}, "expected each observation once"),
+        (
+            {"observations": np.array([[0.0], [-0.0]], np.float32)},
+            "expected each observation once",
+        ),
+        (
+            {
+                "observations": np.zeros((MOST_ROWS + 1, 4), np.float32),
+                "probabilities": np.ones((MOST_ROWS + 1, 1)),
+            },
+            "expected at most 32,768 rows, found 32,769",
+        ),
+        ({"more": np.zeros(1)}, "expected 3 members, found 4"),
+        (
+            {"about": np.array("x" * (2**18 + 1))},
+            "about: expected a text of at most 1,048,576 bytes",
+        ),
         ({"about": np.array("[")}, "damaged or foreign file"),
         ({"about": np.array(3, object)}, "damaged or foreign file"),
     ],
@@ -88,7 +115,7 @@ def test_other_scenarios_are_refused(tmp_path: Path) -> None:
 def test_what_is_no_table_is_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:
     path = tmp_path / f"mine{ENDING}"
     whole: dict[str, Any] = {
-        "about": np.array("{}"), "observations": np.zeros((2, 4), np.float32),
+        "about": np.array("{}"), "observations": np.eye(4, dtype=np.float32)[:2],
         "probabilities": np.eye(3)[:2],
     }  # fmt: skip
     np.savez(path, **whole)

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import tracemalloc
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -327,6 +328,64 @@ def test_a_file_that_unpacks_to_more_than_solutions_may_take_is_refused(saved: P
     assert same(solver.load(saved, max_bytes=size), solver.load(saved))
     with pytest.raises(SolutionError, match=f"unpacks to {size:,} bytes, expected at most"):
         solver.load(saved, max_bytes=size - 1)
+
+
+def test_a_small_file_that_unpacks_to_much_is_refused(saved: Path) -> None:
+    many = npy(np.zeros(2**22))
+    held = members(saved)
+    with zipfile.ZipFile(saved, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in {**held, "values.npy": many}.items():
+            archive.writestr(name, data)
+    assert saved.stat().st_size < 2**20
+    with pytest.raises(SolutionError, match=r"unpacks to .* bytes, expected at most 16,777,216"):
+        solver.load(saved)
+
+
+@pytest.mark.parametrize("header", [b"[" * 12_000_000, b"[]," * 4_000_000])
+def test_a_long_header_is_not_read(saved: Path, header: bytes) -> None:
+    held = members(saved)
+    with zipfile.ZipFile(saved, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in {**held, "header.json": header}.items():
+            archive.writestr(name, data)
+    assert saved.stat().st_size < 2**16
+    tracemalloc.start()
+    try:
+        with pytest.raises(SolutionError, match=r"header.json: expected at most 1,048,576 bytes"):
+            solver.load(saved)
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()
+
+
+def test_other_members_are_refused_before_any_is_read(
+    saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with zipfile.ZipFile(saved, "a") as archive:
+        archive.writestr("more.npy", b"")
+    monkeypatch.setattr(zipfile.ZipFile, "open", None)
+    with pytest.raises(SolutionError, match=r"expected 9 members, found 10: .* .'more.npy'"):
+        solver.load(saved)
+
+
+def test_nodes_of_one_key_are_refused_before_they_are_indexed(
+    saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The index takes time by the square of their number."""
+    many = {
+        name: npy(np.repeat(array_of(saved, name)[:1], 300_000, axis=0))
+        for name in ("keys", "kinds", "counts", "values", "chosen")
+    }
+    rewrite(saved, **many)
+    monkeypatch.setattr(GameGraph, "_fill_index", None)
+    with pytest.raises(SolutionError, match="node 1: expected a key of its own, found another's"):
+        solver.load(saved)
+
+
+def test_a_version_of_any_length_gives_a_short_line(saved: Path) -> None:
+    with_header(saved, version="9" * 100_000)
+    with pytest.raises(SolutionError, match="expected format version 1, found 999") as caught:
+        solver.load(saved)
+    assert len(str(caught.value)) < 1000
 
 
 def test_a_scenario_in_a_file_has_the_limits_of_scenario_files(saved: Path) -> None:

@@ -1,6 +1,8 @@
 """Transcripts: written, read back, played again, and refused where they were tampered with."""
 
 import json
+import os
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -240,3 +242,25 @@ def test_no_file(tmp_path: Path) -> None:
 )
 def test_headers(duel: Path, fields: dict[str, Any], message: str) -> None:
     assert message in tamper(duel, 0, **fields)
+
+
+def test_no_more_of_a_file_is_read_than_a_transcript_has(tmp_path: Path) -> None:
+    path = tmp_path / "battle.jsonl"
+    path.write_bytes(b"{}\n")
+    os.truncate(path, 2**29)  # most systems take no room for it
+    tracemalloc.start()
+    try:
+        with pytest.raises(TranscriptError, match=r"a transcript, .*more than 4,194,304 bytes"):
+            read(path)
+        assert tracemalloc.get_traced_memory()[1] < 2**24
+    finally:
+        tracemalloc.stop()
+
+
+def test_actions_of_any_size_are_told_as_they_are(duel: Path) -> None:
+    lines = lines_of(duel)
+    place = next(k for k, line in enumerate(lines) if "act" in line)
+    lines[place]["act"] = 2**64 - 1
+    rewrite(duel, lines)
+    with pytest.raises(TranscriptError, match=f"found {2**64 - 1}$"):
+        replay(read(duel))

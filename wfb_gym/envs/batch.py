@@ -104,7 +104,7 @@ class Batch(EpisodeDriver):
                 "state: expected one of the same scenarios, seat, opponents, autoreset mode and "
                 "history"
             )
-        self.load_envs(envs, "environments", self.seat)
+        self.envs[:] = self.read_envs(envs, "environments", self.seat)
         self.begun = True
 
     def reset(self, chosen: NDArray[np.bool_], seeds: Sequence[int | None] = ()) -> Step:
@@ -154,10 +154,7 @@ class Batch(EpisodeDriver):
         """Raise a ValueError about an action outside the space, or an illegal one if `strict`."""
         outside, illegal = self._first_invalid(actions, self.allowed, self.envs)
         if outside >= 0:
-            raise ValueError(
-                f"action {int(actions[outside])} of environment {outside}: "
-                f"expected 0..{self.codec.n - 1}"
-            )
+            raise ValueError(self._outside(int(actions[outside]), outside))
         if strict and illegal >= 0:
             legal = np.flatnonzero(self.allowed[illegal]).tolist()
             raise ValueError(
@@ -165,11 +162,15 @@ class Batch(EpisodeDriver):
                 f"expected one of {legal}"
             )
 
+    def _outside(self, action: int, i: int) -> str:
+        """Return the message about an action outside the space."""
+        return f"action {action} of environment {i}: expected 0..{self.codec.n - 1}"
+
     def as_actions(self, actions: Any) -> NDArray[np.int64]:
         """Return a caller's actions as `step` takes them.
 
         Raises:
-            ValueError: they are no integers, or not one for each environment.
+            ValueError: they are no integers, not one for each environment, or larger than any.
         """
         if type(actions) is np.ndarray and actions.dtype is _INT64:  # spares most of the time
             if actions.shape == self._members.shape and actions.flags.c_contiguous:
@@ -180,7 +181,11 @@ class Batch(EpisodeDriver):
                 f"actions: expected integers of shape ({self.num_envs},), "
                 f"found {array.dtype} of shape {array.shape}"
             )
-        return np.ascontiguousarray(array, np.int64)
+        whole = np.ascontiguousarray(array, np.int64)
+        if array.dtype == np.uint64 and (whole < 0).any():  # it has wrapped
+            i = int(np.argmax(whole < 0))
+            raise ValueError(self._outside(int(array[i]), i))
+        return whole
 
     def step(self, actions: NDArray[np.int64]) -> Step:
         """Play one action of the learner in every environment.

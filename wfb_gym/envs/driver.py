@@ -80,6 +80,11 @@ def part_of_state(state: Any, key: str, kind: type[_Part]) -> _Part:
     return part
 
 
+def check_running(what: str, states: NDArray[Any]) -> None:
+    """Raise a ValueError about the first state, (k,), in which the battle is over; see `Fields`."""
+    Fields(what, states).check(states["node"] != Node.END, "node", "a decision")
+
+
 class RecycledArrays:
     """Arrays of one shape, handed out again once nobody else refers to them.
 
@@ -264,10 +269,16 @@ class EpisodeDriver:
             histories = as_records(History, np.ascontiguousarray(self.envs["history"][members]))
         return Positions(self.packed_scenarios, scenario, states, view.seat, view.codec, histories)
 
-    def load_envs(self, state: bytes, what: str, seat: int | None) -> None:
-        """Overwrite the environments with the bytes of as many others, which errors call `what`.
+    def read_envs(
+        self, state: bytes, what: str, seat: int | None, *, must_run: bool = False
+    ) -> Records[kernel.Environment]:
+        """Return the environments that bytes from elsewhere hold, which errors call `what`.
 
-        `seat` is the learner's, None where both are asked from outside.
+        Args:
+            state: the bytes of as many environments as these.
+            what: environments or battles.
+            seat: the learner's, None where both are asked from outside.
+            must_run: whether none may be over.
 
         Raises:
             ValueError: they are not as many, or they could not be played on.
@@ -278,8 +289,11 @@ class EpisodeDriver:
                 f"found {len(state)}"
             )
         found = as_records(kernel.Environment, np.frombuffer(state, kernel.ENVIRONMENT))
-        self._check(found, what.removesuffix("s"), seat)
-        self.envs[:] = found
+        one = what.removesuffix("s")
+        self._check(found, one, seat)
+        if must_run:
+            check_running(one, found["state"])
+        return found
 
     def _check(self, envs: Records[kernel.Environment], what: str, seat: int | None) -> None:
         """Raise a ValueError about the first environment from elsewhere that cannot be played on.
@@ -294,7 +308,8 @@ class EpisodeDriver:
         states = fields["state"]
         check_states(what, self.packed_scenarios, fields["scenario"], states)
         over, status = states["node"] == Node.END, fields["status"]
-        good = (status == Status.LEARNER_DECIDES) | ((status == Status.DONE) & over)
+        stays_over = over & (self.mode != _SAME_STEP)
+        good = (status == Status.LEARNER_DECIDES) | ((status == Status.DONE) & stays_over)
         if seat is None:
             good = (status == Status.LEARNER_DECIDES) | (status == Status.OPPONENT_OPENS)
         fields.check(good, "status", "that of a battle between two steps")

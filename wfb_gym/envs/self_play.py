@@ -17,8 +17,8 @@ from wfb_gym.encoding.limits import Limits
 from wfb_gym.encoding.positions import copy_states
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.state import Node, State
-from wfb_gym.envs.driver import EpisodeDriver, check_num_envs, part_of_state
-from wfb_gym.envs.kernel import Autoreset, Operation, Status
+from wfb_gym.envs.driver import EpisodeDriver, check_num_envs, check_running, part_of_state
+from wfb_gym.envs.kernel import Autoreset, Environment, Operation, Status
 from wfb_gym.envs.scenario_set import ScenarioLike, resolve_scenarios
 from wfb_gym.opponents.move_tables import no_move_tables
 from wfb_gym.opponents.scripted import Scripted
@@ -46,7 +46,7 @@ class SelfPlayBatch(EpisodeDriver):
     """Battles side by side in which every decision, of either army, is asked for.
 
     Battles that end begin anew at once, unless `autoreset` is off. Those without any decision are
-    skipped.
+    skipped. Without `autoreset`, those that have ended stay so until `reset`.
 
     Args:
         num_envs: how many, 1 or more.
@@ -119,9 +119,14 @@ class SelfPlayBatch(EpisodeDriver):
         Raises:
             ValueError: the state is of another number of battles, or could not be played on.
         """
-        self.load_envs(part_of_state(state, "battles", bytes), "battles", None)
+        self.envs[:] = self.read_state(state)
         self.points[:], self.opening_points[:], self.ended[:] = 0.0, 0.0, False
         return self._decisions()
+
+    def read_state(self, state: dict[str, Any]) -> Records[Environment]:
+        """Return the environments of such a state; a ValueError if it could not be played on."""
+        battles = part_of_state(state, "battles", bytes)
+        return self.read_envs(battles, "battles", None, must_run=self._autoreset)
 
     def states(self, members: NDArray[np.int64]) -> Records[State]:
         """Copy the positions of some battles: `engine.state.STATE`, shape (k,)."""
@@ -140,6 +145,7 @@ class SelfPlayBatch(EpisodeDriver):
             raise ValueError(f"positions: expected one of {count} scenarios for each, found others")
         if len(states):
             check_states("position", self.packed_scenarios, scenario, states)
+            check_running("position", states)
 
     def put(
         self, members: NDArray[np.int64], scenario: NDArray[np.int64], states: NDArray[Any]
@@ -212,7 +218,11 @@ class SelfPlayBatch(EpisodeDriver):
             self._codes[asked.members] = view.codec.code_of[actions]
         self.envs.unpaid = 0.0
         self.envs.status = Status.OPPONENT_OPENS.value
-        self._drive(Operation.ANSWER.value, self._members, self._codes, self._out)
+        running, codes = self._members, self._codes
+        if not self._autoreset:
+            running = np.flatnonzero(self.envs["state"]["node"] != Node.END)
+            codes = codes[running]
+        self._drive(Operation.ANSWER.value, running, codes, self._out)
         self.points[:] = self.envs.unpaid
         self.opening_points[:] = 0.0
         self.ended[:] = self._states["node"] == Node.END

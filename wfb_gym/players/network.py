@@ -26,7 +26,7 @@ from wfb_gym.encoding.layout import BONUS, DICE, KINDS, NUMBER, POINTS, SpellOff
 from wfb_gym.encoding.limits import SIDES, ArmyLimits, Limits
 from wfb_gym.engine.actions import FIRST_DICE
 from wfb_gym.engine.odds import CAST_CHANCE, DISPEL_CHANCE, through_table
-from wfb_gym.files import read_arrays, refuse_damage, write_whole
+from wfb_gym.files import Archive, open_archive, refuse_damage, write_whole
 from wfb_gym.scenario.sizes import WIZARDS
 
 ILLEGAL_LOGIT = -1e9
@@ -35,7 +35,7 @@ LEAST_WORTH = 0.01
 """Points / 100 below which a battle is about nothing."""
 STEPS = {"own_pool": 10, "enemy_pool": 10, "number_to_match": 24}
 """Numbers that the network also sees one by one, and how many of each."""
-_MAX_BYTES = 2**28
+_MAX_BYTES = 2**26
 """Of the weights of a saved network, unpacked; those of the package have 10 MB at most."""
 _STORED = ("float32", "float16")
 """Numbers in which weights may be stored; they are computed with in float32."""
@@ -577,38 +577,39 @@ def load_network(path: str | Path) -> tuple[PolicyNetwork, dict[str, Any]]:
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"{path}: expected a saved network, found no file")
-    with refuse_damage(path, "a saved network"):
-        arrays = read_arrays(path, _MAX_BYTES)
-        about = json.loads(str(arrays.pop("about")))
+    with refuse_damage(path, "a saved network"), open_archive(path, _MAX_BYTES) as archive:
+        about = json.loads(archive.read_string("about"))
         limits = dict(about["limits"])
         for army in ("own", "opponent"):
             limits[army] = ArmyLimits(**limits[army])
-        asked = Limits(**limits), about["shape"], about["width"]
-        _check_weights(asked, arrays)
-        network = PolicyNetwork(*asked)
-        network.load_state_dict(
-            {name: torch.from_numpy(each).float() for name, each in arrays.items()}
-        )
+        network = _read_network(archive, Limits(**limits), about["shape"], about["width"])
     network.eval()
     return network, about
 
 
-def _check_weights(asked: tuple[Limits, str, int], arrays: dict[str, Any]) -> None:
-    """Raise a ValueError if the arrays are not the weights of the network that a file describes."""
-    width = asked[2]
+def _read_network(archive: Archive, limits: Limits, shape: str, width: Any) -> PolicyNetwork:
+    """Unpack the network that a file describes; a ValueError if it holds another."""
     if type(width) is not int or width < 1:
         raise ValueError(f"width: expected a whole number from 1, found {width!r}")
-    with torch.device("meta"):  # takes no memory, whatever the width
-        expected = {
-            name: tuple(each.shape) for name, each in PolicyNetwork(*asked).state_dict().items()
-        }
-    if arrays.keys() != expected.keys():
-        raise ValueError(f"expected the weights {sorted(expected)}, found {sorted(arrays)}")
-    for name, array in arrays.items():
-        if array.dtype not in _STORED or array.shape != expected[name]:
+    with torch.device("meta"):  # takes no memory and draws no weights, whatever the width
+        network = PolicyNetwork(limits, shape, width)
+    expected = {name: tuple(each.shape) for name, each in network.state_dict().items()}
+    archive.require([f"{name}.npy" for name in ("about", *expected)])
+    for name, size in expected.items():
+        found = archive.layout(name)
+        if found.dtype not in _STORED or found.shape != size:
             raise ValueError(
-                f"{name}: expected {' or '.join(_STORED)} of shape {expected[name]}, found "
-                f"{array.dtype} of shape {array.shape}"
+                f"{name}: expected {' or '.join(_STORED)} of shape {size}, found "
+                f"{found.dtype} of shape {found.shape}"
             )
+    weights = {}
+    for name in expected:
+        array = archive.read_array(name)
         if not np.isfinite(array).all():
             raise ValueError(f"{name}: expected finite numbers, found infinite ones or none")
+        weights[name] = torch.from_numpy(array).float()
+    network.load_state_dict(weights, assign=True)
+    for path, numbers in PolicyNetwork(limits, shape, 1).named_buffers():  # the same in any width
+        owner, _, name = path.rpartition(".")
+        network.get_submodule(owner).register_buffer(name, numbers, persistent=False)
+    return network

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym.encoding.positions import Positions
-from wfb_gym.files import read_arrays, refuse_damage, write_whole
+from wfb_gym.files import open_archive, refuse_damage, write_whole
 from wfb_gym.players.interface import (
     Actions,
     Masks,
@@ -21,7 +21,9 @@ from wfb_gym.players.interface import (
 )
 
 ENDING = ".table.npz"
-_MAX_BYTES = 2**30
+MOST_ROWS = 2**15
+"""Observations of a table."""
+MOST_BYTES = 2**26
 """Of a table, unpacked."""
 _CLOSE = 1e-6
 """By which the sum of a row's probabilities may differ from 1."""
@@ -93,7 +95,14 @@ def save_table(
         observations: float32 (n, size), each once.
         probabilities: of the actions there, (n, actions).
         about: what the file says about it, as JSON: seat, scenario, command, scores.
+
+    Raises:
+        ValueError: another name, or more rows than a table may have.
     """
+    if len(observations) > MOST_ROWS:
+        raise ValueError(
+            f"{path}: expected at most {MOST_ROWS:,} rows, found {len(observations):,}"
+        )
     if not path.name.endswith(ENDING):
         raise ValueError(f"{path}: expected a name that ends in {ENDING}")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -118,17 +127,27 @@ def load_table(
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"{path}: expected a saved table, found no file")
-    with refuse_damage(path, "a saved table"):
-        held = read_arrays(path, _MAX_BYTES)
-        about = dict(json.loads(str(held["about"])))
-        observations, probabilities = held["observations"], held["probabilities"]
-        if observations.dtype != np.float32 or probabilities.dtype != np.float64:
+    names = "about", "observations", "probabilities"
+    with refuse_damage(path, "a saved table"), open_archive(path, MOST_BYTES) as archive:
+        archive.require([f"{name}.npy" for name in names])
+        seen, played = archive.layout("observations"), archive.layout("probabilities")
+        if seen.dtype != np.float32 or played.dtype != np.float64:
             raise ValueError("expected float32 observations and float64 probabilities")
-        if observations.ndim != 2 or probabilities.ndim != 2:
+        if len(seen.shape) != 2 or len(played.shape) != 2:
             raise ValueError("expected a row for each observation")
-        if len(observations) != len(probabilities):
-            raise ValueError(f"found {len(observations)} rows and {len(probabilities)}")
+        if seen.shape[0] != played.shape[0]:
+            raise ValueError(f"found {seen.shape[0]} rows and {played.shape[0]}")
+        if seen.shape[0] > MOST_ROWS:
+            raise ValueError(f"expected at most {MOST_ROWS:,} rows, found {seen.shape[0]:,}")
+        about = dict(json.loads(archive.read_string("about")))
+        probabilities = archive.read_array("probabilities")
         sums = probabilities.sum(axis=1)
         if not ((probabilities >= 0.0).all() and (np.abs(sums - 1.0) <= _CLOSE).all()):
             raise ValueError("expected probabilities that sum to 1")
+        observations = archive.read_array("observations")
+        if not np.isfinite(observations).all():
+            raise ValueError("expected observations of finite numbers")
+        observations += np.float32(0.0)  # no minus before a zero
+        if len({row.tobytes() for row in observations}) < len(observations):
+            raise ValueError("expected each observation once")
     return observations, probabilities, about

@@ -209,6 +209,7 @@ class GameGraph:
             array, own = getattr(saved, name), getattr(graph, name)
             _check_array(name, array, own.dtype, own.shape)
             own[:] = array
+        graph._check_keys()  # the index takes time by the square of the nodes that share a key
         graph._fill_index()
         check_nodes(graph._game(), graph._nodes)
         graph._searches = [_new_search(_FIRST_STEPS, _FIRST_FRAMES, graph._nodes.keys)]
@@ -506,6 +507,16 @@ class GameGraph:
             pack_steps(self.plan, room.steps, int(stack.place[0].top), step_keys)
             self._searches[thread] = _Search(room, stack._replace(keys=step_keys))
         self._fill_index()
+
+    def _check_keys(self) -> None:
+        """Raise a ValueError if two nodes have the same key."""
+        order = np.lexsort(self.keys.T)
+        same = np.ones(max(0, self.size - 1), np.bool_)
+        for column in self.keys.T:
+            same &= np.diff(column[order]) == 0
+        if same.any():
+            wrong = int(order[np.argmax(same) + 1])
+            raise ValueError(f"node {wrong}: expected a key of its own, found another's")
 
     def _fill_index(self) -> None:
         self._nodes.slots[:] = graph_arrays.FREE

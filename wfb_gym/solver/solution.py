@@ -23,7 +23,7 @@ from wfb_gym._records import Records
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import new_states
-from wfb_gym.files import check_unpacked, refuse_damage, write_whole
+from wfb_gym.files import describe_error, open_archive, refuse_damage, write_whole
 from wfb_gym.opponents.scripted import Scripted
 from wfb_gym.packing import pack
 from wfb_gym.packing.records import PackedScenario
@@ -36,6 +36,8 @@ from wfb_gym.solver.seat_decisions import SeatDecisions, TablePolicy
 
 _FORMAT, _VERSION = "wfb_gym solution", 1
 _HEADER = "header.json"
+_MOST_RATIO, _SMALL = 100, 2**24
+"""Bytes that a file may unpack to for each of its own, and bytes that any may; 4 are usual."""
 _FASTEST = 1
 """Compression: keys and values shrink little, whatever time it takes."""
 
@@ -226,6 +228,10 @@ def save(solution: Solution, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_BYTES) -> Solution:
     """Read a solution back.
 
+    Whatever the file, what is read can be played from: its actions are legal and its values are
+    finite. That the values are the right ones is trusted: solve a scenario yourself where they
+    matter and the file comes from somebody whom you do not trust.
+
     Args:
         path: of a file that `Solution.save` wrote.
         max_bytes: memory that its positions may take, as they are and if more are solved later.
@@ -238,12 +244,10 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_BYTES) -> Sol
     if not target.is_file():
         raise FileNotFoundError(f"{target}: expected a saved solution, found no file")
     expected = "a solution that wfb_gym saved"
-    with (
-        refuse_damage(target, expected, SolutionError),
-        zipfile.ZipFile(target) as archive,
-    ):
-        check_unpacked(archive, max_bytes)
-        header = json.loads(archive.read(_HEADER))
+    most = min(max_bytes, max(_SMALL, _MOST_RATIO * target.stat().st_size))
+    with refuse_damage(target, expected, SolutionError), open_archive(target, most) as archive:
+        archive.require([_HEADER, *(f"{name}.npy" for name in SavedGraph._fields)])
+        header = json.loads(archive.read_text(_HEADER))
         _check_header(target, header)
         scenario = scenario_from_dict(json.loads(header["scenario"]))
         packed = pack(scenario)
@@ -255,21 +259,17 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_BYTES) -> Sol
         seconds = float(header["seconds"])
         if not 0.0 <= seconds < math.inf:
             raise ValueError(f"seconds: expected a number from 0, found {seconds}")
-        saved = SavedGraph(*(_read_array(archive, name) for name in SavedGraph._fields))
+        saved = SavedGraph(*map(archive.read_array, SavedGraph._fields))
         return Solution(scenario, GameGraph.from_saved(packed, max_bytes, saved), seconds)
-
-
-def _read_array(archive: zipfile.ZipFile, name: str) -> Any:
-    with archive.open(f"{name}.npy") as member:
-        return np.lib.format.read_array(member, allow_pickle=False)
 
 
 def _check_header(path: Path, header: Any) -> None:
     if not isinstance(header, dict) or header.get("format") != _FORMAT:
         raise SolutionError(f"{path}: expected a solution that wfb_gym saved, found another file")
     if header["version"] != _VERSION:
+        found = describe_error(ValueError(header["version"]))
         raise SolutionError(
-            f"{path}: expected format version {_VERSION}, found {header['version']}; solve it again"
+            f"{path}: expected format version {_VERSION}, found {found}; solve it again"
         )
     if header["rules"] != rules_digest():
         raise SolutionError(f"{path}: it was solved under other rules than these; solve it again")

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self
 import wfb_gym
 from wfb_gym._jit import rules_digest
 from wfb_gym.engine.state import Node
-from wfb_gym.files import describe_error, refuse_damage, write_text_whole
+from wfb_gym.files import describe_error, read_limited, refuse_damage, write_text_whole
 from wfb_gym.rules.dice import FACES
 from wfb_gym.scenario import (
     Scenario,
@@ -34,6 +34,8 @@ FORMAT = "wfb_gym transcript"
 VERSION = 1
 _HEADER = "the header of a transcript"
 _NO_TRANSCRIPT = "something else: this is no transcript"
+MAX_BYTES = 2**22
+"""Size of a file; the longest battles have a hundredth of it."""
 POINTS_TOLERANCE = 1e-9
 """Points that differ by no more are equal."""
 
@@ -205,9 +207,8 @@ def read(path: str | os.PathLike[str]) -> Transcript:
     source = os.fspath(path)
     if not Path(path).is_file():
         raise FileNotFoundError(f"{source}: expected a transcript, found no file")
-    data = Path(path).read_bytes()
     with refuse_damage(source, "a transcript", TranscriptError):
-        return _transcript_of(source, _parse_lines(source, data))
+        return _transcript_of(source, _parse_lines(source, read_limited(path, MAX_BYTES)))
 
 
 def _transcript_of(source: str, lines: list["_Line"]) -> Transcript:

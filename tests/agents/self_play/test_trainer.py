@@ -10,7 +10,7 @@ import torch
 from agents import train_fast
 from agents.checkpoints import NAME, CheckpointError, load_checkpoint
 from agents.self_play.settings import Settings
-from agents.self_play.trainer import Rollout, Trainer, compute_advantages
+from agents.self_play.trainer import Rollout, Trainer, check_checkpoint, compute_advantages
 from wfb_gym import solver
 from wfb_gym.encoding.layout import layout
 
@@ -149,29 +149,129 @@ def test_a_seat_that_never_decides_learns_nothing(tmp_path: Path) -> None:
     assert list(scores) == ["caster"]
 
 
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Trainer:
+    """A trainer that has saved a checkpoint."""
+    trainer = Trainer(
+        Settings(
+            scenario=("apprentice",), num_envs=8, rollout=4, width=16, steps=10**6,
+            out=tmp_path_factory.mktemp("run"),
+        )
+    )  # fmt: skip
+    trainer.update()
+    trainer.curve.append({"seconds": 1.0, "frames": 32, "scores": {"caster": 50.0}})
+    trainer.keep_best({"caster": 50.0})
+    trainer.save()
+    return trainer
+
+
+def moments(own: Any) -> Any:
+    """What is kept of the first weights of the caster's network."""
+    return own["learners"][0]["optimiser"]["state"][0]
+
+
+def with_words_left(own: Any, left: int) -> None:
+    own["learners"][0]["torch_rng"][8] = left % 256
+
+
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
         (lambda own: own["archive"]["states"].fill_(255), "position 0: "),
+        (lambda own: own["archive"]["states"].fill_(0), "position 0: node: expected a decision"),
         (lambda own: own["archive"]["scenarios"].fill_(1), "expected one of 1 scenarios for each"),
-        (lambda own: own.pop("rng"), "rng"),
-        (lambda own: own["learners"].pop(), "zip"),
-        (lambda own: own.update(battles=b"short"), "bytes"),
+        (lambda own: own["archive"]["seen"].fill_(255), "expected 4194304 buckets"),
+        (lambda own: own.pop("rng"), "'rng'"),
+        (lambda own: own["learners"].pop(), "learners: expected 2 entries, found 1"),
+        (lambda own: own["battles"].update(battles=b"short"), "bytes"),
+        (
+            lambda own: own["battles"].update(battles=bytes(len(own["battles"]["battles"]))),
+            "battle 0: node: expected a decision",
+        ),
+        (lambda own: moments(own).update(exp_avg=torch.zeros(0)), "expected torch.float32 of"),
+        (lambda own: moments(own).update(exp_avg=torch.zeros(1)), "expected torch.float32 of"),
+        (
+            lambda own: moments(own).update(exp_avg=moments(own)["exp_avg"].to(torch.complex64)),
+            "found torch.complex64",
+        ),
+        (lambda own: moments(own)["exp_avg"].fill_(torch.nan), "expected finite numbers"),
+        (lambda own: moments(own)["exp_avg_sq"].fill_(-1.0), "expected squares"),
+        (lambda own: moments(own).update(step=-1.0), "step: expected a finite number from 0"),
+        (lambda own: own["epsilon"].fill_(2.0), "epsilon: expected 0 to 1"),
+        (lambda own: own["counts"].__setitem__(0, -1), "expected a finite number from 0, found -1"),
+        (
+            lambda own: own["rng"]["state"].update(state=-1),
+            "rng: expected the state of a generator",
+        ),
+        (
+            lambda own: own["rng"].update(bit_generator="MT19937"),
+            "rng: expected the state of a generator",
+        ),
+        (lambda own: with_words_left(own, 0), "torch_rng: "),
+        (lambda own: with_words_left(own, 255), "torch_rng: expected .* words left, found"),
     ],
 )
 def test_a_checkpoint_with_other_contents_is_refused_with_one_error(
-    tmp_path: Path, damage: Any, message: str
+    trained: Trainer, damage: Any, message: str
 ) -> None:
-    settings = Settings(
-        scenario=("apprentice",), num_envs=8, rollout=4, width=16, steps=10**6, out=tmp_path
-    )
-    trainer = Trainer(settings)
-    trainer.update()
-    trainer.save()
-    state = load_checkpoint(tmp_path)
+    state = load_checkpoint(trained.settings.out)
     damage(state["parts"][0])
     with pytest.raises(CheckpointError, match=rf"expected the state of this run, .*{message}"):
-        Trainer(settings).set_state(state)
+        trained.set_state(state)
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Where the parts of a state lie, whole ones and what is in them."""
+    found = [path] if path else []
+    entries: Any = value.items() if isinstance(value, dict) else ()
+    for key, each in enumerate(value) if isinstance(value, list) else entries:
+        found += places(each, (*path, key))
+    return found
+
+
+def test_no_part_of_a_checkpoint_may_be_of_another_type(trained: Trainer) -> None:
+    """Whatever stands somewhere else is refused with the one error, and changes nothing."""
+    folder = trained.settings.out
+    before = trained.learners[0].network.state_dict()
+    before = {name: each.clone() for name, each in before.items()}
+    whole = load_checkpoint(folder)
+    second = ("parts", 0, "learners", 1)  # which is as the first one
+    paths = [
+        path
+        for path in places(whole)
+        if path[0] in ("parts", "curve", "best") and path[:4] != second
+    ]
+    assert len(paths) > 70
+    for path in paths:
+        *above, last = path
+        holder = whole
+        for key in above:
+            holder = holder[key]
+        kept = holder[last]
+        others: list[Any] = [None, "text"]
+        if isinstance(kept, torch.Tensor) and kept.numel() > 1:
+            others += [kept.flatten()[:1], kept.to(torch.complex64), kept[:0]]
+        for other in others:
+            holder[last] = other
+            with pytest.raises(CheckpointError, match="expected the state of this run"):
+                trained.set_state(whole)
+        holder[last] = kept
+    after = trained.learners[0].network.state_dict()
+    assert all(torch.equal(before[name], each) for name, each in after.items())
+    trained.set_state(whole)
+
+
+@pytest.mark.parametrize("settings", [None, [], "text", {"scenario": "x" * 10**6}])
+def test_settings_of_a_checkpoint_are_compared_whatever_they_are(
+    trained: Trainer, settings: Any
+) -> None:
+    state = load_checkpoint(trained.settings.out)
+    with pytest.raises(CheckpointError) as caught:
+        check_checkpoint({**state, "settings": settings}, trained.settings)
+    assert all(len(line) < 1000 for line in str(caught.value).splitlines())
+    del state["scenarios"]
+    with pytest.raises(CheckpointError, match="expected the settings of a run"):
+        check_checkpoint(state, trained.settings)
 
 
 def test_a_restored_trainer_goes_on_exactly(tmp_path: Path) -> None:
