@@ -27,6 +27,7 @@ from wfb_gym.opponents.scripted import Scripted
 from wfb_gym.packing import pack
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario import Scenario, scenario_from_dict
+from wfb_gym.scenario.errors import format_value
 from wfb_gym.seats import seat_number
 from wfb_gym.solver.estimation import explore
 from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph, SavedGraph
@@ -250,7 +251,8 @@ def _check_header(path: Path, header: Any) -> None:
         raise SolutionError(f"{path}: expected a solution that wfb_gym saved, found another file")
     if header["version"] != _VERSION:
         raise SolutionError(
-            f"{path}: expected format version {_VERSION}, found {header['version']}; solve it again"
+            f"{path}: expected format version {_VERSION}, found "
+            f"{format_value(header['version'])}; solve it again"
         )
     if header["rules"] != rules_digest():
         raise SolutionError(f"{path}: it was solved under other rules than these; solve it again")
