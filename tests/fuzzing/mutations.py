@@ -133,7 +133,9 @@ def changed_number(rng: Rng, value: Any, others: Any) -> Any:
     """Return a number of an array's type near a value, at an edge, or from elsewhere in it."""
     dtype = others.dtype
     if dtype.kind == "f":
-        return np.array(pick(rng, (*_FRACTIONS, -float(value), pick(rng, others)))).astype(dtype)
+        found = pick(rng, (*_FRACTIONS, -float(value), pick(rng, others)))
+        with np.errstate(over="ignore", under="ignore"):
+            return np.array(found).astype(dtype)
     if dtype.kind == "b":
         return not value
     if dtype.kind not in "iu":

@@ -26,6 +26,8 @@ CASE_SECONDS = 60.0
 """CPU seconds of a case, whatever it does; then its process is killed."""
 SILENT_SECONDS = 20 * CASE_SECONDS
 """Seconds after which a process that says nothing is killed: it waits, or the machine is busy."""
+_LAST_SECONDS = 10.0
+"""Seconds that a process has to end its last case, and processes of its own."""
 _EXTRA_BYTES = 6 << 30
 """Memory that a process may take beyond what it has before its first case."""
 ABNORMAL = "the process ended: "
@@ -92,6 +94,7 @@ def run_case(kind: Kind, name: str, seed: int, case: int) -> tuple[str, str]:
 
 def work(kind: Kind, name: str, seed: int, first: int) -> None:
     """Run cases from a number on until stdin is closed; report each on stdout, a JSON line."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that reports
     reports = sys.stdout
     sys.stdout = sys.stderr  # what a case prints is no report
     kind.prepare()
@@ -176,7 +179,7 @@ class _Worker:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
         try:
-            self._process.wait(1.0)  # it may end a case, and processes of its own
+            self._process.wait(_LAST_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
