@@ -95,7 +95,7 @@ test: lint ## lint, then the tests but for the slow ones, on all cores
 test-slow: $(STAMP) ## the slow tests, on all cores
 	$(BIN)/python -m pytest -n auto -m slow $(PYTEST_ARGS)
 
-fuzz: $(STAMP) ## random attacks on every loader and environment, five minutes unless told
+fuzz: $(STAMP) ## random inputs of every reader and environment, five minutes unless told
 	$(BIN)/python -m tests.fuzzing $(ARGS)
 
 solve: $(STAMP) ## exact values: experiments/solve.py

@@ -71,6 +71,7 @@ from wfb_gym.files import refuse_damage, write_text_whole
 from wfb_gym.generating import KINDS, KINDS_OF_AXES
 from wfb_gym.players.learned import EITHER, NetworkAgent
 from wfb_gym.players.network import ILLEGAL_LOGIT, PolicyNetwork, load_network, save_network
+from wfb_gym.scenario.errors import printable, shortened
 from wfb_gym.scenario.sizes import DICE
 from wfb_gym.seats import SEATS
 
@@ -312,7 +313,7 @@ def _load_start(settings: Settings) -> tuple[PolicyNetwork, dict[str, Any]]:
     if network.shape != "entities" or network.limits != LIMITS:
         raise ValueError(
             f"{settings.start_from}: expected a network that agents.distil saved, found one that "
-            f"plays {about.get('scenario')}"
+            f"plays {shortened(printable(str(about.get('scenario'))), 60)}"
         )
     return network, about
 

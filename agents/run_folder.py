@@ -17,6 +17,7 @@ from experiments import common
 from experiments.workers import WorkerError
 from wfb_gym.cli.parser import COULD_NOT_RUN
 from wfb_gym.files import describe_error, lock_folder, refuse_damage
+from wfb_gym.scenario.errors import printable, shortened
 
 OVERWRITE = {
     "overwrite": "begin anew where the folder has an unfinished run, or one of other settings, "
@@ -115,7 +116,7 @@ def check_same_settings(
         CheckpointError: some differ, with a line for each.
     """
     lines = [
-        f"{common.flag_of(name)}: expected {_shown(before.get(name))} as before, found "
+        f"{common.flag_of(_shown(name))}: expected {_shown(before.get(name))} as before, found "
         f"{_shown(now.get(name))}"
         for name in _differences(before, now, free)
     ]
@@ -136,7 +137,7 @@ def _differences(
 
 def _shown(value: Any) -> str:
     text = " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-    return describe_error(ValueError(text)) if text else text  # a short line
+    return shortened(printable(text), 100)
 
 
 def resume_hint(folder: Path) -> str:

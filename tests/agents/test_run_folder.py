@@ -104,6 +104,15 @@ def test_other_settings_are_named_one_to_a_line() -> None:
     ]
 
 
+def test_settings_of_a_file_are_shown_on_one_printable_line() -> None:
+    before = {"seed": "\x1b[2J\n\u202e" + "x" * 1000, "\x1b]0;": 1}
+    with pytest.raises(CheckpointError) as caught:
+        check_same_settings(before, {"seed": 1}, [])
+    lines = str(caught.value).splitlines()
+    assert [line[:20] for line in lines] == ["--seed: expected ?[2", "--?]0;: expected 1 a"]
+    assert all(line.isprintable() and len(line) < 200 for line in lines)
+
+
 @pytest.mark.parametrize(
     ("error", "status", "line"),
     [

@@ -249,6 +249,12 @@ def test_bad_input_is_one_line_on_stderr(
     assert message in captured.err
 
 
+def test_errors_are_printed_without_control_characters(capsys: Capture) -> None:
+    with pytest.raises(SystemExit):
+        Parser(prog="x").error("a\x1b[2J\u202eb\ud800\nc")
+    assert capsys.readouterr().err == "x: a?[2J?b?\nc\n"
+
+
 @pytest.mark.parametrize("command", ["scenarios", "profiles", "targets", "draw"])
 def test_every_option_has_a_help_text(command: str) -> None:
     commands = Parser().add_subparsers()

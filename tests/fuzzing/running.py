@@ -1,51 +1,73 @@
-"""Runs areas in processes of their own, and tells what they found."""
+"""Runs cases in processes of their own, with limits of CPU time and memory for each case."""
 
+import contextlib
+import itertools
 import json
 import queue
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-Area = Callable[[np.random.Generator, Path], str]
+Rng = np.random.Generator
 
-MOST_SECONDS = 120.0
-"""A case that takes longer hangs."""
-MOST_GROWTH = 1 << 30
-"""Bytes by which a case may raise the memory of its process."""
+CASE_SECONDS = 60.0
+"""CPU seconds of a case, whatever it does; then its process is killed."""
+SILENT_SECONDS = 20 * CASE_SECONDS
+"""Seconds after which a process that says nothing is killed: it waits, or the machine is busy."""
+_LAST_SECONDS = 10.0
+"""Seconds that a process has to end its last case, and processes of its own."""
+_EXTRA_BYTES = 6 << 30
+"""Memory that a process may take beyond what it has before its first case."""
+ABNORMAL = "the process ended: "
+
+
+class Kind(NamedTuple):
+    """A kind of input.
+
+    Attributes:
+        run: makes one case with a generator, in an empty folder; reads it, checks the laws, and
+            returns the ending in a word: "rejected", "accepted".
+        prepare: loads and compiles before the first case, which has limits; it raises if an input
+            without any fault is rejected.
+    """
+
+    run: Callable[[Rng, Path], str]
+    prepare: Callable[[], object] = lambda: None
 
 
 @dataclass
 class Finding:
-    """A promise that was broken.
+    """A law that a case broke: its number and the traceback, or how its process ended."""
 
-    Attributes:
-        area: the kind of attack.
-        case: its number.
-        text: what happened.
-    """
-
-    area: str
     case: int
     text: str
+
+    @property
+    def title(self) -> str:
+        """The last line, which names the law."""
+        return self.text.strip().splitlines()[-1]
 
 
 @dataclass
 class Outcome:
-    """What cases of one area came to.
+    """What the cases of one kind came to.
 
     Attributes:
-        endings: how many ended in which way.
-        findings: those that broke a promise.
-        cases: how many were begun.
+        endings: number of cases by ending.
+        findings: cases that broke a law.
+        cases: number of cases.
     """
 
     endings: Counter[str] = field(default_factory=Counter)
@@ -53,92 +75,137 @@ class Outcome:
     cases: int = 0
 
 
-def generator_of(area: str, seed: int, case: int) -> np.random.Generator:
-    """The random numbers of a case."""
-    return np.random.default_rng([seed, case, *area.encode()])
+def generator_of(name: str, seed: int, case: int) -> Rng:
+    """Return the random numbers of a case of a kind."""
+    return np.random.default_rng([seed, case, *name.encode()])
 
 
-def run_case(areas: dict[str, Area], area: str, seed: int, case: int) -> tuple[str, str]:
-    """Run a case here; returns how it ended and, if it broke a promise, what happened."""
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+def run_case(kind: Kind, name: str, seed: int, case: int) -> tuple[str, str]:
+    """Run a case in this process; return its ending, and the traceback if it broke a law."""
     try:
         with tempfile.TemporaryDirectory() as folder:
-            ending = areas[area](generator_of(area, seed, case), Path(folder))
-    except KeyboardInterrupt:
-        raise
+            return kind.run(generator_of(name, seed, case), Path(folder)), ""
     except (Exception, SystemExit):  # noqa: BLE001 - whatever a case raises is a finding
         return "finding", traceback.format_exc()
-    grown = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
-    if case and grown > MOST_GROWTH:  # the first one loads and compiles
-        return "finding", f"took {grown >> 20} MiB"
-    return ending, ""
 
 
-def work(areas: dict[str, Area], area: str, seed: int, cases: Sequence[int]) -> None:
-    """Run cases, telling on stdout what begins and how it ends, a JSON line each."""
-    for case in cases:
-        _tell([case])
-        _tell([case, *run_case(areas, area, seed, case)])
+# --- in the process that runs the cases ----------------------------------------------------
 
 
-def _tell(line: list[object]) -> None:
-    sys.stdout.write(json.dumps(line) + "\n")
-    sys.stdout.flush()
+def work(kind: Kind, name: str, seed: int, first: int) -> None:
+    """Run cases from a number on until stdin is closed; report each on stdout, a JSON line."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that reports
+    reports = sys.stdout
+    sys.stdout = sys.stderr  # what a case prints is no report
+    kind.prepare()
+    _limit_memory()
+    stopped = threading.Event()
+    threading.Thread(target=lambda: (sys.stdin.read(), stopped.set()), daemon=True).start()
+    for case in itertools.count(first):
+        if stopped.is_set():
+            return
+        _report(reports, [case])
+        # The default action of SIGPROF ends the process, compiled code or not.
+        signal.setitimer(signal.ITIMER_PROF, CASE_SECONDS)
+        ended = run_case(kind, name, seed, case)
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        _report(reports, [case, *ended])
 
 
-def run_apart(
-    command: Sequence[str], area: str, cases: Sequence[int], limit: float = MOST_SECONDS
-) -> Outcome:
-    """Run cases in another process, and go on behind one that ends it or hangs.
+def _report(reports: object, line: list[object]) -> None:
+    print(json.dumps(line), file=reports, flush=True)  # type: ignore[call-overload]
+
+
+def _limit_memory() -> None:
+    """Have allocations fail rather than take the machine's memory."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    data = next(line for line in status.splitlines() if line.startswith("VmData:"))
+    most = 1024 * int(data.split()[1]) + _EXTRA_BYTES
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+
+
+# --- in the process that reports ------------------------------------------------------------
+
+
+def run_cases(
+    command: Sequence[str], *, seconds: float, most: int | None = None, first: int = 0
+) -> Iterator[tuple[int, str, str]]:
+    """Yield number, ending and traceback of cases that other processes run, one after another.
+
+    A process that crashes or exceeds its limits is a finding; another one goes on behind it.
 
     Args:
-        command: starts a process that calls `work`; the numbers of the cases are added.
-        area: for the findings.
-        cases: their numbers.
-        limit: seconds that a case may take.
+        command: of a process that calls `work`; the number of its first case is added.
+        seconds: to run cases for; preparing takes some of it, and the first case is always run.
+        most: number of cases, if limited.
+        first: number of the first case.
     """
-    outcome = Outcome()
-    left = list(cases)
-    while left:
-        begun, text = -1, ""
-        for line in _lines_of([*command, *map(str, left)], limit):
-            case, *ended = line
-            if not ended:
-                begun = int(str(case))
-                outcome.cases += 1
-                left = left[left.index(begun) + 1 :]
-                continue
-            ending, text = map(str, ended)
-            if text:
-                outcome.findings.append(Finding(area, begun, text))
-            else:
-                outcome.endings[ending] += 1
-            begun = -1
-        if begun >= 0:
-            outcome.findings.append(Finding(area, begun, "its process crashed or hung"))
-        elif left and not outcome.cases:
-            raise RuntimeError(f"{area}: its process ended before the first case")
-    return outcome
+    end = time.monotonic() + seconds
+    begun = first - 1
+    while begun < first or (time.monotonic() < end and (most is None or begun - first + 1 < most)):
+        started = begun + 1
+        with _Worker([*command, str(started)]) as worker:
+            open_case = None
+            for line in worker.lines():
+                if len(line) == 1:
+                    begun = open_case = int(str(line[0]))
+                    continue
+                open_case = None
+                yield begun, str(line[1]), str(line[2])
+                late = time.monotonic() >= end
+                if late or (most is not None and begun - first + 1 >= most):
+                    return
+        if open_case is not None:
+            yield open_case, "finding", ABNORMAL + worker.ending
+        elif begun < started:
+            raise RuntimeError(f"{' '.join(command)}: {worker.ending} before the first case")
 
 
-def _lines_of(command: Sequence[str], limit: float) -> Iterator[list[object]]:
-    """Yield what a process tells until it ends; it is killed if it is silent for too long."""
-    lines: queue.Queue[bytes] = queue.Queue()
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-        pipe = process.stdout
-        if pipe is None:
-            raise RuntimeError("its output was asked for")
+class _Worker:
+    """A process that reports lines; it ends with the block."""
 
-        def listen() -> None:
-            for line in pipe:
-                lines.put(line)
-            lines.put(b"")
+    def __init__(self, command: Sequence[str]) -> None:
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._lines: queue.Queue[bytes] = queue.Queue()
+        threading.Thread(target=self._listen, daemon=True).start()
+        self._is_silent = False
 
-        threading.Thread(target=listen, daemon=True).start()
+    def __enter__(self) -> "_Worker":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
         try:
-            while line := lines.get(timeout=limit):
+            self._process.wait(_LAST_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _listen(self) -> None:
+        if self._process.stdout is not None:
+            for line in self._process.stdout:
+                self._lines.put(line)
+        self._lines.put(b"")
+
+    def lines(self) -> Iterator[list[object]]:
+        """Yield what the process reports until it ends or is silent for too long."""
+        try:
+            while line := self._lines.get(timeout=SILENT_SECONDS):
                 yield json.loads(line)
         except queue.Empty:
-            return
-        finally:
-            process.kill()
+            self._is_silent = True
+
+    @property
+    def ending(self) -> str:
+        """How the process ended, in words."""
+        if self._is_silent:
+            return f"no answer within {SILENT_SECONDS:g} s"
+        status = self._process.returncode
+        if status is None or status >= 0:
+            return f"exit status {status}"
+        name = signal.Signals(-status).name
+        limit = f": more than {CASE_SECONDS:g} s of CPU time" if name == "SIGPROF" else ""
+        return f"{name}{limit}"

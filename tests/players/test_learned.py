@@ -118,6 +118,8 @@ WEIGHT, BIAS = "body__actor__weight", "body__actor__bias"
         ({"limits": {}}, {}, "damaged or foreign"),
         ({"limits": None}, {}, "damaged or foreign"),
         ({"seat": 2}, {}, 'expected a network of seat 0 or 1, or of "either", found 2'),
+        ({"seat": "\x1b[2J"}, {}, r"found '\\x1b\[2J'$"),
+        ({"seat": "x" * 1000}, {}, r"found 'x{59}\.\.\.$"),
         ({"seat": None}, {}, 'expected a network of seat 0 or 1, or of "either", found None'),
         ({}, {BIAS: None}, "expected 9 members, found 8: 1 missing .'body.actor.bias.npy'"),
         ({}, {"more": np.zeros(1, np.float32)}, "expected 9 members, found 10: .* .'more.npy'"),

@@ -68,6 +68,16 @@ def test_a_copied_environment_needs_no_file_and_draws_alike(tmp_path: Path, copi
         assert same(episode(env, None), episode(twin, None))
 
 
+def test_zeros_with_a_minus_are_found(tmp_path: Path) -> None:
+    path = tmp_path / f"mine{ENDING}"
+    observations, about = np.array([[-0.0, 1.0]], np.float32), np.array("{}")
+    np.savez(path, about=about, observations=observations, probabilities=np.array([[0.0, 1.0]]))
+    masks = np.ones((1, 2), np.bool_)
+    for zero in (0.0, -0.0):
+        shown = np.array([[zero, 1.0]], np.float32)
+        assert TableAgent(path).act(shown, masks).tolist() == [1]
+
+
 def test_other_scenarios_are_refused(tmp_path: Path) -> None:
     path = table_of(tmp_path / f"mine{ENDING}", 0, 1.0)
     with pytest.raises(ValueError, match="it is of observations of size"):

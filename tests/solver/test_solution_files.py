@@ -203,6 +203,7 @@ def test_other_headers_are_refused(saved: Path, header: bytes) -> None:
     [
         ({"format": "wfb_gym replay"}, "expected a solution"),
         ({"version": 0}, "expected format version 1, found 0"),
+        ({"version": "\x1b[2J"}, r'expected format version 1, found "\?\[2J"; solve'),
         ({"version": ...}, "damaged or foreign"),
         ({"rules": "0123"}, "other rules"),
         ({"rules": ...}, "damaged or foreign"),

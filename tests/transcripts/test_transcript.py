@@ -88,6 +88,28 @@ def test_players_have_names() -> None:
     assert named.players == ("me", "you")
 
 
+@pytest.mark.parametrize(
+    "name", ["\x1b[31mred", "a\u202eb", "two\nlines", "\ud800", "x" * 101, " "]
+)
+def test_names_that_break_the_rule_for_names(name: str, duel: Path) -> None:
+    with pytest.raises(ValueError, match="transcript: expected the names of two players"):
+        Transcript(load_scenario(DUEL), (name, "greedy"), 1, (), 0.0, over=False)
+    assert "line 1: expected the names of two players" in tamper(duel, 0, players=[name, "greedy"])
+
+
+def test_paths_of_players_are_shortened_to_names(tmp_path: Path) -> None:
+    class Named:
+        name = f"/{'folder/' * 20}\x1b[31m/caster.npz"
+
+        def __call__(self, observations: Any, masks: Any) -> Any:
+            return picks(observations, masks)
+
+    transcript = record(DUEL, Named(), "greedy", seed=0)
+    assert len(transcript.players[0]) == 100
+    assert transcript.players[0].endswith("?[31m/caster.npz")
+    assert read(write_to(transcript, tmp_path)) == transcript
+
+
 def test_a_policy_that_does_what_is_illegal() -> None:
     with pytest.raises(ValueError, match=r"player: action .* is illegal"):
         record(DUEL, lambda observations, masks: (~masks).argmax(axis=1), "greedy", seed=0)
@@ -212,6 +234,31 @@ def test_another_file(tmp_path: Path, text: str, message: str) -> None:
     assert message in refusal(path)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{}\n" * 1_400_000, "expected a transcript, found more than 4,194,304 bytes"),
+        ("{}\n" * 10_001, "line 10001: expected at most 10,000 lines, found 10,001"),
+        (
+            "{" + " " * 2**19 + "}\n{}\n",
+            "line 1: expected at most 524,288 characters, found 524,290",
+        ),
+    ],
+)
+def test_a_file_that_is_too_large(
+    tmp_path: Path, text: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "battle.jsonl"
+    path.write_text(text, encoding="utf-8")
+    monkeypatch.setattr(json, "loads", None)  # nothing of it is parsed
+    assert message in refusal(path)
+
+
+@pytest.mark.parametrize("words", ["\x1b[2J", "a\u202eb", "x" * 2001, "\ud800"])
+def test_words_that_a_terminal_would_not_show(duel: Path, words: str) -> None:
+    assert 'line 2: expected "words"' in tamper(duel, 1, words=words)
+
+
 def test_bytes(tmp_path: Path) -> None:
     path = tmp_path / "battle.jsonl"
     path.write_bytes(b"\xff\xfe")
@@ -230,6 +277,9 @@ def test_no_file(tmp_path: Path) -> None:
         ({"version": "1"}, '"version", a whole number, found "1"'),
         ({"players": ["one"]}, "the names of two players"),
         ({"seed": "x"}, '"seed", a whole number or null'),
+        ({"seed": -1}, '"seed", a whole number from 0'),
+        ({"seed": 1 << 128}, '"seed", a whole number from 0'),
+        ({"players": [1, 2]}, "the names of two players"),
         ({"scenario": "archmage-duel"}, '"scenario", an object'),
         ({"scenario": {"name": "nobody", "digest": ""}}, "a bundled scenario's name"),
         ({"scenario": {"name": DUEL, "digest": "0"}}, "archmage-duel as it is now"),

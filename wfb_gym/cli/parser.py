@@ -51,7 +51,10 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print what was expected and what was found on stderr, and exit with status 2."""
-        print(f"{self.prog}: {message}", file=sys.stderr)
+        from wfb_gym.scenario.errors import printable  # what files hold may be in a message
+
+        shown = "\n".join(map(printable, f"{self.prog}: {message}".split("\n")))
+        print(shown, file=sys.stderr)
         raise SystemExit(COULD_NOT_RUN)
 
 

@@ -24,6 +24,7 @@ from wfb_gym.packing import pack
 from wfb_gym.rules.dice import FACES
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 from wfb_gym.scenario.army import Army
+from wfb_gym.scenario.errors import printable, shortened
 from wfb_gym.scenario.sizes import DICE, WIZARDS
 from wfb_gym.scenario.spells import lore_spells
 from wfb_gym.seats import SEATS
@@ -39,13 +40,16 @@ _PROFILES = {"1": "Battle Wizard", "2": "Battle Wizard", "3": "Wizard Lord", "4"
 
 _WITHOUT_EQUALS = re.compile(r"(.*?)[\s:]+(\d+(?:\.\d+)?)")
 """A spell and its points without the sign between them."""
+_MAX_SHOWN = 200
+"""Characters of what was found in a message."""
 
 
 class PositionError(ValueError):
     """A position that cannot be: which option, what was expected, what was found."""
 
     def __init__(self, option: str, expected: str, found: object) -> None:
-        super().__init__(f"{option}: expected {expected}, found {found}")
+        shown = shortened(printable(str(found)), _MAX_SHOWN)
+        super().__init__(f"{option}: expected {expected}, found {shown}")
 
 
 @dataclass(frozen=True)

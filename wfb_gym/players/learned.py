@@ -23,11 +23,14 @@ from wfb_gym.files import DamagedFileError
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.players.interface import Actions, Masks, Observations
 from wfb_gym.players.network import PolicyNetwork, load_network
+from wfb_gym.scenario.errors import printable, shortened
 
 EITHER = "either"
 """In a file, in place of a seat: the network plays whichever it is asked for."""
 _BATCH = 1 << 12
 """Decisions that go through the network at once."""
+_MAX_SHOWN = 60
+"""Characters of what a file says in a message."""
 
 
 class NetworkAgent:
@@ -64,9 +67,9 @@ class NetworkAgent:
             self.name = str(path)
             self.network, self.about = load_network(path)
             if self.about.get("seat") not in (0, 1, EITHER):
-                found = self.about.get("seat")
+                found = shortened(repr(self.about.get("seat")), _MAX_SHOWN)
                 expected = f'a network of seat 0 or 1, or of "{EITHER}"'
-                raise DamagedFileError(f"{path}: expected {expected}, found {found!r}")
+                raise DamagedFileError(f"{path}: expected {expected}, found {found}")
         self.limits = self.network.limits
         seat = self.about["seat"]
         self.seat = None if seat == EITHER else int(seat)
@@ -123,10 +126,11 @@ class NetworkAgent:
     def _likeliest(self, observations: Observations, masks: Masks) -> Actions:
         size, actions = layout(self.limits).size, action_codec(self.limits).n
         if (size, actions) != (observations.shape[1], masks.shape[1]):
+            learned = shortened(printable(str(self.about.get("scenario", "unknown"))), _MAX_SHOWN)
             raise ValueError(
                 f"{self.name}: it learned observations of size {size} and {actions} "
                 f"actions, found {observations.shape[1]} and {masks.shape[1]}; play it in the "
-                f"scenario and seat that it learned ({self.about.get('scenario', 'unknown')})"
+                f"scenario and seat that it learned ({learned})"
                 f"{', with history=True' if self.limits.history else ''}"
             )
         return likeliest_actions(lambda *batch: self.network(*batch)[0], observations, masks)

@@ -23,11 +23,12 @@ from wfb_gym._records import Records
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import new_states
-from wfb_gym.files import describe_error, open_archive, refuse_damage, write_whole
+from wfb_gym.files import open_archive, refuse_damage, write_whole
 from wfb_gym.opponents.scripted import Scripted
 from wfb_gym.packing import pack
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario import Scenario, scenario_from_dict
+from wfb_gym.scenario.errors import format_value
 from wfb_gym.seats import seat_number
 from wfb_gym.solver.estimation import explore
 from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph, Progress, SavedGraph
@@ -267,9 +268,9 @@ def _check_header(path: Path, header: Any) -> None:
     if not isinstance(header, dict) or header.get("format") != _FORMAT:
         raise SolutionError(f"{path}: expected a solution that wfb_gym saved, found another file")
     if header["version"] != _VERSION:
-        found = describe_error(ValueError(header["version"]))
         raise SolutionError(
-            f"{path}: expected format version {_VERSION}, found {found}; solve it again"
+            f"{path}: expected format version {_VERSION}, found "
+            f"{format_value(header['version'])}; solve it again"
         )
     if header["rules"] != rules_digest():
         raise SolutionError(f"{path}: it was solved under other rules than these; solve it again")

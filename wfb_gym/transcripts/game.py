@@ -20,7 +20,7 @@ from wfb_gym.transcripts.effects import spell_words
 from wfb_gym.transcripts.names import ScenarioNames
 from wfb_gym.transcripts.narrator import Event, NarratedBattle
 from wfb_gym.transcripts.recording import make_chooser, play_on, rng_of_seed
-from wfb_gym.transcripts.transcript import Transcript
+from wfb_gym.transcripts.transcript import Transcript, player_label
 
 YOU = "you"
 """What a transcript calls the person."""
@@ -165,7 +165,8 @@ class Game:
 
     def transcript(self) -> Transcript:
         """Return the battle so far."""
-        players = (YOU, self.opponent) if self.seat == 0 else (self.opponent, YOU)
+        other = player_label(self.opponent)
+        players = (YOU, other) if self.seat == 0 else (other, YOU)
         battle, events = self.battle, tuple(self.events)
         scenario = self.narrated.scenario
         return Transcript(scenario, players, self.seed, events, battle.points, battle.is_over)

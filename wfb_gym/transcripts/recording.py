@@ -26,7 +26,7 @@ from wfb_gym.players.interface import Opponent, Policy
 from wfb_gym.players.registry import resolve_opponents
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.transcripts.narrator import Event, NarratedBattle
-from wfb_gym.transcripts.transcript import Transcript
+from wfb_gym.transcripts.transcript import Transcript, player_label
 
 ChooseAction: TypeAlias = Callable[[Battle, Rng], int]
 """A player at one battle: the engine code of its action; it draws only where it plays at random."""
@@ -127,7 +127,8 @@ def record(
 
     Raises:
         ScenarioError: there is no such scenario, or it is refused.
-        ValueError: an unknown player, or one that answers with an illegal action.
+        ValueError: an unknown player, one that answers with an illegal action, or a name that is
+            longer than 100 characters, blank or not printable.
     """
     narrated = NarratedBattle(load_scenario(scenario))
     players = [make_chooser(each, narrated, seat) for seat, each in enumerate((caster, dispeller))]
@@ -139,6 +140,7 @@ def record(
 def player_name(player: Opponent) -> str:
     """Name of a player in a transcript."""
     if isinstance(player, str):
-        return player
+        return player_label(player)
     name = getattr(player, "name", None) or getattr(player, "__name__", None)
-    return str(name or (player if hasattr(player, "__fspath__") else type(player).__name__))
+    shown = name or (player if hasattr(player, "__fspath__") else type(player).__name__)
+    return player_label(str(shown))

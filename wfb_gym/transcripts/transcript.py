@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
+
+from pydantic import TypeAdapter, ValidationError
 
 import wfb_gym
 from wfb_gym._jit import rules_digest
@@ -25,6 +27,8 @@ from wfb_gym.scenario import (
     load_scenario,
     scenario_from_dict,
 )
+from wfb_gym.scenario.errors import printable
+from wfb_gym.scenario.fields import MAX_NAME, Name, Writing
 from wfb_gym.scenario.sizes import ARMIES
 from wfb_gym.transcripts.hidden_sets import UNTOLD, all_as_told, as_told, sets_that_may_be
 from wfb_gym.transcripts.names import ScenarioNames
@@ -34,10 +38,18 @@ FORMAT = "wfb_gym transcript"
 VERSION = 1
 _HEADER = "the header of a transcript"
 _NO_TRANSCRIPT = "something else: this is no transcript"
-MAX_BYTES = 2**22
-"""Size of a file; the longest battles have a hundredth of it."""
 POINTS_TOLERANCE = 1e-9
 """Points that differ by no more are equal."""
+MAX_BYTES = 2**22
+"""Size of a file; whole battles of the bundled scenarios take up to 60 KB."""
+MAX_LINES = 10_000
+"""Lines of a file; whole battles of the bundled scenarios take up to 300."""
+MAX_LINE = 2**19
+"""Characters of a line; the header holds the scenario's document."""
+_MAX_SEED = 2**128 - 1
+_NAME: TypeAdapter[str] = TypeAdapter(Name)
+_WORDS: TypeAdapter[str] = TypeAdapter(Annotated[str, Writing(2000)])
+_PLAYERS = f"the names of two players, each of up to {MAX_NAME} printable characters, not blank"
 
 
 class TranscriptError(ValueError):
@@ -63,6 +75,9 @@ class Transcript:
         over: whether the battle was played to its end.
         source: name for error messages, the file's.
         is_public: whether it leaves out what was dealt of hidden items; see `published`.
+
+    Raises:
+        ValueError: a player's name breaks the rule for names; see `player_label`.
     """
 
     scenario: Scenario
@@ -74,6 +89,12 @@ class Transcript:
     source: str = field(default="transcript", compare=False)
     is_public: bool = False
 
+    def __post_init__(self) -> None:
+        """Check the names, which are printed as they are."""
+        if not _are_players(self.players):
+            found = describe_error(ValueError(str(self.players)))
+            raise ValueError(f"transcript: expected {_PLAYERS}, found {found}")
+
     def published(self) -> Self:
         """Return it without what was dealt of hidden items; what was used of them stays.
 
@@ -83,6 +104,30 @@ class Transcript:
             return self
         events = all_as_told(ScenarioNames(self.scenario), self.events, ())
         return replace(self, seed=None, events=tuple(events), is_public=True)
+
+
+def player_label(text: str) -> str:
+    """Return a player's name or path as a name that a transcript may hold; of a long one the end.
+
+    A file with a name that the rule for names forbids could not be read back.
+    """
+    shown = printable(text)
+    shown = shown if len(shown) <= MAX_NAME else f"...{shown[3 - MAX_NAME :]}"
+    return shown if shown.strip() else "player"
+
+
+def _are_players(names: Any) -> bool:
+    """Whether these are the names of two players."""
+    return len(names) == 2 and all(_fits(_NAME, name) for name in names)
+
+
+def _fits(rule: TypeAdapter[str], text: object) -> bool:
+    """Whether a text from a file follows a rule for texts."""
+    try:
+        rule.validate_python(text)
+    except ValidationError:
+        return False
+    return True
 
 
 # --- writing -------------------------------------------------------------------------------
@@ -218,12 +263,15 @@ def _transcript_of(source: str, lines: list["_Line"]) -> Transcript:
     scenario = _read_scenario(header)
     is_public = "public" in header.fields and header.get("public", bool)
     players = header.get("players", list)
-    if len(players) != 2 or not all(isinstance(name, str) for name in players):
-        raise header.error("the names of two players", players)
+    if not _are_players(players):
+        raise header.error(_PLAYERS, players)
+    seed = header.get("seed", int, type(None))
+    if seed is not None and not 0 <= seed <= _MAX_SEED:
+        raise header.error('"seed", a whole number from 0 to 2^128 - 1', "another number")
     return Transcript(
         scenario,
         (players[0], players[1]),
-        header.get("seed", int, type(None)),
+        seed,
         tuple(_read_event(line, is_public) for line in events),
         result.get_points("result"),
         result.get("over", bool),
@@ -237,9 +285,17 @@ def _parse_lines(source: str, data: bytes) -> list[_Line]:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise TranscriptError.at(source, 1, "text in UTF-8", str(error)) from None
+    count = text.removesuffix("\n").count("\n") + 1
+    if count > MAX_LINES:
+        raise TranscriptError.at(
+            source, MAX_LINES + 1, f"at most {MAX_LINES:,} lines", f"{count:,}"
+        )
     lines = []
     # Not splitlines(), which also splits at separators that a name may hold.
     for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
+        if len(line) > MAX_LINE:
+            expected, found = f"at most {MAX_LINE:,} characters", f"{len(line):,}"
+            raise TranscriptError.at(source, number, expected, found)
         try:
             fields = json.loads(line)
         except ValueError as error:
@@ -287,8 +343,10 @@ def _read_event(line: _Line, is_public: bool) -> Event:
         if not all(type(face) is int for face in dice):
             raise line.error("faces of dice", dice)
         faces = tuple(dice)
-    points = line.get_points("points")
-    return Event(kind, army, Node[node], code, faces, points, line.get("words", str))
+    points, words = line.get_points("points"), line.get("words", str)
+    if not _fits(_WORDS, words):
+        raise line.error('"words", a text of up to 2000 printable characters', words)
+    return Event(kind, army, Node[node], code, faces, points, words)
 
 
 # --- replaying -----------------------------------------------------------------------------

@@ -1,6 +1,5 @@
-"""Attacks on environments: random battles, damaged states, calls that make no sense."""
+"""Calls with arguments that make no sense, and random battles of random scenarios."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,35 +10,20 @@ import numpy as np
 import wfb_gym  # noqa: F401 - registers the ids
 from tests.engine.invariants import BROKEN, play_on
 from tests.envs.playing import PHASES
+from tests.fuzzing.laws import require_message
+from tests.fuzzing.running import Kind, Rng
 from wfb_gym.engine.generator import key_of_seed, new_rngs
 from wfb_gym.engine.state import new_states, new_work_spaces
 from wfb_gym.generating import Generation, generate
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, ScenarioError, bundled_scenarios, load_scenario
 
-Rng = np.random.Generator
-
 IDS = ("wfb_gym/Caster-v0", "wfb_gym/Dispeller-v0", "wfb_gym/Battle-v0")
 OPPONENTS = ("random", "greedy", "veteran", ["random", "veteran"])
 BATTLES = ("border-skirmish", "redhorn-pass", "ford-of-the-green-lady")
-MOST_ROUNDS = 400
 MISUSES = 40
-REFUSED = (ValueError, TypeError, gym.error.Error, AssertionError)
+REJECTED = (ValueError, TypeError, gym.error.Error, AssertionError)
 """What a call that makes no sense may raise; assertions are Gymnasium's own."""
-
-
-def require(condition: bool, promise: str) -> None:
-    """Raise what a broken promise raises, unless the condition holds."""
-    if not condition:
-        raise AssertionError(promise)
-
-
-def require_message(error: Exception) -> None:
-    """A message has words, no control characters, and can be read."""
-    text = str(error)
-    require(re.search(r"\w{3}", text) is not None, f"{type(error).__name__} without a word")
-    require(len(text) < 20_000, f"a message of {len(text)} characters: {text[:200]}")
-    require(text.replace("\n", "").isprintable(), f"control characters: {text[:200]!r}")
 
 
 def random_scenario(rng: Rng) -> Scenario | None:
@@ -64,17 +48,17 @@ def random_scenario(rng: Rng) -> Scenario | None:
         return None
 
 
-def play(rng: Rng, folder: Path) -> str:
+def _play(rng: Rng, folder: Path) -> str:
     """Random battles break no invariant of the rules."""
     scenario = random_scenario(rng)
     if scenario is None:
         return "no such army"
     play_randomly(scenario, int(rng.integers(0, 2**63)), 3000)
-    return "played"
+    return "accepted"
 
 
 def play_randomly(scenario: Scenario, seed: int, steps: int) -> None:
-    """Play random battles for so many steps; an AssertionError if an invariant is broken."""
+    """Play random battles for a number of steps; an AssertionError if an invariant is broken."""
     packed, states, rngs, scratch = pack(scenario), new_states(1), new_rngs(1), new_work_spaces()
     rngs[0].key = key_of_seed(seed)
     failed, taken, _ = play_on(packed[0], states[0], rngs[0], scratch[0], steps, False)
@@ -94,75 +78,22 @@ def random_envs(rng: Rng, count: int) -> dict[str, Any]:
     return {"id": name, "num_envs": count, "scenario": scenario, "opponent": opponent}
 
 
-def states(rng: Rng, folder: Path) -> str:
-    """A damaged state is refused, and nothing has changed; or it can be played to its end."""
-    envs: Any = gym.make_vec(**random_envs(rng, 3))
-    _, infos = envs.reset(seed=int(rng.integers(2**31)))
-    for _ in range(int(rng.integers(0, 12))):
-        *_, infos = envs.step(random_actions(rng, infos["action_mask"]))
-    whole = envs.get_state()
-    try:
-        _, infos = envs.set_state({**whole, "envs": damaged_environments(rng, envs)})
-    except ValueError as error:
-        require(envs.get_state() == whole, "a refused state changed something")
-        require_message(error)
-        return "refused"
-    ended = np.zeros(3, np.bool_)
-    for _ in range(MOST_ROUNDS):
-        assert infos["action_mask"].any(1).all(), "nothing is legal"
-        observations, rewards, terminated, _, infos = envs.step(
-            random_actions(rng, infos["action_mask"])
-        )
-        assert np.isfinite(observations).all()
-        assert np.isfinite(rewards).all()
-        ended |= terminated
-    assert ended.all(), "an episode does not end"
-    return "played"
-
-
-def damaged_environments(rng: Rng, envs: Any) -> bytes:
-    """Bytes of the environments, with some of them, or of their numbers, replaced."""
-    records = envs.batch.envs.copy()
-    if rng.random() < 0.1:
-        return bytes(records.tobytes()[: int(rng.integers(records.nbytes))])
-    for _ in range(int(rng.integers(1, 4))):
-        if rng.random() < 0.3:
-            raw = records.view(np.uint8).reshape(-1)
-            raw[int(rng.integers(raw.size))] = rng.integers(256)
-            continue
-        table, dtype = records, records.dtype
-        while dtype.names:
-            name = str(rng.choice(dtype.names))
-            table, dtype = table[name], table[name].dtype
-        numbers = table.reshape(-1)
-        place = int(rng.integers(numbers.size))
-        edges = [np.nan, np.inf, -1e300] if dtype.kind == "f" else [*_edges(dtype), 0, 1, 2, 3, 9]
-        flat = np.unravel_index(place, table.shape)
-        table[flat] = edges[int(rng.integers(len(edges)))]
-    return bytes(records.tobytes())
-
-
-def _edges(dtype: Any) -> tuple[int, int]:
-    limits = np.iinfo(dtype)
-    return int(limits.min), int(limits.max)
-
-
-def misuse(rng: Rng, folder: Path) -> str:
-    """A call that makes no sense is refused in words, and play goes on as if it had not been."""
+def _misuse(rng: Rng, folder: Path) -> str:
+    """A call that makes no sense is rejected, and play goes on as if it had not been."""
     keys = random_envs(rng, 3)
     envs: Any = gym.make_vec(**keys)
     twin: Any = gym.make_vec(**keys)
     seed = int(rng.integers(2**31))
     for each in (envs, twin):
         _, infos = each.reset(seed=seed)
-    refused = 0
+    rejected = 0
     for _ in range(MISUSES):
         call = NONSENSE[int(rng.integers(len(NONSENSE)))]
         try:
             call(envs, rng)
-        except REFUSED as error:
+        except REJECTED as error:
             require_message(error)
-            refused += 1
+            rejected += 1
         else:
             raise AssertionError(f"accepted: {call.__name__}")
         actions = random_actions(rng, infos["action_mask"])
@@ -170,8 +101,8 @@ def misuse(rng: Rng, folder: Path) -> str:
         for one, other in zip(got[:4], expected[:4], strict=True):
             assert np.array_equal(one, other), f"{call.__name__} changed something"
         infos = got[4]
-    assert refused == MISUSES
-    return "refused"
+    assert rejected == MISUSES
+    return "rejected"
 
 
 def _too_many(envs: Any, rng: Rng) -> None:
@@ -221,3 +152,7 @@ def _bad_arguments(envs: Any, rng: Rng) -> None:
 NONSENSE: tuple[Callable[[Any, Rng], None], ...] = (
     _too_many, _no_integers, _texts, _outside, _bad_seed, _bad_mask, _bad_state, _bad_arguments,
 )  # fmt: skip
+
+
+PLAY = Kind(_play, lambda: play_randomly(load_scenario("apprentice"), 1, 100))
+MISUSE = Kind(_misuse)

@@ -1,0 +1,487 @@
+"""Files with one wrong value, signed again: rejected by one error of their reader, or sound.
+
+A `Format` knows how a file is decoded to nested values and encoded again, and which laws hold for
+what its reader accepts.
+"""
+
+import contextlib
+import hashlib
+import io
+import json
+import math
+import zipfile
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from agents.checkpoints import _TITLE, FORMAT, CheckpointError, load_checkpoint
+from agents.self_play.settings import Settings
+from agents.self_play.trainer import Trainer, check_checkpoint
+from experiments.leaderboards.submissions import FOLDER, SubmissionError, read_submission
+from tests.fuzzing.calls import play_randomly
+from tests.fuzzing.laws import attempt, require, require_printable
+from tests.fuzzing.mutations import DEEP, LONG, damaged, mutated, pick
+from tests.fuzzing.running import Kind, Rng
+from tests.scenario.mutants import mutant
+from wfb_gym import solver, transcripts
+from wfb_gym.cli import main
+from wfb_gym.engine.state import STATE
+from wfb_gym.envs.kernel import ENVIRONMENT
+from wfb_gym.envs.self_play import SelfPlayBatch
+from wfb_gym.files import DamagedFileError
+from wfb_gym.packing import pack
+from wfb_gym.players import registry
+from wfb_gym.players.learned import NetworkAgent
+from wfb_gym.players.network import PolicyNetwork, save_network
+from wfb_gym.players.policy_table import TableAgent, save_table
+from wfb_gym.scenario import ScenarioError, load_scenario, scenario_from_dict
+from wfb_gym.solver.solution import Solution, SolutionError, packed_digest
+from wfb_gym.transcripts import Transcript, TranscriptError
+from wfb_gym.transcripts.transcript import scenario_digest, text_of
+
+torch.set_num_threads(1)  # CPU seconds are measured
+
+_SMALL = "apprentice"
+_HUGE = 240 << 20
+"""Bytes that some small archives unpack to."""
+_RAW = 0.12
+_PACKED = 0.04
+_MANY = 0.3
+"""Probabilities of damaged bytes, of an archive that is far larger inside, and that it has many
+members rather than a large one."""
+
+
+class Format(NamedTuple):
+    """A kind of file.
+
+    Attributes:
+        name: of a file.
+        make: returns the contents of a valid file.
+        decode: contents to nested values.
+        encode: the reverse, with digests that fit; it takes any values.
+        read: reads a file and does with it what a user would.
+        error: that reading raises for any file that it rejects.
+        check: checks the laws of what was read; it may raise `error` too, as replaying does.
+    """
+
+    name: str
+    make: Callable[[], bytes]
+    decode: Callable[[bytes], Any]
+    encode: Callable[[Any], bytes]
+    read: Callable[[Path], Any]
+    error: type[Exception]
+    check: Callable[[Any, Path], None]
+
+
+def _run(form: Format, rng: Rng, folder: Path) -> str:
+    content, way = _whole(form), rng.random()
+    if way < _RAW:
+        content = damaged(rng, content)
+    elif way < _RAW + _PACKED and content[:2] == b"PK":
+        content = _amplified(rng, content)
+    else:
+        content = form.encode(mutated(rng, form.decode(content)))
+    path = folder / form.name
+    path.write_bytes(content)
+    reading = attempt(partial(form.read, path), form.error)
+    if not reading.is_accepted:
+        return "rejected"
+    form.check(reading.value, path)
+    return "accepted"
+
+
+@cache
+def _whole(form: Format) -> bytes:
+    return form.make()
+
+
+def _prepare(form: Format) -> None:
+    """Check that a valid file is accepted, also after it is decoded and encoded."""
+    for content in (_whole(form), form.encode(form.decode(_whole(form)))):
+        path = Path(mkdtemp()) / form.name
+        path.write_bytes(content)
+        form.check(form.read(path), path)
+
+
+def kind_of(form: Format) -> Kind:
+    """Return the kind of input that a format's files are."""
+    return Kind(partial(_run, form), partial(_prepare, form))
+
+
+# --- JSON and archives ---------------------------------------------------------------------
+
+
+def _to_json(value: Any) -> str:
+    """Return JSON, with lists nested in place of `DEEP`."""
+    try:
+        text = json.dumps(value, default=str)
+    except (TypeError, ValueError):  # keys that are none
+        text = json.dumps(str(value))
+    return text.replace(f'"{DEEP}"', "[" * 50_000 + "]" * 50_000)
+
+
+def _from_archive(content: bytes) -> dict[str, Any]:
+    """Return the members of an archive by name: arrays, and bytes of others."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    return {
+        name: np.load(io.BytesIO(data)) if name.endswith(".npy") else data
+        for name, data in members.items()
+    }
+
+
+def _to_archive(members: Any) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, member in members.items() if isinstance(members, Mapping) else ():
+            shown = str(name).encode("utf-8", "replace").decode()[:60_000] or "x"
+            archive.writestr(shown, member if isinstance(member, bytes) else _npy(member))
+    return made.getvalue()
+
+
+def _npy(value: Any) -> bytes:
+    made = io.BytesIO()
+    try:
+        array = np.asarray(value)
+    except ValueError:  # lists of different lengths
+        array = np.array(None, object)
+    np.save(made, array, allow_pickle=True)
+    return made.getvalue()
+
+
+def _amplified(rng: Rng, content: bytes) -> bytes:
+    """Return an archive of few bytes with a member that unpacks to many, or with many members."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    if rng.random() < _MANY:
+        return _to_archive(members | {f"{number}.npy": b"" for number in range(20_000)})
+    dtype = np.dtype(pick(rng, ("f4", "i1", "f8", f"U{_HUGE // 4}")))
+    count = _HUGE // dtype.itemsize
+    header = {"descr": dtype.str, "fortran_order": False, "shape": (count,) if count > 1 else ()}
+    name = pick(rng, [*members, "more.npy"])
+    members.pop(name, None)
+    made = io.BytesIO(_to_archive(members))
+    with (
+        zipfile.ZipFile(made, "a", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+        archive.open(name, "w") as member,
+    ):
+        if name.endswith(".npy"):
+            np.lib.format.write_array_header_1_0(member, header)
+        for _ in range(_HUGE >> 20):
+            member.write(bytes(1 << 20))
+    return made.getvalue()
+
+
+def _finite(values: Any) -> bool:
+    return bool(np.isfinite(values).all())
+
+
+# --- policies and tables -------------------------------------------------------------------
+
+
+@cache
+def _decisions() -> tuple[Any, Any]:
+    """Return observations and masks of a small scenario's first seat."""
+    battles, rng = SelfPlayBatch(64, _SMALL), np.random.default_rng(0)
+    first, second = battles.reset(1)
+    observations, masks = [], []
+    for _ in range(10):
+        observations.append(first.observations)
+        masks.append(first.masks)
+        actions = (np.where(e.masks, rng.random(e.masks.shape), -1.0) for e in (first, second))
+        first, second = battles.play(*(each.argmax(1).astype(np.int64) for each in actions))
+    found, places = np.unique(np.concatenate(observations), axis=0, return_index=True)
+    return found, np.concatenate(masks)[places]
+
+
+@cache
+def _battles() -> SelfPlayBatch:
+    return SelfPlayBatch(2, _SMALL)
+
+
+def _make_policy() -> bytes:
+    path = Path(mkdtemp()) / "policy.npz"
+    network = PolicyNetwork(_battles().views[0].limits, "entities", 4)
+    save_network(network, path, {"seat": 0, "scenario": _SMALL, "score": 97.5})
+    return path.read_bytes()
+
+
+def _decode_policy(content: bytes) -> dict[str, Any]:
+    arrays = _from_archive(content)
+    about = json.loads(str(arrays.pop("about.npy")))
+    return {"about": about, "arrays": arrays}
+
+
+def _encode_policy(value: Any) -> bytes:
+    value = value if isinstance(value, Mapping) else {}
+    arrays = value.get("arrays")
+    members = dict(arrays) if isinstance(arrays, Mapping) else {}
+    if "about" in value:
+        members["about.npy"] = np.array(_to_json(value["about"]))
+    return _to_archive(members)
+
+
+def _check_policy(agent: Any, path: Path) -> None:
+    require(isinstance(agent, NetworkAgent), f"a policy that is read as {type(agent).__name__}")
+    weights = agent.network.state_dict()
+    require(all(bool(torch.isfinite(each).all()) for each in weights.values()), "weights: finite")
+    decisions = _battles().reset(1)[0]
+    with contextlib.suppress(ValueError):  # other sizes
+        chosen = agent.act(decisions.observations, decisions.masks)
+        require(bool(decisions.masks[np.arange(2), chosen].all()), "acts: legal actions")
+
+
+POLICY = kind_of(
+    Format(
+        "policy.npz", _make_policy, _decode_policy, _encode_policy,
+        lambda path: registry.make_agent(str(path)), DamagedFileError, _check_policy,
+    )
+)  # fmt: skip
+
+
+def _make_table() -> bytes:
+    observations, masks = _decisions()
+    path = Path(mkdtemp()) / "policy.table.npz"
+    about = {"scenario": _SMALL, "seat": 0, "command": "python -m agents.cfr"}
+    save_table(path, observations, masks / masks.sum(1, keepdims=True), about)
+    return path.read_bytes()
+
+
+def _check_table(agent: Any, path: Path) -> None:
+    require(isinstance(agent, TableAgent), f"a table that is read as {type(agent).__name__}")
+    with np.load(path) as held:
+        observations, probabilities = held["observations"], held["probabilities"]
+    require(_finite(observations), "observations: finite")
+    require(_finite(probabilities) and bool((probabilities >= 0.0).all()), "probabilities: from 0")
+    require(bool((np.abs(probabilities.sum(1) - 1.0) < 1e-5).all()), "probabilities: sum to 1")
+    if len(observations):
+        masks = probabilities > 0.0
+        chosen = agent.act(observations, masks)
+        require(bool(masks[np.arange(len(masks)), chosen].all()), "acts: actions of the table")
+
+
+TABLE = kind_of(
+    Format(
+        "policy.table.npz", _make_table, _decode_policy, _encode_policy,
+        lambda path: registry.make_agent(str(path)), DamagedFileError, _check_table,
+    )
+)  # fmt: skip
+
+
+# --- solutions -----------------------------------------------------------------------------
+
+
+def _make_solution() -> bytes:
+    path = Path(mkdtemp()) / "solution.zip"
+    solver.solve(_SMALL).save(path)
+    return path.read_bytes()
+
+
+def _decode_solution(content: bytes) -> dict[str, Any]:
+    arrays = _from_archive(content)
+    header = json.loads(arrays.pop("header.json"))
+    header["scenario"] = json.loads(header["scenario"])
+    return {"header": header, "arrays": arrays}
+
+
+def _encode_solution(value: Any) -> bytes:
+    value = value if isinstance(value, Mapping) else {}
+    arrays, header = value.get("arrays"), value.get("header")
+    members = dict(arrays) if isinstance(arrays, Mapping) else {}
+    if isinstance(header, Mapping) and "scenario" in header:
+        header = dict(header)
+        with contextlib.suppress(Exception):
+            scenario = scenario_from_dict(header["scenario"])
+            same = load_scenario(_SMALL) == scenario
+            header["table"] = header["table"] if same else packed_digest(pack(scenario))
+        header["scenario"] = _to_json(header["scenario"])
+    members["header.json"] = _to_json(header).encode()
+    return _to_archive(members)
+
+
+def _check_solution(solution: Solution, path: Path) -> None:
+    require(0.0 <= solution.seconds < math.inf, f"seconds is {solution.seconds}, expected from 0")
+    require(_finite(solution.graph.values), "values: finite")
+    require(math.isfinite(solution.value), f"value is {solution.value}")
+    again = path.with_name("again.zip")
+    solution.save(again)
+    same = solver.load(again)
+    require((same.value, same.seconds) == (solution.value, solution.seconds), "the same when saved")
+    policy = solution.policy("caster")
+    solver.normalised_score(solution, policy, "caster")
+
+
+SOLUTION = kind_of(
+    Format(
+        "solution.zip", _make_solution, _decode_solution, _encode_solution, solver.load,
+        SolutionError, _check_solution,
+    )
+)  # fmt: skip
+
+
+# --- checkpoints ---------------------------------------------------------------------------
+
+
+def _settings(folder: Path) -> Settings:
+    return Settings(scenario=(_SMALL,), num_envs=8, rollout=4, width=8, steps=1000, out=folder)
+
+
+def _make_checkpoint() -> bytes:
+    folder = Path(mkdtemp())
+    trainer = Trainer(_settings(folder))
+    trainer.update()
+    trainer.save()
+    return (folder / "checkpoint.pt").read_bytes()
+
+
+def _decode_checkpoint(content: bytes) -> Any:
+    state = torch.load(io.BytesIO(content.partition(b"\n")[2]), weights_only=True)
+    part = state["parts"][0]
+    part["battles"]["battles"] = np.frombuffer(part["battles"]["battles"], ENVIRONMENT)
+    part["archive"]["states"] = part["archive"]["states"].numpy().view(STATE).reshape(-1)
+    return _map(state, lambda each: each.numpy() if isinstance(each, torch.Tensor) else each)
+
+
+def _encode_checkpoint(value: Any) -> bytes:
+    def plain(each: Any) -> Any:
+        if not isinstance(each, np.ndarray):
+            return each
+        if each.dtype == ENVIRONMENT:
+            return each.tobytes()
+        if each.dtype == STATE:
+            each = np.frombuffer(each.tobytes(), np.uint8)
+        try:
+            return torch.from_numpy(each.copy())
+        except TypeError:  # texts and objects
+            return each.tolist()
+
+    memory = io.BytesIO()
+    torch.save(_map(value, plain), memory)
+    content = memory.getvalue()
+    return _TITLE + f"{FORMAT} {hashlib.sha256(content).hexdigest()}\n".encode() + content
+
+
+def _map(value: Any, change: Callable[[Any], Any]) -> Any:
+    """Return nested values with each leaf changed."""
+    if isinstance(value, Mapping):
+        return {key: _map(each, change) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_map(each, change) for each in value)
+    return change(value)
+
+
+def _read_checkpoint(path: Path) -> Trainer:
+    settings = _settings(path.parent)
+    state = load_checkpoint(path.parent)
+    check_checkpoint(state, settings)
+    trainer = Trainer(settings)
+    trainer.set_state(state)
+    return trainer
+
+
+def _check_checkpoint(trainer: Trainer, path: Path) -> None:
+    trainer.save()
+    again = _read_checkpoint(path)
+    require(again.battles.get_state() == trainer.battles.get_state(), "the same when saved")
+    for each in (trainer, again):
+        each.update()
+        each.update()
+    same = (trainer.frames, trainer.learned) == (again.frames, again.learned)
+    require(same and trainer.frames >= 0, "plays on as the one that was saved")
+
+
+CHECKPOINT = kind_of(
+    Format(
+        "checkpoint.pt", _make_checkpoint, _decode_checkpoint, _encode_checkpoint,
+        _read_checkpoint, CheckpointError, _check_checkpoint,
+    )
+)  # fmt: skip
+
+
+# --- transcripts, submissions, scenarios ---------------------------------------------------
+
+
+def _make_transcript() -> bytes:
+    scenario = load_scenario("border-skirmish").model_dump(mode="json", exclude_defaults=True)
+    own = scenario_from_dict(scenario | {"name": "own"})
+    return text_of(transcripts.record(own, "greedy", "random", seed=1)).encode()
+
+
+def _encode_transcript(value: Any) -> bytes:
+    lines = value if isinstance(value, list) else [value]
+    if lines and isinstance(lines[0], Mapping) and isinstance(lines[0].get("scenario"), Mapping):
+        entry = dict(lines[0]["scenario"])
+        with contextlib.suppress(Exception):
+            entry["digest"] = scenario_digest(scenario_from_dict(entry["document"]))
+        lines = [dict(lines[0]) | {"scenario": entry}, *lines[1:]]
+    text = "\n".join(map(_to_json, lines))
+    return text.encode() if len(lines) < LONG else b"{}\n" * (20 * LONG)
+
+
+def _check_transcript(transcript: Transcript, path: Path) -> None:
+    for text in (*transcript.players, *(event.words for event in transcript.events)):
+        require_printable(text, "transcript")
+    again = path.with_name("again.jsonl")
+    transcripts.write(transcript, again)
+    require(transcripts.read(again) == transcript, "the same when written")
+    attempt(partial(transcripts.replay, transcript), TranscriptError)
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main(["replay", str(path)])
+        except SystemExit as ended:
+            require(ended.code == 2, f"replay: exit status {ended.code}")
+    for printed in (out, err):
+        require_printable(printed.getvalue(), "replay")
+        require(len(printed.getvalue()) < LONG, "replay: prints little")
+
+
+TRANSCRIPT = kind_of(
+    Format(
+        "battle.jsonl", _make_transcript,
+        lambda content: [json.loads(line) for line in content.splitlines()],
+        _encode_transcript, transcripts.read, TranscriptError, _check_transcript,
+    )
+)  # fmt: skip
+
+
+def _check_submission(submission: Any, path: Path) -> None:
+    def check(value: Any) -> None:
+        if isinstance(value, str):
+            require_printable(value, "submission")
+        require(not isinstance(value, float) or math.isfinite(value), f"a score of {value}")
+
+    _map(submission.model_dump(), check)
+
+
+SUBMISSION = kind_of(
+    Format(
+        "PPO.json", (FOLDER / "PPO.json").read_bytes, json.loads,
+        lambda value: _to_json(value).encode(), read_submission, SubmissionError,
+        _check_submission,
+    )
+)  # fmt: skip
+
+
+def _run_scenario(rng: Rng, folder: Path) -> str:
+    """Read a damaged scenario from a file or from Python, and play what is accepted."""
+    document = mutant(rng)
+    path = folder / "mutant.toml"
+    if isinstance(document, str):
+        path.write_bytes(document.encode("utf-8", "surrogatepass"))
+    read = partial(load_scenario, path)
+    if not isinstance(document, str):
+        read = partial(scenario_from_dict, document)
+    reading = attempt(read, ScenarioError)
+    if not reading.is_accepted:
+        return "rejected"
+    play_randomly(reading.value, int(rng.integers(2**63)), 1000)
+    return "accepted"
+
+
+SCENARIO = Kind(_run_scenario, lambda: play_randomly(load_scenario(_SMALL), 1, 100))

@@ -1,0 +1,33 @@
+"""All kinds of input by name; a kind's module is imported when its cases run."""
+
+from importlib import import_module
+
+from tests.fuzzing.running import Kind
+
+_PLACES = {
+    "play": "calls:PLAY",
+    "calls": "calls:MISUSE",
+    "states": "states:ENVIRONMENTS",
+    "self-play": "states:SELF_PLAY",
+    "scenario": "files:SCENARIO",
+    "policy": "files:POLICY",
+    "table": "files:TABLE",
+    "solution": "files:SOLUTION",
+    "checkpoint": "files:CHECKPOINT",
+    "transcript": "files:TRANSCRIPT",
+    "submission": "files:SUBMISSION",
+    "session": "web:SESSION",
+    "server": "web:SERVER",
+}
+NAMES = tuple(_PLACES)
+
+
+def find_kind(name: str) -> Kind:
+    """Return the kind of that name.
+
+    Raises:
+        ImportError: a package is not installed that the kind needs.
+    """
+    module, _, constant = _PLACES[name].partition(":")
+    kind: Kind = getattr(import_module(f"tests.fuzzing.{module}"), constant)
+    return kind
