@@ -218,8 +218,8 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
             seed: environment i gets seed + i and plays what a single environment does under
                 that seed; a sequence gives one for each; None goes on with the dice as they
                 come.
-            options: ``reset_mask``, bool, shape (n,): reset these alone, as DISABLED mode needs;
-                other keys are ignored.
+            options: ``reset_mask``, bool, shape (n,): reset only these, as DISABLED mode needs;
+                other keys are ignored. The mapping is not changed.
 
         Returns:
             Observations, float32 (n, size), and infos.
@@ -229,8 +229,6 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         out = self.batch.reset(chosen, seeds)
         self._seeded = True
         self._np_random, self._np_random_seed = generator
-        if options is not None:
-            options.pop("reset_mask", None)  # as Gymnasium's own vector environments do
         return out.observations, self._infos(np.zeros(self.num_envs, np.bool_))
 
     def _reset_mask(self, options: dict[str, Any] | None) -> NDArray[np.bool_]:
