@@ -10,7 +10,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.utils import env_checker
+from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
 from numpy.typing import NDArray
@@ -48,17 +48,6 @@ def native(name: str, num_envs: int, **keys: Any) -> Any:
 
 def sync(name: str, num_envs: int, mode: AutoresetMode, **keys: Any) -> SyncVectorEnv:
     return SyncVectorEnv([lambda: raw(name, **keys)] * num_envs, autoreset_mode=mode)
-
-
-def data_equivalence(left: Any, right: Any) -> bool:
-    """Gymnasium's, which also compares types: infos count as the dicts that they are."""
-    return bool(env_checker.data_equivalence(_plain(left), _plain(right)))
-
-
-def _plain(data: Any) -> Any:
-    if isinstance(data, dict):
-        return {key: _plain(value) for key, value in data.items()}
-    return [_plain(each) for each in data] if isinstance(data, list | tuple) else data
 
 
 def run(envs: Any, steps: int, seed: int, mode: AutoresetMode) -> Iterator[tuple[Any, ...]]:

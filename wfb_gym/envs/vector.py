@@ -4,8 +4,8 @@ Spaces, infos and autoreset as Gymnasium's documentation has them; the stepping 
 `wfb_gym.envs.batch`'s.
 """
 
-from collections.abc import Callable, ItemsView, Iterable, Iterator, Sequence, ValuesView
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -15,16 +15,14 @@ from numpy.typing import NDArray
 
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.envs.batch import Batch
-from wfb_gym.envs.driver import RecycledArrays, part_of_state
+from wfb_gym.envs.driver import part_of_state
 from wfb_gym.envs.kernel import Autoreset, Step
+from wfb_gym.envs.recycled_arrays import RecycledArrays
 from wfb_gym.envs.scenario_set import ScenarioLike
 from wfb_gym.envs.spaces import action_space, observation_space
 from wfb_gym.envs.watching import FPS, RENDER_MODES, BatchWatcher, check_render_mode, draw_frames
 from wfb_gym.players.interface import Opponent
 from wfb_gym.scenario import Scenario
-
-_LATER = object()
-_SAME_STEP = Autoreset.SAME_STEP.value  # a plain number is compared faster
 
 
 def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
@@ -35,110 +33,6 @@ def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
         raise ValueError(
             f"autoreset_mode: expected a member of AutoresetMode or one of {values}, found {mode!r}"
         ) from None
-
-
-class StepInfos(dict[str, Any]):
-    """A dict whose costly and seldom read entries are made when they are first read.
-
-    In a batch of short episodes a quarter of the environments end in each step, and an array object
-    for each of their last observations would take longer than the step itself.
-
-    Args:
-        values: entries that exist.
-        later: functions that make the others; what they use must not change any more.
-    """
-
-    __slots__ = ("_later",)
-
-    def __init__(self, values: dict[str, Any], later: dict[str, Callable[[], Any]]) -> None:
-        super().__init__(values)
-        self.update(dict.fromkeys(later, _LATER))
-        self._later = later
-
-    def __getitem__(self, key: str) -> Any:
-        value = super().__getitem__(key)
-        if value is _LATER:
-            value = self._later.pop(key)()
-            super().__setitem__(key, value)
-        return value
-
-    def _make_all(self) -> None:
-        for key in [key for key in self._later if key in self]:
-            self[key]
-
-    def __iter__(self) -> Iterator[str]:
-        """Keys; having it here keeps `dict(infos)` from copying entries that are not made yet."""
-        return super().__iter__()
-
-    def get(self, key: str, default: Any = None) -> Any:
-        """As a dict's."""
-        return self[key] if key in self else default  # noqa: SIM401 (this is that get)
-
-    def items(self) -> ItemsView[str, Any]:  # type: ignore[override]
-        """As a dict's."""
-        self._make_all()
-        return super().items()
-
-    def values(self) -> ValuesView[Any]:  # type: ignore[override]
-        """As a dict's."""
-        self._make_all()
-        return super().values()
-
-    def pop(self, key: str, *default: Any) -> Any:
-        """As a dict's."""
-        if key in self:
-            self[key]
-        return super().pop(key, *default)
-
-    def setdefault(self, key: str, default: Any = None) -> Any:
-        """As a dict's."""
-        return self[key] if key in self else super().setdefault(key, default)
-
-    def copy(self) -> dict[str, Any]:
-        """As a dict's: a plain one."""
-        return dict(self)
-
-    def __eq__(self, other: object) -> bool:
-        return dict(self) == other
-
-    def __repr__(self) -> str:
-        return repr(dict(self))
-
-    __hash__ = None
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return dict, (dict(self),)
-
-
-class _LastSteps(NamedTuple):
-    """How the episodes ended that a SAME_STEP step has ended.
-
-    Flags are kept as bytes, which are sooner copied and searched than arrays.
-    """
-
-    ended: bytes  # n flags
-    final: NDArray[np.float32]  # (n, size); other rows are undefined
-    illegal: bytes  # n flags, of other environments too
-    actions: int  # in the action space
-
-    def flags(self) -> NDArray[np.bool_]:
-        return np.frombuffer(self.ended, np.bool_).copy()
-
-    def observations(self) -> NDArray[Any]:
-        found, members = np.full(len(self.ended), None, object), np.flatnonzero(self.flags())
-        found[members] = list(self.final[members])
-        return found
-
-    def infos(self) -> dict[str, Any]:
-        ended = self.flags()
-        pass_only = np.zeros((len(ended), self.actions), np.int8)
-        pass_only[ended, 0] = 1
-        return {
-            "action_mask": pass_only,
-            "_action_mask": ended,
-            "illegal_action": np.frombuffer(self.illegal, np.bool_) & ended,
-            "_illegal_action": ended.copy(),
-        }
 
 
 class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[Any]]):
@@ -156,9 +50,12 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         autoreset_mode: when ended episodes begin anew.
         points_per_reward: points that make a reward of 1.
         strict: raise on illegal actions instead of replacing them.
-        copy: as of Gymnasium's `SyncVectorEnv`. If False, a step writes observations, action masks
-            and final observations into the arrays of the step before, which saves memory and, in
-            large batches, time: copy what must outlast a step.
+        copy: as of Gymnasium's `SyncVectorEnv`. If False, a step writes observations and action
+            masks into the arrays of the step before, which saves memory and, in large batches,
+            time: copy what must outlast a step.
+        final_infos: whether SAME_STEP steps report how episodes ended, in ``final_obs`` and
+            ``final_info``, as Gymnasium does. Episodes are never truncated, so few learners need
+            it. Without it steps are faster, and ``illegal_action`` covers ended episodes too.
         render_mode: None, "ansi" or "rgb_array", as of single environments. Every environment is
             described step by step in Python, so this is for a few of them.
     """
@@ -182,6 +79,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         points_per_reward: float = 100.0,
         strict: bool = False,
         copy: bool = True,
+        final_infos: bool = True,
         render_mode: str | None = None,
     ) -> None:
         check_render_mode(render_mode)
@@ -196,6 +94,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
             self.batch.watcher = BatchWatcher(num_envs)
         self.strict = strict
         self.metadata = {**type(self).metadata, "autoreset_mode": mode}
+        self._reports_final = final_infos and mode == AutoresetMode.SAME_STEP
         self.limits = self.batch.limits
         self.single_observation_space = observation_space(self.batch.layout)
         self.single_action_space = action_space(self.batch.codec)
@@ -310,8 +209,8 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
             batch.check_actions(checked, strict=True)
         out = batch.step(checked)
         infos = self._infos(out.illegal)
-        if batch.mode == _SAME_STEP and True in (ended := out.terminations.tobytes()):
-            infos = self._with_final(infos, out, ended)
+        if self._reports_final and True in out.terminations.tobytes():  # faster than `any`
+            infos.update(self._final_infos(out))
         return out.observations, out.rewards, out.terminations, np.zeros(self.num_envs, bool), infos
 
     def render(self) -> tuple[Any, ...] | None:
@@ -354,19 +253,28 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
             "_illegal_action": self._every.copy(),
         }
 
-    def _with_final(self, infos: dict[str, Any], out: Step, ended: bytes) -> dict[str, Any]:
-        """Gymnasium's account of the episodes that ended in a SAME_STEP step."""
-        illegal = out.illegal.tobytes()
-        if True in illegal:
-            out.illegal[out.terminations] = False
-        last = _LastSteps(ended, out.final, illegal, self.batch.codec.n)
-        later = {
-            "final_obs": last.observations,
-            "_final_obs": last.flags,
-            "final_info": last.infos,
-            "_final_info": last.flags,
+    def _final_infos(self, out: Step) -> dict[str, Any]:
+        """Return Gymnasium's entries of the episodes that ended in a SAME_STEP step."""
+        ended = out.terminations.copy()
+        members = ended.nonzero()[0]
+        observations = np.empty(self.num_envs, object)  # of None
+        observations[members] = list(out.final[members])
+        pass_only = np.zeros(self.batch.allowed.shape, np.int8)
+        pass_only[:, 0] = ended
+        illegal = out.illegal & ended
+        out.illegal[members] = False  # the new episodes' first actions are still to come
+        infos = {
+            "action_mask": pass_only,
+            "_action_mask": ended,
+            "illegal_action": illegal,
+            "_illegal_action": ended.copy(),
         }
-        return StepInfos(infos, later)
+        return {
+            "final_obs": observations,
+            "_final_obs": ended.copy(),
+            "final_info": infos,
+            "_final_info": ended.copy(),
+        }
 
     def get_state(self) -> dict[str, Any]:
         """Everything that the environments' futures depend on; see `set_state`."""
