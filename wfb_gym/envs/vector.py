@@ -4,11 +4,13 @@ Spaces, infos and autoreset as Gymnasium's documentation has them; the stepping 
 `wfb_gym.envs.batch`'s.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
@@ -24,6 +26,8 @@ from wfb_gym.envs.watching import FPS, RENDER_MODES, BatchWatcher, check_render_
 from wfb_gym.players.interface import Opponent
 from wfb_gym.scenario import Scenario
 
+_METADATA = {"render_modes": list(RENDER_MODES), "render_fps": FPS}
+
 
 def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
     try:
@@ -33,6 +37,14 @@ def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
         raise ValueError(
             f"autoreset_mode: expected a member of AutoresetMode or one of {values}, found {mode!r}"
         ) from None
+
+
+def _check_max_episode_steps(steps: Any) -> None:
+    if steps not in (None, -1):
+        raise ValueError(
+            f"max_episode_steps: expected None, as battles end by the rules, found {steps!r}; "
+            'vectorization_mode="sync" truncates episodes, as gymnasium.make does'
+        )
 
 
 class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[Any]]):
@@ -58,14 +70,19 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
             it. Without it steps are faster, and ``illegal_action`` covers ended episodes too.
         render_mode: None, "ansi" or "rgb_array", as of single environments. Every environment is
             described step by step in Python, so this is for a few of them.
+        max_episode_steps: None or -1. The argument is here because `gymnasium.make_vec` passes it;
+            a limit raises, as this environment has no truncation.
+
+    Attributes:
+        autoreset_mode: as given, a member of `AutoresetMode`.
+        copy: as given.
+
+    Raises:
+        ValueError: an argument is none of these.
     """
 
     seat: int = 0
-    metadata: dict[str, Any] = {
-        "render_modes": list(RENDER_MODES),
-        "render_fps": FPS,
-        "autoreset_mode": AutoresetMode.SAME_STEP,
-    }
+    metadata: dict[str, Any] = {**_METADATA, "autoreset_mode": AutoresetMode.SAME_STEP}
 
     def __init__(  # noqa: PLR0913 - Gymnasium passes them by name
         self,
@@ -81,8 +98,10 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         copy: bool = True,
         final_infos: bool = True,
         render_mode: str | None = None,
+        max_episode_steps: int | None = None,
     ) -> None:
         check_render_mode(render_mode)
+        _check_max_episode_steps(max_episode_steps)
         mode = _autoreset_mode(autoreset_mode)
         self.batch = Batch(
             num_envs, scenario, self.seat, opponent, limits, Autoreset[mode.name],
@@ -93,8 +112,10 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         if render_mode is not None:
             self.batch.watcher = BatchWatcher(num_envs)
         self.strict = strict
+        self.autoreset_mode, self.copy = mode, copy
         self.metadata = {**type(self).metadata, "autoreset_mode": mode}
         self._reports_final = final_infos and mode == AutoresetMode.SAME_STEP
+        self._attributes: dict[str, list[Any]] = {}  # by `set_attr`
         self.limits = self.batch.limits
         self.single_observation_space = observation_space(self.batch.layout)
         self.single_action_space = action_space(self.batch.codec)
@@ -276,6 +297,60 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
             "_final_info": ended.copy(),
         }
 
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Call a method of each environment, or return an attribute of each.
+
+        Args:
+            name: a public name of the single environment, or one given to `set_attr`.
+            args: for the method; they are the same for each environment.
+            kwargs: as args.
+
+        Returns:
+            What each environment returns.
+
+        Raises:
+            AttributeError: environments of a batch have no such name.
+        """
+        if name in self._attributes:
+            values = self._attributes[name]
+            return tuple(each(*args, **kwargs) if callable(each) else each for each in values)
+        if name in _EACH:
+            return tuple(_EACH[name](self, *args, **kwargs))
+        if name in _SHARED:
+            return (getattr(self, _SHARED[name]),) * self.num_envs
+        names = ", ".join(sorted({*_EACH, *_SHARED, *self._attributes}))
+        raise AttributeError(f"name: expected one of {names}, found {name!r}")
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Return an attribute of each environment, as `call` does."""
+        return self.call(name)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Set an attribute of each environment.
+
+        Args:
+            name: ``strict``, or a new name for values of the caller.
+            values: a list or tuple with one for each environment, or one value for all.
+
+        Raises:
+            AttributeError: the attribute is fixed when the batch is made.
+            ValueError: not one value for each environment, or different ones for ``strict``.
+        """
+        listed = list(values) if isinstance(values, list | tuple) else [values] * self.num_envs
+        if len(listed) != self.num_envs:
+            raise ValueError(f"values: expected {self.num_envs}, found {len(listed)}")
+        if name == "strict":
+            if len({*map(bool, listed)}) > 1:
+                raise ValueError(f"strict: expected one value for all environments, found {listed}")
+            self.strict = bool(listed[0])
+        elif name in _EACH or hasattr(self, name):
+            raise AttributeError(f"name: expected strict or a new name, found {name!r}")
+        else:
+            self._attributes[name] = listed
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Nothing to close; takes what other vector environments take."""
+
     def get_state(self) -> dict[str, Any]:
         """Everything that the environments' futures depend on; see `set_state`."""
         return {**self.batch.get_state(), "seeded": self._seeded}
@@ -294,6 +369,41 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         self._seeded = seeded
         out = self.batch.look()
         return out.observations, self._infos(np.zeros(self.num_envs, np.bool_))
+
+
+def _single_spec(spec: EnvSpec | None) -> EnvSpec | None:
+    """Return the specification of one environment of a batch that `gymnasium.make_vec` made."""
+    if spec is None:
+        return None
+    kwargs = {key: value for key, value in spec.kwargs.items() if key not in _BATCH_ARGUMENTS}
+    return replace(spec, kwargs=kwargs)
+
+
+_BATCH_ARGUMENTS = (
+    "num_envs", "vectorization_mode", "autoreset_mode", "copy", "final_infos", "max_episode_steps",
+)  # fmt: skip
+"""Arguments of `gymnasium.make_vec` that `gymnasium.make` does not take."""
+_EACH: dict[str, Callable[..., Iterable[Any]]] = {
+    "action_masks": MagicPhaseVectorEnv.action_masks,
+    "action_meanings": lambda envs: [envs.action_meanings(i) for i in range(envs.num_envs)],
+    "metadata": lambda envs, *_, **__: [dict(_METADATA) for _ in range(envs.num_envs)],
+    "named_fields": lambda envs, observation: [
+        envs.batch.layout.named_fields(observation) for _ in range(envs.num_envs)
+    ],
+    "render": lambda envs: envs.render() or [None] * envs.num_envs,
+    "scenario": lambda envs, *_, **__: envs.scenarios,
+    "spec": lambda envs, *_, **__: [_single_spec(envs.spec)] * envs.num_envs,
+}
+"""Names of the single environment, and how a batch makes one value for each environment."""
+_SHARED = {
+    "action_space": "single_action_space",
+    "limits": "limits",
+    "observation_space": "single_observation_space",
+    "render_mode": "render_mode",
+    "seat": "seat",
+    "strict": "strict",
+}
+"""Names of the single environment whose value all environments share, and the batch's names."""
 
 
 class CasterVectorEnv(MagicPhaseVectorEnv):
