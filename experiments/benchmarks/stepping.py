@@ -79,7 +79,7 @@ def choosing_round(
 def batch_round(size: int, opponent: str, scenario: str) -> Round:
     """Measure the vector environment under random legal actions."""
     envs: Any = gym.make_vec(
-        "wfb_gym/Caster-v0", num_envs=size, opponent=opponent, scenario=scenario
+        "wfb_gym/Caster-v0", num_envs=size, opponent=opponent, scenario=scenario, final_infos=False
     )
     actions = np.zeros(size, np.int64)
 

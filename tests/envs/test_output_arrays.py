@@ -1,15 +1,39 @@
 """Arrays that steps give: never written again while anybody has them, unless that was asked for."""
 
+import gc
 import pickle
+import sys
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
+from numpy.lib.stride_tricks import as_strided
+from numpy.typing import NDArray
 
-from wfb_gym.envs.driver import RecycledArrays
+from wfb_gym.envs.recycled_arrays import RecycledArrays
 
 SIZE = 8
+HOLDERS: dict[str, Callable[[Any], Any]] = {
+    "itself": lambda array: array,
+    "a part": lambda array: array[1:],
+    "a part of a part": lambda array: array[1:][1:],
+    "a row": lambda array: next(iter(array)),
+    "a transpose": lambda array: array.T,
+    "another shape": lambda array: array.reshape(-1),
+    "another type": lambda array: array.view(np.uint32),
+    "a subclass": lambda array: array.view(np.recarray),
+    "a masked array": lambda array: np.ma.masked_array(array, copy=False),
+    "an iterator": lambda array: array.flat,
+    "strides": lambda array: as_strided(array, (2,)),
+    "a broadcast": lambda array: np.broadcast_to(array, (2, *array.shape)),
+    "a memory view": memoryview,
+    "a buffer": lambda array: np.frombuffer(array, np.float32),
+    "DLPack": np.from_dlpack,
+    "its base": lambda array: array[1:].base,
+}
+"""What refers to an array's memory, in ways that do not refer to the array itself."""
 
 
 def test_an_array_is_handed_out_again_only_when_nobody_has_it() -> None:
@@ -23,6 +47,58 @@ def test_an_array_is_handed_out_again_only_when_nobody_has_it() -> None:
     third = arrays.take()
     assert third.ctypes.data != place
     assert not np.shares_memory(third, view)
+
+
+def held_while_others_are_taken(hold: Callable[[NDArray[Any]], Any]) -> bool:
+    """Return whether memory that is held stays as it is while ten more arrays are written."""
+    arrays = RecycledArrays((3, 3), np.float32)
+    array = arrays.take()
+    array[:] = 7.0
+    held = hold(array)
+    del array
+    kept: list[NDArray[Any]] = []
+    for _ in range(10):
+        kept = [*kept[-1:], arrays.take()]
+        kept[-1][:] = 1.0
+    expected = hold(np.full((3, 3), 7.0, np.float32))
+    return np.array_equal(np.asarray(held), np.asarray(expected))
+
+
+@pytest.mark.parametrize("holder", HOLDERS)
+def test_memory_is_not_reused_while_anything_refers_to_it(holder: str) -> None:
+    assert held_while_others_are_taken(HOLDERS[holder])
+
+
+def test_memory_is_not_reused_while_a_tensor_refers_to_it() -> None:
+    torch = pytest.importorskip("torch")
+    assert held_while_others_are_taken(torch.from_numpy)
+
+
+def test_memory_is_not_reused_while_garbage_refers_to_it() -> None:
+    arrays = RecycledArrays((3,), np.float32)
+    gc.collect()
+    gc.disable()
+    try:
+        cycle: list[Any] = [arrays.take()]
+        place = cycle[0].ctypes.data
+        cycle.append(cycle)
+        del cycle
+        assert arrays.take().ctypes.data != place
+        gc.collect()
+        assert place in {arrays.take().ctypes.data, arrays.take().ctypes.data}
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_no_interpreters_reference_counts_matter(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python 3.14 counts fewer references of a function's own than others do."""
+    monkeypatch.setattr(sys, "getrefcount", lambda _: count)
+    assert held_while_others_are_taken(lambda array: array)
+    at_once, later = play(copy=True)
+    assert equal(at_once, later)
 
 
 def test_an_array_that_was_let_go_is_handed_out_again() -> None:

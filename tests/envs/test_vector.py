@@ -10,7 +10,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.utils import env_checker
+from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
 from numpy.typing import NDArray
@@ -48,17 +48,6 @@ def native(name: str, num_envs: int, **keys: Any) -> Any:
 
 def sync(name: str, num_envs: int, mode: AutoresetMode, **keys: Any) -> SyncVectorEnv:
     return SyncVectorEnv([lambda: raw(name, **keys)] * num_envs, autoreset_mode=mode)
-
-
-def data_equivalence(left: Any, right: Any) -> bool:
-    """Gymnasium's, which also compares types: infos count as the dicts that they are."""
-    return bool(env_checker.data_equivalence(_plain(left), _plain(right)))
-
-
-def _plain(data: Any) -> Any:
-    if isinstance(data, dict):
-        return {key: _plain(value) for key, value in data.items()}
-    return [_plain(each) for each in data] if isinstance(data, list | tuple) else data
 
 
 def run(envs: Any, steps: int, seed: int, mode: AutoresetMode) -> Iterator[tuple[Any, ...]]:
@@ -267,13 +256,26 @@ def test_reset_mask_resets_what_it_names() -> None:
     chosen = np.array([True, False, False, True])
     options = {"reset_mask": chosen, "other": 1}
     seen, _ = envs.reset(options=options)
-    assert options == {"other": 1}
+    assert options == {"reset_mask": chosen, "other": 1}
     assert chosen.tolist() == [True, False, False, True]
     assert np.array_equal(seen[1:3], observations[1:3])
     start = raw(CASTER).reset(seed=0)[0]
     assert np.array_equal(seen[0], start)
     assert np.array_equal(seen[3], start)
     assert not np.array_equal(seen[1], start)
+
+
+def test_the_same_options_reset_the_same_environments_again() -> None:
+    envs = native(CASTER, 3, autoreset_mode="Disabled")
+    envs.reset(seed=3)
+    options = {"reset_mask": np.array([False, True, False])}
+    for _ in range(2):
+        envs.step(np.array([0, 0, 0]))
+        _, _, before, _, _ = envs.step(np.array([0, 0, 0]))
+        assert before.all()
+        envs.reset(options=options)
+        *_, after, _, _ = envs.step(np.array([6, 6, 6]))
+        assert after.tolist() == [True, False, True]
 
 
 def test_reset_mask_with_seeds_leaves_the_others_dice_alone() -> None:
@@ -504,6 +506,25 @@ def test_episode_statistics(name: str) -> None:
             totals[i] = lengths[i] = 0
             ended += 1
     assert ended > 4
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_episode_statistics_after_partial_resets(name: str) -> None:
+    envs = RecordEpisodeStatistics(native(name, 4, autoreset_mode="Disabled", opponent="random"))
+    observations, infos = envs.reset(seed=1)
+    totals, lengths, ended = np.zeros(4), np.zeros(4, int), 0
+    for _ in range(120):
+        actions = picks(observations, infos["action_mask"])
+        observations, rewards, terminations, _, infos = envs.step(actions)
+        totals += rewards
+        lengths += 1
+        if terminations.any():
+            assert infos["episode"]["r"][terminations] == pytest.approx(totals[terminations])
+            assert infos["episode"]["l"][terminations].tolist() == lengths[terminations].tolist()
+            totals[terminations], lengths[terminations] = 0.0, 0
+            ended += int(terminations.sum())
+            observations, infos = envs.reset(options={"reset_mask": terminations})
+    assert ended > 20
 
 
 def test_infos_as_lists() -> None:

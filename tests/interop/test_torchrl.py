@@ -19,6 +19,7 @@ from torchrl.envs import (
     Compose,
     DTypeCastTransform,
     GymEnv,
+    GymWrapper,
     PettingZooWrapper,
     TransformedEnv,
     check_env_specs,
@@ -39,6 +40,25 @@ def test_an_id_keeps_its_specs_and_rolls_out(name: str) -> None:
     assert steps["observation"].shape == (60, *env.observation_spec["observation"].shape)
     assert steps["next", "terminated"].any()
     assert not steps["next", "truncated"].any()
+
+
+@pytest.mark.parametrize("mode", ["SameStep", "Disabled"])
+@pytest.mark.parametrize("name", registered())
+def test_the_native_vector_environment_rolls_out(name: str, mode: str) -> None:
+    env = GymWrapper(gym.make_vec(name, 3, autoreset_mode=mode, opponent="random"))
+    check_env_specs(env)
+    env.set_seed(0)
+    steps = env.rollout(60, break_when_any_done=False)
+    assert steps["observation"].shape == (3, 60, *env.observation_spec["observation"].shape[1:])
+    assert not steps["next", "truncated"].any()
+    ended = steps["next", "done"].squeeze(-1)[:, :-1]
+    assert ended.any()
+    # Where an episode ends, the next observation is its last one, which is always the same.
+    last, first = steps["next", "observation"][:, :-1][ended], steps["observation"][:, 1:][ended]
+    assert (last == last[0]).all()
+    assert (first != last).any()
+    goes_on = steps["next", "observation"][:, :-1][~ended]
+    assert torch.equal(goes_on, steps["observation"][:, 1:][~ended])
 
 
 def masked(name: str) -> Any:

@@ -1,7 +1,6 @@
 """The arrays of a batch and the compiled driver that plays them, for one learner or both seats."""
 
 import math
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from numbers import Real
@@ -20,6 +19,7 @@ from wfb_gym.engine.generator import key_of_seed
 from wfb_gym.engine.state import Node, new_work_spaces
 from wfb_gym.envs import kernel
 from wfb_gym.envs.kernel import Autoreset, Operation, Status, Step
+from wfb_gym.envs.recycled_arrays import RecycledArrays
 from wfb_gym.envs.scenario_set import ScenarioSet
 from wfb_gym.envs.thread_pool import ALONE, THREAD_POOL
 from wfb_gym.opponents.move_tables import MoveTables
@@ -35,7 +35,6 @@ LEAST_POINTS_PER_REWARD, MOST_POINTS_PER_REWARD = 1e-9, 1e9
 _Part = TypeVar("_Part")
 _STEP = Operation.STEP.value  # asking the enumeration takes a twentieth of a step
 _HELP = Operation.HELP.value
-_SAME_STEP = Autoreset.SAME_STEP.value
 
 
 def validated_points_per_reward(points_per_reward: Any) -> float:
@@ -83,40 +82,6 @@ def part_of_state(state: Any, key: str, kind: type[_Part]) -> _Part:
 def check_running(what: str, states: NDArray[Any]) -> None:
     """Raise a ValueError about the first state, (k,), in which the battle is over; see `Fields`."""
     Fields(what, states).check(states["node"] != Node.END, "node", "a decision")
-
-
-class RecycledArrays:
-    """Arrays of one shape, handed out again once nobody else refers to them.
-
-    Memory that the system gives anew costs as much to touch as a step of a large battle takes.
-
-    Args:
-        shape: of each array.
-        dtype: of their elements.
-        is_shared: whether the same array is handed out each time, whoever has it.
-    """
-
-    def __init__(self, shape: tuple[int, ...], dtype: Any, *, is_shared: bool = False) -> None:
-        self._shape, self._dtype, self._is_shared = shape, dtype, is_shared
-        self._arrays: list[NDArray[Any]] = []
-
-    def take(self) -> NDArray[Any]:
-        """Return an array whose content is undefined."""
-        for array in self._arrays:
-            if self._is_shared or sys.getrefcount(array) == _UNUSED:
-                return array
-        new = np.empty(self._shape, self._dtype)
-        self._arrays = [*self._arrays[1 - _RECYCLED :], new]
-        return new
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_arrays": []}  # what was handed out is not a copy's
-
-
-_RECYCLED = 2
-"""Arrays that are remembered: whoever steps holds one while the next is written."""
-_UNUSED = 3
-"""References to an array that nobody else has: from the list, a variable and an argument."""
 
 
 class EpisodeDriver:
@@ -171,6 +136,8 @@ class EpisodeDriver:
         even = num_envs // (CHUNKS_PER_THREAD * THREAD_POOL.size)
         self._chunk = min(MAX_CHUNK, max(MIN_SHARED // 4, even))
         self.share_outputs(False)
+        rows = num_envs if mode == Autoreset.SAME_STEP else 0
+        self._final = np.empty((rows, view.layout.size), np.float32)  # callers copy what they keep
         self._arrays = view.arrays
         out = self._new_step(np.zeros((0, view.codec.n), np.bool_))
         self._kernel: Any = kernel.drive
@@ -210,16 +177,14 @@ class EpisodeDriver:
         self.outputs_shared = is_shared
         shape = self.num_envs, self.view.layout.size
         self._observations = RecycledArrays(shape, np.float32, is_shared=is_shared)
-        self._finals = RecycledArrays(shape, np.float32, is_shared=is_shared)
 
     def _new_step(self, masks: NDArray[np.bool_]) -> Step:
         """Return arrays for what a step gives; the masks are those."""
         count = self.num_envs
         observations = self._observations.take()
-        final = self._finals.take() if self.mode == _SAME_STEP else observations[:0]
         return Step(
             observations, masks, np.empty(count), np.empty(count, np.bool_),
-            np.empty(count, np.bool_), final,
+            np.empty(count, np.bool_), self._final,
         )  # fmt: skip
 
     def _drive(

@@ -4,19 +4,22 @@ Spaces, infos and autoreset as Gymnasium's documentation has them; the stepping 
 `wfb_gym.envs.batch`'s.
 """
 
-from collections.abc import Callable, ItemsView, Iterable, Iterator, Sequence, ValuesView
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.envs.batch import Batch
-from wfb_gym.envs.driver import RecycledArrays, part_of_state
+from wfb_gym.envs.driver import part_of_state
 from wfb_gym.envs.kernel import Autoreset, Step
+from wfb_gym.envs.recycled_arrays import RecycledArrays
 from wfb_gym.envs.scenario_set import ScenarioLike
 from wfb_gym.envs.spaces import action_space, observation_space
 from wfb_gym.envs.specs import plain_spec
@@ -24,8 +27,7 @@ from wfb_gym.envs.watching import FPS, RENDER_MODES, BatchWatcher, check_render_
 from wfb_gym.players.interface import Opponent
 from wfb_gym.scenario import Scenario
 
-_LATER = object()
-_SAME_STEP = Autoreset.SAME_STEP.value  # a plain number is compared faster
+_METADATA = {"render_modes": list(RENDER_MODES), "render_fps": FPS}
 
 
 def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
@@ -38,108 +40,12 @@ def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
         ) from None
 
 
-class StepInfos(dict[str, Any]):
-    """A dict whose costly and seldom read entries are made when they are first read.
-
-    In a batch of short episodes a quarter of the environments end in each step, and an array object
-    for each of their last observations would take longer than the step itself.
-
-    Args:
-        values: entries that exist.
-        later: functions that make the others; what they use must not change any more.
-    """
-
-    __slots__ = ("_later",)
-
-    def __init__(self, values: dict[str, Any], later: dict[str, Callable[[], Any]]) -> None:
-        super().__init__(values)
-        self.update(dict.fromkeys(later, _LATER))
-        self._later = later
-
-    def __getitem__(self, key: str) -> Any:
-        value = super().__getitem__(key)
-        if value is _LATER:
-            value = self._later.pop(key)()
-            super().__setitem__(key, value)
-        return value
-
-    def _make_all(self) -> None:
-        for key in [key for key in self._later if key in self]:
-            self[key]
-
-    def __iter__(self) -> Iterator[str]:
-        """Keys; having it here keeps `dict(infos)` from copying entries that are not made yet."""
-        return super().__iter__()
-
-    def get(self, key: str, default: Any = None) -> Any:
-        """As a dict's."""
-        return self[key] if key in self else default  # noqa: SIM401 (this is that get)
-
-    def items(self) -> ItemsView[str, Any]:  # type: ignore[override]
-        """As a dict's."""
-        self._make_all()
-        return super().items()
-
-    def values(self) -> ValuesView[Any]:  # type: ignore[override]
-        """As a dict's."""
-        self._make_all()
-        return super().values()
-
-    def pop(self, key: str, *default: Any) -> Any:
-        """As a dict's."""
-        if key in self:
-            self[key]
-        return super().pop(key, *default)
-
-    def setdefault(self, key: str, default: Any = None) -> Any:
-        """As a dict's."""
-        return self[key] if key in self else super().setdefault(key, default)
-
-    def copy(self) -> dict[str, Any]:
-        """As a dict's: a plain one."""
-        return dict(self)
-
-    def __eq__(self, other: object) -> bool:
-        return dict(self) == other
-
-    def __repr__(self) -> str:
-        return repr(dict(self))
-
-    __hash__ = None
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return dict, (dict(self),)
-
-
-class _LastSteps(NamedTuple):
-    """How the episodes ended that a SAME_STEP step has ended.
-
-    Flags are kept as bytes, which are sooner copied and searched than arrays.
-    """
-
-    ended: bytes  # n flags
-    final: NDArray[np.float32]  # (n, size); other rows are undefined
-    illegal: bytes  # n flags, of other environments too
-    actions: int  # in the action space
-
-    def flags(self) -> NDArray[np.bool_]:
-        return np.frombuffer(self.ended, np.bool_).copy()
-
-    def observations(self) -> NDArray[Any]:
-        found, members = np.full(len(self.ended), None, object), np.flatnonzero(self.flags())
-        found[members] = list(self.final[members])
-        return found
-
-    def infos(self) -> dict[str, Any]:
-        ended = self.flags()
-        pass_only = np.zeros((len(ended), self.actions), np.int8)
-        pass_only[ended, 0] = 1
-        return {
-            "action_mask": pass_only,
-            "_action_mask": ended,
-            "illegal_action": np.frombuffer(self.illegal, np.bool_) & ended,
-            "_illegal_action": ended.copy(),
-        }
+def _check_max_episode_steps(steps: Any) -> None:
+    if steps not in (None, -1):
+        raise ValueError(
+            f"max_episode_steps: expected None, as battles end by the rules, found {steps!r}; "
+            'vectorization_mode="sync" truncates episodes, as gymnasium.make does'
+        )
 
 
 class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[Any]]):
@@ -157,19 +63,27 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         autoreset_mode: when ended episodes begin anew.
         points_per_reward: points that make a reward of 1.
         strict: raise on illegal actions instead of replacing them.
-        copy: as of Gymnasium's `SyncVectorEnv`. If False, a step writes observations, action masks
-            and final observations into the arrays of the step before, which saves memory and, in
-            large batches, time: copy what must outlast a step.
+        copy: as of Gymnasium's `SyncVectorEnv`. If False, a step writes observations and action
+            masks into the arrays of the step before, which saves memory and, in large batches,
+            time: copy what must outlast a step.
+        final_infos: whether SAME_STEP steps report how episodes ended, in ``final_obs`` and
+            ``final_info``, as Gymnasium does. Episodes are never truncated, so few learners need
+            it. Without it steps are faster, and ``illegal_action`` covers ended episodes too.
         render_mode: None, "ansi" or "rgb_array", as of single environments. Every environment is
             described step by step in Python, so this is for a few of them.
+        max_episode_steps: None or -1. The argument is here because `gymnasium.make_vec` passes it;
+            a limit raises, as this environment has no truncation.
+
+    Attributes:
+        autoreset_mode: as given, a member of `AutoresetMode`.
+        copy: as given.
+
+    Raises:
+        ValueError: an argument is none of these.
     """
 
     seat: int = 0
-    metadata: dict[str, Any] = {
-        "render_modes": list(RENDER_MODES),
-        "render_fps": FPS,
-        "autoreset_mode": AutoresetMode.SAME_STEP,
-    }
+    metadata: dict[str, Any] = {**_METADATA, "autoreset_mode": AutoresetMode.SAME_STEP}
     spec = plain_spec
 
     def __init__(  # noqa: PLR0913 - Gymnasium passes them by name
@@ -184,9 +98,12 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         points_per_reward: float = 100.0,
         strict: bool = False,
         copy: bool = True,
+        final_infos: bool = True,
         render_mode: str | None = None,
+        max_episode_steps: int | None = None,
     ) -> None:
         check_render_mode(render_mode)
+        _check_max_episode_steps(max_episode_steps)
         mode = _autoreset_mode(autoreset_mode)
         self.batch = Batch(
             num_envs, scenario, self.seat, opponent, limits, Autoreset[mode.name],
@@ -197,7 +114,10 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         if render_mode is not None:
             self.batch.watcher = BatchWatcher(num_envs)
         self.strict = strict
+        self.autoreset_mode, self.copy = mode, copy
         self.metadata = {**type(self).metadata, "autoreset_mode": mode}
+        self._reports_final = final_infos and mode == AutoresetMode.SAME_STEP
+        self._attributes: dict[str, list[Any]] = {}  # by `set_attr`
         self.limits = self.batch.limits
         self.single_observation_space = observation_space(self.batch.layout)
         self.single_action_space = action_space(self.batch.codec)
@@ -220,8 +140,8 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
             seed: environment i gets seed + i and plays what a single environment does under
                 that seed; a sequence gives one for each; None goes on with the dice as they
                 come.
-            options: ``reset_mask``, bool, shape (n,): reset these alone, as DISABLED mode needs;
-                other keys are ignored.
+            options: ``reset_mask``, bool, shape (n,): reset only these, as DISABLED mode needs;
+                other keys are ignored. The mapping is not changed.
 
         Returns:
             Observations, float32 (n, size), and infos.
@@ -231,8 +151,6 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         out = self.batch.reset(chosen, seeds)
         self._seeded = True
         self._np_random, self._np_random_seed = generator
-        if options is not None:
-            options.pop("reset_mask", None)  # as Gymnasium's own vector environments do
         return out.observations, self._infos(np.zeros(self.num_envs, np.bool_))
 
     def _reset_mask(self, options: dict[str, Any] | None) -> NDArray[np.bool_]:
@@ -314,8 +232,8 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
             batch.check_actions(checked, strict=True)
         out = batch.step(checked)
         infos = self._infos(out.illegal)
-        if batch.mode == _SAME_STEP and True in (ended := out.terminations.tobytes()):
-            infos = self._with_final(infos, out, ended)
+        if self._reports_final and True in out.terminations.tobytes():  # faster than `any`
+            infos.update(self._final_infos(out))
         return out.observations, out.rewards, out.terminations, np.zeros(self.num_envs, bool), infos
 
     def render(self) -> tuple[Any, ...] | None:
@@ -358,19 +276,82 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
             "_illegal_action": self._every.copy(),
         }
 
-    def _with_final(self, infos: dict[str, Any], out: Step, ended: bytes) -> dict[str, Any]:
-        """Gymnasium's account of the episodes that ended in a SAME_STEP step."""
-        illegal = out.illegal.tobytes()
-        if True in illegal:
-            out.illegal[out.terminations] = False
-        last = _LastSteps(ended, out.final, illegal, self.batch.codec.n)
-        later = {
-            "final_obs": last.observations,
-            "_final_obs": last.flags,
-            "final_info": last.infos,
-            "_final_info": last.flags,
+    def _final_infos(self, out: Step) -> dict[str, Any]:
+        """Return Gymnasium's entries of the episodes that ended in a SAME_STEP step."""
+        ended = out.terminations.copy()
+        members = ended.nonzero()[0]
+        observations = np.empty(self.num_envs, object)  # of None
+        observations[members] = list(out.final[members])
+        pass_only = np.zeros(self.batch.allowed.shape, np.int8)
+        pass_only[:, 0] = ended
+        illegal = out.illegal & ended
+        out.illegal[members] = False  # the new episodes' first actions are still to come
+        infos = {
+            "action_mask": pass_only,
+            "_action_mask": ended,
+            "illegal_action": illegal,
+            "_illegal_action": ended.copy(),
         }
-        return StepInfos(infos, later)
+        return {
+            "final_obs": observations,
+            "_final_obs": ended.copy(),
+            "final_info": infos,
+            "_final_info": ended.copy(),
+        }
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Call a method of each environment, or return an attribute of each.
+
+        Args:
+            name: a public name of the single environment, or one given to `set_attr`.
+            args: for the method; they are the same for each environment.
+            kwargs: as args.
+
+        Returns:
+            What each environment returns.
+
+        Raises:
+            AttributeError: environments of a batch have no such name.
+        """
+        if name in self._attributes:
+            values = self._attributes[name]
+            return tuple(each(*args, **kwargs) if callable(each) else each for each in values)
+        if name in _EACH:
+            return tuple(_EACH[name](self, *args, **kwargs))
+        if name in _SHARED:
+            return (getattr(self, _SHARED[name]),) * self.num_envs
+        names = ", ".join(sorted({*_EACH, *_SHARED, *self._attributes}))
+        raise AttributeError(f"name: expected one of {names}, found {name!r}")
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Return an attribute of each environment, as `call` does."""
+        return self.call(name)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Set an attribute of each environment.
+
+        Args:
+            name: ``strict``, or a new name for values of the caller.
+            values: a list or tuple with one for each environment, or one value for all.
+
+        Raises:
+            AttributeError: the attribute is fixed when the batch is made.
+            ValueError: not one value for each environment, or different ones for ``strict``.
+        """
+        listed = list(values) if isinstance(values, list | tuple) else [values] * self.num_envs
+        if len(listed) != self.num_envs:
+            raise ValueError(f"values: expected {self.num_envs}, found {len(listed)}")
+        if name == "strict":
+            if len({*map(bool, listed)}) > 1:
+                raise ValueError(f"strict: expected one value for all environments, found {listed}")
+            self.strict = bool(listed[0])
+        elif name in _EACH or hasattr(self, name):
+            raise AttributeError(f"name: expected strict or a new name, found {name!r}")
+        else:
+            self._attributes[name] = listed
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Nothing to close; takes what other vector environments take."""
 
     def get_state(self) -> dict[str, Any]:
         """Everything that the environments' futures depend on; see `set_state`."""
@@ -390,6 +371,41 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         self._seeded = seeded
         out = self.batch.look()
         return out.observations, self._infos(np.zeros(self.num_envs, np.bool_))
+
+
+def _single_spec(spec: EnvSpec | None) -> EnvSpec | None:
+    """Return the specification of one environment of a batch that `gymnasium.make_vec` made."""
+    if spec is None:
+        return None
+    kwargs = {key: value for key, value in spec.kwargs.items() if key not in _BATCH_ARGUMENTS}
+    return replace(spec, kwargs=kwargs)
+
+
+_BATCH_ARGUMENTS = (
+    "num_envs", "vectorization_mode", "autoreset_mode", "copy", "final_infos", "max_episode_steps",
+)  # fmt: skip
+"""Arguments of `gymnasium.make_vec` that `gymnasium.make` does not take."""
+_EACH: dict[str, Callable[..., Iterable[Any]]] = {
+    "action_masks": MagicPhaseVectorEnv.action_masks,
+    "action_meanings": lambda envs: [envs.action_meanings(i) for i in range(envs.num_envs)],
+    "metadata": lambda envs, *_, **__: [dict(_METADATA) for _ in range(envs.num_envs)],
+    "named_fields": lambda envs, observation: [
+        envs.batch.layout.named_fields(observation) for _ in range(envs.num_envs)
+    ],
+    "render": lambda envs: envs.render() or [None] * envs.num_envs,
+    "scenario": lambda envs, *_, **__: envs.scenarios,
+    "spec": lambda envs, *_, **__: [_single_spec(envs.spec)] * envs.num_envs,
+}
+"""Names of the single environment, and how a batch makes one value for each environment."""
+_SHARED = {
+    "action_space": "single_action_space",
+    "limits": "limits",
+    "observation_space": "single_observation_space",
+    "render_mode": "render_mode",
+    "seat": "seat",
+    "strict": "strict",
+}
+"""Names of the single environment whose value all environments share, and the batch's names."""
 
 
 class CasterVectorEnv(MagicPhaseVectorEnv):

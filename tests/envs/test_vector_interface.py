@@ -1,0 +1,222 @@
+"""The native vector environment has the interface of Gymnasium's `SyncVectorEnv`."""
+
+import copy
+import inspect
+import pickle
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import data_equivalence
+from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
+
+from wfb_gym.envs.single import MagicPhaseEnv
+
+from .playing import BATTLE, IDS, raw
+from .test_vector import VECTOR, native, sync
+
+CASTER = IDS[0]
+NAMES = pytest.mark.parametrize("name", [*IDS, BATTLE])
+NO_SUB_ENVIRONMENTS = {"env_fns", "envs", "observation_mode"}
+"""What `SyncVectorEnv` has because it is made of environments."""
+NOT_OF_EACH = {"batch", "close", "get_state", "reset", "set_state", "step", "unwrapped"} | {
+    "np_random", "np_random_seed", "set_np_random_through_seed", "set_wrapper_attr",
+    "get_wrapper_attr", "has_wrapper_attr",
+}  # fmt: skip
+"""What environments have of their own, and those of a batch have not."""
+
+
+def pair(name: str, mode: AutoresetMode = AutoresetMode.SAME_STEP, **keys: Any) -> list[Any]:
+    """Return three environments of both kinds, at the same position."""
+    both = [native(name, 3, autoreset_mode=mode, **keys), sync(name, 3, mode, **keys)]
+    for envs in both:
+        envs.reset(seed=4)
+        envs.step(np.array([1, 0, 1]))
+    return both
+
+
+def public(thing: Any) -> set[str]:
+    return {name for name in dir(thing) if not name.startswith("_")}
+
+
+@NAMES
+@pytest.mark.parametrize("mode", AutoresetMode)
+def test_attributes_are_those_of_gymnasiums_own(name: str, mode: AutoresetMode) -> None:
+    ours, theirs = pair(name, mode)
+    assert public(theirs) - public(ours) <= NO_SUB_ENVIRONMENTS
+    for each in (
+        "action_space", "autoreset_mode", "closed", "copy", "metadata", "num_envs",
+        "observation_space", "render_mode", "single_action_space", "single_observation_space",
+        "spec",
+    ):  # fmt: skip
+        assert type(getattr(ours, each)) is type(getattr(theirs, each)), each
+        assert getattr(ours, each) == getattr(theirs, each), each
+    assert ours.unwrapped is ours
+
+
+@pytest.mark.parametrize("name", VECTOR)
+def test_methods_take_what_gymnasiums_own_take(name: str) -> None:
+    for method, function in inspect.getmembers(SyncVectorEnv, inspect.isfunction):
+        if method.startswith("_"):
+            continue
+        ours = inspect.signature(getattr(VECTOR[name], method)).parameters
+        theirs = inspect.signature(function).parameters
+        assert [*ours] == [*theirs], method
+        for key, each in theirs.items():
+            assert (ours[key].kind, ours[key].default) == (each.kind, each.default), (method, key)
+
+
+@NAMES
+def test_call_reaches_every_public_name_of_a_single_environment(name: str) -> None:
+    ours, _ = pair(name)
+    names = public(raw(name)) - NOT_OF_EACH
+    for each in names:
+        arguments = [np.zeros(ours.single_observation_space.shape, np.float32)]
+        assert len(ours.call(each, *arguments * (each == "named_fields"))) == 3
+    for each in NOT_OF_EACH | {"nothing"}:
+        with pytest.raises(AttributeError, match=f"name: expected one of .*, found '{each}'"):
+            ours.call(each)
+
+
+@NAMES
+@pytest.mark.parametrize(
+    "each",
+    [
+        "action_masks", "action_meanings", "action_space", "limits", "metadata",
+        "observation_space", "render_mode", "scenario", "seat", "strict",
+    ],
+)  # fmt: skip
+def test_call_returns_what_gymnasiums_own_returns(name: str, each: str) -> None:
+    ours, theirs = pair(name)
+    found, expected = ours.call(each), theirs.call(each)
+    assert type(found) is tuple
+    if each == "action_masks":
+        assert data_equivalence(found, expected)
+    else:
+        assert found == expected
+    if not isinstance(getattr(MagicPhaseEnv, each, None), type(MagicPhaseEnv.step)):
+        assert len(ours.get_attr(each)) == len(theirs.get_attr(each)) == 3
+
+
+@NAMES
+def test_call_returns_the_specification_of_single_environments(name: str) -> None:
+    keys: dict[str, Any] = {"scenario": "apprentice", "opponent": "greedy"}
+    own: dict[str, Any] = {"copy": False, "final_infos": False, "autoreset_mode": "NextStep"}
+    envs: Any = gym.make_vec(name, 2, **own, **keys)
+    theirs: Any = gym.make_vec(name, 2, vectorization_mode="sync", **keys)
+    for found, expected in zip(envs.get_attr("spec"), theirs.get_attr("spec"), strict=True):
+        assert (found.id, found.kwargs) == (expected.id, expected.kwargs)
+        made: Any = gym.make(found)
+        assert made.spec.kwargs == keys
+    assert native(name, 1).get_attr("spec") == (None,)
+
+
+def test_call_passes_arguments_on() -> None:
+    ours, theirs = pair(CASTER)
+    observation = ours.single_observation_space.sample()
+    for arguments in ([observation], []):
+        keys = {} if arguments else {"observation": observation}
+        found = ours.call("named_fields", *arguments, **keys)
+        assert found == theirs.call("named_fields", *arguments, **keys)
+    with pytest.raises(TypeError):
+        ours.call("action_masks", 1)
+
+
+@pytest.mark.parametrize("mode", [None, "ansi"])
+def test_call_renders(mode: str | None) -> None:
+    ours = native(CASTER, 3, render_mode=mode)
+    theirs = SyncVectorEnv([lambda: raw(CASTER, render_mode="ansi")] * 3)
+    for envs in (ours, theirs):
+        envs.reset(seed=4)
+    assert ours.call("render") == (theirs.call("render") if mode else (None, None, None))
+
+
+def test_masks_from_call_are_copies() -> None:
+    envs = native(CASTER, 2)
+    envs.reset(seed=1)
+    before = envs.action_masks()
+    envs.call("action_masks")[0][:] = False
+    assert np.array_equal(envs.action_masks(), before)
+
+
+@pytest.mark.parametrize("values", [[1, 2, 3], (1, 2, 3), "all", {"a": 1}, np.arange(3)])
+def test_attributes_of_the_callers_own(values: Any) -> None:
+    for envs in pair(CASTER):
+        envs.set_attr("difficulty", values)
+        expected = tuple(values) if isinstance(values, list | tuple) else (values,) * 3
+        assert all(x is y for x, y in zip(envs.get_attr("difficulty"), expected, strict=True))
+
+
+def test_a_function_of_the_callers_own_is_called() -> None:
+    for envs in pair(CASTER):
+        envs.set_attr("double", [lambda x, k=k: 2 * x + k for k in range(3)])
+        assert envs.call("double", 5) == (10, 11, 12)
+        assert envs.call("double", x=1) == (2, 3, 4)
+
+
+@pytest.mark.parametrize("values", [[1], [1, 2, 3, 4], ()])
+def test_too_few_or_too_many_values_raise(values: Any) -> None:
+    for envs in pair(CASTER):
+        with pytest.raises(ValueError, match=f"{len(values)}"):
+            envs.set_attr("strict", values)
+
+
+def test_strict_can_be_set() -> None:
+    envs, _ = pair(CASTER)
+    envs.set_attr("strict", True)
+    assert envs.get_attr("strict") == (True, True, True)
+    illegal = envs.action_masks().argmin(1)
+    with pytest.raises(ValueError, match="is illegal"):
+        envs.step(illegal)
+    with pytest.raises(ValueError, match="strict: expected one value for all environments"):
+        envs.set_attr("strict", [True, False, True])
+    envs.set_attr("strict", [False] * 3)
+    envs.step(illegal)
+
+
+@pytest.mark.parametrize("name", ["limits", "scenario", "seat", "named_fields", "batch", "step"])
+def test_what_the_batch_fixes_cannot_be_set(name: str) -> None:
+    envs, _ = pair(CASTER)
+    before = envs.get_state()
+    with pytest.raises(AttributeError, match=f"name: expected strict or a new name, .* '{name}'"):
+        envs.set_attr(name, 1)
+    assert envs.get_state() == before
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda e: pickle.loads(pickle.dumps(e))])
+def test_copies_keep_modes_and_attributes(copied: Any) -> None:
+    envs = native(CASTER, 2, autoreset_mode="NextStep", copy=False, final_infos=False)
+    envs.set_attr("difficulty", [1, 2])
+    twin = copied(envs)
+    assert (twin.autoreset_mode, twin.copy) == (AutoresetMode.NEXT_STEP, False)
+    twin.set_attr("difficulty", 3)
+    assert envs.get_attr("difficulty") == (1, 2)
+
+
+def test_close_takes_what_gymnasiums_own_takes() -> None:
+    for envs in pair(CASTER):
+        envs.close(timeout=1)
+        assert envs.closed
+
+
+@pytest.mark.parametrize("limit", [None, -1])
+def test_no_limit_of_steps_is_accepted(limit: int | None) -> None:
+    envs: VectorEnv[Any, Any, Any] = gym.make_vec(CASTER, 2, max_episode_steps=limit)
+    assert envs.num_envs == 2
+
+
+@NAMES
+@pytest.mark.parametrize("limit", [1, 50, "5", 2.5])
+def test_a_limit_of_steps_raises(name: str, limit: Any) -> None:
+    found = f'found {limit!r}; vectorization_mode="sync" truncates episodes'
+    with pytest.raises(ValueError, match=f"max_episode_steps: expected None, .*, {found}"):
+        gym.make_vec(name, 2, max_episode_steps=limit)
+
+
+def test_the_suggested_mode_truncates() -> None:
+    envs = gym.make_vec(CASTER, 2, vectorization_mode="sync", max_episode_steps=1)
+    envs.reset(seed=1)
+    _, _, terminations, truncations, _ = envs.step(np.array([0, 6]))
+    assert truncations.all()
+    assert terminations.tolist() == [True, False]
