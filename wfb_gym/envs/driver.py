@@ -273,7 +273,7 @@ class EpisodeDriver:
         states = fields["state"]
         check_states(what, self.packed_scenarios, fields["scenario"], states)
         over, status = states["node"] == Node.END, fields["status"]
-        stays_over = over & (self.mode != _SAME_STEP)
+        stays_over = over & (self.mode != Autoreset.SAME_STEP)
         good = (status == Status.LEARNER_DECIDES) | ((status == Status.DONE) & stays_over)
         if seat is None:
             good = (status == Status.LEARNER_DECIDES) | (status == Status.OPPONENT_OPENS)
