@@ -24,12 +24,12 @@ from wfb_gym.engine.actions import (
 from wfb_gym.engine.dispelling import bonus_to_dispel
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.odds import DISPEL_CHANCE, dispel_need
-from wfb_gym.engine.promises import worth_of_pending
 from wfb_gym.engine.queries import (
     attempt_pool,
     bit,
     dice_cap,
     dispel_bonus,
+    dispels_outright,
     number_against,
     other,
     without,
@@ -43,7 +43,6 @@ from wfb_gym.engine.state import (
     new_work_spaces,
 )
 from wfb_gym.engine.targets import aim_at, resistance, resistance_of_aim, worth_per_phase
-from wfb_gym.opponents.worths import WEAR
 from wfb_gym.packing.records import DispelUse, Duration, PackedScenario
 from wfb_gym.players.search.look_ahead import (
     Ahead,
@@ -75,17 +74,17 @@ from wfb_gym.players.search.phase_duel import (
 from wfb_gym.players.search.reduction import (
     Scores,
     Terms,
-    aim_at_once,
     aim_value,
-    expected_phases,
     most_power,
     new_scores,
     price_of_boost,
     reader_loses,
     reduce_phase,
+    reduce_readers,
     value_in_play,
+    value_of_effect,
 )
-from wfb_gym.scenario.sizes import ARMIES, DICE, SPELLS
+from wfb_gym.scenario.sizes import ARMIES, DICE, ITEMS, SPELLS
 
 _MOST_PLACES = 200_000
 """Places of a duel's table; with more, a spell less is looked at."""
@@ -169,7 +168,7 @@ def action_points(
     elif node in (Node.DISPEL, Node.DISPEL_RESERVE, Node.DISPEL_POOL):
         if _solve(packed, state, most_spells - 1, int64(NONE), terms, room):
             if state.attempt == DispelAttempt.CAST:
-                _value_answers(packed, state, count, room)
+                _value_answers(packed, state, count, terms, room)
             else:
                 _value_own_dispels(packed, state, count, terms, room)
     elif node == Node.IN_PLAY:
@@ -307,13 +306,10 @@ def _value_targets(packed: PackedScenario, state: State, count: int, room: Room)
     """Value the targets of the spell that is being cast, the others taken at their best."""
     duel = room.duel[0]
     army, spell, slot = int64(state.active), int64(state.spell - 1), int64(duel.n_spells)
-    entry = packed.armies[army].spells[spell]
     one = duel.spells[slot]
-    phases = expected_phases(packed, state, army, spell, room.ahead.lasting)
     for i in range(count):
         aim = aim_at(packed, army, spell, int64(room.work[0].legal[i]) - FIRST_TARGET)
-        later = packed.armies[army].aims[entry.first_aim + aim].worth_per_phase * phases
-        one.worth = aim_at_once(packed, state, army, spell, aim) + later
+        one.worth = value_of_effect(packed, state, army, spell, aim, room.ahead.lasting)
         if one.kept >= 0:
             one.worth -= duel.kept[one.kept].worth
         one.resistance = resistance_of_aim(packed, state, army, spell, aim)
@@ -361,7 +357,9 @@ def _value_dice(packed: PackedScenario, state: State, count: int, room: Room) ->
 
 
 @jit(forceinline=False)
-def _value_answers(packed: PackedScenario, state: State, count: int, room: Room) -> None:
+def _value_answers(
+    packed: PackedScenario, state: State, count: int, terms: Terms, room: Room
+) -> None:
     """Value what the dispeller may do about a spell that has been cast."""
     duel, values, legal = room.duel[0], room.table.values, room.work[0].legal
     slot, mover = int64(duel.n_spells), int64(state.mover)
@@ -386,9 +384,7 @@ def _value_answers(packed: PackedScenario, state: State, count: int, room: Room)
             entry = packed.armies[mover].items[code - FIRST_ITEM]
             if entry.dispel_use == DispelUse.AUTOMATIC:
                 if scrolls > 0:
-                    more = reader_loses(packed, state, code - FIRST_ITEM, room.ahead.lasting)
-                    more -= duel.readers_lose[1]
-                    room.points[i] = -(values[lost + dispel * row + scrolls - 1] + more)
+                    room.points[i] = -values[lost + dispel * row + scrolls - 1]
             elif entry.dispel_use_bonus > 0:
                 more = int64(state.number) - (bonus - duel.dispel_bonus) - entry.dispel_use_bonus
                 answer_block(duel, values, slot, more, lost, won, room.table.block)
@@ -396,6 +392,15 @@ def _value_answers(packed: PackedScenario, state: State, count: int, room: Room)
                 uses = int64(state.items[mover, code - FIRST_ITEM])
                 price = price_of_boost(packed, state, duel.greatest, uses)
                 room.points[i] = -(value + price)
+    for i in range(count):  # scrolls that end more spells of their readers than the cheapest
+        item = int64(legal[i]) - FIRST_ITEM
+        if not (0 <= item < ITEMS and scrolls > 0 and dispels_outright(packed, state, mover, item)):
+            continue
+        if reader_loses(packed, state, item, terms.lasting) > duel.readers_lose[1]:
+            reduce_readers(packed, state, terms.lasting, item, duel, room.dispels[mover])
+            solve_duel(duel, room.table)
+            room.points[i] = -values[lost + dispel * row + scrolls - 1]
+            reduce_readers(packed, state, terms.lasting, int64(NONE), duel, room.dispels[mover])
 
 
 @jit
@@ -450,8 +455,8 @@ def _value_own_dispels(
         if owner == mover:
             worth = -worth
     else:
-        spell = int64(state.free - 1)
-        worth = worth_of_pending(packed, state, other(mover), spell, int64(state.free_aim), WEAR)
+        spell, aim = int64(state.free - 1), int64(state.free_aim) - 1
+        worth = value_of_effect(packed, state, other(mover), spell, aim, terms.lasting)
     for i in range(count):
         code = int64(legal[i])
         own = int64(0)  # least and most of the dice of each kind

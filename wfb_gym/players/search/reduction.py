@@ -146,7 +146,7 @@ def expected_phases(
 
 @jit(forceinline=False)
 def aim_at_once(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> float:
-    """Points of an aim when it takes effect, no more than what is left of those it strikes."""
+    """Points of an aim when it takes effect, no more than what is left of the enemies struck."""
     entry = packed.armies[army].spells[spell]
     way = packed.armies[army].aims[entry.first_aim + aim]
     later = way.worth_per_phase * phases_left(packed, state)
@@ -156,26 +156,53 @@ def aim_at_once(packed: PackedScenario, state: State, army: int, spell: int, aim
         points += change_by_care(packed, state, army_of(army, code), index_of(code), True, False)
     if packed.victory_points or way.n_strikes == 0:
         return float(points)
+    return float(way.worth + _of_survivors(packed, state, army, spell, aim, points - way.worth))
+
+
+@jit(forceinline=False)
+def _of_survivors(
+    packed: PackedScenario, state: State, army: int, spell: int, aim: int, points: float
+) -> float:
+    """Reduce the points of casualties of whole units to what is left of the enemies struck.
+
+    A Comet lists both sides as its victims: own models are no part of what it can win.
+    """
+    entry = packed.armies[army].spells[spell]
+    way = packed.armies[army].aims[entry.first_aim + aim]
     left = 0.0
     whole = 0.0
     for k in range(way.n_strikes):
         victim = int64(packed.strikes[way.first_strike + k].victim)
         side = victim // TARGETS
         index = victim % TARGETS
-        sign = 1.0 if side != army else -1.0
+        if side == army:
+            continue
         wounds = float(wounds_left(state, side, index))
         if index < UNITS:
             unit = packed.armies[side].units[index]
-            left += sign * wounds * unit.points / max(1, int64(unit.wounds))
-            whole += sign * float(unit.models) * unit.points
+            left += wounds * unit.points / max(1, int64(unit.wounds))
+            whole += float(unit.models) * unit.points
         else:
             wizard = packed.armies[side].wizards[index - UNITS]
-            left += sign * wounds * wizard.points_per_wound
-            whole += sign * float(wizard.wounds) * wizard.points_per_wound
-    struck = points - way.worth
+            left += wounds * wizard.points_per_wound
+            whole += float(wizard.wounds) * wizard.points_per_wound
     if way.n_strikes > 1 and whole > 0.0:
-        struck *= max(0.0, left / whole)
-    return float(way.worth + min(struck, LEFT_OVER * left))
+        points *= left / whole
+    return min(points, LEFT_OVER * left)
+
+
+@jit(forceinline=False)
+def value_of_effect(
+    packed: PackedScenario, state: State, army: int, spell: int, aim: int, lasting: Lasting
+) -> float:
+    """Points that a spell can be expected to bring if it takes effect at this aim, or NONE."""
+    entry = packed.armies[army].spells[spell]
+    phases = expected_phases(packed, state, army, spell, lasting)
+    if aim < 0:
+        return float(entry.worth + entry.worth_per_phase * phases)
+    way = packed.armies[army].aims[entry.first_aim + aim]
+    now = aim_at_once(packed, state, army, spell, aim)
+    return float(now + way.worth_per_phase * phases)
 
 
 @jit(forceinline=False)
@@ -183,10 +210,7 @@ def aim_value(
     packed: PackedScenario, state: State, army: int, spell: int, aim: int, lasting: Lasting
 ) -> float:
     """Points that an aim can be expected to bring, if the spell is cast."""
-    entry = packed.armies[army].spells[spell]
-    way = packed.armies[army].aims[entry.first_aim + aim]
-    phases = expected_phases(packed, state, army, spell, lasting)
-    value = aim_at_once(packed, state, army, spell, aim) + way.worth_per_phase * phases
+    value = value_of_effect(packed, state, army, spell, aim, lasting)
     return float(value * (1.0 - RESISTED * resistance_of_aim(packed, state, army, spell, aim)))
 
 
@@ -259,7 +283,7 @@ def reduce_phase(
     power = most_power(state)
     most_by_dispels(duel, dispels[enemy], own_bonus, power)
     most_by_dispels(duel, dispels[army], int64(duel.dispel_bonus), int64(duel.dispel))
-    _reduce_readers(packed, state, terms.lasting, power, duel, dispels[enemy])
+    reduce_readers(packed, state, terms.lasting, int64(NONE), duel, dispels[enemy])
     for kept in range(bit(duel.n_kept)):
         open_to = int64(0)
         for k in range(dispels[army].count):
@@ -285,12 +309,19 @@ def value_in_play(
 ) -> float:
     """Points that a spell in play can be expected to bring its owner."""
     duration = int64(packed.armies[army].spells[spell].duration)
-    if duration == Duration.DELAYED:
-        return worth_in_play(packed, state, army, spell, WEAR)
     phases = expected_phases(packed, state, army, spell, lasting)
     if duration == Duration.ONE_TURN and not state.new_in_play[army] & bit(spell):
         phases = 1.0
-    return float(worth_per_phase(packed, state, army, spell) * phases)
+    per_phase = worth_per_phase(packed, state, army, spell)
+    value = per_phase * phases
+    if duration == Duration.DELAYED:
+        landing = worth_in_play(packed, state, army, spell, WEAR)
+        landing -= per_phase * phases_left(packed, state)
+        if not packed.victory_points:
+            aim = int64(state.aims[army, spell] - 1)
+            landing = _of_survivors(packed, state, army, spell, aim, landing)
+        value += landing
+    return float(value)
 
 
 @jit(forceinline=False)
@@ -315,7 +346,9 @@ def _reduce_spells_in_play(
             duel.n_kept += 1
         else:
             duel.base += worth if active else -worth
-        tried = state.new_in_play[army] | state.attempted[army]
+        tried = int64(state.new_in_play[army])
+        if army != state.mover:  # what the owner tried itself is still open to its enemy
+            tried |= state.attempted[army]
         lasts = entry.duration != Duration.ONE_TURN or packed.dispel_one_turn != 0
         if lasts and worth > 0.0 and not tried & bit(s) and dispels.count < MOST_TO_DISPEL:
             one = dispels.spells[dispels.count]
@@ -382,12 +415,10 @@ def _best_use(
     packed: PackedScenario, state: State, army: int, spell: int, lasting: Lasting
 ) -> tuple[int, float]:
     """Return the best aim of a spell, NONE if it is not aimed, and what it brings if it is cast."""
-    entry = packed.armies[army].spells[spell]
-    if entry.targeted:
+    if packed.armies[army].spells[spell].targeted:
         aim = best_aim(packed, state, army, spell, lasting)
         return aim, aim_value(packed, state, army, spell, aim, lasting)
-    phases = expected_phases(packed, state, army, spell, lasting)
-    return int64(NONE), float(entry.worth + entry.worth_per_phase * phases)
+    return int64(NONE), value_of_effect(packed, state, army, spell, int64(NONE), lasting)
 
 
 @jit(forceinline=False)
@@ -558,11 +589,15 @@ def _ends_with(packed: PackedScenario, army: int, spell: int, wizard: int) -> bo
 
 
 @jit(forceinline=False)
-def _reduce_readers(
-    packed: PackedScenario, state: State, lasting: Lasting, power: int, duel: Duel, dispels: Dispels
+def reduce_readers(
+    packed: PackedScenario, state: State, lasting: Lasting, first: int, duel: Duel, dispels: Dispels
 ) -> None:
-    """Write what reading scrolls costs the dispeller's own spells, the cheapest read first."""
+    """Write what reading scrolls costs the dispeller's own spells, the cheapest read first.
+
+    With `first`, an item, that one is read before them.
+    """
     army = other(state.active)
+    power = most_power(state)
     gone = int64(0)  # bits of wizards that have read one
     lost = 0.0
     left = bit(dispels.count) - 1
@@ -583,6 +618,10 @@ def _reduce_readers(
             elif loss < least:
                 least = loss
                 reader = bearer
+        if read == 0 and first >= 0:
+            least = reader_loses(packed, state, first, lasting)
+            reader = int64(packed.armies[army].items[first].bearer)
+            free = int64(0)
         if read >= free and reader >= 0:
             gone |= bit(reader)
             lost += least

@@ -1,0 +1,221 @@
+"""Estimates across moves without dice are the same before the move and after it.
+
+An action that leads to another decision without dice adds no information. So phase search must
+value it at the points that it brings plus the value of the next position. It does if the duels of
+both positions have the same spells.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from wfb_gym.encoding.positions import position_of
+from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_IN_PLAY, FIRST_ITEM, PASS
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.queries import bit
+from wfb_gym.engine.state import Node, new_states
+from wfb_gym.generating import Generation, generate
+from wfb_gym.packing import pack
+from wfb_gym.packing.records import Duration
+from wfb_gym.players.search.phase_duel import MOST_SPELLS
+from wfb_gym.players.search.phase_search import PhaseSearchAgent
+from wfb_gym.players.search.phase_values import is_known
+from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
+from wfb_gym.scenario.sizes import SPELLS
+
+from ...engine.builders import army, game, lasting, spell, wizard
+
+STORM = Generation(points=2000, units=8, phases=3, lores=("Heavens",), opposition="none")
+DUEL = Generation(duel=True, phases=4)
+SMALL = Generation(points=500, phases=4)
+SLACK = 0.03
+"""Share of the greatest worth by which values may differ. What a miscast costs in later phases is
+counted with the scrolls before one is read; a miscast that ends all spells in play takes a spell
+of one turn or a Comet only if it was in play before."""
+STORM_AND_HOST = {
+    "name": "storm-and-host",
+    "phases": 3,
+    "battlefield": {"width": 48.0, "depth": 48.0},
+    "caster": {
+        "wizards": [
+            {
+                "name": "Astromancer",
+                "level": 4,
+                "spells": [{"name": "The Comet of Casandora"}],
+                "position": [24.0, 2.0],
+            }
+        ],
+        "units": [
+            {
+                "name": "Knights",
+                "toughness": 4,
+                "models": 20,
+                "points": 60.0,
+                "position": [24.0, 6.0],
+            }
+        ],
+        "power_dice": 6,
+    },
+    "dispeller": {
+        "units": [
+            {
+                "name": "Boyz",
+                "toughness": 4,
+                "models": 20,
+                "points": 5.0,
+                "position": [24.0, 40.0],
+                "facing": 180.0,
+            }
+        ],
+        "dispel_dice": 2,
+    },
+}
+"""A Comet at few points of enemies, in an army worth many more."""
+
+
+def scenario_of(name: str) -> Scenario:
+    kind, _, seed = name.partition(":")
+    kinds = {"storm": STORM, "duel": DUEL, "small": SMALL}
+    return generate(int(seed), kinds[kind]) if seed else load_scenario(name)
+
+
+def decisions(scenario: Scenario, seed: int, eager: bool = False) -> Iterator[Battle]:
+    """Yield the decisions of a battle that is played at random.
+
+    Eager casters throw all their dice at a Comet where they can.
+    """
+    rng, battle = np.random.default_rng(seed), Battle(pack(scenario))
+    while not battle.is_over:
+        if battle.is_chance():
+            codes, chances = zip(*battle.chance_outcomes(), strict=True)
+            battle.resolve(int(rng.choice(codes, p=np.array(chances) / sum(chances))))
+            continue
+        yield battle
+        legal = battle.legal_actions()
+        spells = battle.packed.armies[int(battle.state.active)].spells
+        comets = [
+            code
+            for code in legal
+            if FIRST_CAST <= code < FIRST_IN_PLAY
+            and spells[code - FIRST_CAST].duration == Duration.DELAYED
+        ]
+        if eager and battle.node == Node.NOMINATE and comets:
+            battle.act(comets[0])
+        elif eager and battle.node == Node.POOL_DICE:
+            battle.act(legal[-1])
+        else:
+            battle.act(int(rng.choice(legal)))
+
+
+def value_after(agent: PhaseSearchAgent, before: Battle, after: Battle) -> float:
+    """Return the value of a position to the first army, seen from one before it in its phase."""
+    if after.is_over:
+        return 0.0
+    position, states = position_of(before), new_states(2)
+    states[0], states[1] = before.state, after.state
+    scenario = np.zeros(2, position.scenario.dtype)
+    return float(agent.values_behind(position._replace(states=states, scenario=scenario))[1])
+
+
+def spells_of(agent: PhaseSearchAgent) -> set[int]:
+    """Return the spells that may be cast in the agent's last duel."""
+    duel = agent._room.duel[0]
+    return {int(each) for each in duel.spells["spell"][: int(duel.n_spells)]}
+
+
+def resists(battle: Battle) -> bool:
+    """Whether targets differ in Magic Resistance: a nomination only guesses the best of them."""
+    return any(
+        each["magic_resistance"].any()
+        for army in battle.packed.armies
+        for each in (army.units, army.wizards)
+    )
+
+
+def slack(before: Battle, after: Battle, code: int) -> float:
+    """Return the share of the greatest worth by which the values of a move may differ."""
+    if before.node == Node.DISPEL and code >= FIRST_ITEM:
+        return SLACK
+    army = int(before.state.active)
+    begun = int(after.state.in_play[army]) & ~int(before.state.in_play[army])
+    spells = after.packed.armies[army].spells
+    lasts = any(
+        begun & bit(k) and spells[k].duration != Duration.REMAINS_IN_PLAY for k in range(SPELLS)
+    )
+    return SLACK if lasts else 0.0
+
+
+@pytest.mark.parametrize("eager", [False, True])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "storm-council", "long-siege", "ford-of-the-green-lady", "horrors-in-the-mist",
+        "redhorn-pass", "dawn-at-grimmwald", "storm:0", "storm:4", "duel:3", "small:1",
+    ],
+)  # fmt: skip
+def test_a_move_without_dice_keeps_the_value(name: str, eager: bool) -> None:
+    agent, checked = PhaseSearchAgent(MOST_SPELLS - 1), 0
+    for before in decisions(scenario_of(name), seed=2, eager=eager):
+        if not is_known(before.state):
+            continue
+        values, known = agent.action_values(before), spells_of(agent)
+        greatest = float(agent._room.duel[0].greatest)
+        for code, value in values.items():
+            after = before.copy()
+            gained = after.act(code)
+            same_phase = after.state.phase == before.state.phase
+            follows = after.is_decision() and same_phase and is_known(after.state)
+            if not (follows or after.is_over):
+                continue
+            found = gained + value_after(agent, before, after)
+            nominated = code - FIRST_CAST if FIRST_CAST <= code < FIRST_IN_PLAY else -1
+            if follows and spells_of(agent) != known - {nominated}:
+                continue
+            checked += 1
+            where = f"{before.node.name} to {after.node.name} by {code}"
+            if after.node == Node.TARGET and resists(before):
+                better = found - value if after.mover == 0 else value - found
+                assert better > -1e-9, where
+            else:
+                most = 1e-9 + slack(before, after, code) * greatest
+                assert value == pytest.approx(found, abs=most), where
+    assert checked > 0
+
+
+@pytest.mark.parametrize("share", [1.0, 0.5, 0.1])
+def test_a_comet_is_worth_the_same_before_it_is_cast_and_in_play(share: float) -> None:
+    """Also if the caster's army is worth more than the enemies who survive."""
+    scenario = scenario_from_dict(STORM_AND_HOST)
+    battle, agent = Battle(pack(scenario)), PhaseSearchAgent()
+    battle.state.unit_wounds[1] = battle.state.unit_wounds[1] * share
+    battle.act(FIRST_CAST)
+    while battle.node != Node.DISPEL:
+        if battle.is_decision():
+            battle.act(battle.legal_actions()[-1])
+        else:
+            battle.roll(*[5] * (battle.dice_to_roll or 0))
+    values = agent.action_values(battle)
+    after = battle.copy()
+    gained = after.act(PASS)
+    assert values[PASS] == pytest.approx(gained + value_after(agent, battle, after), abs=1e-9)
+    assert values[PASS] > 0.0
+
+
+def test_each_scroll_costs_the_spells_that_its_reader_has_in_play() -> None:
+    ward = lasting("Ward", 7, 0.0, worth_per_phase=12.0, in_play=True)
+    scroll = {"items": ["Dispel Scroll"]}
+    begun = game(
+        army(wizard(2, spell("Bolt", 3, 20.0)), power_dice=5),
+        army(wizard(1, ward, name="Warden", **scroll), wizard(1, name="Reader", **scroll)),
+    )
+    begun.act(FIRST_CAST)
+    begun.act(FIRST_DICE + 2)
+    begun.roll(3, 4)
+    agent, values = PhaseSearchAgent(), {}
+    for code, value in agent.action_values(begun).items():
+        if code >= FIRST_ITEM:
+            after = begun.copy()
+            values[code] = value
+            assert value == pytest.approx(after.act(code) + value_after(agent, begun, after))
+    assert len(set(values.values())) == 2
