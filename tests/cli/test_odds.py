@@ -248,7 +248,8 @@ def test_json_has_the_sheet(capsys: Capture) -> None:
 
 def test_notes_of_the_scenario_are_told(capsys: Capture, tmp_path: Path) -> None:
     file = tmp_path / "old.toml"
-    text = 'name = "old"\n{}[[caster.wizards]]\nname = "A"\nlevel = 1\nspells = ["Steal Soul"]\n'
+    text = 'name = "old"\n{}[[caster.wizards]]\nname = "A"\nlevel = 1\n'
+    text += 'spells = ["Flaming Sword of Rhuin"]\n'
     file.write_text(text.format('ruleset = "7e"\n') + "[dispeller]\n", encoding="utf-8")
     (note,) = load_scenario(str(file)).notes
     assert note in output(capsys, f"odds {file}").splitlines()
