@@ -246,6 +246,21 @@ def test_json_has_the_sheet(capsys: Capture) -> None:
     ]
 
 
+def test_notes_of_the_scenario_are_told(capsys: Capture, tmp_path: Path) -> None:
+    file = tmp_path / "old.toml"
+    text = 'name = "old"\n{}[[caster.wizards]]\nname = "A"\nlevel = 1\n'
+    text += 'spells = ["Flaming Sword of Rhuin"]\n'
+    file.write_text(text.format('ruleset = "7e"\n') + "[dispeller]\n", encoding="utf-8")
+    (note,) = load_scenario(str(file)).notes
+    assert note in output(capsys, f"odds {file}").splitlines()
+    assert note in html_of(odds_sheet(load_scenario(str(file)), 0))
+    assert json.loads(output(capsys, f"odds {file} --json"))["notes"] == [note]
+    assert note in output(capsys, f"advise {file}").splitlines()
+    assert json.loads(output(capsys, f"advise {file} --json"))["notes"] == [note]
+    file.write_text(text.format("") + "[dispeller]\n", encoding="utf-8")
+    assert note not in output(capsys, f"odds {file}") + output(capsys, f"advise {file}")
+
+
 def test_the_page_is_written(capsys: Capture, tmp_path: Path) -> None:
     file = tmp_path / "sheet.html"
     assert output(capsys, f"odds apprentice --html {file}") == f"{file}\n"

@@ -41,6 +41,7 @@ OWN_ITEMS: list[Data] = [
     {"name": "Whirl", "uses": 1, "reroll": {"of": "both", "dice": "all", "changes_natural": True}},
     {"name": "Charm", "uses": 2, "when_dispelling": {"bonus": 1}},
 ]
+BOUND = [str(item["name"]) for item in OWN_ITEMS if "bound" in item]
 EFFECTS: list[Data] = [
     {"kind": "points_lost", "points": 9.0},
     {"kind": "caster_hit", "strength": 4},
@@ -146,7 +147,8 @@ def wizards(draw: st.DrawFn, index: int, further: bool, names: list[str]) -> Dat
         "spells": [draw(spells(i)) for i in range(draw(st.integers(0, 3)))],
     }
     items = ITEMS + (FURTHER_ITEMS if further else [])
-    data["items"] = draw(st.lists(st.sampled_from(items), max_size=2))
+    carried = st.lists(st.sampled_from(items), max_size=2)
+    data["items"] = draw(carried.filter(lambda chosen: sum(map(BOUND.count, chosen)) <= 1))
     if further:
         data["spells"] += draw(aimed_spells())
         if not any(each.get("in_play") for each in data["spells"]) and draw(st.booleans()):

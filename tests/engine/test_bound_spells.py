@@ -60,12 +60,16 @@ def test_without_an_answer_it_works_at_once() -> None:
     assert battle.points == 9
 
 
-def test_a_scroll_stops_it_as_it_is_never_irresistible() -> None:
+@pytest.mark.parametrize("item", [
+    "Dispel Scroll", "Rune of Spellbreaking", "Seal of Destruction", "Sigil of Asuryan",
+    "Spelleater Rune",
+])  # fmt: skip
+def test_items_stop_it_as_it_is_never_irresistible(item: str) -> None:
     hero = {"name": "Captain", "items": ["Stone"]}
-    foes = army(units=[unit()], dispel_dice=0, items=["Dispel Scroll"])
+    foes = army(units=[unit()], dispel_dice=0, items=[item])
     battle = game(army(heroes=[hero]), foes, phases=4, items=[bound()])
     battle.nominate("Cold")
-    battle.use("Dispel Scroll")
+    battle.use(item)
     assert battle.points == 0
 
 
@@ -76,8 +80,9 @@ def test_a_bound_spell_once_in_each_phase() -> None:
     assert battle.can_cast("Cold")
 
 
-def test_each_copy_of_the_item_has_its_own() -> None:
-    battle = bearer(dice=0, hero={"items": [RING, RING]})
+def test_each_bearer_of_the_item_has_its_own() -> None:
+    heroes = [{"name": name, "items": [RING]} for name in ("Captain", "Priest")]
+    battle = game(army(heroes=heroes), army(units=[unit()], dispel_dice=0), phases=4)
     battle.nominate("Fire Ball")
     battle.roll(1, 1, 1, 1)
     assert battle.state.phase == 0

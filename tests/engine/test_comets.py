@@ -124,9 +124,9 @@ def test_a_comet_reaches_d6_inches_a_marker(markers: int, die: int, victims: int
 
 
 def test_a_comet_spares_nobody_of_its_own_side() -> None:
-    battle = field(own=3.0)
+    battle = field(own=3.0)  # from the point, on the far side, it is less than 5 inches to it
     battle.roll(6)
-    battle.roll(3)
+    battle.roll(5)
     before = battle.points
     assert struck(battle) == 2
     assert battle.points == before  # 6 points won and 6 lost

@@ -133,13 +133,13 @@ def test_a_scroll_not_against_irresistible_force() -> None:
     assert battle.state.items[1, 0] == 1
 
 
-@pytest.mark.parametrize("status", ["fleeing", "dead"])
+@pytest.mark.parametrize("status", ["fleeing", "dead", "off_table"])
 def test_a_fleeing_or_dead_wizard_reads_no_scroll(status: str) -> None:
     battle = cast(8, army(wizard(2, status=status, items=["Dispel Scroll"])))
     assert not battle.can_use("Dispel Scroll")
 
 
-@pytest.mark.parametrize("status", ["ready", "rallied", "off_table"])
+@pytest.mark.parametrize("status", ["ready", "rallied"])
 def test_any_other_wizard_reads_his_scroll(status: str) -> None:
     battle = cast(8, army(wizard(2, status=status, items=["Dispel Scroll"])))
     assert battle.can_use("Dispel Scroll")
@@ -250,12 +250,12 @@ def test_a_boost_does_not_undo_two_ones() -> None:
     assert not works(battle)
 
 
-@pytest.mark.parametrize("status", ["ready", "fleeing"])
-def test_a_lasting_bonus_needs_its_bearer_neither_dead_nor_fleeing(status: str) -> None:
+@pytest.mark.parametrize("status", ["ready", "fleeing", "dead", "off_table"])
+def test_a_lasting_bonus_stays_while_its_bearer_is_on_the_table(status: str) -> None:
     side = army(wizard(2, items=["Staff of Sorcery"], status=status), dispel_dice=2)
     battle = cast(8, side)
     battle.dispel(4, 3)
-    assert works(battle) == (status == "ready")
+    assert works(battle) == (status in ("ready", "fleeing"))
 
 
 def test_chances_of_a_dispel_roll() -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from wfb_gym.engine.queries import dispel_bonus
 from wfb_gym.engine.state import Node
 
 from .builders import Data, army, game, lasting, spell, wizard
@@ -62,13 +63,23 @@ def test_a_rallied_wizard_acts_as_normal() -> None:
     assert game(side).can_cast("Bolt")
 
 
-def test_a_wizard_off_the_table_makes_dice_but_cannot_cast() -> None:
-    away = wizard(3, spell("Far"), status="off_table", name="Away")
+@pytest.mark.parametrize("ruleset", ["6e", "7e"])
+def test_a_wizard_off_the_table_makes_no_dice_and_its_items_are_away(ruleset: str) -> None:
+    items = ["Power Familiar", "Jewel of the Dusk", "Staff of Sorcery", "Master Rune of Balance"]
+    away = wizard(3, spell("Far"), status="off_table", name="Away", items=items, reserve=2)
     side = army(*mages(1), away)
-    battle = game(side, side)
-    assert (battle.state.power, battle.state.dispel) == (6, 5)
+    battle = game(side, side, ruleset=ruleset)
+    own = battle.state.own_dice[:2].tolist()
+    assert (battle.state.power + sum(own), battle.state.dispel) == (3, 3)
+    assert own[1] == dispel_bonus(battle.packed, battle.state, 1) == 0
     assert battle.can_cast("Bolt")
     assert not battle.can_cast("Far")
+
+
+@pytest.mark.parametrize("ruleset", ["6e", "7e"])
+def test_a_runesmith_off_the_table_makes_no_dice(ruleset: str) -> None:
+    dwarfs = army(runesmiths=[{"name": "Smith", "status": "off_table"}])
+    assert pools(army(*mages(1)), dwarfs, ruleset=ruleset)[1] == 2
 
 
 def test_a_fleeing_wizard_cannot_cast() -> None:
@@ -103,10 +114,21 @@ def test_bonus_dice_of_items() -> None:
     assert pools(army(*mages(1), items=["Power Familiar"]), army())[0] == 4
 
 
-def test_bonus_dice_of_an_item_need_an_active_bearer() -> None:
+def test_bonus_dice_of_an_item_stay_while_its_bearer_flees() -> None:
     runner = wizard(1, status="fleeing", items=["Power Familiar"], name="Runner")
     side = army(*mages(1), runner)
+    assert pools(side, side) == (4, 4)
+
+
+def test_bonus_dice_of_an_item_are_gone_with_its_bearer() -> None:
+    late = wizard(1, status="dead", items=["Power Familiar"], name="Late")
+    side = army(*mages(1), late)
     assert pools(side, side) == (3, 3)
+
+
+def test_a_rune_of_balance_works_while_its_bearer_flees() -> None:
+    balance = {"name": "Smith", "status": "fleeing", "items": ["Master Rune of Balance"]}
+    assert pools(army(*mages(1)), army(runesmiths=[balance])) == (2, 3)
 
 
 def test_fixed_pools() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.geometry.stand_ins import Character, Unit, aim, comet, deployment
-from wfb_gym.geometry.comets import RADII, Comets
+from wfb_gym.geometry.comets import RADII, Comets, Worth
 from wfb_gym.geometry.formation import Floats
 
 KARL = Character(position=(70.0, 2.0))
@@ -65,40 +65,44 @@ def test_no_point_reaches_a_set_of_enemies_that_none_of_the_points_reaches(seed:
         assert column == pytest.approx(where.polygons.distances_from(found.places, code), abs=1e-9)
 
 
-def worth(found: Comets, **values: float) -> Floats:
-    """What points are worth: so much for each piece within three inches."""
+def worth(found: Comets, **values: float) -> Worth:
+    """What places are worth: so much for each piece within three inches."""
     codes = {"left": LEFT_CODE, "right": RIGHT_CODE, "own": 0}
-    total = np.zeros(len(found.places))
-    for name, value in values.items():
-        total += value * (found.distances[:, found.codes.index(codes[name])] <= 3.0)
-    return total
+    columns = [found.codes.index(codes[name]) for name in values]
+    won = np.array([*values.values()])
+    return lambda distances: (distances[:, columns] <= 3.0) @ won
 
 
-def everywhere(found: Comets) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    return np.ones(len(found.places), np.bool_)
+def everywhere(places: Floats) -> Floats:
+    return np.full(len(places), -np.inf)
+
+
+def nowhere(places: Floats) -> Floats:
+    return np.full(len(places), np.inf)
 
 
 def test_the_best_point_comes_first_and_each_target_has_a_point_on_it() -> None:
     found = points(LEFT, RIGHT)
     codes = [LEFT_CODE, RIGHT_CODE]
-    values = worth(found, left=9.0, right=4.0)
-    chosen = found.choose(values, everywhere(found), codes)
+    both = worth(found, left=9.0, right=4.0)
+    chosen = found.choose(both, everywhere, codes)
+    values = both(found.distances)
     assert values[chosen[0]] == values.max() == 13.0
     assert (np.diff(values[chosen]) <= 0.0).all()
     for code in codes:
         assert found.distances[chosen, found.codes.index(code)].min() <= 1.0
     # Where none is allowed, none is offered; nor where nobody is to be reached.
-    assert not len(found.choose(worth(found, left=1.0), ~everywhere(found), codes))
-    assert not len(found.choose(worth(found, left=1.0), everywhere(found), []))
+    assert not len(found.choose(worth(found, left=1.0), nowhere, codes))
+    assert not len(found.choose(worth(found, left=1.0), everywhere, []))
 
 
 def test_a_friend_in_the_middle_is_spared_where_that_costs_more() -> None:
     guard = Unit("Guard", 1, 1, (35.0, 30.5), 180.0)
     found = points(LEFT, RIGHT, ours=(guard,))
     codes = [LEFT_CODE, RIGHT_CODE]
-    values = worth(found, left=3.0, right=2.0, own=-9.0)
-    best = found.choose(values, everywhere(found), codes)[0]
-    assert values[best] == 3.0
+    spared = worth(found, left=3.0, right=2.0, own=-9.0)
+    best = found.choose(spared, everywhere, codes)[0]
+    assert spared(found.distances)[best] == 3.0
     assert found.distances[best, found.codes.index(0)] > 3.0
 
 
@@ -118,11 +122,17 @@ def test_every_largest_set_that_one_point_reaches_is_offered_with_its_best_point
         for k in range(choices.integers(1, 8))
     ]  # fmt: skip
     found = points(*foes)
-    values = choices.uniform(-1.0, 5.0, len(found.places))
     codes = [16 + k for k in range(len(foes))]
-    enemies = found.distances[:, [found.codes.index(code) for code in codes]]
-    chosen = found.choose(values, everywhere(found), codes)
+    columns = [found.codes.index(code) for code in codes]
+    weights = choices.uniform(0.0, 5.0, len(foes))
+
+    def mean(distances: Floats) -> Floats:
+        return np.asarray((12.0 - np.ceil(distances[:, columns])).clip(0.0) @ weights)
+
+    chosen = found.choose(mean, everywhere, codes)
     assert len(set(chosen.tolist())) == len(chosen)
+    values = mean(found.distances).round(9)
+    enemies = found.distances[:, columns]
     needed = {int(values.argmax())}
     for radius in RADII:
         reached = enemies <= radius
@@ -139,8 +149,8 @@ def test_points_are_within_range_of_the_caster() -> None:
     where = deployment((Character(position=(36.0, 10.0)),), (near, far))
     spell = comet().model_copy(update={"range_inches": 12})
 
-    def both(found: Comets) -> Floats:
-        return np.asarray((found.distances[:, 1:] <= 5.0).sum(axis=1), np.float64)
+    def both(distances: Floats) -> Floats:
+        return np.asarray((distances[:, 1:] <= 5.0).sum(axis=1), np.float64)
 
     for effect, reach, most in ((comet(), 99.0, 2), (spell, 12.0, 1)):
         chosen = aim(where, 0, 0, effect).points(both)

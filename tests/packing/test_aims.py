@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from wfb_gym.geometry.comets import RADII
 from wfb_gym.packing import pack
 from wfb_gym.packing.records import FIRST_POINT, UNBOUNDED, Duration, HitDice, Opening
 from wfb_gym.scenario import ScenarioError, load_scenario, scenario_from_dict
@@ -361,6 +362,72 @@ def test_a_comet_may_fall_between_two_units() -> None:
     struck = sum(chance * (int(reach >= near) + int(reach >= far)) for chance, reach in dice)
     assert aims(record)[0].promise == pytest.approx(mean * struck)
     assert struck > 1.2
+
+
+def test_a_comet_finds_the_point_near_its_enemy_and_far_from_its_friend() -> None:
+    """Within an inch of the Guard and more than 12 inches from the Levy, which it spares."""
+    guard = {**BOYZ, "name": "Guard", "models": 4, "frontage": 4, "base": [25.0, 20.0],
+             "points": 20.0, "position": [29.3, 30.0], "facing": 180.0}  # fmt: skip
+    levy = {**GUARD, "name": "Levy", "models": 6, "frontage": 2, "base": [25.0, 25.0],
+            "position": [18.4, 26.8]}  # fmt: skip
+    mage = wizard(COMET, position=[24.0, 4.0], points=0.0, level=3)
+    field = {"width": 48.0, "depth": 36.0}
+    record = packed(army(mage, units=[levy]), army(units=[guard]), battlefield=field, phases=3)
+    best = record.armies[0].inches[int(aims(record)[0].target) - FIRST_POINT]
+    assert best[TARGETS] == 1
+    assert best[0] > 12
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_no_place_of_a_fine_grid_is_better_than_the_points(seed: int) -> None:
+    """Nor for a largest set of enemies that one point reaches within a radius."""
+    choices = np.random.default_rng(seed)
+    units: list[list[dict[str, Any]]] = [[], []]
+    spots = [(x, y) for x in (6.0, 16.0, 26.0) for y in (10.0, 20.0)]
+    for k, spot in enumerate(choices.permutation(spots)[: choices.integers(2, 7)]):
+        units[k % 2].append({
+            "name": f"Unit {k}", "toughness": 3, "points": float(choices.integers(3, 20)),
+            "models": int(choices.integers(5, 15)), "frontage": 5,
+            "position": (spot + choices.uniform(-0.9, 0.9, 2)).tolist(),
+            "facing": float(choices.integers(0, 360)),
+        })  # fmt: skip
+    mage = wizard(COMET, position=[16.0, 1.0], points=60.0, wounds=2)
+    field = {"width": 32.0, "depth": 26.0}
+    scenario = scenario_from_dict({
+        "name": "test", "phases": int(choices.integers(2, 13)), "battlefield": field,
+        "caster": army(mage, units=units[1]), "dispeller": army(units=units[0]),
+    })  # fmt: skip
+    record, polygons = pack(scenario)[0], scenario.deployment.polygons
+    found = aims(record)
+    struck = strikes(record, found[0])
+    victims = [int(s.victim) for s in struck]
+    foes = np.array(victims) >= TARGETS
+    points = {UNITS: -30.0} | {
+        start + k: sign * unit["points"]
+        for start, sign, side in ((0, -1, 1), (TARGETS, 1, 0))
+        for k, unit in enumerate(units[side])
+    }
+    won = [float(np.dot(pmf(record, s), range(int(s.pmf_size)))) for s in struck]
+    won = np.array(won) * [points[victim] for victim in victims]
+
+    tried = np.stack(np.meshgrid(np.arange(0.0, 32.0, 0.3), np.arange(0.0, 26.0, 0.3)), axis=-1)
+    assert polygons is not None
+    away = np.stack([polygons.distances_from(tried, code) for code in victims], axis=-1)
+    values = np.zeros(away.shape[:2])
+    for k in range(1, scenario.phases):
+        values += sum(die * k >= away for die in range(1, 7)) @ won / 6 / 2**k
+    promises = np.array([float(aim.promise) for aim in found])
+    assert promises[0] >= values.max() - 1e-6
+    inches = record.armies[0].inches[: len(found), victims][:, foes]
+    bits = 1 << np.arange(int(foes.sum()))
+    for radius in RADII:
+        sets, offered = (away[..., foes] <= radius) @ bits, (inches <= radius) @ bits
+        for one in np.unique(sets):
+            reaching = offered & one == one
+            assert reaching.any()
+            if (offered[reaching] == one).all():  # it is part of no larger set
+                best = values[sets == one].max()
+                assert promises[reaching].max() >= best - 1e-6
 
 
 def test_a_comet_that_cannot_land_is_aimed_nowhere() -> None:

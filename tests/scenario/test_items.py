@@ -158,6 +158,18 @@ def test_a_bound_spell_needs_a_bearer() -> None:
     )
 
 
+@pytest.mark.parametrize("second", ["Ring of Flame", "Storm Stone"])
+def test_a_character_carries_one_item_with_a_bound_spell(second: str) -> None:
+    anna = {"name": "Anna", "level": 1, "items": ["Ring of Flame", "Dispel Scroll", second]}
+    assert refused(wizards=[anna]) == (
+        "scenario: caster.wizards[0].items[2]: expected at most one item with a bound spell, "
+        f'found "{second}" of Anna'
+    )
+    anna["items"] = ["Ring of Flame"]
+    captain = {"name": "Captain", "items": [second]}
+    assert scenario(wizards=[anna], heroes=[captain]).caster.heroes[0].items == (second,)
+
+
 def test_bundled_bound_items_are_marked_as_ours() -> None:
     held = [item for item in bundled_items().values() if item.bound is not None]
     assert [item.name for item in held] == ["Ring of Flame", "Storm Stone"]

@@ -6,6 +6,7 @@ from typing import Any, get_args
 import pytest
 from pydantic import ValidationError
 
+from wfb_gym.scenario import load_scenario, scenario_from_dict
 from wfb_gym.scenario.documents import validate
 from wfb_gym.scenario.effects import (
     EFFECT_KEYS,
@@ -16,6 +17,7 @@ from wfb_gym.scenario.effects import (
 )
 from wfb_gym.scenario.errors import ScenarioError
 from wfb_gym.scenario.spells import LoreSpell, find_lore_spell, lore_spells
+from wfb_gym.seats import SEATS
 
 # name | target | range | what is asked of it | hits
 FACTS = """
@@ -410,3 +412,29 @@ def test_documents_are_immutable() -> None:
     effect = SpellEffect.model_validate(MISSILE)
     with pytest.raises(ValidationError):
         effect.sight = False
+
+
+# --- the 7th edition -----------------------------------------------------------------------
+
+KNOWS = {"wizards": [{"name": "Anna", "level": 1, "spells": ["Burning Head"]}]}
+ROLLS = {"wizards": [{"name": "Anna", "level": 1, "lore": "Death"}]}
+BEARS = {"heroes": [{"name": "Captain", "items": ["Ring of Flame"]}]}
+OWN = {"name": "Bolt", "casting_value": 5, "worth": 9.0}
+
+
+@pytest.mark.parametrize("army", [KNOWS, ROLLS, BEARS])
+@pytest.mark.parametrize("seat", SEATS)
+def test_a_scenario_of_the_7th_edition_notes_that_its_lores_are_those_of_the_6th(
+    army: dict[str, Any], seat: str
+) -> None:
+    other = {"caster": {}, "dispeller": {}, seat: army}
+    (note,) = scenario_from_dict({"name": "test", "ruleset": "7e", **other}).notes
+    assert "lores are those of the 6th edition" in note
+    assert scenario_from_dict({"name": "test", "ruleset": "6e", **other}).notes == ()
+
+
+def test_there_is_no_note_without_spells_of_a_lore() -> None:
+    own = {"wizards": [{"name": "Anna", "level": 1, "spells": [OWN]}]}
+    document = {"name": "test", "ruleset": "7e", "caster": own, "dispeller": {}}
+    assert scenario_from_dict(document).notes == ()
+    assert load_scenario("seventh-edition-duel").notes == ()

@@ -217,6 +217,7 @@ def _document(position: "RequestedPosition", advice: "Advice") -> dict[str, Any]
         "is_exact": advice.is_exact,
         "method": advice.method,
         "plays": [play._asdict() for play in advice.plays],
+        "notes": position.scenario.notes,
     }
     if advice.rolls is not None:
         document["rolls"] = _rolls_document(position, advice.rolls)
@@ -267,7 +268,7 @@ def _lines(position: "RequestedPosition", advice: "Advice") -> list[str]:
     # An estimate is of this phase, with what it leaves for later ones.
     horizon = position.horizon() if advice.is_exact else "This phase"
     lines.append(f"{horizon} is {worth}{_precision(advice.rolls)}.")
-    lines += _estimate_lines(position, advice)
+    lines += [*_estimate_lines(position, advice), *position.scenario.notes]
     rows = [("POINTS", "DIFFERENCE", "PLAY", "CHANCE", "")]
     for number, (play, value, difference, _, chance) in enumerate(advice.plays):
         less = shared.format_value(difference) if number else ""

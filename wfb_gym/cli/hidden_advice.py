@@ -186,6 +186,7 @@ def document_of(advice: HiddenAdvice) -> dict[str, Any]:
             }
             for each in advice.mixtures
         ],
+        "notes": position.scenario.notes,
     }
 
 
@@ -194,6 +195,7 @@ def lines_of(advice: HiddenAdvice) -> list[str]:
     position, mover = advice.position, SEATS[advice.mover]
     enemy = SEATS[1 - advice.mover]
     lines = [f"{position.summary()}.", "Items are hidden, so the best play is a mixture."]
+    lines += position.scenario.notes
     if advice.sets[1 - advice.mover]:
         lines.append(
             f"The {enemy} may have been dealt: {chances_words(advice.sets[1 - advice.mover])}."

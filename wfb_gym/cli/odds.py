@@ -75,7 +75,7 @@ def _lines(sheet: "OddsSheet") -> list[str]:
     from wfb_gym.render.odds_facts import DISPEL_DICE, dice_line, remark_of
 
     lines = [f"{sheet.scenario}: {sheet.army} against {sheet.enemy}", dice_line(sheet)]
-    lines += [f"{name}: {words}" for name, words in sheet.items.items()]
+    lines += [*sheet.notes, *(f"{name}: {words}" for name, words in sheet.items.items())]
     for wizard in sheet.wizards:
         lines += ["", *_wizard_lines(sheet, wizard)]
     for table, rows in sheet.miscasts.items():

@@ -25,7 +25,7 @@ from wfb_gym.rules.dice import FACES
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.errors import printable, shortened
-from wfb_gym.scenario.sizes import DICE, WIZARDS
+from wfb_gym.scenario.sizes import DICE, NO_BEARER, WIZARDS
 from wfb_gym.scenario.spells import lore_spells
 from wfb_gym.seats import SEATS
 from wfb_gym.suggestions import find_name, one_of, plain
@@ -158,7 +158,7 @@ class RequestedPosition:
         Scrolls that are a secret do not count.
         """
         state, wizards = self.battle.state, len(self.scenario.caster.wizards)
-        slots = self.names.items[1]
+        slots, bearers = self.names.items[1], self.scenario.dispeller.characters
         known = known_items(self.names, self.battle, 1, not self.is_secret(1))
         return {
             "power": int(state.power),
@@ -167,7 +167,8 @@ class RequestedPosition:
             "scrolls": sum(
                 each.left
                 for index, each in known.items()
-                if slots[index].item.name == _SCROLL and slots[index].active
+                if slots[index].item.name == _SCROLL
+                and (slots[index].bearer == NO_BEARER or bearers[slots[index].bearer].is_active)
             ),
         }
 

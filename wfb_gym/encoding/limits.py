@@ -235,9 +235,9 @@ def most_own_dice(wizards: NDArray[Any], own_dice: Any) -> NDArray[Any]:
 
 
 def _may_bring_dice(scenario: PackedScenario, wizards: NDArray[Any]) -> NDArray[Any]:
-    """Whether each character may come to bring dice: alive, and not fleeing unless it may rally."""
+    """Whether each character may come to bring dice: there, and not fleeing unless it may rally."""
     stays = wizards["fleeing"] * (not scenario.panic)
-    may: NDArray[Any] = wizards["alive"] * (1 - stays)
+    may: NDArray[Any] = wizards["on_table"] * (1 - stays)
     return may
 
 

@@ -63,22 +63,31 @@ def last_phase(packed: PackedScenario, state: State) -> bool:
 
 
 @jit
-def may_cast(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
-    """Whether a wizard may cast at all: on the table, not fleeing (S0, S2), not locked."""
+def is_active(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
+    """Whether a character makes dice: alive, on the table (W7) and not fleeing (S0)."""
     return (
         packed.armies[army].wizards[wizard].on_table != 0
         and not flees(state, army, UNITS + wizard)
         and state.wounds[army, wizard] > 0
+    )
+
+
+@jit
+def may_cast(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
+    """Whether a wizard may cast at all: active (S0, S2), not locked."""
+    return (
+        is_active(packed, state, army, wizard)
         and state.level[army, wizard] > 0
         and state.lock[army, wizard] == Lock.NONE
     )
 
 
 @jit
-def bearer_can_use(packed: PackedScenario, state: State, army: int, item: int) -> bool:
-    """Whether the item's bearer, if it needs one, is alive, not fleeing and not barred.
+def item_works(packed: PackedScenario, state: State, army: int, item: int) -> bool:
+    """Whether an item does what it does at all times: its bearer may flee (C.6).
 
-    Hidden items that a miscast has emptied are of no use to anybody either.
+    A bearer, if it needs one, is alive, on the table and not barred. Hidden items that a miscast
+    has emptied do nothing either.
     """
     if state.emptied and is_emptied(packed, state, army, item):
         return False
@@ -86,10 +95,18 @@ def bearer_can_use(packed: PackedScenario, state: State, army: int, item: int) -
     if bearer == NO_BEARER:
         return True
     return (
-        not flees(state, army, UNITS + bearer)
+        packed.armies[army].wizards[bearer].on_table != 0
         and state.wounds[army, bearer] > 0
         and state.lock[army, bearer] < BARS_ITEMS
     )
+
+
+@jit
+def bearer_can_use(packed: PackedScenario, state: State, army: int, item: int) -> bool:
+    """Whether the item works and its bearer, if it needs one, does not flee."""
+    bearer = packed.armies[army].items[item].bearer
+    fled = bearer != NO_BEARER and flees(state, army, UNITS + bearer)
+    return not fled and item_works(packed, state, army, item)
 
 
 @jit
@@ -124,7 +141,7 @@ def dispel_bonus(packed: PackedScenario, state: State, army: int) -> int:
     bonus = 0
     for item in range(packed.armies[army].n_items):
         extra = packed.armies[army].items[item].dispel_bonus
-        if extra != 0 and bearer_can_use(packed, state, army, item):
+        if extra != 0 and item_works(packed, state, army, item):
             bonus += int(extra)
     return bonus
 

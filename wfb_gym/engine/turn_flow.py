@@ -8,9 +8,10 @@ from wfb_gym.engine.canonical import can_still_be_hurt, tidy_targets
 from wfb_gym.engine.hidden_items import has_secret, next_deal
 from wfb_gym.engine.morale import count_models, forget_flight, tidy_tests
 from wfb_gym.engine.queries import (
-    bearer_can_use,
     bit,
     gain,
+    is_active,
+    item_works,
     last_phase,
     may_cast,
     other,
@@ -27,7 +28,7 @@ from wfb_gym.engine.state import (
     State,
 )
 from wfb_gym.engine.stored_dice import stored_dice
-from wfb_gym.engine.targets import flees, worth_per_phase
+from wfb_gym.engine.targets import worth_per_phase
 from wfb_gym.packing.records import GENERATED, DispelUse, Duration, Lock, PackedScenario
 from wfb_gym.rules.dice import NaturalResult
 from wfb_gym.rules.pools import dispel_dice_of_level, power_dice_of_level
@@ -130,10 +131,10 @@ def _power_dice(packed: PackedScenario, state: State, army: int) -> int:
         return int(side.fixed_power)
     dice = int(side.base_power)
     for wizard in range(side.n_wizards):
-        if not packed.own_dice and not flees(state, army, UNITS + wizard):
+        if not packed.own_dice and is_active(packed, state, army, wizard):
             dice += power_dice_of_level(int(state.level[army, wizard]))
     for item in range(side.n_items):
-        if bearer_can_use(packed, state, army, item):
+        if item_works(packed, state, army, item):
             dice += int(side.items[item].power_dice)
     return min(DICE, dice)
 
@@ -142,7 +143,7 @@ def _power_dice(packed: PackedScenario, state: State, army: int) -> int:
 def _own_dice(packed: PackedScenario, state: State, army: int, wizard: int) -> int:
     """Dice that only this wizard may use (S2; items of that kind in any edition)."""
     entry = packed.armies[army].wizards[wizard]
-    if state.wounds[army, wizard] == 0 or flees(state, army, UNITS + wizard):
+    if not is_active(packed, state, army, wizard):
         return 0
     if entry.reserve != GENERATED:
         return int(entry.reserve)
@@ -161,14 +162,14 @@ def _dispel_dice(packed: PackedScenario, state: State, army: int) -> int:
     dice = int(side.base_dispel)
     for wizard in range(side.n_wizards):
         entry = side.wizards[wizard]
-        if state.wounds[army, wizard] == 0 or flees(state, army, UNITS + wizard):
+        if not is_active(packed, state, army, wizard):
             continue
         if entry.rune:
             dice += int(entry.dispel_dice)
         else:
             dice += dispel_dice_of_level(int(state.level[army, wizard]))
     for item in range(side.n_items):
-        if bearer_can_use(packed, state, army, item):
+        if item_works(packed, state, army, item):
             dice += int(side.items[item].dispel_dice)
     return min(DICE, dice)
 
@@ -179,23 +180,15 @@ def _dice_taken(packed: PackedScenario, state: State, army: int) -> int:
     dice = 0
     for item in range(packed.armies[army].n_items):
         taken = packed.armies[army].items[item].takes_power
-        if taken != 0 and bearer_can_use(packed, state, army, item):
+        if taken != 0 and item_works(packed, state, army, item):
             dice += int(taken)
     return dice
 
 
 @jit
 def _uses_bound(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
-    """Whether a character may use its bound spells: as any item, but only on the table.
-
-    Off it there is no place to cast from (S2; ours for items).
-    """
-    return (
-        packed.armies[army].wizards[wizard].on_table != 0
-        and not flees(state, army, UNITS + wizard)
-        and state.wounds[army, wizard] > 0
-        and state.lock[army, wizard] < BARS_ITEMS
-    )
+    """Whether a character may use its bound spells: as any item that is used."""
+    return is_active(packed, state, army, wizard) and state.lock[army, wizard] < BARS_ITEMS
 
 
 @jit(forceinline=False)

@@ -7,7 +7,7 @@ shapely is imported when there is a battlefield to measure on.
 """
 
 from wfb_gym.geometry.aim import Aim
-from wfb_gym.geometry.comets import Comets
+from wfb_gym.geometry.comets import Comets, Worth
 from wfb_gym.geometry.deployment import Deployment
 from wfb_gym.geometry.formation import ROUNDING, Floats
 from wfb_gym.geometry.pieces import (
@@ -35,4 +35,5 @@ __all__ = [
     "Strike",
     "TerrainPiece",
     "Verdict",
+    "Worth",
 ]

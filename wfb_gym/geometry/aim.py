@@ -6,7 +6,6 @@ dice, casting values or spells in play, or for lost wounds: a spell that needs a
 legal for everybody. How much damage a strike does is `wfb_gym.rules.damage`'s to say.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym.geometry.comets import Comets
+from wfb_gym.geometry.comets import Worth
 from wfb_gym.geometry.deployment import Deployment
 from wfb_gym.geometry.formation import ROUNDING, TOLERANCE, Floats
 from wfb_gym.geometry.pieces import INCH, AimRules, Piece, Strike, Verdict
@@ -113,26 +112,26 @@ class Aim:
         """Whether it is a Comet that is aimed at a point of the battlefield, not at a target."""
         return self.rules.target == "point" and self.deployment.polygons is not None
 
-    def points(self, worth: Callable[[Comets], Floats]) -> NDArray[np.int64]:
+    def points(self, worth: Worth) -> NDArray[np.int64]:
         """Points of the battlefield that a Comet may be aimed at.
 
         Args:
-            worth: what each point that the army's Comets may fall on is worth, shape (k,).
+            worth: what places are worth that the army's Comets may fall on.
 
         Returns:
             Those that `Comets.choose` offers for the targets that `verdicts` allows, by their
             numbers in `Deployment.comets`, shape (n,).
         """
-        polygons = self.deployment.polygons
-        comets = self.deployment.comets(self.caster.army)
-        allowed = np.ones(len(comets.places), np.bool_)
-        if polygons is not None and self.rules.range_inches is not None:
-            away = polygons.distances_from(comets.places, self.caster.code)
-            allowed = away <= self.rules.range_inches + ROUNDING
+        polygons, most = self.deployment.polygons, self.rules.range_inches
+
+        def beyond(places: Floats) -> Floats:
+            if polygons is None or most is None:
+                return np.full(len(places), -np.inf)
+            return polygons.distances_from(places, self.caster.code) - most
+
         near = [verdict.target for verdict in self.verdicts() if verdict.legal]
-        return comets.choose(
-            worth(comets), allowed, [target for target in near if target is not None]
-        )
+        comets = self.deployment.comets(self.caster.army)
+        return comets.choose(worth, beyond, [target for target in near if target is not None])
 
     def strikes(self, target: int | None) -> list[Strike]:
         """Return what the spell strikes.

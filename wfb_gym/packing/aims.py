@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._records import Records, new_records
-from wfb_gym.geometry import Comets, Floats, Strike
+from wfb_gym.geometry import Comets, Floats, Strike, Worth
 from wfb_gym.packing import records
 from wfb_gym.packing.comets import inches_of, points_by_starts
 from wfb_gym.packing.records import (
@@ -307,8 +307,8 @@ class _SpellAims:
             return []
         if self._scenario.phases == 1:
             return [0]
-        points = self._aim.points(self._worth_of_points).tolist()
         comets = self._aim.deployment.comets(self._army)
+        points = self._aim.points(self._worth_of_places(comets)).tolist()
         numbers = self._packer.add_points(self._army, points, comets)
         return [FIRST_POINT + number for number in numbers]
 
@@ -382,16 +382,18 @@ class _SpellAims:
         away = 0 if packed_target else records.OUT_OF_REACH
         return np.full(len(victims), away, np.int8)
 
-    def _worth_of_points(self, comets: Comets) -> Floats:
-        """(k,) points that a Comet wins on average at each place that it may fall on."""
+    def _worth_of_places(self, comets: Comets) -> Worth:
+        """Return what a Comet wins on average, by the distances of its place from the pieces."""
         damage = self._effect.damage
         assert damage is not None  # a Comet strikes
         (row,) = new_records(records.PackedStrike, 1)
         reach = np.zeros(2 * TARGETS, np.int16)
-        won = [self._fill_strike(row, reach, damage, Strike(code)) for code in comets.codes]
-        starts = self._scenario.phases - 1
-        promised: Floats = points_by_starts(won, inches_of(comets.distances), starts)[:, -1]
-        return promised
+        won = np.array(
+            [self._fill_strike(row, reach, damage, Strike(code)) for code in comets.codes]
+        )
+        inches = np.arange(records.OUT_OF_REACH + 1, dtype=np.int8)[:, None]
+        strikes = points_by_starts([1.0], inches, self._scenario.phases - 1)[:, -1]
+        return lambda distances: strikes[inches_of(distances)] @ won
 
     def _pays_for_rallying(self, target: int | None) -> bool:
         """Whether a target that rallies brings the spell's worth.

@@ -141,6 +141,7 @@ class OddsSheet:
         wizards: with spells.
         miscasts: rows by the name of the table, costs as of its first wizard.
         dispelling: chance of `DISPEL_DICE` dice to match a total, by total.
+        notes: where the game differs from the edition that it names, a sentence each.
     """
 
     scenario: str
@@ -157,6 +158,7 @@ class OddsSheet:
     wizards: tuple[WizardOdds, ...]
     miscasts: dict[str, tuple[MiscastOdds, ...]]
     dispelling: dict[int, tuple[float, ...]]
+    notes: tuple[str, ...]
 
 
 def odds_sheet(scenario: Scenario, army: int) -> OddsSheet:
@@ -257,6 +259,7 @@ class _Sheet:
                 total: tuple(float(dispel_chance(n, total, bonus, sixes)) for n in DISPEL_DICE)
                 for total in TOTALS
             },
+            self.scenario.notes,
         )
 
     def _items(self, bearer: int) -> dict[str, str]:

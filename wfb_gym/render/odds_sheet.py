@@ -76,6 +76,7 @@ def html_of(sheet: OddsSheet) -> str:
     """Return the page."""
     title = f"{_capital(sheet.army)} against {sheet.enemy}"
     parts = [f"<h1>{escape(title)}</h1>", _line(f"{sheet.scenario}: {dice_line(sheet)}.")]
+    parts += [_line(note) for note in sheet.notes]
     parts.append(_items(sheet.items))
     for wizard in sheet.wizards:
         parts.append(_wizard(sheet, wizard))

@@ -69,8 +69,7 @@ class Character(StrictModel):
 
     profile: Name | None = None  # of ``data/armies``, for what is not written here
     name: Name  # unique in the army
-    # fleeing and dead ones bring no dice and use no items; one off the table does both, but does
-    # not cast
+    # only ready and rallied ones bring dice, cast and use items
     status: Status = "ready"
     general: Flag = False  # it is the general of its army
     points: fields.Points = 100.0  # its cost; a lost wound loses its share
@@ -98,8 +97,8 @@ class Character(StrictModel):
 
     @property
     def is_active(self) -> bool:
-        """Whether it brings dice and uses items: neither fleeing nor dead (S0)."""
-        return self.is_alive and not self.is_fleeing
+        """Whether it brings dice and uses items: on the battlefield, not fleeing (S0, W7)."""
+        return self.is_on_battlefield and not self.is_fleeing
 
     @property
     def is_fleeing(self) -> bool:

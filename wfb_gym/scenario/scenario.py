@@ -56,6 +56,12 @@ class TargetRow(NamedTuple):
     reason: str
 
 
+_OLD_LORES = (
+    "Spells of the lores are those of the 6th edition, although the rules are those of the 7th: "
+    "some casting values and effects differ."
+)
+
+
 class Scenario(StrictModel):
     """A battle: rules, two armies and what they bring.
 
@@ -121,12 +127,22 @@ class Scenario(StrictModel):
 
         A spell of fixed worth strikes nobody, so that what is lost does not follow from the play.
         """
-        catalogue = self.catalogue
-        carried = [catalogue.get(name) for army in self.armies for name in army.item_names]
-        spells = [spell for army in self.armies for who in army.wizards for spell in who.spells]
-        spells += [item.bound.spell for item in carried if item is not None and item.bound]
         has_units = any(army.units for army in self.armies)
-        return has_units and all(spell.effect is not None for spell in spells)
+        return has_units and all(spell.effect is not None for spell in self.spells)
+
+    @property
+    def spells(self) -> list[Spell]:
+        """Spells that a wizard of either army may know, and those bound in items."""
+        known = [s for army in self.armies for who in army.wizards for s in who.candidate_spells]
+        carried = [self.catalogue.get(name) for army in self.armies for name in army.item_names]
+        return known + [item.bound.spell for item in carried if item is not None and item.bound]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences that tell a player where the game differs from the edition it names."""
+        if self.ruleset == "7e" and any(spell.lore is not None for spell in self.spells):
+            return (_OLD_LORES,)
+        return ()
 
     @property
     def has_secrets(self) -> bool:
@@ -320,6 +336,7 @@ def _miscast_table_problems(scenario: Scenario) -> Iterator[Problem]:
 def _item_problems(army: Army, catalogue: Mapping[str, Item]) -> Iterator[Problem]:
     """Unknown items, and items that their bearer cannot use; keys count from the army."""
     for key, bearer, names in army.carried():
+        bound = 0
         for i, name in enumerate(names):
             found = format_value(name)
             if name not in catalogue:
@@ -329,6 +346,9 @@ def _item_problems(army: Army, catalogue: Mapping[str, Item]) -> Iterator[Proble
             found += f" of {'the army itself' if bearer is None else bearer.name}"
             for expected in _usable_items(catalogue[name], bearer):
                 yield Problem(f"{key}[{i}]", expected, found)
+            bound += bearer is not None and catalogue[name].bound is not None
+            if bound > 1 and catalogue[name].bound is not None:
+                yield Problem(f"{key}[{i}]", "at most one item with a bound spell", found)
     for key, _, names in army.carried_hidden():
         for i, name in enumerate(names):
             if name not in catalogue:
@@ -384,15 +404,9 @@ def _in_play_problems(army: Army, enemy: Army) -> Iterator[Problem]:
 
 def _worth_problems(scenario: Scenario) -> Iterator[Problem]:
     """Worths of unknown spells or on unknown targets, and repeated ones."""
-    known: list[Spell] = []
-    catalogue = scenario.catalogue
     targets = [unit.name for army in scenario.armies for unit in army.units]
     targets += [who.name for army in scenario.armies for who in army.characters]
-    for army in scenario.armies:
-        known += [spell for wizard in army.wizards for spell in wizard.candidate_spells]
-        carried = [catalogue[name].bound for who in army.characters for name in who.items]
-        known += [bound.spell for bound in carried if bound is not None]
-    spells = [spell.name for spell in known if spell.effect is not None]
+    spells = [spell.name for spell in scenario.spells if spell.effect is not None]
     seen = set()
     for i, worth in enumerate(scenario.worths):
         place = f"worths[{i}]"

@@ -33,7 +33,7 @@ class ItemSlot(NamedTuple):
     bearer: int  # index among the army's characters, or `NO_BEARER`
     item: Item  # what they are
     copies: int  # how many that everybody knows of
-    active: bool  # whether somebody can use them when the battle begins
+    works: bool  # whether they are on the battlefield, or need nobody to carry them
     key: str  # of the first of them, from the army on
     hidden: tuple[int, ...] = ()  # how many more, by the set that chance deals
 
@@ -63,7 +63,6 @@ def spell_slots(army: Army, catalogue: Mapping[str, Item]) -> list[SpellSlot]:
         SpellSlot(slot.bearer, slot.item.bound.spell, index, slot.item.bound.power_level)
         for index, slot in enumerate(item_slots(army, catalogue))
         if slot.item.bound is not None
-        for _ in range(slot.copies)
     ]
     return known + bound
 
@@ -79,7 +78,7 @@ def item_slots(army: Army, catalogue: Mapping[str, Item]) -> list[ItemSlot]:
             bearer,
             catalogue[name],
             copies=names.count(name),
-            active=who is None or who.is_active,
+            works=who is None or who.is_on_battlefield,
             key=f"{key}[{names.index(name)}]",
         )
         for bearer, (key, who, names) in enumerate(army.carried(), NO_BEARER)
@@ -93,8 +92,8 @@ def item_slots(army: Army, catalogue: Mapping[str, Item]) -> list[ItemSlot]:
     for key, bearer, names in dealt:
         for name in dict.fromkeys(names):
             place = f"{key}[{names.index(name)}]"
-            active = bearer == NO_BEARER or army.characters[bearer].is_active
-            slot = slots.get((bearer, name), ItemSlot(bearer, catalogue[name], 0, active, place))
+            works = bearer == NO_BEARER or army.characters[bearer].is_on_battlefield
+            slot = slots.get((bearer, name), ItemSlot(bearer, catalogue[name], 0, works, place))
             hidden = tuple(held.count(name) * (who == bearer) for _, who, held in dealt)
             slots[bearer, name] = slot._replace(hidden=hidden)
     return list(slots.values())
@@ -129,7 +128,7 @@ def base_dispel_dice(army: Army) -> int:
 
 
 def dispel_dice_of(character: Character, rules: Ruleset) -> int:
-    """Dispel dice that a character brings while it is neither fleeing nor dead."""
+    """Dispel dice that a character brings while it is on the battlefield and does not flee."""
     if isinstance(character, Wizard):
         return int(pools.dispel_dice_of_level(character.level))
     if isinstance(character, Runesmith):
@@ -189,14 +188,14 @@ def _army_problems(army: Army, rules: Ruleset, catalogue: Mapping[str, Item]) ->
             yield Problem(f"{key}.spells", expected, f"{delayed[index]} of them")
     active = [character for character in army.characters if character.is_active]
     if army.power_dice is None:
-        dice = pools.BASE_POWER_DICE + sum(s.copies * s.item.power_dice for s in slots if s.active)
+        dice = pools.BASE_POWER_DICE + sum(s.copies * s.item.power_dice for s in slots if s.works)
         if not rules.own_dice:
             levels = [who.level for who in active if isinstance(who, Wizard)]
             dice += sum(int(pools.power_dice_of_level(level)) for level in levels)
         yield from _pool_problem("power_dice", "generated dice", dice)
     if army.dispel_dice is None:
         dice = base_dispel_dice(army) + sum(dispel_dice_of(who, rules) for who in active)
-        dice += sum(s.copies * s.item.dispel_dice for s in slots if s.active)
+        dice += sum(s.copies * s.item.dispel_dice for s in slots if s.works)
         yield from _pool_problem("dispel_dice", "generated dice", dice)
     for i, wizard in enumerate(army.wizards):
         key = f"wizards[{i}].items"
