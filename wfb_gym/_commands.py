@@ -78,7 +78,8 @@ def _prepare_streams() -> None:
     codecs.register_error(_REPLACE_SIGNS, _replace_signs)
     for name, mode in _STREAMS.items():
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+            null = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - it stays open
+            setattr(sys, name, null)
         stream = getattr(sys, name)
         if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
             stream.reconfigure(errors="replace" if mode == "r" else _REPLACE_SIGNS)
