@@ -205,6 +205,66 @@ def test_output_that_the_disk_cannot_take_is_one_line(name: str, said: str, tmp_
     assert done.stderr == f"{said}: No space left on device\n"
 
 
+def run_with_streams(
+    line: str, out: Path, redirections: str = "", encoding: str = "utf-8", answers: str = ""
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a command with standard streams closed, as the shell does it, or in an encoding."""
+    return subprocess.run(
+        ["sh", "-c", f'exec "$@" {redirections}', "sh", *command_of(line, out)],
+        cwd=ROOT,
+        env=environment() | {"PYTHONIOENCODING": encoding},
+        input=answers.encode(),
+        capture_output=True,
+        check=False,
+    )
+
+
+PLAYING = "wfb_gym play archmage-duel --seed 1"
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_output_in_an_encoding_without_our_signs(encoding: str, tmp_path: Path) -> None:
+    done = run_with_streams(PLAYING, tmp_path, encoding=encoding, answers="Böll\nquit\n")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"###### 6 power dice" in done.stdout
+    assert b"Expected a choice" in done.stdout  # in place of the answer with a foreign letter
+
+
+def test_json_in_an_encoding_without_our_signs(tmp_path: Path) -> None:
+    file = tmp_path / "own.toml"
+    text = (ROOT / "wfb_gym/data/scenarios/archmage-duel.toml").read_text()
+    file.write_text(text.replace('name = "Archmage"', 'name = "Zoë"'), encoding="utf-8")
+    done = run_with_streams(f"wfb_gym odds {file} --json", tmp_path, encoding="ascii")
+    assert json.loads(done.stdout)["wizards"][0]["name"] == "Zoë"
+
+
+@pytest.mark.parametrize(
+    ("redirections", "last"),
+    [
+        ("<&-", b"You leave the table: nobody is ahead.\n"),
+        ("2>&-", b"You leave the table: nobody is ahead.\n"),
+        (">&-", b""),
+        ("<&- >&- 2>&-", b""),
+    ],
+)
+def test_closed_streams_are_empty(redirections: str, last: bytes, tmp_path: Path) -> None:
+    battle = tmp_path / "battle.jsonl"
+    line = f"{PLAYING} --transcript {battle}"
+    done = run_with_streams(line, tmp_path, redirections)
+    assert (done.returncode, done.stderr) == (0, b"")
+    said = done.stdout.removesuffix(f"The battle is in {battle}.\n".encode())
+    assert said.endswith(last)
+    assert bool(said) == bool(last)
+    replayed = run_with_streams(f"wfb_gym replay {battle}", tmp_path, redirections)
+    assert (replayed.returncode, replayed.stderr) == (0, b"")
+    assert (b"It was broken off here" in replayed.stdout) == bool(last)
+
+
+def test_errors_stay_on_a_closed_stderr(tmp_path: Path) -> None:
+    done = run_with_streams("wfb_gym roll --dice three", tmp_path, "2>&-")
+    assert (done.returncode, done.stdout) == (2, b"")
+
+
 def test_the_script_names_itself(tmp_path: Path) -> None:
     done = subprocess.run(
         command_of(f"{SCRIPT} roll --dice three", tmp_path),

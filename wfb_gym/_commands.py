@@ -8,7 +8,9 @@ be read or written.
 
 import _thread
 import atexit
+import codecs
 import contextlib
+import io
 import os
 import select
 import signal
@@ -32,6 +34,11 @@ READER_GONE = 141
 _PACKAGES = ("wfb_gym", "experiments", "agents", "tools")
 _SCRIPT = "wfb-gym"
 """What pip makes of ``[project.scripts]``: the command line of `wfb_gym` by a shorter name."""
+_STREAMS = {"stdin": "r", "stdout": "w", "stderr": "w"}
+"""Standard streams by the number of their file, with their modes."""
+_WITHOUT_UNICODE = {"\N{BLACK SQUARE}": "#", "\N{PLUS-MINUS SIGN}": "+/-"}
+"""Signs of the output, and what stands for them in an encoding that lacks them."""
+_REPLACE_SIGNS = "wfb_gym.replace_signs"
 _MOMENT = 0.01  # seconds; whatever Python was busy with is over then, else it comes once more
 
 
@@ -54,11 +61,36 @@ def end_in_one_line() -> None:
     """Have the process end so, if Python is on its way to a command of this repository."""
     command = _command()
     if command is not None and sys.excepthook is sys.__excepthook__:
+        _prepare_streams()
         sys.excepthook = partial(_end, command)
         atexit.register(_finish, command)
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # it may be ignored
             signal.signal(signal.SIGINT, _interrupt)
             sys.unraisablehook = _press_again
+
+
+def _prepare_streams() -> None:
+    """Have every standard stream work, whether it is closed or its encoding lacks some sign.
+
+    A closed one reads and writes nothing. Opened in order, each takes its own number again, so that
+    no other file does.
+    """
+    codecs.register_error(_REPLACE_SIGNS, _replace_signs)
+    for name, mode in _STREAMS.items():
+        if getattr(sys, name) is None:
+            null = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - it stays open
+            setattr(sys, name, null)
+        stream = getattr(sys, name)
+        if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
+            stream.reconfigure(errors="replace" if mode == "r" else _REPLACE_SIGNS)
+
+
+def _replace_signs(error: UnicodeError) -> tuple[str, int]:
+    """Replace what an encoding lacks by signs that every one has."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return "".join(_WITHOUT_UNICODE.get(each, "?") for each in lacking), error.end
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
@@ -136,8 +168,7 @@ def _finish(command: str) -> None:
     """Write out what the command has printed: when Python does that later, it shows a traceback."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        sys.stdout.flush()
     except BrokenPipeError:
         os._exit(READER_GONE)
     except OSError as error:

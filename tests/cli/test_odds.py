@@ -136,6 +136,23 @@ def test_lasting_items_count_and_used_ones_do_not() -> None:
     assert doubles.cast == pytest.approx(plain.casts[1].cast)
 
 
+def test_equal_items_are_counted() -> None:
+    def mage(name: str, items: list[str]) -> dict[str, Any]:
+        spells = [{"name": "Fire Ball", "worth": 20}]
+        return {"name": name, "level": 2, "spells": spells, "items": items}
+
+    scrolls = ["Dispel Scroll"] * 2
+    document = {
+        "name": "x",
+        "caster": {"wizards": [mage("Anna", scrolls)]},
+        "dispeller": {"wizards": [mage("Bert", scrolls), mage("Carl", ["Dispel Scroll"])]},
+    }
+    sheet = odds_sheet(scenario_from_dict(document), 0)
+    assert list(sheet.wizards[0].items) == ["Dispel Scroll x2"]
+    assert list(sheet.enemy_items) == ["Dispel Scroll x3"]
+    assert html_of(sheet).count("<b>Dispel Scroll x2</b>") == 1
+
+
 def test_a_bound_spell_needs_no_dice() -> None:
     wizard = odds_sheet(with_items("Ring of Flame"), 0).wizards[0]
     (ring,) = (spell for spell in wizard.spells if spell.is_bound)

@@ -4,15 +4,21 @@ import gc
 
 import pytest
 
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.targets import has_aim
 from wfb_gym.geometry import Verdict
+from wfb_gym.packing import pack
 from wfb_gym.scenario import (
     Scenario,
     ScenarioError,
     TargetRow,
+    bundled_scenarios,
     explain_targets,
+    load_scenario,
     scenario_from_dict,
 )
 from wfb_gym.scenario.scenario import _DEPLOYMENTS
+from wfb_gym.scenario.slots import spell_slots
 
 
 def written(y: float = 30.0) -> dict[str, object]:
@@ -121,6 +127,40 @@ def test_a_comet_is_explained_by_the_enemies_that_its_points_reach() -> None:
         TargetRow("Mob", True, "by the points that reach it"),
         TargetRow("Hans", False, "stands in Boyz"),
     ]
+
+
+def test_an_area_that_reaches_nobody() -> None:
+    """A spell that strikes an area needs somebody there; one without damage does not."""
+    document = written()
+    wizards = document["caster"]["wizards"]  # type: ignore[index]
+    area = {"casting_value": 5, "target": "enemy_area"}
+    wizards[0]["spells"] = [
+        {"name": "Storm", **area, "range_inches": 1, "damage": {"hits": "1", "strength": 4}},
+        {"name": "Wide Storm", **area, "range_inches": 40, "damage": {"hits": "1", "strength": 4}},
+        {"name": "Gloom", **area, "range_inches": 1, "worth": {"points": 3}},
+    ]
+    here = scenario_from_dict(document)
+    found = {each: explain_targets(here, 0, "Karl", each) for each in ("Storm", "Wide Storm")}
+    reached = "every enemy in reach"
+    assert found == {
+        "Storm": [TargetRow(reached, False, "nobody is in reach")],
+        "Wide Storm": [TargetRow(reached, True, "")],
+    }
+    assert explain_targets(here, 0, "Karl", "Gloom") == [
+        TargetRow(reached, True, "nobody is in reach")
+    ]
+
+
+@pytest.mark.parametrize("name", bundled_scenarios())
+def test_the_engine_agrees_which_spells_have_a_target(name: str) -> None:
+    here = load_scenario(name)
+    battle = Battle(pack(here))
+    for army, side in enumerate(here.armies):
+        for number, slot in enumerate(spell_slots(side, here.catalogue)):
+            who = side.characters[slot.wizard].name
+            rows = explain_targets(here, army, who, slot.spell.name)
+            expected = bool(has_aim(battle.packed, battle.state, army, number))
+            assert any(row.legal for row in rows) == expected, (who, slot.spell.name)
 
 
 def test_who_may_come_to_flee_is_told_for_a_spell_that_asks_for_it() -> None:

@@ -19,7 +19,9 @@ from wfb_gym.envs.battles import BattleEnv
 from wfb_gym.envs.single import CasterEnv, DispellerEnv
 from wfb_gym.envs.vector import CasterVectorEnv
 from wfb_gym.envs.watching import RENDER_MODES
+from wfb_gym.packing.records import Lock
 from wfb_gym.render.ansi import frame
+from wfb_gym.render.html import army_html
 from wfb_gym.scenario import bundled_scenarios, load_scenario, scenario_from_dict
 from wfb_gym.scenario.sizes import TARGETS, UNITS
 from wfb_gym.transcripts import NarratedBattle, record
@@ -48,13 +50,13 @@ def test_a_duel_as_it_begins() -> None:
         "archmage-duel, phase 1 of 1: nobody is ahead",
         "The caster, you to decide  ■■■■■■ 6 power dice",
         "  Archmage: level 4, 3 of 3 wounds",
-        "     5+ Fire Ball                    ready",
-        "     8+ Fiery Blast                  ready",
-        "     9+ Burning Head                 ready",
-        "    11+ Conflagration of Doom        ready",
+        "     5+ Fire Ball                    can be cast",
+        "     8+ Fiery Blast                  can be cast",
+        "     9+ Burning Head                 can be cast",
+        "    11+ Conflagration of Doom        can be cast",
         "The dispeller  ■■■■ 4 dispel dice",
         "  Rival Archmage: level 4, 3 of 3 wounds",
-        "  items of the army: Dispel Scroll",
+        "        items: Dispel Scroll",
     ]
 
 
@@ -77,8 +79,36 @@ def test_a_spell_that_nobody_can_be_the_target_of_is_not_ready() -> None:
     caster = army(wizard(2, known("Fire Ball"), known("The Oxen Stands")), units=[unit("Bows")])
     document = {"name": "x", "caster": caster, "dispeller": army(units=[unit("Spears")])}
     lines = frame_lines(NarratedBattle(scenario_from_dict(document)))
-    assert "     5+ Fire Ball                    ready" in lines
-    assert "     5+ The Oxen Stands              not now" in lines
+    assert "     5+ Fire Ball                    can be cast" in lines
+    assert "     5+ The Oxen Stands              no target" in lines
+
+
+def status_words(narrated: NarratedBattle, spell: str) -> tuple[str, str]:
+    """Return what the text and the web UI say of a spell of the first army's."""
+    (line,) = (each for each in frame_lines(narrated) if f"+ {spell}" in each)
+    card = army_html(narrated.names, narrated.visible, 0)
+    (shown,) = re.findall(rf'{spell}</span>.*?class="status">(.*?)</span>', card)
+    return line.partition(spell)[2].strip(), shown
+
+
+def test_the_status_of_spells_while_one_is_cast() -> None:
+    """A spell without a target is no spell that can be cast, also while another one is cast."""
+    caster = army(wizard(2, known("Fire Ball"), known("The Oxen Stands")), units=[unit("Bows")])
+    document = {"name": "x", "caster": caster, "dispeller": army(units=[unit("Spears")])}
+    narrated = NarratedBattle(scenario_from_dict(document))
+    assert status_words(narrated, "The Oxen Stands") == ("no target", "no target")
+    narrated.act(FIRST_CAST)
+    assert status_words(narrated, "The Oxen Stands") == ("no target", "no target")
+    assert status_words(narrated, "Fire Ball") == ("being cast", "being cast")
+
+
+def test_untried_spells_of_a_barred_wizard_are_not_called_tried() -> None:
+    narrated = NarratedBattle(load_scenario("archmage-duel"))
+    assert status_words(narrated, "Fire Ball") == ("can be cast", "can be cast")
+    narrated.visible.state.lock[0, 0] = Lock.PHASE_END
+    narrated.visible.state.open = 0
+    assert status_words(narrated, "Fire Ball") == ("not now", "not now")
+    assert "  Archmage: level 4, 3 of 3 wounds, no casting this phase" in frame_lines(narrated)
 
 
 def test_a_total_beyond_all_dispel_dice_is_no_number() -> None:
@@ -104,26 +134,38 @@ def test_what_is_used_up_and_tried() -> None:
     narrated.act(FIRST_ITEM)
     lines = frame_lines(narrated)
     assert "     8+ Fiery Blast                  tried" in lines
-    assert "  items of the army: Dispel Scroll (used)" in lines
+    assert "        items: Dispel Scroll (used)" in lines
     assert "The caster, you to decide  ■■■■ 4 power dice" in lines
     narrated.act(PASS)
     assert frame_lines(narrated)[0] == "archmage-duel, over: nobody is ahead"
 
 
-def test_bound_spells_have_a_power_level_and_equal_items_are_counted() -> None:
-    narrated = NarratedBattle(load_scenario("the-winds-unbound"))
-    lines = frame_lines(narrated)
+def test_bound_spells_have_a_power_level() -> None:
+    lines = frame_lines(NarratedBattle(load_scenario("the-winds-unbound")))
     assert "   PL 3 Fire Ball (Ring of Flame)" in lines
-    items = [line for line in lines if line.startswith("  items of the army: ")]
-    expected = "Rod of Power, Dispel Scroll x3, Luckstone, Seal of Destruction, Power Stone"
-    assert items[0] == f"  items of the army: {expected}"
-    scroll = next(k for k, slot in enumerate(narrated.names.items[0]) if "Scroll" in slot.item.name)
-    narrated.visible.state.items[0, scroll] = 0
-    (line,) = (
-        line for line in frame_lines(narrated) if line.startswith("  items of the army: Rod")
+
+
+def test_items_stand_below_their_bearers() -> None:
+    bearers = [
+        wizard(2, known("Fire Ball"), name=name, items=items)
+        for name, items in (("Anna", ["Dispel Scroll"] * 2), ("Bert", ["Dispel Scroll"]))
+    ]
+    caster = {**army(*bearers), "items": ["Luckstone"]}
+    narrated = NarratedBattle(
+        scenario_from_dict({"name": "x", "caster": caster, "dispeller": army(units=[unit()])})
     )
-    assert "Dispel Scroll x2, " in line
-    assert "Dispel Scroll (used)" in line
+
+    def items() -> list[str]:
+        return [line.strip() for line in frame_lines(narrated) if "items" in line]
+
+    state = narrated.visible.state
+    of_army = "items of the army: Luckstone"
+    assert items() == ["items: Dispel Scroll x2", "items: Dispel Scroll", of_army]
+    scrolls = next(k for k, slot in enumerate(narrated.names.items[0]) if slot.bearer == 0)
+    state.items[0, scrolls] = 0
+    assert items() == ["items: Dispel Scroll x2 (used)", "items: Dispel Scroll", of_army]
+    state.wounds[0, 1] = 0
+    assert items()[1] == "items: Dispel Scroll (lost)"
 
 
 def test_spells_in_play_say_where_they_lie_and_a_comet_how_many_markers_it_has() -> None:
@@ -137,11 +179,11 @@ def test_spells_in_play_say_where_they_lie_and_a_comet_how_many_markers_it_has()
         narrated.act(FIRST_TARGET + 1 + TARGETS + target)
         narrated.act(FIRST_DICE + 2), narrated.roll(6, 6)
     lines = frame_lines(narrated)
-    assert "    11+ The Comet of Casandora       in play on Right, 1 marker" in lines
+    assert "    11+ The Comet of Casandora       in play, 1 marker on Right" in lines
     assert "     5+ Hex                          in play on Left" in lines
     narrated.visible.state.markers[0, 0] = 2
     narrated.visible.state.wounds[0, 0] = 0  # it outlives its caster
-    assert any(line.endswith("in play on Right, 2 markers") for line in frame_lines(narrated))
+    assert any(line.endswith("in play, 2 markers on Right") for line in frame_lines(narrated))
 
 
 def test_units_and_their_losses() -> None:

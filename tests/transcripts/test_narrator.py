@@ -22,6 +22,7 @@ from wfb_gym.render import armies, facts
 from wfb_gym.scenario import bundled_scenarios, load_scenario, scenario_from_dict
 from wfb_gym.scenario.sizes import TARGETS
 from wfb_gym.transcripts import NarratedBattle, changes, game, rolls
+from wfb_gym.transcripts.decisions import describe_choices
 
 BURNING_HEAD = FIRST_CAST + 2
 SPEARS = FIRST_TARGET + 1 + TARGETS
@@ -417,9 +418,26 @@ def test_a_spell_in_play_is_dispelled_later() -> None:
     )
     assert narrated.battle.node == Node.IN_PLAY
     words = words_of(narrated, narrated.battle.legal_actions()[1], FIRST_DICE + 2, (4, 4))
-    assert words[0] == "The dispeller tries to dispel Ward."
-    assert words[1] == "The dispeller tries to dispel Ward (5+), in play, with 2 dice against 5."
+    assert words[0] == "The dispeller tries to dispel Ward, its own."
+    assert words[1] == (
+        "The dispeller tries to dispel Ward (5+), its own, in play, with 2 dice against 5."
+    )
     assert words[2].startswith("4 4: 8 against 5, Ward is dispelled.")
+
+
+def test_the_own_of_two_spells_in_play_is_marked() -> None:
+    both = lasting("Ward", in_play=True)
+    narrated = narrate(
+        army(wizard(2, both), power_dice=0, dispel_dice=0),
+        army(wizard(2, both), power_dice=0, dispel_dice=4),
+    )
+    narrated.act(PASS)
+    choices = describe_choices(narrated.names, narrated.battle).values()
+    assert [each.text for each in choices] == [
+        "leave the spells in play",
+        "try to dispel Ward, its own",
+        "try to dispel Ward",
+    ]
 
 
 # --- nothing is left out -------------------------------------------------------------------

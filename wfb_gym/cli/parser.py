@@ -82,8 +82,12 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
 
 
 def print_json(document: Any, indent: int | None = 2) -> None:
-    """Print a document, fractions and all, as JSON on stdout; on one line without an indent."""
-    print(json.dumps(document, indent=indent, ensure_ascii=False, default=float))
+    """Print a document, fractions and all, as JSON on stdout; on one line without an indent.
+
+    Signs that stdout cannot encode are escaped.
+    """
+    is_unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+    print(json.dumps(document, indent=indent, ensure_ascii=not is_unicode, default=float))
 
 
 def tell_progress(line: str) -> None:

@@ -83,6 +83,9 @@ class Aim:
         """
         if self.rules.target in _NO_TARGET:
             reason = self._reason_not_cast
+            damages_area = self.rules.target in _AREAS and self.rules.hits is not None
+            if damages_area and not reason and not self.strikes(None):
+                reason = "nobody is in reach"
             return [Verdict(None, not reason, reason, False)]
         found = []
         for target in self._candidates():

@@ -281,9 +281,6 @@ class _SpellAims:
                 yield _OpenAim(number, Opening.ALWAYS, None)
             return
         for target, legal, _, alone in self._aim.verdicts():
-            if target is None and self._is_on_area and self._effect.damage is not None:
-                if not self._strikes(None):
-                    continue  # nobody around to be struck
             if legal:
                 opening = Opening.ALWAYS
             elif alone:

@@ -10,24 +10,25 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from wfb_gym.engine.actions import FIRST_CAST
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.scoring import points_for_unit
-from wfb_gym.engine.state import BARS_ITEMS, Node
+from wfb_gym.engine.state import Node
 from wfb_gym.engine.targets import flees, models_left
-from wfb_gym.packing.records import Lock
-from wfb_gym.render.facts import FLEES, is_beyond_dispel
+from wfb_gym.render.facts import (
+    FLEES,
+    ArmyFacts,
+    ItemFacts,
+    SpellFacts,
+    SpellStatus,
+    army_facts,
+    is_beyond_dispel,
+)
 from wfb_gym.scenario import Scenario
-from wfb_gym.scenario.sizes import UNITS
-from wfb_gym.scenario.slots import SpellSlot
-from wfb_gym.transcripts.changes import BEFORE_THE_BATTLE, LOCKS
+from wfb_gym.transcripts.changes import BEFORE_THE_BATTLE
 from wfb_gym.transcripts.hidden_sets import (
     all_as_told,
     armies_known,
     chances_words,
-    dealt_words,
-    known_items,
-    sets_that_may_be,
     veiled,
 )
 from wfb_gym.transcripts.names import (
@@ -42,6 +43,8 @@ from wfb_gym.transcripts.narrator import Event
 _BOLD, _DIM = "1", "2"
 _ARMIES = ("31", "34")
 """Colours of the armies: red and blue."""
+_LIVELY = (SpellStatus.OPEN, SpellStatus.PENDING, SpellStatus.IN_PLAY)
+"""Statuses of spells that are not dimmed."""
 _BAR = 10
 _DIE = "\N{BLACK SQUARE}"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -134,8 +137,11 @@ def position_lines(
             if battle.mover == army and battle.node != Node.DEAL:
                 heading += " to decide" if battle.is_decision() else " rolls"
         yield style(heading, _ARMIES[army], _BOLD) + dice
-        yield from _wizards(names, battle, army, style)
-        yield from _items(names, battle, army, army in known)
+        facts = army_facts(names, battle, army, army in known)
+        yield from _characters(facts, style)
+        if facts.items:
+            yield f"  items of the army: {_items(facts.items)}"
+        yield from _hidden(facts)
         yield from _units(scenario, battle, army, style)
     if not battle.is_over and state.spell and (pending := names.pending(battle)):
         at, number = names.at_pending_target(battle), int(state.number)
@@ -223,100 +229,51 @@ def _dice(battle: Battle, army: int) -> str:
     return " and ".join(f"{_DIE * dice} {dice_phrase(dice, kind)}".lstrip() for dice, kind in pools)
 
 
-def _wizards(names: ScenarioNames, battle: Battle, army: int, style: AnsiStyle) -> Iterator[str]:
-    """Yield the characters, and under each its spells: of a lore those that it has rolled."""
-    state = battle.state
-    full_wounds = battle.packed.armies[army].wizards["wounds"].tolist()
-    columns = [state[field][army].tolist() for field in ("wounds", "level", "lock")]
-    own = state.own_dice.tolist() if army == int(state.active) else [0] * len(full_wounds)
-    selecting = battle.node in BEFORE_THE_BATTLE
-    shown = names.spells_at_hand(battle, army)
-    for index, name in enumerate(names.characters[army]):
-        wounds, level, lock = (column[index] for column in columns)
-        parts = [f"level {level}"] if level else []
-        parts.append(f"{wounds} of {full_wounds[index]} wounds" if wounds else "dead")
-        if own[index]:
-            parts.append(f"{own[index]} own dice")
-        if lock:
-            parts.append(LOCKS[Lock(lock % BARS_ITEMS)] if lock % BARS_ITEMS else "uses no items")
-        if flees(state, army, UNITS + index):
-            parts.append(FLEES)
-        yield f"  {name}: {', '.join(parts)}"
-        drawn = _to_draw(names, battle, army, index) if selecting else 0
-        if drawn:
-            what = f"{plural(drawn, 'spell')} of its lore"
-            yield style(f"{'':8}{what:<28} not rolled yet", _DIM)
-        for spell in shown:
-            slot = names.spells[army][spell]
-            if slot.wizard == index and not (drawn and slot.item is None):
-                status = "" if selecting else _spell_status(names, battle, army, spell)
-                item = "" if slot.item is None else names.items[army][slot.item].item.name
-                row = _spell_row(slot, item, status)
-                lively = status in ("ready", "being cast") or status.startswith("in play")
-                yield row if lively else style(row, _DIM)
+def _characters(army: ArmyFacts, style: AnsiStyle) -> Iterator[str]:
+    """Yield the characters, and under each its spells and items."""
+    for who in army.characters:
+        parts = [f"level {who.level}"] if who.level else []
+        parts.append(f"{who.wounds} of {who.full_wounds} wounds" if who.wounds else "dead")
+        if who.dice:
+            parts.append(f"{who.dice} own dice")
+        if who.condition and who.wounds:
+            parts.append(who.condition)
+        yield f"  {who.name}: {', '.join(parts)}"
+        unknown = sum(spell.status == SpellStatus.UNKNOWN for spell in who.spells)
+        if unknown:
+            what = f"{plural(unknown, 'spell')} of its lore"
+            yield style(f"{'':8}{what:<28} {SpellStatus.UNKNOWN.value}", _DIM)
+        for spell in who.spells:
+            if spell.status != SpellStatus.UNKNOWN:
+                row = _spell_row(spell)
+                yield row if spell.status in _LIVELY else style(row, _DIM)
+        if who.items:
+            yield f"{'':8}items: {_items(who.items)}"
 
 
-def _to_draw(names: ScenarioNames, battle: Battle, army: int, character: int) -> int:
-    """Return how many spells a wizard has still to roll; 0 for one that has, or rolls none."""
-    wizards = names.scenario.armies[army].wizards
-    if character >= len(wizards):
-        return 0
-    known = int(battle.state.known[army])
-    has_rolled = any(
-        known >> spell & 1
-        for spell, slot in enumerate(names.spells[army])
-        if slot.wizard == character and slot.item is None
-    )
-    return 0 if has_rolled else names.scenario.spells_drawn(wizards[character])
-
-
-def _spell_row(slot: SpellSlot, item: str, status: str) -> str:
+def _spell_row(spell: SpellFacts) -> str:
     """Return a spell with its casting value; of one bound in an item its power level, and where."""
-    value, name = f"{slot.casting_value}+", slot.spell.name
-    if item:
-        value, name = f"PL {slot.casting_value}", f"{name} ({item})"
-    return f"   {value:>4} {name:<28} {status}".rstrip()
+    name = f"{spell.name} ({spell.item})" if spell.item else spell.name
+    return f"   {spell.value:>4} {name:<28} {spell.words}".rstrip()
 
 
-def _spell_status(names: ScenarioNames, battle: Battle, army: int, spell: int) -> str:
-    state, bit = battle.state, 1 << spell
-    if battle.is_over:
-        return ""
-    if int(state.in_play[army]) & bit:  # a Comet outlives its caster
-        target = names.in_play_target(battle, army, spell)
-        markers = names.markers(battle, army, spell)
-        return "in play" + (f" on {target}" if target else "") + (f", {markers}" if markers else "")
-    if not state.wounds[army, names.spells[army][spell].wizard]:
-        return ""
-    if names.pending(battle) == (army, spell):
-        return "being cast"
-    if not int(state.known[army]) & bit:
-        return "not known"
-    fled = flees(state, army, UNITS + names.spells[army][spell].wizard)
-    if army != int(state.active) or fled:
-        return ""
-    if not int(state.open) & bit:
-        return "tried"
-    # Nobody may be a legal target of it.
-    barred = battle.node == Node.NOMINATE and FIRST_CAST + spell not in battle.legal_actions()
-    return "not now" if barred else "ready"
+def _items(items: Sequence[ItemFacts]) -> str:
+    """Return items in words, with the number of uses that are left."""
+    numbers: dict[tuple[str, str], int] = defaultdict(int)  # equal ones may be in several entries
+    for item in items:
+        numbers[item.name, item.spent] += item.left or item.copies
+    return ", ".join(
+        f"{name}{f' x{number}' if number > 1 else ''}{f' ({spent})' if spent else ''}"
+        for (name, spent), number in numbers.items()
+    )
 
 
-def _items(names: ScenarioNames, battle: Battle, army: int, is_known: bool) -> Iterator[str]:
-    numbers: dict[tuple[str, bool], int] = defaultdict(int)  # of equal ones, by name and if used
-    for index, item in known_items(names, battle, army, is_known).items():
-        is_used = not item.left and int(battle.packed.armies[army].items[index].count) > 0
-        numbers[names.items[army][index].item.name, is_used] += item.left or item.copies
-    if numbers:
-        items = [
-            f"{name}{f' x{number}' if number > 1 else ''}{' (used)' if is_used else ''}"
-            for (name, is_used), number in numbers.items()
-        ]
-        yield f"  items of the army: {', '.join(items)}"
-    if is_known and (words := dealt_words(names, battle, army)):
-        yield f"  hidden items: {words}"
-    if not is_known and (sets := sets_that_may_be(names, battle, army)):
-        yield f"  {'may have' if len(sets) > 1 else 'hidden items'}: {chances_words(sets)}"
+def _hidden(army: ArmyFacts) -> Iterator[str]:
+    """Yield the hidden items of an army, or what they may be."""
+    if army.hidden:
+        yield f"  hidden items: {army.hidden}"
+    if army.may_have:
+        yield f"  may have: {chances_words(army.may_have)}"
 
 
 def _units(scenario: Scenario, battle: Battle, army: int, style: AnsiStyle) -> Iterator[str]:

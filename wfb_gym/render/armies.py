@@ -17,6 +17,7 @@ STATUS_COLOURS: dict[SpellStatus, Colour] = {
     SpellStatus.PENDING: colours.PENDING,
     SpellStatus.IN_PLAY: colours.IN_PLAY,
     SpellStatus.TRIED: colours.TRIED,
+    SpellStatus.NO_TARGET: colours.PANEL,
     SpellStatus.CLOSED: colours.PANEL,
     SpellStatus.NO_DICE: colours.PANEL,
     SpellStatus.FORGOTTEN: colours.FORGOTTEN,
@@ -223,11 +224,11 @@ def _draw_spell(canvas: Canvas, box: Box, spell: facts.SpellFacts) -> None:
 
 def _draw_item(canvas: Canvas, box: Box, item: facts.ItemFacts) -> None:
     size, left = box.height * _FONT, _inside(box).left
-    spent = item.uses > 0 and item.left == 0
+    spent = bool(item.spent)
     ink = colours.FADED if spent else colours.INK
     dot = max(5, round(size * 0.62))
     for use in range(max(1, item.uses)):
-        canvas.dot(box, left, dot, colours.TURN, item.uses == 0 or use < item.left)
+        canvas.dot(box, left, dot, colours.TURN, not spent and (not item.uses or use < item.left))
         left += dot + max(1, dot // 4)
     place = _inside(box)._replace(left=left + round(size / 3))
     covered = canvas.text(place, item.name, size, ink)

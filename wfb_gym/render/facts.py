@@ -8,17 +8,15 @@ from enum import Enum
 from typing import NamedTuple
 
 from wfb_gym.engine import queries
-from wfb_gym.engine.actions import FIRST_CAST
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.morale import tested_leadership
 from wfb_gym.engine.scoring import points_for_unit
 from wfb_gym.engine.state import BARS_ITEMS, DispelAttempt, Node
 from wfb_gym.engine.strikes import strike_on_victim
-from wfb_gym.engine.targets import flees, models_left, target_code
+from wfb_gym.engine.targets import flees, has_aim, models_left, target_code
 from wfb_gym.packing.records import FIRST_POINT, Lock
 from wfb_gym.scenario.characters import Character, Wizard
 from wfb_gym.scenario.sizes import DICE, NO_BEARER, SPELLS, TARGETS, UNITS
-from wfb_gym.scenario.slots import SpellSlot
 from wfb_gym.scenario.units import Unit
 from wfb_gym.transcripts.changes import BEFORE_THE_BATTLE
 from wfb_gym.transcripts.hidden_sets import (
@@ -41,6 +39,7 @@ class SpellStatus(Enum):
     IN_PLAY = "in play"
     TRIED = "tried"
     NO_DICE = "no dice"
+    NO_TARGET = "no target"
     CLOSED = "not now"
     FORGOTTEN = "forgotten"
     UNKNOWN = "not rolled yet"
@@ -49,7 +48,8 @@ class SpellStatus(Enum):
 class SpellFacts(NamedTuple):
     """A spell: its name, its casting value in words, its status, and where it lies in play.
 
-    Then its number among the army's; None for one that is not rolled yet.
+    Then its number among the army's (None for one that is not rolled yet), and the item that it is
+    bound in ("" for none).
     """
 
     name: str
@@ -57,14 +57,35 @@ class SpellFacts(NamedTuple):
     status: SpellStatus
     place: str = ""
     number: int | None = None
+    item: str = ""
+
+    @property
+    def words(self) -> str:
+        """The status in words, of a spell in play with its place."""
+        if not self.place:
+            return self.status.value
+        comma = "" if self.place.startswith("on ") else ","
+        return f"{self.status.value}{comma} {self.place}"
 
 
 class ItemFacts(NamedTuple):
-    """An item: its name, uses left and uses in all; both 0 for one that is not used up."""
+    """Equal items: their name, uses left, and uses of each; both 0 for one that is not used up.
+
+    Then how many there are, and whether they are lost with their bearer.
+    """
 
     name: str
     left: int
     uses: int
+    copies: int = 1
+    lost: bool = False
+
+    @property
+    def spent(self) -> str:
+        """Why none is of use any more, in words; "" while one is."""
+        if self.lost:
+            return "lost"
+        return "used" if self.uses and not self.left else ""
 
 
 class CharacterFacts(NamedTuple):
@@ -139,8 +160,9 @@ def army_facts(names: ScenarioNames, battle: Battle, army: int, is_known: bool =
     spells = list(_spells(names, battle, army))
     slots = names.items[army]
     items = [
-        (slots[i].bearer, ItemFacts(slots[i].item.name, item.left, slots[i].item.uses))
+        (slot.bearer, ItemFacts(slot.item.name, item.left, slot.uses_each, item.copies))
         for i, item in known_items(names, battle, army, is_known).items()
+        for slot in (slots[i],)
     ]
     characters = []
     for index, character in enumerate(side.characters):
@@ -149,7 +171,7 @@ def army_facts(names: ScenarioNames, battle: Battle, army: int, is_known: bool =
         joined = character.stands_in not in (None, character.name)
         carried = [item for bearer, item in items if bearer == index]
         if dead:
-            carried = [ItemFacts(item.name, 0, max(1, item.uses)) for item in carried]
+            carried = [item._replace(left=0, lost=True) for item in carried]
         characters.append(
             CharacterFacts(
                 character.name,
@@ -245,11 +267,13 @@ def _spell(
     names: ScenarioNames, battle: Battle, army: int, spell: int, forgotten: bool
 ) -> SpellFacts:
     slot = names.spells[army][spell]
-    value = f"{slot.casting_value}+" if slot.item is None else f"PL {slot.casting_value}"
+    value, item = f"{slot.casting_value}+", ""
+    if slot.item is not None:
+        value, item = f"PL {slot.casting_value}", names.items[army][slot.item].item.name
     name = "a spell" if slot.spell.name == value else slot.spell.name
-    status = _spell_status(battle, army, spell, slot, forgotten)
+    status = _spell_status(names, battle, army, spell, forgotten)
     place = _place_in_play(names, battle, army, spell) if status == SpellStatus.IN_PLAY else ""
-    return SpellFacts(name, value, status, place, spell)
+    return SpellFacts(name, value, status, place, spell, item)
 
 
 def _place_in_play(names: ScenarioNames, battle: Battle, army: int, spell: int) -> str:
@@ -266,9 +290,9 @@ def _place_in_play(names: ScenarioNames, battle: Battle, army: int, spell: int) 
 
 
 def _spell_status(
-    battle: Battle, army: int, spell: int, slot: SpellSlot, forgotten: bool
+    names: ScenarioNames, battle: Battle, army: int, spell: int, forgotten: bool
 ) -> SpellStatus:
-    packed, state, bit = battle.packed, battle.state, 1 << spell
+    packed, state, bit, slot = battle.packed, battle.state, 1 << spell, names.spells[army][spell]
     active = army == int(state.active) and not battle.is_over
     if int(state.in_play[army]) & bit:
         return SpellStatus.IN_PLAY
@@ -276,23 +300,27 @@ def _spell_status(
         return SpellStatus.PENDING
     if forgotten:
         return SpellStatus.FORGOTTEN
-    nominating = battle.node == Node.NOMINATE
-    if not active or not (state.open or nominating):
+    casting = battle.node == Node.NOMINATE or bool(state.open or state.spell)
+    if not active or not casting or not state.wounds[army, slot.wizard]:
         return SpellStatus.IDLE
-    is_open = bool(int(state.open) & bit)
     if slot.item is not None:
         usable, dice = bool(queries.bearer_can_use(packed, state, army, slot.item)), True
     else:
         usable = bool(queries.may_cast(packed, state, army, slot.wizard))
         dice = int(state.power) + int(state.own_dice[slot.wizard]) > 0
-    blocked = nominating and FIRST_CAST + spell not in battle.legal_actions()
-    if not usable or (is_open and blocked):
+    if not usable:
         return SpellStatus.CLOSED
-    if is_open:
+    if int(state.open) & bit:
+        if not has_aim(packed, state, army, spell):
+            return SpellStatus.NO_TARGET
+        if not queries.can_nominate(packed, state, spell):
+            return SpellStatus.CLOSED
         return SpellStatus.OPEN if dice else SpellStatus.NO_DICE
-    # While a spell is being cast, spells are closed because they were tried; after it, they close
-    # where no dice are left.
-    return SpellStatus.TRIED if dice or int(state.spell) else SpellStatus.NO_DICE
+    # After a cast, spells close where no dice are left. While dice are thrown for a spell, others
+    # are closed because they were tried; a bound spell may be cast once the dice are gone.
+    cast = names.spells[army][int(state.spell) - 1] if state.spell else None
+    throwing = cast is not None and cast.item is None
+    return SpellStatus.TRIED if dice or throwing else SpellStatus.NO_DICE
 
 
 # --- the current step ----------------------------------------------------------------------

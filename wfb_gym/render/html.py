@@ -174,21 +174,19 @@ def _spell(spell: SpellFacts, facts: ArmyFacts, battle: Battle) -> str:
         promise = worth_in_play if spell.status == SpellStatus.IN_PLAY else worth_now
         points = float(promise(battle.packed, battle.state, facts.army, spell.number, 0.0))
         worth = f'<span class="worth" title="points on average">{format_points(points)} pts</span>'
-    status = spell.status.value + (f" {spell.place}" if spell.place else "")
     kind = _STATUS_CLASSES.get(spell.status, "spent" if spell.status.value else "")
     name = escape(spell.name) if spell.name != "a spell" else "a spell"
     return (
         f'<li class="{kind}"><span class="value">{escape(spell.value)}</span>'
-        f'<span class="name">{name}</span>{worth}<span class="status">{escape(status)}</span></li>'
+        f'<span class="name">{name}</span>{worth}'
+        f'<span class="status">{escape(spell.words)}</span></li>'
     )
 
 
 def _item(item: ItemFacts) -> str:
-    used = item.uses > 0 and item.left == 0
     several = f" &times;{item.left}" if item.left > 1 else ""
-    words = "used up" if used else ""
     return (
-        f'<span class="item{" used" if used else ""}" title="{words}">'
+        f'<span class="item{" used" if item.spent else ""}" title="{item.spent}">'
         f"{escape(item.name)}{several}</span>"
     )
 
@@ -292,9 +290,9 @@ def cast_odds_html(spells: Sequence[SpellOdds]) -> str:
     """Return a table for each spell: what every number of dice does."""
     parts = []
     for spell in spells:
-        best = max(each.expected for each in spell.casts)
+        most = max(each.expected for each in spell.casts)
         rows = "".join(
-            f'<tr class="{"best" if each.expected == best else ""}"><td>{each.dice}</td>'
+            f'<tr class="{"most" if each.expected == most else ""}"><td>{each.dice}</td>'
             f"<td>{_percent(each.cast)}</td><td>{_percent(each.irresistible)}</td>"
             f"<td>{_percent(each.miscast)}</td><td>{points_html(each.expected)}</td></tr>"
             for each in spell.casts
@@ -307,7 +305,7 @@ def cast_odds_html(spells: Sequence[SpellOdds]) -> str:
         )
     note = (
         '<p class="how">Points on average if nobody dispels; a miscast costs extra. '
-        "Green: the most points.</p>"
+        "Bold: the most points.</p>"
     )
     return f'<div class="sheets">{"".join(parts)}</div>{note}'
 

@@ -133,6 +133,7 @@ symbol circle { fill: var(--pip); }
 .wfb td.loss i { display: block; height: 7px; border-radius: 4px; background: var(--oops); }
 .wfb td.loss { min-width: 72px; }
 .wfb .odds tr > :first-child { width: auto; }
+.wfb .odds tr.most td { font-weight: 650; }
 .wfb .odds caption { text-align: left; font-weight: 600; padding: 4px 6px; }
 .wfb .odds th, .wfb .odds td { padding-left: 4px; padding-right: 4px; }
 .wfb .sheets { display: grid; grid-template-columns: repeat(auto-fit, minmax(260px, 1fr));

@@ -3,7 +3,8 @@
 Chances and points are the engine's, asked at the beginning of the army's first magic phase.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -107,7 +108,7 @@ class WizardOdds:
         most_dice: most dice on one spell.
         cast_bonus: added to its casting results.
         rolls: spells that it rolls on its lore, all six of which are listed; 0 for none.
-        items: what it carries, in words, by name.
+        items: what it carries, in words, by name; "NAME x2" for two of them.
         spells: in the scenario's order.
         miscast_table: name of the table for its miscasts; "" where it never miscasts.
     """
@@ -244,15 +245,16 @@ class _Sheet:
             bonus,
             sixes,
             self._items(NO_BEARER),
-            {
-                slot.item.name: item_words(slot.item)
+            self._counted(
+                slot.item.name
                 for slot in self.names.items[enemy]
+                for _ in range(slot.copies)
                 if slot.item.when_dispelling
                 or slot.item.rerolls_dispel
                 or slot.item.dispel_dice
                 or slot.item.dispel_bonus
                 or slot.item.takes_power_dice
-            },
+            ),
             wizards,
             {table: self._miscasts(table) for table in tables},
             {
@@ -265,9 +267,15 @@ class _Sheet:
     def _items(self, bearer: int) -> dict[str, str]:
         """Return what a character carries, or the army itself, in words."""
         carried = list(self.scenario.armies[self.army].carried())
-        names = carried[bearer - NO_BEARER][2]
+        return self._counted(carried[bearer - NO_BEARER][2])
+
+    def _counted(self, items: Iterable[str]) -> dict[str, str]:
+        """Return items in words, by name with their number."""
         catalogue = self.scenario.catalogue
-        return {name: item_words(catalogue[name]) for name in dict.fromkeys(names)}
+        return {
+            f"{name} x{number}" if number > 1 else name: item_words(catalogue[name])
+            for name, number in Counter(items).items()
+        }
 
     def _wizard(self, index: int) -> WizardOdds:
         packed, state, army = self.battle.packed, self.battle.state, self.army

@@ -287,13 +287,18 @@ def explain_targets(scenario: Scenario, army: int, wizard: str, spell: str) -> l
     for verdict, fled in zip(aim.verdicts(), once_fled, strict=True):
         target, reason = verdict.target, verdict.reason
         name = _WITHOUT_TARGET[effect.target] if target is None else pieces[target].name
-        if aim.falls_on_point:
+        legal = verdict.legal
+        if legal and effect.heals and target is not None:  # nobody is wounded yet
+            legal, reason = False, "has lost no wound; once it has the spell may be cast at it"
+        elif legal and effect.target.endswith("_area") and not aim.strikes(None):
+            reason = "nobody is in reach"
+        elif aim.falls_on_point:
             reason = reason or "by the points that reach it"
         elif verdict.alone:
             reason += "; once it stands alone the spell may be cast at it"
         elif fled.legal and not verdict.legal and _may_come_to_flee(scenario, target):
             reason += "; once it flees the spell may be cast at it"
-        rows.append(TargetRow(name, verdict.legal, reason))
+        rows.append(TargetRow(name, legal, reason))
     return rows
 
 

@@ -98,11 +98,12 @@ def _describe_choice(names: ScenarioNames, before: Battle, action: int, after: B
         return f"cast {names.spell(mover, spell)}{at}"
     if action < actions.FIRST_TARGET:
         side, spell = divmod(action - actions.FIRST_IN_PLAY, SPELLS)
-        name = names.spell_name(mover if side == 0 else 1 - mover, spell)
+        owner = mover if side == 0 else 1 - mover
+        name = names.spell_name(owner, spell)
         if node == Node.NOMINATE:
             return f"end {name}"
         if node == Node.IN_PLAY:
-            return f"try to dispel {name}"
+            return f"try to dispel {name}{_mark_of_own(mover, owner)}"
         raise ValueError(f"action: expected no spell in play at {node.name}, found {action}")
     spell = int(before.state.free or before.state.spell) - 1
     aim = aim_at(before.packed, mover, spell, action - actions.FIRST_TARGET)
@@ -158,7 +159,8 @@ def _describe_dispel(names: ScenarioNames, before: Battle, after: Battle) -> Act
     )
     text = "dispel"
     if state.attempt == DispelAttempt.IN_PLAY:
-        text += f" {names.spell(*divmod(int(state.target) - 1, SPELLS))}, in play,"
+        owner, spell = divmod(int(state.target) - 1, SPELLS)
+        text += f" {names.spell(owner, spell)}{_mark_of_own(army, owner)}, in play,"
     resisted = int(resistance(packed, state))
     text += f" with {_dice_with_origins(before, after, resisted, 'Magic Resistance')}"
     for item in range(len(names.items[army])):
@@ -167,6 +169,11 @@ def _describe_dispel(names: ScenarioNames, before: Battle, after: Battle) -> Act
             several = f"{uses} uses of " if uses > 1 else ""
             text += f" and {several}{names.item(army, item)}"
     return ActionDescription(text, dice, chance)
+
+
+def _mark_of_own(mover: int, owner: int) -> str:
+    """Return what marks a spell in play that the mover cast itself; "" for the enemy's."""
+    return ", its own" if mover == owner else ""
 
 
 def _dice_with_origins(before: Battle, after: Battle, extra: int, source: str) -> str:
