@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import wfb_gym
@@ -15,7 +16,7 @@ from wfb_gym.envs.battles import BattleEnv, BattleVectorEnv
 
 from .playing import BATTLE, IDS, PHASES, SEAT, episode, pick, picks, raw, rest, same, table_of
 from .test_single import check_points
-from .test_vector import MODES, data_equivalence, native, run, sync
+from .test_vector import MODES, native, run, sync
 
 ARMIES = [name for name in wfb_gym.bundled_scenarios() if name not in PHASES]
 MIXED = ["archmage-duel", "border-skirmish", "seventh-edition-duel", "horrors-in-the-mist",

@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.utils.env_checker import data_equivalence
 
 from wfb_gym.envs.driver import validated_points_per_reward
 from wfb_gym.envs.self_play import SelfPlayBatch
@@ -16,7 +17,7 @@ from wfb_gym.scenario import Scenario
 
 from ..players.misbehaving import Misbehaving, raising
 from .playing import IDS, no_decision, pick, raw
-from .test_vector import data_equivalence, native
+from .test_vector import native
 
 CASTER, DISPELLER = IDS
 MASK = np.array([True, False, True])

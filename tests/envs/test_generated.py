@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode
 
 from wfb_gym.encoding.limits import check_covers
@@ -15,7 +16,7 @@ from wfb_gym.packing import pack
 from wfb_gym.scenario import ScenarioError
 
 from .playing import BATTLE, episode, lowest, picks, raw, same
-from .test_vector import MODES, data_equivalence, native, run, sync
+from .test_vector import MODES, native, run, sync
 
 SMALL = Generation(points=500, phases=2, units=3, characters=2, wizards=1, spells=4, items=2)
 POOL = Generated("train", 4, options=SMALL)
