@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gymnasium.utils.env_checker import data_equivalence
 
 from wfb_gym.envs.self_play import SelfPlayBatch
 from wfb_gym.scenario import load_scenario
@@ -16,7 +17,7 @@ from ..pages import PACKAGE
 from .playing import BATTLE, IDS, lowest, picks, raw, rest, same
 from .test_self_play import record
 from .test_self_play import same as same_records
-from .test_vector import data_equivalence, native
+from .test_vector import native
 
 CASTER, DISPELLER = IDS
 OWN = Path("own.toml")
