@@ -28,6 +28,28 @@ def test_parts_of_names_are_suggested_before_what_is_mistyped() -> None:
     assert len(close_names([f"spell {k}" for k in range(9)], "spell")) == 3
 
 
+def test_only_close_names_are_suggested() -> None:
+    lores = ["Beasts", "Death", "Fire", "Heavens", "Life", "Light", "Metal", "Shadow"]
+    assert close_names(lores, "High") == []
+    assert one_of(lores, "High", "a lore") == f"a lore ({', '.join(lores)})"
+    assert close_names(["Dwarf Warriors", "Halberdiers"], "Dark Elf Warriors") == []
+    assert close_names(["range_inches", "damage", "target"], "range") == ["range_inches"]
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("Halbadiers", "Halberdiers"),  # a letter is missing, and
+        ("Haalberdiers", "Halberdiers"),  # too many
+        ("Haklberdeirs", "Halberdiers"),
+        ("lvl", "level"),
+        ("drwa", "draw"),
+    ],
+)
+def test_names_that_are_mistyped_or_shortened(given: str, name: str) -> None:
+    assert close_names(["level", "draw", "Halberdiers", "Dwarf Warriors"], given) == [name]
+
+
 def test_questions() -> None:
     assert did_you_mean(["draw", "play"], "drwa") == " (did you mean draw?)"
     assert did_you_mean(["draw", "play"], "x") == ""

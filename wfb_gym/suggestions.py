@@ -1,15 +1,14 @@
 """Unknown names: what may have been meant, in one form for files, commands and players."""
 
 from collections.abc import Callable, Iterable
-from difflib import get_close_matches
 
 _MAX_LISTED = 24
 _MAX_GIVEN = 100
 """Characters of an unknown name that are looked at."""
 _MOST, _LEAST_PART = 3, 3
 """Names that are suggested, and letters of a part of a name that suggest it."""
-_LIKENESS = 0.5
-"""Of two names from which one may be meant by the other, from 0 to 1."""
+_LETTERS_PER_SLIP = 4
+"""Letters of a name for each slip of the finger that it may have; at least one slip is allowed."""
 
 
 def plain(name: str) -> str:
@@ -51,9 +50,42 @@ def close_names(known: Iterable[str], given: str) -> list[str]:
     part = plain(given[:_MAX_GIVEN])
     if f"{part}s" in names:
         return [names[f"{part}s"]]
-    found = [name for name in names if part in name] if len(part) >= _LEAST_PART else []
-    found += get_close_matches(part, names, _MOST, _LIKENESS)
+    found: list[str] = []
+    if len(part) >= _LEAST_PART:
+        found = [name for name in names if part in name]
+        found += [name for name in names if _abbreviates(part, name)]
+    most = max(1, len(part) // _LETTERS_PER_SLIP)
+    slips = {name: _slips(part, name, most) for name in names}
+    found += sorted((name for name in names if slips[name] <= most), key=slips.__getitem__)
     return [names[match] for match in dict.fromkeys(found)][:_MOST]
+
+
+def _abbreviates(given: str, name: str) -> bool:
+    """Whether a name without some of its inner letters, half of all at most, is the given one."""
+    if given[0] != name[0] or given[-1] != name[-1] or len(name) > 2 * len(given):
+        return False
+    letters = iter(name)
+    return all(letter in letters for letter in given)
+
+
+def _slips(given: str, name: str, most: int) -> int:
+    """Return the letters to add, drop, replace or swap with the next one between two names.
+
+    At least `most` + 1 where that many are not enough.
+    """
+    if abs(len(given) - len(name)) > most:
+        return most + 1
+    before, row = [0], list(range(len(name) + 1))
+    for i, letter in enumerate(given, 1):
+        earlier, before, row = before, row, [i]
+        for j, other in enumerate(name, 1):
+            cost = min(before[j] + 1, row[-1] + 1, before[j - 1] + (letter != other))
+            if i > 1 and j > 1 and letter == name[j - 2] and given[i - 2] == other:
+                cost = min(cost, earlier[j - 2] + 1)
+            row.append(cost)
+        if min(row) > most:
+            return most + 1
+    return row[-1]
 
 
 def did_you_mean(known: Iterable[str], given: str) -> str:

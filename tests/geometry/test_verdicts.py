@@ -372,7 +372,8 @@ def test_focal_models_are_targets_as_their_unit() -> None:
 @pytest.mark.parametrize("target", ["caster", "player", "enemy_area", "friendly_area"])
 def test_spells_without_a_target_have_one_verdict(target: str) -> None:
     where = deployment((KARL,), (foe(in_combat=True),))
-    assert judged(where, effect(target)) == {None: Verdict(None, True, "", False)}
+    reason = "nobody is in reach" if target == "enemy_area" else ""
+    assert judged(where, effect(target)) == {None: Verdict(None, not reason, reason, False)}
 
 
 # Without a battlefield

@@ -25,6 +25,8 @@ hidden, the answer is how often to choose what, by what you have."""
 _MOST_ROWS = 20
 """Rolls of one wizard's spells that are listed; of more only how they open."""
 _SAMPLES = 20
+_NOTICED = 0.005
+"""Points from which a difference is shown."""
 
 _EXAMPLES = """\
 examples:
@@ -209,7 +211,7 @@ def _document(position: "RequestedPosition", advice: "Advice") -> dict[str, Any]
     battle = position.battle
     document: dict[str, Any] = {
         "scenario": position.title,
-        "mover": SEATS[battle.mover],
+        "mover": _beneficiary(position),
         "node": battle.node.name.lower(),
         **({} if position.selecting else position.pools()),
         "best": advice.best,
@@ -257,8 +259,14 @@ def _lines(position: "RequestedPosition", advice: "Advice") -> list[str]:
         if not position.names.spells[0]:
             why = "the caster has no spells, which a wizard needs in spells = [...] or by a lore"
         return [f"{advice.best}: {why}"]
-    mover = SEATS[position.battle.mover]
-    lines = [advice.best, ""] if advice.best else []
+    mover = _beneficiary(position)
+    best = advice.best
+    rolls = advice.rolls
+    if not best and rolls is not None and all(spell.army == 1 for spell in rolls.spells):
+        # The caster does not roll: what it opens with whatever the enemy rolls.
+        openings = {roll.situation.best for roll in rolls.rolls}
+        best = openings.pop() if len(openings) == 1 else best
+    lines = [best, ""] if best else []
     if position.selecting is None:
         lines.append(f"{position.summary()}.")
     else:
@@ -279,6 +287,15 @@ def _lines(position: "RequestedPosition", advice: "Advice") -> list[str]:
     if advice.rolls is not None and advice.rolls.spells:
         lines += _rolls_lines(position, advice.rolls)
     return lines
+
+
+def _beneficiary(position: "RequestedPosition") -> str:
+    """Return the seat that a value is for: the mover's, of spells still to be rolled the caster's.
+
+    Values over rolls are averages for the caster, whoever rolls.
+    """
+    rolls = position.battle.node.name == "ROLL_SPELLS"
+    return SEATS[0 if rolls else position.battle.mover]
 
 
 def _precision(rolls: "RollsSummary | None") -> str:
@@ -310,8 +327,11 @@ def _rolls_lines(position: "RequestedPosition", rolls: "RollsSummary") -> list[s
     """Return what each spell adds, then the rolls or, if they are many, the openings."""
     army = min(spell.army for spell in rolls.spells)  # the other's spells hardly matter to it
     spells = [spell for spell in rolls.spells if spell.army == army]
+    if army == 1 and all(abs(spell.adds) < _NOTICED for spell in spells):
+        return ["", "The dispeller's spells change nothing in it."]
     several = len({spell.wizard for spell in spells}) > 1
-    table: list[tuple[str, ...]] = [("ADDS", "WITH IT", "WITHOUT", "ROLLS WITH IT", "SPELL")]
+    whose = "SPELL OF THE DISPELLER" if army == 1 else "SPELL"
+    table: list[tuple[str, ...]] = [("ADDS", "WITH IT", "WITHOUT", "ROLLS WITH IT", whose)]
     for spell in spells:
         values = (spell.adds, spell.with_it, spell.without_it)
         by = f" by {spell.wizard}" if several else ""

@@ -166,5 +166,6 @@ def _profile_of(data: Mapping[str, Any], profiles: Mapping[str, _Profile], kind:
     name = find_name(profiles, data["profile"])
     if name is None:
         expected = one_of(profiles, data["profile"], kind)
+        expected += ", or no profile and numbers of your own"
         raise problem_error(problem_in(data, "profile", expected))
     return profiles[name]
