@@ -17,7 +17,7 @@ from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, FIRST_TAR
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
-from wfb_gym.players.analysis import Analyst
+from wfb_gym.players.analysis import Analysis, Analyst
 from wfb_gym.rules.casting import Casting, casting_probabilities
 from wfb_gym.rules.dispelling import dispel_chance
 from wfb_gym.scenario import load_scenario, scenario_from_dict
@@ -761,3 +761,23 @@ def test_the_page_names_every_option(capsys: Capture) -> None:
         main(["advise", "--help"])
     options = set(re.findall(r"(?<!\w)(--[a-z]+)", capsys.readouterr().out)) - {"--help"}
     assert {option for option in options if f"`{option}" not in PAGE} == set()
+
+
+def test_a_position_is_analysed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its value, its best play and the plays that lead to it need one analysis."""
+    analysed: list[bytes] = []
+    analyse = Analyst.analyse
+
+    def counted(self: Analyst, battle: Battle) -> Analysis:
+        analysed.append(battle.key())
+        return analyse(self, battle)
+
+    monkeypatch.setattr(Analyst, "analyse", counted)
+    position = RequestedPosition(PositionRequest("border-skirmish"))
+    judge = advice.Judge(position.scenario, most_positions=1)
+    value, is_exact, _ = judge.value_of(position.battle)
+    assert not is_exact
+    assert judge.analyse(position.battle).value == value
+    for action in position.battle.legal_actions() * 2:
+        judge.play_on(position.names, position.battle, action)
+    assert len(analysed) == len(set(analysed)) > 1

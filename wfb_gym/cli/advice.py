@@ -84,6 +84,7 @@ class Judge:
         if scenario.has_secrets:  # `solve` refuses it, though all may be known by now
             self._analyst = Analyst(scenario)
         self._before = 0  # positions of the situations before
+        self._analyses: dict[bytes, Analysis] = {}  # by position
         self.reason = f"more than {MOST_POSITIONS:,} positions" if scenario.has_secrets else ""
         """Why nothing exact is known, where that is so."""
 
@@ -94,6 +95,13 @@ class Judge:
 
     def analyse(self, battle: Battle) -> Analysis:
         """Return what every legal action of a decision is worth to the mover."""
+        key = battle.key()
+        if key not in self._analyses:
+            analysis = self._analyse(battle)  # which may forget the others
+            self._analyses[key] = analysis
+        return self._analyses[key]
+
+    def _analyse(self, battle: Battle) -> Analysis:
         if self._solution is None and self._analyst is None:
             try:
                 watch = None if self._most is None else self._watch
@@ -117,6 +125,7 @@ class Judge:
     def _give_up(self, error: Exception) -> None:
         """Estimate from here on: one situation is too large, and others are like it."""
         self._solution, self._analyst, self.reason = None, Analyst(self._scenario), str(error)
+        self._analyses.clear()
 
     def _watch(self, positions: int) -> None:
         if self._most is not None and not self._before:  # later ones are told by their number
