@@ -100,7 +100,12 @@ def work(kind: Kind, name: str, seed: int, first: int) -> None:
     kind.prepare()
     _limit_memory()
     stopped = threading.Event()
-    threading.Thread(target=lambda: (sys.stdin.read(), stopped.set()), daemon=True).start()
+
+    def listen() -> None:
+        sys.stdin.read()
+        stopped.set()
+
+    threading.Thread(target=listen, daemon=True).start()
     for case in itertools.count(first):
         if stopped.is_set():
             return

@@ -46,7 +46,7 @@ def positions() -> list[list[tuple[str, Any]]]:
     found: dict[tuple[Any, ...], list[tuple[str, Any]]] = defaultdict(list)
     for _ in range(_ROUNDS):
         for at in rng.permutation(_BATTLES):
-            saved = battles.envs[at : at + 1].copy().view(np.ndarray)
+            saved = np.asarray(battles.envs[at : at + 1]).copy()
             kept = found[_situation(saved["state"][0])]
             if len(kept) < _OF_A_SITUATION:
                 name = battles.scenarios[int(saved["scenario"][0])].name
@@ -57,7 +57,7 @@ def positions() -> list[list[tuple[str, Any]]]:
     decisions = ended.reset(0)
     while not ended.ended[0]:
         decisions = ended.play(*(random_actions(rng, each.masks) for each in decisions))
-    over = [("archmage-duel", ended.envs.copy().view(np.ndarray))]
+    over = [("archmage-duel", np.asarray(ended.envs).copy())]
     return [over, *(found[key] for key in sorted(found))]
 
 
