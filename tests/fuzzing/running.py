@@ -173,7 +173,8 @@ class _Worker:
     def __init__(self, command: Sequence[str]) -> None:
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._lines: queue.Queue[bytes] = queue.Queue()
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
         self._is_silent = False
 
     def __enter__(self) -> "_Worker":
@@ -188,6 +189,9 @@ class _Worker:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._listener.join(_LAST_SECONDS)
+        if self._process.stdout is not None and not self._listener.is_alive():
+            self._process.stdout.close()
 
     def _listen(self) -> None:
         if self._process.stdout is not None:

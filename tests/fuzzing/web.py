@@ -72,7 +72,9 @@ def _setup(rng: Rng) -> Setup:
         document = mutant(rng)
         form |= {"scenario": None, "text": document if isinstance(document, str) else "x"}
     elif way < 0.7:
-        wizards = [[pick(rng, _LEVELS), *map(str, mutated(rng, ["Fire Ball=20", "7=5"]))]]
+        spells = mutated(rng, ["Fire Ball=20", "7=5"])
+        texts = map(str, spells) if isinstance(spells, list) else [str(spells)]
+        wizards = [[pick(rng, _LEVELS), *texts]]
         numbers = {key: int(pick(rng, _DICE)) for key in ("power", "dispel", "scrolls")}
         form |= {
             "scenario": None,
