@@ -26,6 +26,10 @@ OVERWRITE = {
 """The switch of all commands that train in a folder."""
 
 
+_MAX_DIFFERENCES = 40
+"""Settings that a message names, more than there are; a file may hold any number."""
+
+
 class RunFolderError(ValueError):
     """A folder that a run may not use."""
 
@@ -113,13 +117,16 @@ def check_same_settings(
         free: names of settings that may differ, as they do not decide what is learned.
 
     Raises:
-        CheckpointError: some differ, with a line for each.
+        CheckpointError: some differ, with a line for each of the first ones.
     """
+    names = _differences(before, now, free)
     lines = [
         f"{common.flag_of(_shown(name))}: expected {_shown(before.get(name))} as before, found "
         f"{_shown(now.get(name))}"
-        for name in _differences(before, now, free)
+        for name in names[:_MAX_DIFFERENCES]
     ]
+    if len(names) > len(lines):
+        lines.append(f"and {len(names) - len(lines):,} more")
     if lines:
         raise CheckpointError("\n".join(lines))
 

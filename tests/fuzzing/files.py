@@ -122,7 +122,7 @@ def _to_json(value: Any) -> str:
         text = json.dumps(value, default=str)
     except (TypeError, ValueError):  # keys that are none
         text = json.dumps(str(value))
-    return text.replace(f'"{DEEP}"', "[" * 50_000 + "]" * 50_000)
+    return text.replace(f'"{DEEP}"', "[" * 50_000 + "]" * 50_000, 20)  # a long list repeats it
 
 
 def _from_archive(content: bytes) -> dict[str, Any]:
@@ -135,9 +135,9 @@ def _from_archive(content: bytes) -> dict[str, Any]:
     }
 
 
-def _to_archive(members: Any) -> bytes:
+def _to_archive(members: Any, compression: int = zipfile.ZIP_DEFLATED) -> bytes:
     made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+    with zipfile.ZipFile(made, "w", compression, compresslevel=1) as archive:
         for name, member in members.items() if isinstance(members, Mapping) else ():
             shown = str(name).encode("utf-8", "replace").decode()[:60_000] or "x"
             archive.writestr(shown, member if isinstance(member, bytes) else _npy(member))
@@ -344,40 +344,29 @@ def _make_checkpoint() -> bytes:
     return (folder / "checkpoint.pt").read_bytes()
 
 
-def _decode_checkpoint(content: bytes) -> Any:
-    state = torch.load(io.BytesIO(content.partition(b"\n")[2]), weights_only=True)
-    part = state["parts"][0]
-    part["battles"]["battles"] = np.frombuffer(part["battles"]["battles"], ENVIRONMENT)
-    part["archive"]["states"] = part["archive"]["states"].numpy().view(STATE).reshape(-1)
-    return _map(state, lambda each: each.numpy() if isinstance(each, torch.Tensor) else each)
+def _decode_checkpoint(content: bytes) -> dict[str, Any]:
+    arrays = _from_archive(content.partition(b"\n")[2])
+    header = json.loads(arrays.pop("header.json"))
+    part = header["parts"][0]
+    for held, dtype in (
+        (part["battles"]["battles"], ENVIRONMENT),
+        (part["archive"]["states"], STATE),
+    ):
+        (name,) = held.values()
+        arrays[f"{name}.npy"] = arrays[f"{name}.npy"].view(dtype)
+    return {"header": header, "arrays": arrays}
 
 
 def _encode_checkpoint(value: Any) -> bytes:
-    def plain(each: Any) -> Any:
-        if not isinstance(each, np.ndarray):
-            return each
-        if each.dtype == ENVIRONMENT:
-            return each.tobytes()
-        if each.dtype == STATE:
-            each = np.frombuffer(each.tobytes(), np.uint8)
-        try:
-            return torch.from_numpy(each.copy())
-        except TypeError:  # texts and objects
-            return each.tolist()
-
-    memory = io.BytesIO()
-    torch.save(_map(value, plain), memory)
-    content = memory.getvalue()
+    value = value if isinstance(value, Mapping) else {}
+    arrays = value.get("arrays")
+    members = {
+        name: each.view(np.uint8) if getattr(each, "dtype", None) in (ENVIRONMENT, STATE) else each
+        for name, each in (arrays.items() if isinstance(arrays, Mapping) else ())
+    }
+    members["header.json"] = _to_json(value.get("header")).encode()
+    content = _to_archive(members, zipfile.ZIP_STORED)
     return _TITLE + f"{FORMAT} {hashlib.sha256(content).hexdigest()}\n".encode() + content
-
-
-def _map(value: Any, change: Callable[[Any], Any]) -> Any:
-    """Return nested values with each leaf changed."""
-    if isinstance(value, Mapping):
-        return {key: _map(each, change) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(_map(each, change) for each in value)
-    return change(value)
 
 
 def _read_checkpoint(path: Path) -> Trainer:
@@ -456,12 +445,16 @@ TRANSCRIPT = kind_of(
 
 
 def _check_submission(submission: Any, path: Path) -> None:
-    def check(value: Any) -> None:
-        if isinstance(value, str):
-            require_printable(value, "submission")
-        require(not isinstance(value, float) or math.isfinite(value), f"a score of {value}")
+    _check_leaves(submission.model_dump())
 
-    _map(submission.model_dump(), check)
+
+def _check_leaves(value: Any) -> None:
+    if isinstance(value, Mapping | list | tuple):
+        for each in [*value.values()] if isinstance(value, Mapping) else value:
+            _check_leaves(each)
+    if isinstance(value, str):
+        require_printable(value, "submission")
+    require(not isinstance(value, float) or math.isfinite(value), f"a score of {value}")
 
 
 SUBMISSION = kind_of(
