@@ -45,6 +45,14 @@ _SAMPLES: dict[tuple[bytes, bytes], Any] = {}
 """What sampling found, by packed scenario and position."""
 
 
+@pytest.fixture(autouse=True)
+def no_progress_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep lines of progress out of what tests compare, however busy the machine is."""
+    from wfb_gym import _progress
+
+    monkeypatch.setattr(_progress, "FIRST_LINE", 1e6)
+
+
 @pytest.fixture
 def quick_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
     """Refuse soon what is too large to solve, and sample a scenario once for all tests.
@@ -55,10 +63,10 @@ def quick_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
     from wfb_gym.solver import estimation
     from wfb_gym.solver.sampling import sample_game
 
-    def remembered(battle: Battle) -> Any:
+    def remembered(battle: Battle, first: Any = None) -> Any:
         key = battle.packed_scenarios.tobytes(), battle.key()
         if key not in _SAMPLES:
-            _SAMPLES[key] = sample_game(battle)
+            _SAMPLES[key] = sample_game(battle, first)
         return _SAMPLES[key]
 
     monkeypatch.setattr(estimation, "ESTIMATE_AFTER", 10_000)

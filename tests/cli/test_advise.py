@@ -15,12 +15,13 @@ from wfb_gym.cli import advice, main
 from wfb_gym.cli.position import PositionError, PositionRequest, RequestedPosition
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, FIRST_TARGET, PASS
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.state import Node
+from wfb_gym.engine.state import Node, State
 from wfb_gym.packing import pack
 from wfb_gym.players.analysis import Analysis, Analyst
 from wfb_gym.rules.casting import Casting, casting_probabilities
 from wfb_gym.rules.dispelling import dispel_chance
 from wfb_gym.scenario import load_scenario, scenario_from_dict
+from wfb_gym.solver.game_graph import GameGraph
 
 Capture = pytest.CaptureFixture[str]
 DUEL = "archmage-duel"
@@ -781,3 +782,18 @@ def test_a_position_is_analysed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     for action in position.battle.legal_actions() * 2:
         judge.play_on(position.names, position.battle, action)
     assert len(analysed) == len(set(analysed)) > 1
+
+
+def test_a_position_that_is_too_large_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    explored: list[bytes] = []
+    explore = GameGraph.explore
+
+    def counted(self: GameGraph, state: State, *watching: Any) -> None:
+        explored.append(state.tobytes())
+        explore(self, state, *watching)
+
+    monkeypatch.setattr(GameGraph, "explore", counted)
+    position = RequestedPosition(PositionRequest("dawn-at-grimmwald"))
+    analysis = advice.Judge(position.scenario).analyse(position.battle)
+    assert not analysis.is_exact
+    assert len(explored) == 1

@@ -117,6 +117,13 @@ def test_a_battle_that_is_far_too_large_is_refused_ahead(
     assert estimation.ESTIMATE_AFTER <= done[-1] <= within
 
 
+def test_a_small_sample_rejects_the_largest_battles() -> None:
+    done: list[int] = []
+    with pytest.raises(solver.TooLarge, match=r"the-winds-unbound .* it has about .* trillion"):
+        solver.solve("the-winds-unbound", progress=done.append)
+    assert done[-1] < estimation.ESTIMATE_AFTER / 2
+
+
 def test_a_game_that_outgrows_the_limit_is_refused_with_its_causes() -> None:
     with pytest.raises(solver.TooLarge, match=r"archmage-duel .* 49 KiB.* 4,096 positions.*spells"):
         solver.solve("archmage-duel", max_bytes=50_000)  # where the first arrays are full

@@ -106,8 +106,10 @@ class Judge:
             try:
                 watch = None if self._most is None else self._watch
                 self._solution = solve(self._scenario, battle=battle, progress=watch)
-            except (TooLarge, _TooManyPositionsError) as error:
+            except _TooManyPositionsError as error:
                 self._give_up(error)
+            except TooLarge as error:
+                self._give_up(error).note_too_large(battle)
         elif self._solution is not None and self._most is not None:
             self._before = self.positions
             try:
@@ -122,10 +124,11 @@ class Judge:
         values = {code: sign * gain + 0.0 for code, gain in gains.items()}
         return Analysis(values, self._solution.best_action(battle), True, "exact")
 
-    def _give_up(self, error: Exception) -> None:
+    def _give_up(self, error: Exception) -> Analyst:
         """Estimate from here on: one situation is too large, and others are like it."""
         self._solution, self._analyst, self.reason = None, Analyst(self._scenario), str(error)
         self._analyses.clear()
+        return self._analyst
 
     def _watch(self, positions: int) -> None:
         if self._most is not None and not self._before:  # later ones are told by their number

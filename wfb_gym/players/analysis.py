@@ -69,6 +69,10 @@ class Analyst:
         self._phases, self._search = PhaseSearchAgent(), PlySearchAgent()
         self._refused: dict[int, int] = {}  # fewest dice with which a phase was too large
 
+    def note_too_large(self, battle: Battle) -> None:
+        """Note that what can follow a position is too large, so that solving it is not tried."""
+        self._refused[int(battle.state.phase)] = _dice_left(battle)
+
     def analyse(self, battle: Battle) -> Analysis:
         """Return what every legal action is worth to the mover, whichever army that is.
 
@@ -96,8 +100,7 @@ class Analyst:
         """Return a solution that has the position, if what can follow it is small enough."""
         if self._solution is not None and self._solution.graph.find(battle.state) >= 0:
             return self._solution
-        state = battle.state
-        phase, dice = int(state.phase), int(state.power + state.dispel + state.own_dice.sum())
+        phase, dice = int(battle.state.phase), _dice_left(battle)
         is_last = phase == int(battle.packed.phases) - 1
         if phase in self._refused:  # in the last phase it shrinks with every die
             if not is_last or dice > self._refused[phase] - _FEWER_DICE:
@@ -112,10 +115,16 @@ class Analyst:
         try:
             graph.explore(battle.state, watch)
         except TooLarge:
-            self._refused[phase] = dice
+            self.note_too_large(battle)
             return None
         self._solution = Solution(self._scenario, graph, 0.0)
         return self._solution
+
+
+def _dice_left(battle: Battle) -> int:
+    """Return the dice that both sides may still throw."""
+    state = battle.state
+    return int(state.power + state.dispel + state.own_dice.sum())
 
 
 def _analysis(battle: Battle, gains: Mapping[int, float], is_exact: bool, method: str) -> Analysis:

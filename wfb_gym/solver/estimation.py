@@ -20,8 +20,10 @@ from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.scenario.slots import item_slots
 from wfb_gym.solver.game_graph import GameGraph, Progress, TooLarge, bytes_of
 from wfb_gym.solver.potential import States
-from wfb_gym.solver.sampling import Floats, estimate_count, sample_game
+from wfb_gym.solver.sampling import Floats, Sample, estimate_count, sample_game, sample_once
 
+SAMPLE_AFTER = 20_000
+"""Positions that are solved before a small sample shows whether the others are far too many."""
 ESTIMATE_AFTER = 200_000
 """Positions that are solved before their number is estimated."""
 DOUBT = 4
@@ -95,7 +97,7 @@ def _in_largest_unit(number: int, units: Sequence[tuple[int, str]]) -> str:
     return ""
 
 
-def estimate(scenario: Any, battle: Battle | None = None) -> Estimate:
+def estimate(scenario: Any, battle: Battle | None = None, first: Sample | None = None) -> Estimate:
     """Return how many positions a scenario's game has, and how much memory solving takes.
 
     The same scenario always gets the same answer. Measured: exact for games of up to a few
@@ -105,6 +107,7 @@ def estimate(scenario: Any, battle: Battle | None = None) -> Estimate:
     Args:
         scenario: a bundled name, a path, or a `Scenario`.
         battle: a position of it to begin with; its beginning unless given.
+        first: what `wfb_gym.solver.sampling.sample_once` returned for it, if it is known.
 
     Raises:
         ScenarioError: There is no such scenario, or it is refused.
@@ -114,7 +117,7 @@ def estimate(scenario: Any, battle: Battle | None = None) -> Estimate:
     start = battle or Battle(pack(loaded))
     if start.is_over:
         return Estimate(0, bytes_of(0, 1), True, ())
-    samples = sample_game(start)
+    samples = sample_game(start, first)
     last = samples[-1]
     count = round(min(estimate_count(samples), MAX_COUNT))
     words = int(new_plan(last.origin, last.moves)[0].words)
@@ -133,7 +136,8 @@ def explore(
 
     The scenario ends where the graph does: by it the size is estimated. If it takes long, `expect`
     is called once with the estimated number of positions. Where there is a core for it, solving
-    goes on while the size is estimated; what is refused is the same.
+    goes on while the size is estimated; what is refused is the same. A small sample comes first: in
+    most battles of armies it already shows that the rest is far too large.
 
     Raises:
         TooLarge: It does not fit, or hardly can; names what makes the scenario large.
@@ -143,10 +147,12 @@ def explore(
     told = refused = False
     pool = ThreadPoolExecutor(1, "wfb_gym estimate")  # starts its thread when it is needed
 
+    battle = Battle(pack(scenario))
+    battle.state.setfield(state, state.dtype)
+    sampled: Sample | None = None
+
     def estimated_size() -> Estimate:
-        battle = Battle(pack(scenario))
-        battle.state.setfield(state, state.dtype)
-        return estimate(scenario, battle)
+        return estimate(scenario, battle, sampled)
 
     def refusal(found: str, estimated: Estimate) -> TooLarge:
         causes = f"; what makes it large: {', '.join(estimated.causes)}" if estimated.causes else ""
@@ -166,9 +172,14 @@ def explore(
             raise refusal(f"about {count} positions in {size_in_bytes}", estimated)
 
     def watch(size: int) -> None:
-        nonlocal expected
+        nonlocal expected, sampled
         if progress is not None:
             progress(size)
+        if sampled is None and size - before >= SAMPLE_AFTER:
+            sampled = sample_once(battle)
+            if sampled.left:  # a full estimate says no more
+                expected = Future()
+                expected.set_result(estimated_size())
         if expected is None and size - before >= ESTIMATE_AFTER:
             expected = Future()
             if available_cores() > 1:

@@ -56,10 +56,20 @@ class Sample(NamedTuple):
     weights: Floats  # for how many each of these stands
 
 
-def sample_game(battle: Battle) -> list[Sample]:
-    """Return samples of growing size of what can follow; the last is the most reliable."""
-    samples = [_sample(battle, _FIRST_WIDTH, _FIRST_EFFORT)]
-    first = samples[0]
+def sample_once(battle: Battle) -> Sample:
+    """Return a small sample of what can follow."""
+    return _sample(battle, _FIRST_WIDTH, _FIRST_EFFORT)
+
+
+def sample_game(battle: Battle, first: Sample | None = None) -> list[Sample]:
+    """Return samples of growing size of what can follow; the last is the most reliable.
+
+    Args:
+        battle: the position to begin with.
+        first: what `sample_once` returned for it, if it is known.
+    """
+    first = first or sample_once(battle)
+    samples = [first]
     if first.exact or first.left:
         return samples
     fixed = first.groups * _GROUP_EFFORT
