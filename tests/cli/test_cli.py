@@ -232,7 +232,7 @@ def test_scenarios_as_a_table(capsys: Capture) -> None:
         ("targets border-skirmsh", "(did you mean border-skirmish?)"),
         ("targets border-skirmish --wizrd=x", "arguments: --wizrd=x (did you mean --wizard?)"),
         ("targets border-skirmish --side castr", "(did you mean caster?)"),
-        ("targets border-skirmish --spell fireblal", "(did you mean Fire Ball or Fiery Blast?)"),
+        ("targets border-skirmish --spell fireblal", "(did you mean Fire Ball?)"),
     ],
 )
 @pytest.mark.parametrize("form", ["", " --json"])

@@ -131,7 +131,7 @@ def test_bad_answers_are_asked_again() -> None:
         ("pass", "stops casting"),
         ("stop", "stops casting"),
         ("fi", "Expected one choice (did you mean cast Fire Ball (5+) or cast Fiery Blast (8+)?)."),
-        ("firebal1", "Expected a choice (did you mean Fire Ball or Fiery Blast?)."),
+        ("firebal1", "Expected a choice (did you mean Fire Ball?)."),
         ("hlep", "Expected a choice (did you mean help?)."),
         ("xyz", "Expected a choice ("),
         ("keep", "Expected a choice (stop casting, Fire Ball, "),  # not like enough to "help"

@@ -443,5 +443,5 @@ def test_a_saved_network_that_reads_it_is_graded_by_name(tmp_path: Path) -> None
     arrays = game.tree.arrays
     own = arrays.mover[game.tree.node_of_action] == 1
     assert set(np.unique(strategy[own])) == {0.0, 1.0}
-    with pytest.raises(ValueError, match="it learned observations of size"):
+    with pytest.raises(ValueError, match=r"limits: own\.wizards: the scenario needs 1, found 0"):
         hidden_strategy_of(HiddenGame("hidden-stone", whole=True), str(path), "dispeller")

@@ -130,7 +130,7 @@ def test_vector_environments_name_what_each_plays() -> None:
     [
         ({"scenario": 3}, "expected a bundled name, a path or a Scenario, found 3"),
         ({"limits": "x"}, "limits: expected wfb_gym's Limits, found 'x'"),
-        ({"limits": {}}, "limits: expected wfb_gym's Limits, found {}"),
+        ({"limits": {}}, "limits: expected the fields of Limits, found {}"),
         ({"opponent": Path}, r"opponent: .* found the class Path; Path\(\) makes one"),
     ],
 )

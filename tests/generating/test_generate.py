@@ -404,7 +404,7 @@ def test_only_lores_and_armies_that_are_asked_for_come() -> None:
         ({"units": True}, "units: expected a whole number from 3 to 10, found true"),
         ({"duel": 1}, "duel: expected true or false, found 1"),
         ({"battlefield": 1}, "battlefield: expected true or false, found 1"),
-        ({"ruleset": "8e"}, 'ruleset: expected a known value (did you mean 7e or 6e?), found "8e"'),
+        ({"ruleset": "8e"}, 'ruleset: expected a known value (did you mean 6e or 7e?), found "8e"'),
         ({"lores": "Fire"}, 'lores: expected a tuple of names, found "Fire"'),
         ({"lores": ("Metl",)}, 'lores[0]: expected a lore (did you mean Metal?), found "Metl"'),
         (

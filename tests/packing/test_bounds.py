@@ -194,15 +194,11 @@ def test_numbers_are_packed_as_they_are_written(
         ({"extra_dice_cap": 12}, "wizards[0].extra_dice_cap"),
         ({"dispel_bonus": -12}, "items[0].dispel_bonus"),
         ({"cast_bonus": 12}, "wizards[0].cast_bonus"),
-        (
-            {"bound": {"power_level": 5, "uses": 12, "spell": {"name": "Zap", "worth": 1}}},
-            "items[0].count",
-        ),
     ],
 )
 def test_copies_of_an_item_are_packed_or_refused(keys: Table, place: str) -> None:
     """Nothing wraps round: all copies together are packed, up to what a pool holds."""
-    each = next(v for v in (*keys.values(), keys.get("bound", {}).get("uses")) if type(v) is int)
+    each = next(v for v in keys.values() if type(v) is int)
     for copies in range(1, FEW + 1):
         document = with_item(copies, **keys)
         if abs(each) * copies > DICE:

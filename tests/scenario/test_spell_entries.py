@@ -120,8 +120,8 @@ def test_an_effect_may_stand_in_a_table_of_its_own() -> None:
         (
             {"target": "enemy_unit", "damage": {"hits": "D6", "strengh": 4}},
             (
-                "damage.strengh: expected a known key (did you mean strength or "
-                'strength_by_armour?), found unknown key "strengh"'
+                "damage.strengh: expected a known key (did you mean strength?), "
+                'found unknown key "strengh"'
             ),
         ),
         (

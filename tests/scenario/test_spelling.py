@@ -179,7 +179,7 @@ def test_x_and_y_lead_to_position(keys: dict[str, int], found: str) -> None:
         (wizard(spells=[5]), "wizards[0].spells[0]: expected a table, found 5"),
         (
             wizard(lore="Wire"),
-            "wizards[0].lore: expected a lore (did you mean Fire or Life?)",
+            "wizards[0].lore: expected a lore (did you mean Fire?)",
         ),
         (wizard(lore="Lore of"), "wizards[0].lore: expected a lore ("),
         (wizard(lore=5), "wizards[0].lore: expected a lore (Beasts, "),

@@ -99,7 +99,7 @@ def test_a_fleeing_unit_is_not_in_combat() -> None:
         (
             "troops",
             "cavalry",
-            "a known key (did you mean troop or traits?)",
+            "a known key (did you mean troop?)",
             'unknown key "troops"',
         ),
     ],

@@ -220,8 +220,7 @@ def test_a_lore_and_a_list_of_spells_exclude_each_other() -> None:
 
 def test_a_wizard_rolls_on_a_known_lore() -> None:
     assert refused(wizards=[wizard(lore="Fier")]) == (
-        "scenario: caster.wizards[0].lore: expected a lore (did you mean Fire or Life?), "
-        'found "Fier"'
+        'scenario: caster.wizards[0].lore: expected a lore (did you mean Fire?), found "Fier"'
     )
 
 

@@ -384,7 +384,7 @@ def test_nodes_of_one_key_are_refused_before_they_are_indexed(
 
 def test_a_version_of_any_length_gives_a_short_line(saved: Path) -> None:
     with_header(saved, version="9" * 100_000)
-    with pytest.raises(SolutionError, match="expected format version 1, found 999") as caught:
+    with pytest.raises(SolutionError, match='expected format version 1, found "999') as caught:
         solver.load(saved)
     assert len(str(caught.value)) < 1000
 

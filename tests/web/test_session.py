@@ -31,7 +31,7 @@ def test_a_phase_is_played_and_undone() -> None:
     assert list(advice.marks) == [choice.code for choice in session.choices()]
     assert advice.words == "Points still to come for you: exact."
     assert "Irresistible" in session.odds_html()
-    assert "Green: the most points." in session.odds_html()
+    assert "Bold: the most points." in session.odds_html()
     session.act(session.choices()[1].code)
     assert session.question == "On how many dice?"
     assert [choice.dice for choice in session.choices()] == [1, 2, 3, 4, 5]
