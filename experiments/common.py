@@ -33,6 +33,7 @@ try:
         TimeRemainingColumn,
     )
     from rich.table import Table
+    from rich.text import Text
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
         f'experiments needs {error.name}: pip install "wfb-gym[train]"', name=error.name
@@ -40,7 +41,7 @@ except ModuleNotFoundError as error:
 
 import wfb_gym
 from wfb_gym import _commands
-from wfb_gym._progress import printed_lines, shown_by
+from wfb_gym._progress import is_terminal, printed_lines, shown_by
 from wfb_gym.cli.parser import Parser
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.encoding.positions import ask_policy, reads_histories
@@ -324,8 +325,8 @@ class Interruptible:
 class _DetailColumn(ProgressColumn):
     """The progress inside a step, if there is any."""
 
-    def render(self, task: Task) -> str:
-        return str(task.fields.get("detail", ""))
+    def render(self, task: Task) -> Text:
+        return Text(str(task.fields.get("detail", "")))  # no markup: names may have brackets
 
 
 class Display(Progress):
@@ -336,10 +337,10 @@ class Display(Progress):
     """
 
     def __init__(self, *columns: ProgressColumn, **options: Any) -> None:
-        is_terminal = sys.stderr.isatty()
-        console = Console(stderr=True, width=None if is_terminal else WIDEST)
+        on_terminal = is_terminal(sys.stderr)
+        console = Console(stderr=True, width=None if on_terminal else WIDEST)
         super().__init__(*columns, _DetailColumn(), console=console, **options)
-        self._is_terminal, self._shown = is_terminal, ExitStack()
+        self._is_terminal, self._shown = on_terminal, ExitStack()
 
     def add_task(self, description: str, *args: Any, **options: Any) -> TaskID:
         """Add a task; see `rich.progress.Progress.add_task`."""

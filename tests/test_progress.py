@@ -94,3 +94,43 @@ def test_a_display_of_a_command_replaces_the_bar(monkeypatch: pytest.MonkeyPatch
     tell("to nobody")
     assert lines == ["asking: 9 of at most 9 decisions, at most 0 s left", ""]
     assert out.getvalue() == ""
+
+
+@pytest.mark.parametrize("stream", [None, "closed"])
+def test_without_a_stream_nothing_is_printed(
+    monkeypatch: pytest.MonkeyPatch, stream: str | None
+) -> None:
+    replace_stderr(monkeypatch, closed := io.StringIO())
+    closed.close()
+    monkeypatch.setattr(sys, "stderr", closed if stream else None)
+    shows: list[str] = []
+
+    def what() -> str:
+        shows.append("advise")
+        return shows[0]
+
+    with printed_lines(what):
+        bar = ProgressBar("solving")
+        bar(5)
+        bar.close()
+        wait_for(lambda: len(shows) > 1)
+
+
+def test_a_command_without_words_prints_no_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    stderr = replace_stderr(monkeypatch, io.StringIO())
+    shows: list[str] = []
+
+    def what() -> str:
+        shows.append("")
+        return ""
+
+    with printed_lines(what):
+        wait_for(lambda: len(shows) > 2)
+    assert stderr.getvalue() == ""
+
+
+def test_a_bar_that_showed_nothing_keeps_what_others_show() -> None:
+    shown: list[str] = []
+    with shown_by(shown.append):
+        ProgressBar("solving").close()
+    assert shown == []

@@ -19,6 +19,7 @@ _QUIET = 1.0
 """Seconds before a bar appears."""
 _REDRAWN_EVERY = 0.2
 _WIDTH = 30
+_CLEAR_LINE = "\r\x1b[K"
 
 
 class _Display:
@@ -56,8 +57,9 @@ def printed_lines(what: str | Callable[[], str]) -> Iterator[None]:
     Args:
         what: runs, or a function that returns it with its progress.
     """
-    out, ended, began = sys.stderr, Event(), time.monotonic()
-    is_terminal, latest, moved = out.isatty(), "", began
+    out: TextIO | None = sys.stderr
+    ended, began = Event(), time.monotonic()
+    draws, latest, moved = is_terminal(out), "", began
 
     def show(text: str) -> None:
         nonlocal latest, moved
@@ -67,10 +69,10 @@ def printed_lines(what: str | Callable[[], str]) -> Iterator[None]:
         pause = FIRST_LINE
         while not ended.wait(pause):
             now = time.monotonic()
-            if is_terminal and now - moved < FIRST_LINE:
+            parts = [*filter(None, (what() if callable(what) else what, latest))]
+            if out is None or out.closed or not parts or (draws and now - moved < FIRST_LINE):
                 continue
-            start = "\r" if is_terminal else ""  # over a bar that stands still
-            parts = filter(None, (what() if callable(what) else what, latest))
+            start = _CLEAR_LINE if draws else ""  # over a bar that stands still
             out.write(f"{start}wfb_gym: {': '.join(parts)} ({now - began:.0f} s so far)\n")
             out.flush()
             pause = NEXT_LINES
@@ -83,6 +85,11 @@ def printed_lines(what: str | Callable[[], str]) -> Iterator[None]:
     finally:
         ended.set()
         thread.join()
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a stream is open and a terminal; a process without a console has no streams."""
+    return stream is not None and not stream.closed and stream.isatty()
 
 
 def tell(text: str) -> None:
@@ -102,7 +109,8 @@ class ProgressBar:
 
     def __init__(self, what: str, out: TextIO | None = None, *, unit: str = "positions") -> None:
         self._what, self._unit = what, unit
-        self._out = sys.stderr if out is None else out
+        self._out: TextIO | None = sys.stderr if out is None else out
+        self._is_told = False
         self._began = self._told = time.monotonic()
         self._expected, self._bound = 0, ""
         self._drawn = 0
@@ -117,8 +125,9 @@ class ProgressBar:
         if now - self._began < _QUIET or now - self._told < _REDRAWN_EVERY:
             return
         self._told = now
+        self._is_told = True
         tell(self.line(done))
-        if _Display.draws and self._out.isatty():
+        if _Display.draws and is_terminal(self._out):
             filled = round(_WIDTH * min(1.0, done / max(1, self._expected)))
             bar = f"[{'#' * filled}{'.' * (_WIDTH - filled)}]" if self._expected else ""
             self._write(self.line(done, bar))
@@ -135,12 +144,14 @@ class ProgressBar:
 
     def close(self) -> None:
         """Remove the bar."""
-        tell("")
+        if self._is_told:
+            tell("")
         if self._drawn:
             self._write("")
             self._write("")  # back to the beginning of the line
 
     def _write(self, line: str) -> None:
+        assert self._out is not None  # it is a terminal
         self._out.write("\r" + line + " " * max(0, self._drawn - len(line)))
         self._out.flush()
         self._drawn = len(line)

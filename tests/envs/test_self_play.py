@@ -1,5 +1,6 @@
 """Battles in which both armies are played from outside."""
 
+import copy
 from typing import Any
 
 import gymnasium as gym
@@ -195,3 +196,12 @@ def test_what_cannot_be_played_is_refused() -> None:
         SelfPlayBatch(1, DUEL, (small, small))
     with pytest.raises(ValueError, match="empty: neither army ever has anything to decide"):
         SelfPlayBatch(2, scenario_from_dict(nothing_to_decide(), "empty")).reset(0)
+
+
+def test_a_copy_shares_nothing_with_its_original() -> None:
+    batch = SelfPlayBatch(4, "apprentice")
+    decisions = batch.reset(1)
+    twin = copy.copy(batch)
+    for key in ("envs", "points", "opening_points", "ended"):
+        assert not np.shares_memory(getattr(batch, key), getattr(twin, key))
+    assert decisions[0].observations.shape == twin._decisions()[0].observations.shape

@@ -85,3 +85,13 @@ def test_a_player_may_be_named() -> None:
         points("veterann")
     with pytest.raises(ValueError, match="seat: expected one of caster, dispeller, found 'mage'"):
         points("veteran", "mage")
+
+
+def test_names_with_brackets_are_shown_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with common.progress() as bar:
+        bar.add_task("grading", total=4)
+        _progress.tell("solving my [/duel]: 3")
+        column = common._DetailColumn()
+        assert column.render(bar.tasks[0]).plain == "solving my [/duel]: 3"
+        bar.refresh()

@@ -234,11 +234,7 @@ def _check_policy(agent: Any, path: Path) -> None:
     decisions = _battles().reset(1)[0]
     with contextlib.suppress(ValueError):  # other sizes
         chosen = agent.act(decisions.observations, decisions.masks)
-        shown = map(torch.from_numpy, decisions[1:])
-        with torch.no_grad():
-            is_finite = bool(torch.isfinite(agent.network(*shown)[0]).all())
-        legal = bool(decisions.masks[np.arange(2), chosen].all())
-        require(legal or not is_finite, "acts: legal actions")  # huge weights overflow
+        require(bool(decisions.masks[np.arange(2), chosen].all()), "acts: legal actions")
 
 
 POLICY = kind_of(

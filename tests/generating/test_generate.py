@@ -446,3 +446,9 @@ def test_numpy_integers_count_as_pythons() -> None:
 def test_seeds_that_there_are_none_of_are_refused(seed: Any) -> None:
     with pytest.raises(ScenarioError, match="seed: expected a whole number from 0 to 4294967295"):
         generate(seed)
+
+
+@pytest.mark.parametrize("fields", [{"bogus": 1}, {"options": 3}, {"options": {"bogus": 1}}])
+def test_other_fields_are_one_error(fields: dict[str, Any]) -> None:
+    with pytest.raises(ScenarioError, match=r"expected the fields of wfb_gym\.generating"):
+        Generated.from_fields({"split": "train", **fields})

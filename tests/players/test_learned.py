@@ -20,7 +20,7 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import State
 from wfb_gym.files import DamagedFileError
 from wfb_gym.packing import pack
-from wfb_gym.players.learned import NetworkAgent
+from wfb_gym.players.learned import NetworkAgent, likeliest_actions
 from wfb_gym.players.network import PolicyNetwork, load_network, save_network
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
@@ -377,3 +377,11 @@ def test_the_order_of_spells_does_not_matter_to_entities() -> None:
         probabilities[shape] = opening(plain, network), opening(turned, network)
     assert probabilities["entities"][0] == pytest.approx(probabilities["entities"][1], abs=1e-5)
     assert probabilities["flat"][0] != pytest.approx(probabilities["flat"][1], abs=1e-3)
+
+
+@pytest.mark.parametrize("logit", [-3e38, -np.inf, np.nan])
+def test_weights_that_overflow_choose_a_legal_action(logit: float) -> None:
+    logits = torch.tensor([[-1e9, logit, -1e9], [np.nan, -1e9, logit]], dtype=torch.float32)
+    masks = np.array([[False, True, False], [False, True, True]])
+    chosen = likeliest_actions(lambda *_: logits, np.zeros((2, 4), np.float32), masks)
+    assert chosen.tolist() == [1, 1]

@@ -10,7 +10,10 @@ import pytest
 
 from experiments.common import play
 from wfb_gym import solver
+from wfb_gym.encoding.limits import fit
+from wfb_gym.encoding.space_sizes import declared_sizes, space_sizes
 from wfb_gym.files import DamagedFileError
+from wfb_gym.packing import pack
 from wfb_gym.players.policy_table import (
     ENDING,
     MOST_ROWS,
@@ -19,6 +22,7 @@ from wfb_gym.players.policy_table import (
     save_table,
 )
 from wfb_gym.players.registry import make_agent
+from wfb_gym.scenario import load_scenario
 from wfb_gym.solver.seat_decisions import SeatDecisions
 
 from ..envs.playing import episode, raw, same
@@ -80,7 +84,7 @@ def test_zeros_with_a_minus_are_found(tmp_path: Path) -> None:
 
 def test_other_scenarios_are_refused(tmp_path: Path) -> None:
     path = table_of(tmp_path / f"mine{ENDING}", 0, 1.0)
-    with pytest.raises(ValueError, match="it is of observations of size"):
+    with pytest.raises(ValueError, match="expected a policy for observations of size 68"):
         solver.normalised_score("archmage-duel", make_agent(path), 0)
     with pytest.raises(ValueError, match=f"expected a name that ends in {ENDING}"):
         save_table(tmp_path / "mine.npz", np.zeros((1, 1), np.float32), np.ones((1, 1)), {})
@@ -150,3 +154,8 @@ def test_a_damaged_file_is_refused_with_one_error(tmp_path: Path) -> None:
         except DamagedFileError as error:
             refused += str(error).startswith(f"{path}: ") and "\n" not in str(error)
     assert refused > 150
+
+
+def test_it_declares_its_sizes(tmp_path: Path) -> None:
+    agent = TableAgent(table_of(tmp_path / f"mine{ENDING}", 0, 1.0))
+    assert declared_sizes(agent) == space_sizes(fit(pack(load_scenario(DUEL)), 0))

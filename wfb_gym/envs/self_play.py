@@ -270,6 +270,6 @@ class SelfPlayBatch(EpisodeDriver):
         )
         self.envs[:] = state["envs"]
         for key in ("points", "opening_points", "ended"):
-            setattr(self, key, state[key])
+            getattr(self, key)[:] = state[key]
         if state["begun"]:
             self._decisions()

@@ -292,12 +292,22 @@ class Generated:
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, Any]) -> "Generated":
-        """Return what `dataclasses.asdict` made these fields of, also with lists for its tuples."""
-        options: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value
-            for key, value in fields.get("options", {}).items()
-        }
-        return cls(**{**fields, "options": Generation(**options)})
+        """Return what `dataclasses.asdict` made these fields of, also with lists for its tuples.
+
+        Raises:
+            ScenarioError: there are other fields.
+        """
+        try:
+            options: dict[str, Any] = {
+                key: tuple(value) if isinstance(value, list) else value
+                for key, value in fields.get("options", {}).items()
+            }
+            return cls(**{**fields, "options": Generation(**options)})
+        except (TypeError, AttributeError):
+            expected = "the fields of wfb_gym.generating.Generated"
+            raise ScenarioError(
+                "scenario", [Problem("", expected, f"the keys {', '.join(map(str, fields))}")]
+            ) from None
 
     @property
     def seeds(self) -> range:

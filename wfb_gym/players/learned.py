@@ -139,14 +139,18 @@ class NetworkAgent:
 def likeliest_actions(
     logits_of: Callable[[Tensor, Tensor], Tensor], observations: Observations, masks: Masks
 ) -> Actions:
-    """Return the action of the greatest logit in each row, some thousand rows at a time."""
+    """Return the legal action of the greatest logit in each row, some thousand rows at a time.
+
+    Weights of a file may overflow: a logit that is no number counts as the lowest one.
+    """
     chosen = np.empty(len(observations), np.int64)
     with torch.no_grad():
         for first in range(0, len(observations), _BATCH):
             batch = slice(first, first + _BATCH)
-            logits = logits_of(
-                torch.from_numpy(np.ascontiguousarray(observations[batch])),
-                torch.from_numpy(np.ascontiguousarray(masks[batch])),
-            )
+            legal = torch.from_numpy(np.ascontiguousarray(masks[batch]))
+            shown = torch.from_numpy(np.ascontiguousarray(observations[batch]))
+            logits = logits_of(shown, legal)
+            lowest = torch.finfo(logits.dtype).min
+            logits = logits.nan_to_num(lowest, neginf=lowest).masked_fill(~legal, -torch.inf)
             chosen[batch] = logits.argmax(1).numpy()
     return chosen

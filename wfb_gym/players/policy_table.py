@@ -47,7 +47,7 @@ class TableAgent:
     def __init__(self, path: str | Path, seed: int | None = None) -> None:
         self.name = str(path)
         observations, self._probabilities, self.about = load_table(path)
-        self.size = observations.shape[1]
+        self.size, self.actions = observations.shape[1], self._probabilities.shape[1]
         shown = observations + np.float32(0.0)  # no minus before a zero
         self._rows = {row.tobytes(): place for place, row in enumerate(shown)}
         self._rng = np.random.default_rng(seed)

@@ -261,7 +261,7 @@ def _items(items: Sequence[ItemFacts]) -> str:
     """Return items in words, with the number of uses that are left."""
     numbers: dict[tuple[str, str], int] = defaultdict(int)  # equal ones may be in several entries
     for item in items:
-        numbers[item.name, item.spent] += item.left or item.copies
+        numbers[item.name, item.spent] += item.number
     return ", ".join(
         f"{name}{f' x{number}' if number > 1 else ''}{f' ({spent})' if spent else ''}"
         for (name, spent), number in numbers.items()

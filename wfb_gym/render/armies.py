@@ -231,7 +231,8 @@ def _draw_item(canvas: Canvas, box: Box, item: facts.ItemFacts) -> None:
         canvas.dot(box, left, dot, colours.TURN, not spent and (not item.uses or use < item.left))
         left += dot + max(1, dot // 4)
     place = _inside(box)._replace(left=left + round(size / 3))
-    covered = canvas.text(place, item.name, size, ink)
+    name = f"{item.name} x{item.number}" if item.number > 1 else item.name
+    covered = canvas.text(place, name, size, ink)
     if spent:
         canvas.strike(covered._replace(top=box.top, bottom=box.bottom), ink)
 

@@ -81,6 +81,11 @@ class ItemFacts(NamedTuple):
     lost: bool = False
 
     @property
+    def number(self) -> int:
+        """How many are named: uses left, or all of them if none is left or none is used up."""
+        return self.left or self.copies
+
+    @property
     def spent(self) -> str:
         """Why none is of use any more, in words; "" while one is."""
         if self.lost:

@@ -184,7 +184,7 @@ def _spell(spell: SpellFacts, facts: ArmyFacts, battle: Battle) -> str:
 
 
 def _item(item: ItemFacts) -> str:
-    several = f" &times;{item.left}" if item.left > 1 else ""
+    several = f" &times;{item.number}" if item.number > 1 else ""
     return (
         f'<span class="item{" used" if item.spent else ""}" title="{item.spent}">'
         f"{escape(item.name)}{several}</span>"

@@ -6,6 +6,7 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -147,12 +148,16 @@ def explore(
     told = refused = False
     pool = ThreadPoolExecutor(1, "wfb_gym estimate")  # starts its thread when it is needed
 
-    battle = Battle(pack(scenario))
-    battle.state.setfield(state, state.dtype)
     sampled: Sample | None = None
 
+    @cache
+    def beginning() -> Battle:
+        battle = Battle(pack(scenario))
+        battle.state.setfield(state, state.dtype)
+        return battle
+
     def estimated_size() -> Estimate:
-        return estimate(scenario, battle, sampled)
+        return estimate(scenario, beginning(), sampled)
 
     def refusal(found: str, estimated: Estimate) -> TooLarge:
         causes = f"; what makes it large: {', '.join(estimated.causes)}" if estimated.causes else ""
@@ -176,7 +181,7 @@ def explore(
         if progress is not None:
             progress(size)
         if sampled is None and size - before >= SAMPLE_AFTER:
-            sampled = sample_once(battle)
+            sampled = sample_once(beginning())
             if sampled.left:  # a full estimate says no more
                 expected = Future()
                 expected.set_result(estimated_size())

@@ -43,6 +43,11 @@ def free_port(wanted: int) -> int:
         return int(probe.getsockname()[1])
 
 
+def _before_shutdown(_: logging.LogRecord) -> bool:
+    server = getattr(Server, "instance", None)
+    return server is None or not server.should_exit
+
+
 def serve(port: int, read_lists: ListsReader, *, open_browser: bool) -> None:
     """Serve the page until the process is interrupted.
 
@@ -64,7 +69,7 @@ def serve(port: int, read_lists: ListsReader, *, open_browser: bool) -> None:
     core.sio.eio.max_http_buffer_size = _MAX_MESSAGE_BYTES
     drop_malformed_messages(core.sio)
     # Tasks that are cancelled after Ctrl-C are no errors.
-    logging.getLogger("uvicorn.error").addFilter(lambda _: not Server.instance.should_exit)
+    logging.getLogger("uvicorn.error").addFilter(_before_shutdown)
     ui.run(
         page,
         host=HOST,
