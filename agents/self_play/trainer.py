@@ -3,12 +3,12 @@
 import hashlib
 import time
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from agents.checkpoints import NAME as CHECKPOINT
 from agents.checkpoints import (
@@ -49,7 +49,9 @@ class _CurvePoint(BaseModel):
     points: dict[Literal["caster", "dispeller"], dict[str, dict[str, float]]] = {}
 
 
-_CURVE = TypeAdapter(list[_CurvePoint])
+_MAX_POINTS = 10_000
+"""Points of a curve, far more than runs have: a file may hold a million wrong ones."""
+_CURVE = TypeAdapter(Annotated[list[_CurvePoint], Field(max_length=_MAX_POINTS)])
 
 
 class Best(NamedTuple):

@@ -220,6 +220,13 @@ def test_a_checkpoint_with_other_contents_is_refused_with_one_error(
         trained.set_state(state)
 
 
+def test_a_curve_of_a_million_points_is_refused_at_its_length(trained: Trainer) -> None:
+    state = load_checkpoint(trained.settings.out)
+    state["curve"] = [[]] * 200_000
+    with pytest.raises(CheckpointError, match="at most 10000 items"):
+        trained.set_state(state)
+
+
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Where the parts of a state lie, whole ones and what is in them."""
     found = [path] if path else []
