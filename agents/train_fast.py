@@ -183,7 +183,7 @@ def train(
                 evaluate(trainer, solutions)
             trainer.update()
             scores = "".join(f" {k} {v:.1f}" for k, v in curve[-1]["scores"].items())
-            note = f"{trainer.frames / trainer.seconds:,.0f}/s{scores}"
+            note = f"{trainer.frames / max(trainer.seconds, 1e-9):,.0f}/s{scores}"
             bar.update(task, completed=min(trainer.frames, settings.steps), note=note)
 
 
