@@ -17,6 +17,7 @@ MALFORMED = (
     '42["event",{}]',
     '42["event",null]',
     '42["event"]',
+    "42[{}]",
     '42["handshake",{"client_id":[]}]',
     '42["ack",5]',
     '42["log",{"client_id":1}]',

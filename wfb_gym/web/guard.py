@@ -71,9 +71,9 @@ def drop_malformed_messages(server: AsyncServer) -> None:
         server: with its event handlers registered.
     """
     server.eio.on("message", _logging_errors(server.eio.handlers["message"]))
-    for event, handler in list(server.handlers["/"].items()):
-        if event not in ("connect", "disconnect"):  # the server calls these itself
-            server.on(event, _logging_errors(handler))
+    # Events run in tasks of their own, whose errors reach no other handler.
+    handle = server._handle_event_internal  # noqa: SLF001 - there is no public name
+    server._handle_event_internal = _logging_errors(handle)  # noqa: SLF001
 
 
 def _logging_errors(handler: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
