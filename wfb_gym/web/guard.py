@@ -1,5 +1,6 @@
 """Request checks for the web UI: hosts, origins, sizes, and malformed socket messages."""
 
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -38,12 +39,17 @@ class RequestGuard:
         """Pass a request on, or answer it with the reason why not."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
-        elif (rejection := self._find_rejection(Headers(scope=scope))) is None:
-            await self._app(scope, receive, partial(_send_with_headers, send))
+        elif (rejection := self._find_rejection(Headers(scope=scope))) is not None:
+            if scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": _POLICY_VIOLATION})
+            else:
+                await rejection(scope, receive, partial(_send_with_headers, send))
         elif scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": _POLICY_VIOLATION})
+            await _logging_errors(self._app)(scope, receive, send)
+            with contextlib.suppress(RuntimeError, OSError):  # it may be closed already
+                await send({"type": "websocket.close", "code": _POLICY_VIOLATION})
         else:
-            await rejection(scope, receive, partial(_send_with_headers, send))
+            await self._app(scope, receive, partial(_send_with_headers, send))
 
     def _find_rejection(self, headers: Headers) -> PlainTextResponse | None:
         own = f"http://{headers.get('host', '')}"
@@ -70,10 +76,17 @@ def drop_malformed_messages(server: AsyncServer) -> None:
     Args:
         server: with its event handlers registered.
     """
+    for logger in (server.logger, server.eio.logger):
+        logger.addFilter(_without_traceback)
     server.eio.on("message", _logging_errors(server.eio.handlers["message"]))
     # Events run in tasks of their own, whose errors reach no other handler.
     handle = server._handle_event_internal  # noqa: SLF001 - there is no public name
     server._handle_event_internal = _logging_errors(handle)  # noqa: SLF001
+
+
+def _without_traceback(record: logging.LogRecord) -> bool:
+    record.exc_info = None
+    return True
 
 
 def _logging_errors(handler: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
