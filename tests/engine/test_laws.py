@@ -22,7 +22,15 @@ from wfb_gym.engine.chance import sample
 from wfb_gym.engine.chance_outcomes import chance_outcomes
 from wfb_gym.engine.generator import RNG, key_of_seed, new_rngs
 from wfb_gym.engine.outcomes import has_faces
-from wfb_gym.engine.state import STATE, WORK_SPACE, Node, State, new_states, new_work_spaces
+from wfb_gym.engine.state import (
+    STATE,
+    WORK_SPACE,
+    DispelAttempt,
+    Node,
+    State,
+    new_states,
+    new_work_spaces,
+)
 from wfb_gym.envs.kernel import ENVIRONMENT, START
 from wfb_gym.packing.records import (
     AIM,
@@ -68,12 +76,15 @@ def positions(scenario: Scenario, seed: int) -> list[Game]:
 
 
 def casts_in_vain(battle: Game) -> bool:
-    """Whether a Comet is being cast that cannot land any more: cast or not, nothing comes of it."""
+    """Whether a Comet that cannot land any more is being cast or dispelled: nothing comes of it."""
     state, packed = battle.state, battle.packed
-    if not state.spell or int(state.phase) + 1 < int(packed.phases):
+    if int(state.phase) + 1 < int(packed.phases):
         return False
-    spell = packed.armies[int(state.active)].spells[int(state.spell) - 1]
-    return bool(spell.duration == Duration.DELAYED)
+    army, number = int(state.active), int(state.spell)
+    if state.attempt == DispelAttempt.IN_PLAY:
+        army, number = divmod(int(state.target) - 1, SPELLS)
+        number += 1
+    return bool(number and packed.armies[army].spells[number - 1].duration == Duration.DELAYED)
 
 
 def check_chances(battle: Game) -> None:
