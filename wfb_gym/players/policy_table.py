@@ -48,8 +48,7 @@ class TableAgent:
         self.name = str(path)
         observations, self._probabilities, self.about = load_table(path)
         self.size, self.actions = observations.shape[1], self._probabilities.shape[1]
-        shown = observations + np.float32(0.0)  # no minus before a zero
-        self._rows = {row.tobytes(): place for place, row in enumerate(shown)}
+        self._rows = {row.tobytes(): place for place, row in enumerate(observations)}
         self._rng = np.random.default_rng(seed)
 
     def act(
