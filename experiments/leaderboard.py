@@ -47,7 +47,7 @@ from experiments.tournaments.matches import model_names
 from experiments.workers import RAY, WorkerError, Workers, open_workers
 from wfb_gym.cli.parser import Parser
 from wfb_gym.files import write_text_whole
-from wfb_gym.players.policy_table import ENDING as TABLE
+from wfb_gym.opponents.policy_spec import PolicySpec
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario.fields import FILE_NAME, FILE_NAME_EXPECTED
 from wfb_gym.suggestions import did_you_mean
@@ -273,15 +273,12 @@ def _policies_to_keep(settings: Settings, name: str, policies: list[str]) -> dic
     keys = settings.keys or [ALL]
     folder = settings.submissions.parent / MODELS
     first = keys[0].replace("/", "-")
-    kept = [f"{name}/{first}-{k}{_ending(path)}" for k, path in enumerate(policies)]
+    endings = [PolicySpec.parse(path).ending for path in policies]
+    kept = [f"{name}/{first}-{k}{ending}" for k, ending in enumerate(endings)]
     (folder / name).mkdir(parents=True, exist_ok=True)
     for path, copy in zip(policies, kept, strict=True):
         keep_model(path, folder / copy)
     return dict.fromkeys(keys, kept)
-
-
-def _ending(path: str) -> str:
-    return TABLE if path.endswith(TABLE) else Path(path).suffix
 
 
 def keep_model(path: str, copy: Path) -> None:

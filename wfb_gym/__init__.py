@@ -7,7 +7,7 @@ where and when these are imported; everything else is loaded when it is first us
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from wfb_gym import _commands, _policies, _registration
+from wfb_gym import _commands, _registration
 
 if TYPE_CHECKING:
     from wfb_gym import solver
@@ -56,13 +56,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted([*__all__, "__version__"])
-
-
-def _resolve_policy(*args: Any) -> Any:
-    return import_module("wfb_gym.players.registry").resolve_policy(*args)
-
-
-_policies.resolve_policy = _resolve_policy
 
 
 def _register() -> None:

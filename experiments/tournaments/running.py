@@ -20,7 +20,6 @@ import wfb_gym
 from experiments import common
 from experiments.records import Record
 from experiments.tournaments.matches import (
-    MODELS,
     Match,
     MatchResult,
     model_names,
@@ -29,7 +28,7 @@ from experiments.tournaments.matches import (
     policy_names,
 )
 from experiments.workers import RAY, Workers
-from wfb_gym.opponents.scripted import find_scripted
+from wfb_gym.opponents.policy_spec import PolicySpec
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario, load_scenario
@@ -124,7 +123,7 @@ def load_round(name: str, agents: Sequence[str]) -> ScenarioRound:
     optimal = [
         agent
         for agent in agents
-        if any(policy.partition(":")[0] == OPTIMAL for policy in policy_names([agent]))
+        if any(PolicySpec.parse(each).name == OPTIMAL for each in policy_names([agent]))
     ]
     absent: dict[str, str] = {}
     if optimal:
@@ -137,7 +136,8 @@ def load_round(name: str, agents: Sequence[str]) -> ScenarioRound:
 
 def is_planner(policy: str) -> bool:
     """Whether a policy searches."""
-    return find_scripted(policy) is None and Path(policy).suffix not in MODELS
+    spec = PolicySpec.parse(policy)
+    return not spec.is_scripted and not spec.is_file
 
 
 def matches_of(settings: Settings, this: ScenarioRound) -> Iterator[Match]:
@@ -234,8 +234,9 @@ def _probabilities(
         name = policy_name(agent, seat)
         with suppress(ValueError):  # it has memory, or makes random choices
             policy: Any = name
-            if find_scripted(name) is None:
-                policy = make_agent(name, scenario=this.scenario, seat=seat, seed=0)
+            spec = PolicySpec.parse(name)
+            if not spec.is_scripted:
+                policy = spec.make(scenario=this.scenario, seat=seat, seed=0)
             if not getattr(policy, "seeded", False):  # else it is another one in every match
                 found[agent] = game.probabilities(policy, SEATS[seat], reached=True)
     return found

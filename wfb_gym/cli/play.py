@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from wfb_gym._commands import INTERRUPTED
 from wfb_gym._progress import printed_lines
 from wfb_gym.cli.parser import Commands, Parser, check_folder, tell_progress, whole_number
+from wfb_gym.opponents.policy_spec import SHIPPED
 from wfb_gym.seats import SEATS, seat_number
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def add_to(commands: Commands) -> None:
         "play",
         help="play a battle in the terminal",
         description=_DESCRIPTION,
-        epilog=_EXAMPLES + "".join(f"  {name}\n" for name in _networks()),
+        epilog=_EXAMPLES + "".join(f"  {name}\n" for name in SHIPPED),
     )
     play.add_argument("scenario", nargs="?", default="archmage-duel", help="bundled name or file")
     play.add_argument("--seat", choices=SEATS, default="caster", help="your seat")
@@ -86,13 +87,6 @@ def add_to(commands: Commands) -> None:
         help="write a review of every decision to a file that a browser opens, instead of printing",
     )
     replay.set_defaults(run=partial(_replay, replay))
-
-
-def _networks() -> list[str]:
-    """Return `wfb_gym.players.registry.SHIPPED` without its room, which takes long to import."""
-    folder = Path(__file__).parent.parent / "players" / "policies"
-    paths = sorted(folder.rglob("*.npz"))
-    return [path.relative_to(folder).with_suffix("").as_posix() for path in paths]
 
 
 def _play(parser: Parser, options: argparse.Namespace) -> None:

@@ -12,9 +12,9 @@ from typing import NamedTuple
 from wfb_gym.engine.actions import FIRST_TARGET
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
+from wfb_gym.opponents.policy_spec import NAMES, SHIPPED, PolicySpec
 from wfb_gym.packing.records import FIRST_POINT
 from wfb_gym.players.analysis import Analyst
-from wfb_gym.players.registry import NAMES, SHIPPED, is_name
 from wfb_gym.render.battlefield import draw_battlefield
 from wfb_gym.render.drawing import to_svg
 from wfb_gym.render.html import cast_odds_html, dispel_odds_html, event_html, points_html
@@ -132,7 +132,8 @@ def check_opponent(name: str) -> None:
     Raises:
         ValueError: it is none.
     """
-    if not is_name(name):
+    spec = PolicySpec.find(name, "opponent")
+    if spec is None or spec.is_file:
         raise ValueError(f"opponent: expected one of {', '.join(OPPONENTS)}, found {name!r}")
 
 
