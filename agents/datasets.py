@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 import wfb_gym
 from experiments.common import IDS
 from wfb_gym.files import lock_folder, refuse_damage
-from wfb_gym.opponents.policy_spec import PolicySpec
+from wfb_gym.opponents.policy_spec import is_file
 
 MASK = "action_mask"
 AGENT_ACTION = "agent_action"
@@ -108,8 +108,7 @@ def usual_name(scenario: str, seat: str, *agents: str) -> str:
 
 def _is_file(name: str) -> bool:
     """Whether a scenario or a player is the path of a file."""
-    spec = PolicySpec.find(name)
-    return name.endswith(".toml") or (spec is not None and spec.is_file)
+    return name.endswith(".toml") or is_file(name)
 
 
 def check_name(name: str) -> None:

@@ -52,7 +52,7 @@ from experiments import common
 from wfb_gym._progress import printed_lines
 from wfb_gym.files import refuse_damage, write_whole
 from wfb_gym.interop.sb3 import PhaseVecEnv
-from wfb_gym.opponents.policy_spec import PolicySpec
+from wfb_gym.opponents.policy_spec import PolicySpec, is_file
 from wfb_gym.opponents.scripted import RULE_BASED
 from wfb_gym.seats import SEATS, seat_number
 
@@ -174,7 +174,7 @@ def prepare(settings: Settings) -> Task:
         model = _new_model(hyper, settings, envs)
     model.tensorboard_log = str(settings.out / "tensorboard")
     envs.seed(TRAINING_SEED + SEED_SPACING * settings.seed)  # the model gave them its own
-    saved = [name for name in opponents if PolicySpec.parse(name).is_file]
+    saved = [name for name in opponents if is_file(name)]
     graders = [*RULE_BASED, *(["optimal"] if solved else []), *saved]
     grader = Grader(settings.seat, graded_scenario(names), graders, solutions)
     return Task(model, envs, hyper, opponents, grader)

@@ -10,7 +10,7 @@ from wfb_gym.encoding.positions import reads_histories
 from wfb_gym.encoding.space_sizes import declared_sizes, space_sizes
 from wfb_gym.envs.scenario_set import generated_limits
 from wfb_gym.generating import KINDS, KINDS_OF_AXES, Generation
-from wfb_gym.opponents.policy_spec import PolicySpec
+from wfb_gym.opponents.policy_spec import is_scripted
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario
@@ -25,7 +25,7 @@ def score_of(game: ExactGame, name: str, seat: int | str) -> Score:
         ValueError: a model for other sizes than `limits_of` finds, or one that is no function of
             its observations.
     """
-    if PolicySpec.parse(name).is_scripted:
+    if is_scripted(name):
         return game.score(game.probabilities(name, seat), seat)
     scenario = game.solution.scenario
     agent: Any = make_agent(local_path(name), scenario=scenario, seat=seat, seed=0)

@@ -28,7 +28,7 @@ from experiments.tournaments.matches import (
     policy_names,
 )
 from experiments.workers import RAY, Workers
-from wfb_gym.opponents.policy_spec import PolicySpec
+from wfb_gym.opponents.policy_spec import PolicySpec, is_file, is_scripted
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario, load_scenario
@@ -117,13 +117,16 @@ class ScenarioRound:
     """Of the pairs in which both agents are functions of their observations."""
 
 
+def _is_optimal(policy: str) -> bool:
+    spec = PolicySpec.find(policy)
+    return spec is not None and spec.name == OPTIMAL
+
+
 def load_round(name: str, agents: Sequence[str]) -> ScenarioRound:
     """Prepare a scenario; an optimal player takes part only where it can be solved."""
     scenario = load_scenario(name)
     optimal = [
-        agent
-        for agent in agents
-        if any(PolicySpec.parse(each).name == OPTIMAL for each in policy_names([agent]))
+        agent for agent in agents if any(_is_optimal(each) for each in policy_names([agent]))
     ]
     absent: dict[str, str] = {}
     if optimal:
@@ -136,8 +139,7 @@ def load_round(name: str, agents: Sequence[str]) -> ScenarioRound:
 
 def is_planner(policy: str) -> bool:
     """Whether a policy searches."""
-    spec = PolicySpec.parse(policy)
-    return not spec.is_scripted and not spec.is_file
+    return not is_scripted(policy) and not is_file(policy)
 
 
 def matches_of(settings: Settings, this: ScenarioRound) -> Iterator[Match]:
@@ -234,9 +236,8 @@ def _probabilities(
         name = policy_name(agent, seat)
         with suppress(ValueError):  # it has memory, or makes random choices
             policy: Any = name
-            spec = PolicySpec.parse(name)
-            if not spec.is_scripted:
-                policy = spec.make(scenario=this.scenario, seat=seat, seed=0)
+            if not is_scripted(name):
+                policy = make_agent(name, scenario=this.scenario, seat=seat, seed=0)
             if not getattr(policy, "seeded", False):  # else it is another one in every match
                 found[agent] = game.probabilities(policy, SEATS[seat], reached=True)
     return found

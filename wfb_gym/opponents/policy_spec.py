@@ -184,6 +184,18 @@ class PolicySpec:
         return _call(_MAKERS[self.name], context, *options)
 
 
+def is_scripted(text: str) -> bool:
+    """Whether a name is that of a scripted player, with an option or without."""
+    spec = PolicySpec.find(text)
+    return spec is not None and spec.is_scripted
+
+
+def is_file(text: str) -> bool:
+    """Whether a name is the path of a file that holds a policy."""
+    spec = PolicySpec.find(text)
+    return spec is not None and spec.is_file
+
+
 def resolve_policy(
     player: Any, who: str = "policy", methods: Sequence[str] = ("act",)
 ) -> Callable[..., Any]:
