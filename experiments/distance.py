@@ -41,7 +41,7 @@ from experiments.tournaments.matches import (
     policy_names,
 )
 from experiments.tournaments.running import is_planner
-from wfb_gym.cli.parser import COULD_NOT_RUN
+from wfb_gym.cli.parser import COULD_NOT_RUN, flag_of
 from wfb_gym.opponents.policy_spec import PolicySpec
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
@@ -205,7 +205,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, bool]:
     for name in ("seed", "budget", "hindsight_battles", "planner_decisions"):
         if getattr(settings, name) < 0:
             value = getattr(settings, name)
-            parser.error(f"{common.flag_of(name)}: expected 0 or more, found {value}")
+            parser.error(f"{flag_of(name)}: expected 0 or more, found {value}")
     most = max(settings.battles, settings.planner_battles, settings.hindsight_battles)
     if most > SEED_SPACING:
         parser.error(f"--battles: expected at most {SEED_SPACING:,}")

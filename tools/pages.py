@@ -23,7 +23,7 @@ from gymnasium.envs.registration import EnvSpec, load_env_creator
 
 import wfb_gym
 from experiments.common import FAILED, markdown_table
-from wfb_gym.cli.parser import Parser
+from wfb_gym.cli.parser import parse_options
 from wfb_gym.encoding.actions import ActionCodec
 from wfb_gym.files import write_text_whole
 
@@ -240,11 +240,21 @@ def find_stale(wanted: Mapping[Path, str]) -> list[str]:
     return sorted(path.name for path in {*found, *wanted} if found.get(path) != wanted.get(path))
 
 
+@dataclass(frozen=True)
+class Options:
+    """The command line.
+
+    Attributes:
+        check: change nothing, name stale pages.
+    """
+
+    check: bool = False
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the pages, or check them; returns the exit status."""
-    parser = Parser(prog="python -m tools.pages", description=(__doc__ or "").strip())
-    parser.add_argument("--check", action="store_true", help="change nothing, name stale pages")
-    check = parser.parse_args(arguments).check
+    options, _ = parse_options(Options, arguments, module="tools.pages", description=__doc__)
+    check = options.check
     wanted = make_pages()
     changed = find_stale(wanted)
     for name in changed:

@@ -98,6 +98,14 @@ def tell(text: str) -> None:
         _Display.show(text)
 
 
+def show_line(text: str) -> None:
+    """Show what is being done, on a terminal in place of what was shown before; "" to end it."""
+    tell(text)
+    if _Display.draws and is_terminal(sys.stderr):
+        sys.stderr.write(f"{_CLEAR_LINE}{text}")
+        sys.stderr.flush()
+
+
 class ProgressBar:
     """Shows how much of some work is done, of about how much if that is known.
 

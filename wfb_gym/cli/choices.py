@@ -7,7 +7,7 @@ The rules are the engine's, the descriptions those of `wfb_gym.transcripts`, the
 import re
 from functools import cached_property
 
-from wfb_gym.cli.parser import align_columns, format_value
+from wfb_gym.cli.output import align_columns, format_value
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.promises import worth_now, worth_of_aim, worth_of_pending

@@ -6,7 +6,8 @@ There the best play is a mixture: what an army does tells its enemy something of
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from wfb_gym.cli.parser import align_columns, format_value, tell_progress
+from wfb_gym._progress import show_line
+from wfb_gym.cli.output import align_columns, format_value
 from wfb_gym.cli.position import PositionError, RequestedPosition
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.hidden_items import deal_instead
@@ -91,7 +92,7 @@ def advise_hidden(
     try:
         game = HiddenGame(believed, _MOST_BYTES, _tell, start=start)
     finally:
-        tell_progress("")
+        show_line("")
     equilibrium = game.solve(GAP, _SECONDS)
     # Not by what the enemy believes: an army knows what it has, however unlikely.
     own = sets_that_may_be(position.names, battle, mover) or sets[mover] or [HiddenSet(0, "", 1.0)]
@@ -106,7 +107,7 @@ def advise_hidden(
 
 
 def _tell(histories: int) -> None:
-    tell_progress(f"looking at {histories:,} public histories")
+    show_line(f"looking at {histories:,} public histories")
 
 
 def _decision_of(position: RequestedPosition) -> Battle:

@@ -1,13 +1,12 @@
 """``web``: the game in a browser, on this machine."""
 
-import argparse
 import os
 import sys
-from functools import partial
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from wfb_gym._commands import INTERRUPTED
-from wfb_gym.cli.parser import Commands, Parser, whole_number
+from wfb_gym.cli.parser import Command, UsageError, option
 
 if TYPE_CHECKING:
     from wfb_gym.scenario import Scenario
@@ -19,44 +18,48 @@ _LISTS = "your lists"
 """What errors in small lists are of."""
 
 
-def add_to(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "web",
-        help="play in the browser",
-        description="Serve a page on this machine alone: choose a scenario or lists of your own, "
-        "play either seat\nagainst any player, with odds, advice and a review. Ctrl-C ends it.",
-    )
-    parser.add_argument(
-        "--port",
-        type=whole_number,
-        default=DEFAULT_PORT,
-        metavar="N",
-        help=f"port to listen on, 0 for any that is free (default: {DEFAULT_PORT})",
-    )
-    parser.add_argument(
-        "--no-open", action="store_true", help="print the address and open no browser"
-    )
-    parser.set_defaults(run=partial(_run, parser), is_interactive=True)
+@dataclass(frozen=True)
+class Options:
+    """Options of ``web``.
+
+    Attributes:
+        port: port to listen on, 0 for any that is free.
+        no_open: print the address and open no browser.
+    """
+
+    port: int = option(DEFAULT_PORT, metavar="N")
+    no_open: bool = False
 
 
-def _run(parser: Parser, options: argparse.Namespace) -> None:
+def _run(options: Options) -> None:
     if not 0 <= options.port <= _HIGHEST_PORT:
-        parser.error(f"--port: expected 0..{_HIGHEST_PORT}, found {options.port}")
+        raise UsageError(f"--port: expected 0..{_HIGHEST_PORT}, found {options.port}")
     try:
         from wfb_gym.web.app import HOST, free_port, serve
     except ImportError as error:
-        parser.error(f'the page needs NiceGUI: pip install "wfb-gym[web]" ({error})')
+        raise UsageError(f'the page needs NiceGUI: pip install "wfb-gym[web]" ({error})') from error
     try:
         port = free_port(options.port)
     except OSError as error:
-        parser.error(f"--port: expected one that is free, found {options.port} ({error.strerror})")
+        expected = f"expected one that is free, found {options.port} ({error.strerror})"
+        raise UsageError(f"--port: {expected}") from error
     print(f"The page is at http://{HOST}:{port}/ until you press Ctrl-C.", flush=True)
     try:
         serve(port, read_lists, open_browser=not options.no_open)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr, flush=True)
         os._exit(INTERRUPTED)  # a thread that solves something would hold the process up
+
+
+COMMAND = Command(
+    name="web",
+    help="play in the browser",
+    options=Options,
+    run=_run,
+    description="Serve a page on this machine alone: choose a scenario or lists of your own, "
+    "play either seat\nagainst any player, with odds, advice and a review. Ctrl-C ends it.",
+    is_interactive=True,
+)
 
 
 def read_lists(lists: "Lists") -> "Scenario":
