@@ -65,11 +65,11 @@ def test_an_older_pettingzoo_is_left_alone(tmp_path: Path) -> None:
 
 def test_importing_the_package_changes_nothing_of_python() -> None:
     code = (
-        "import atexit, signal, sys\n"
+        "import atexit, gymnasium, signal, sys\n"
         "def installed():\n"
         "    return sys.excepthook, sys.unraisablehook, signal.getsignal(signal.SIGINT)\n"
         "before, finders, exits = installed(), [*sys.meta_path], atexit._ncallbacks()\n"
-        "import gymnasium, wfb_gym\n"
+        "import wfb_gym\n"
         "assert installed() == before\n"
         "assert sys.meta_path == finders, sys.meta_path\n"
         "assert atexit._ncallbacks() == exits\n"

@@ -70,9 +70,7 @@ class TargetsOptions(SpellOptions):
 
 def _list_scenarios(options: ScenariosOptions) -> None:
     if options.scenario is not None:
-        if options.json:
-            raise UsageError("--json: expected it with the list alone")
-        _print_file(options.scenario)
+        _print_file(options.scenario, options.json)
         return
     scenarios = _summaries()
     if options.json:
@@ -83,7 +81,7 @@ def _list_scenarios(options: ScenariosOptions) -> None:
         print_table(rows, "<" * len(rows[0]))
 
 
-def _print_file(given: str) -> None:
+def _print_file(given: str, as_json: bool) -> None:
     from wfb_gym.scenario import bundled_scenarios, hidden_scenarios
 
     names = [*bundled_scenarios(), *hidden_scenarios()]
@@ -91,6 +89,8 @@ def _print_file(given: str) -> None:
     if name is None:
         expected = one_of(names, given, "a bundled scenario")
         raise UsageError(f"scenario: expected {expected}, found {given!r}")
+    if as_json:
+        raise UsageError("--json: expected it with the list alone")
     folder = "scenarios/hidden" if name in hidden_scenarios() else "scenarios"
     file = resources.files("wfb_gym") / "data" / folder / f"{name}.toml"
     print(file.read_text(encoding="utf-8"), end="")
