@@ -11,8 +11,10 @@ import pytest
 
 from tests.pages import blocks, page
 from wfb_gym import _progress, solver
-from wfb_gym.cli import advice, main
-from wfb_gym.cli.position import PositionError, PositionRequest, RequestedPosition
+from wfb_gym.advising import advice
+from wfb_gym.advising.position import RequestedPosition
+from wfb_gym.advising.request import PositionError, PositionRequest
+from wfb_gym.cli import main
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, FIRST_TARGET, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node, State

@@ -10,9 +10,10 @@ from wfb_gym.cli.parser import Command, UsageError, option
 from wfb_gym.seats import SEATS
 
 if TYPE_CHECKING:
-    from wfb_gym.cli.advice import Advice
-    from wfb_gym.cli.position import RequestedPosition
-    from wfb_gym.cli.spell_rolls import RollsSummary, SpellRoll
+    from wfb_gym.advising.advice import Advice
+    from wfb_gym.advising.hidden_advice import HiddenAdvice
+    from wfb_gym.advising.position import RequestedPosition
+    from wfb_gym.advising.spell_rolls import RollsSummary, SpellRoll
 
 _DESCRIPTION = """\
 Print the best play and what every other play is worth, if both sides play their best from
@@ -113,8 +114,9 @@ class Options:
 
 
 def _run(options: Options) -> None:
-    from wfb_gym.cli.advice import advise
-    from wfb_gym.cli.position import PositionError, PositionRequest, RequestedPosition
+    from wfb_gym.advising.advice import advise
+    from wfb_gym.advising.position import RequestedPosition
+    from wfb_gym.advising.request import PositionError, PositionRequest
     from wfb_gym.scenario import ScenarioError
     from wfb_gym.solver import TooLarge
 
@@ -142,13 +144,13 @@ def _run(options: Options) -> None:
 
 
 def _run_hidden(position: "RequestedPosition", options: Options) -> None:
-    from wfb_gym.cli.hidden_advice import advise_hidden, document_of, lines_of
+    from wfb_gym.advising.hidden_advice import advise_hidden
 
     advice = advise_hidden(position, options.weights, options.own_weights)
     if options.json:
-        print_json(document_of(advice))
+        print_json(_hidden_document(advice))
     else:
-        print("\n".join(lines_of(advice)))
+        print("\n".join(_hidden_lines(advice)))
 
 
 COMMAND = Command(
@@ -327,3 +329,58 @@ def _rolls_lines(position: "RequestedPosition", rolls: "RollsSummary") -> list[s
 def _rolled(roll: "SpellRoll", army: int) -> str:
     """Return what the wizards of an army have rolled."""
     return "; ".join(", ".join(spells) for place, spells in roll.drawn.items() if place[0] == army)
+
+
+# --- hidden items --------------------------------------------------------------------------
+
+
+def _hidden_document(advice: "HiddenAdvice") -> dict[str, Any]:
+    """Return the advice as JSON has it."""
+    position = advice.position
+    own, enemy = (
+        [{"items": each.words, "chance": each.chance} for each in advice.sets[army]]
+        for army in (advice.mover, 1 - advice.mover)
+    )
+    return {
+        "scenario": position.title,
+        "mover": SEATS[advice.mover],
+        "node": position.battle.node.name.lower(),
+        **position.pools(),
+        "enemy": enemy,
+        "believed": own,
+        "lower": advice.lower,
+        "upper": advice.upper,
+        "mixtures": [
+            {
+                "dealt": each.dealt or None,
+                "plays": [{"play": play, "chance": chance} for play, chance in each.plays],
+            }
+            for each in advice.mixtures
+        ],
+        "notes": position.scenario.notes,
+    }
+
+
+def _hidden_lines(advice: "HiddenAdvice") -> list[str]:
+    """Format the advice: the position and its value between bounds, and a table for each set."""
+    from wfb_gym.transcripts.hidden_sets import chances_words
+
+    position, mover = advice.position, SEATS[advice.mover]
+    enemy = SEATS[1 - advice.mover]
+    lines = [f"{position.summary()}.", "Items are hidden, so the best play is a mixture."]
+    lines += position.scenario.notes
+    if advice.sets[1 - advice.mover]:
+        lines.append(
+            f"The {enemy} may have been dealt: {chances_words(advice.sets[1 - advice.mover])}."
+        )
+    if advice.sets[advice.mover]:
+        own = chances_words(advice.sets[advice.mover])
+        lines.append(f"What the {enemy} believes of the {mover}: {own}.")
+    low, high = format_value(advice.lower), format_value(advice.upper)
+    lines.append(f"{position.horizon()} is worth between {low} and {high} points to the caster.")
+    for each in advice.mixtures:
+        what = f" with {each.dealt}" if each.dealt else ""
+        rows = [("CHANCE", f"PLAY OF THE {mover.upper()}{what}")]
+        rows += [(f"{chance:.1%}", play) for play, chance in each.plays]
+        lines += ["", *align_columns(rows, "><")]
+    return lines

@@ -137,9 +137,7 @@ def _cast(options: Options, dice: int, value: int) -> list[_Chance]:
 
     lowest, highest = casting.LOWEST_CASTING_VALUE, casting.HIGHEST_CASTING_VALUE
     _check("value", value, lowest, highest)
-    chances = casting.casting_probabilities(
-        dice, value, options.bonus, not options.no_irresistible
-    )
+    chances = casting.casting_probabilities(dice, value, options.bonus, not options.no_irresistible)
     cast, irresistible = chances[casting.Casting.CAST], chances[casting.Casting.IRRESISTIBLE]
     return [
         ("cast", "cast, may be dispelled", cast),

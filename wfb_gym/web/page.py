@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from nicegui import app, events, run, ui
 
+from wfb_gym.advising.lists import Lists
 from wfb_gym.files import NOT_UTF8
 from wfb_gym.render.html import (
     army_blocks,
@@ -28,8 +29,6 @@ from wfb_gym.web.session import (
     MOST_WIZARDS,
     OPPONENTS,
     Advice,
-    Lists,
-    ListsReader,
     OpenChoice,
     Session,
     Setup,
@@ -66,8 +65,7 @@ class _Kept(NamedTuple):
 class Page:
     """The page of one browser; `show` begins with the tab's game, or else with the form."""
 
-    def __init__(self, read_lists: ListsReader) -> None:
-        self._read_lists = read_lists
+    def __init__(self) -> None:
         self._root = ui.element("div").classes("wfb page")
 
     async def show(self) -> None:
@@ -100,7 +98,7 @@ class Page:
         """Begin a game; returns what is wrong with the setup, or ""."""
 
         def begin() -> Session:
-            return Session(scenario_of(setup, self._read_lists), setup)
+            return Session(scenario_of(setup), setup)
 
         self._tab[_STARTING] = asyncio.ensure_future(run.io_bound(begin))
         return await self._started()

@@ -6,8 +6,8 @@ from functools import partial
 from typing import NamedTuple
 
 from wfb_gym._progress import show_line
-from wfb_gym.cli.position import RequestedPosition
-from wfb_gym.cli.spell_rolls import RollsSummary, Situation, SpellRolls
+from wfb_gym.advising.position import RequestedPosition
+from wfb_gym.advising.spell_rolls import RollsSummary, Situation, SpellRolls
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.players.analysis import MOST_POSITIONS, Analysis, Analyst

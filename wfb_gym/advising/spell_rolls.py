@@ -21,7 +21,7 @@ from wfb_gym.scenario.sizes import LORE_SPELLS, WIZARDS
 from wfb_gym.transcripts.recording import rng_of_seed, scripted_chooser
 
 if TYPE_CHECKING:
-    from wfb_gym.cli.position import RequestedPosition
+    from wfb_gym.advising.position import RequestedPosition
 
 _Z95 = 1.959964
 """Half-width of a 95 % confidence interval, in standard errors."""
