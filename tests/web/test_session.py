@@ -4,7 +4,7 @@ import pytest
 
 from wfb_gym.advising.lists import Lists
 from wfb_gym.engine.state import Node
-from wfb_gym.players import registry
+from wfb_gym.opponents import policy_spec
 from wfb_gym.render.html import army_html, event_html, step_html
 from wfb_gym.scenario import ScenarioError, bundled_scenarios, load_scenario
 from wfb_gym.scenario.limits import MAX_BYTES
@@ -129,7 +129,7 @@ def test_opponents_are_those_of_the_registry_alone() -> None:
 
 
 def test_an_agent_that_joins_the_registry_is_an_opponent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "NAMES", (*registry.NAMES, "newcomer"))
+    monkeypatch.setitem(policy_spec.SEARCHING, "newcomer", "decisions to look ahead")
     check_opponent("newcomer")
     with pytest.raises(ValueError, match="opponent: expected one of"):
         check_opponent("newcomer:/../model.zip")
