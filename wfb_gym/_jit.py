@@ -42,6 +42,7 @@ _CONSTANTS = frozenset(
         "_jit.py",
         "_records.py",
         "_shipped.py",
+        "encoding/fields.py",
         "encoding/layout.py",
         "encoding/limits.py",
         "engine/actions.py",
