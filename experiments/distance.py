@@ -33,6 +33,7 @@ from experiments.distances.exploiting import (
 )
 from experiments.distances.hindsight import TooWideError, hindsight_points
 from experiments.exact import score_of
+from experiments.own_sizes import in_own_sizes
 from experiments.records import Record, RecordError
 from experiments.tournaments.matches import (
     MODELS,
@@ -113,6 +114,7 @@ def exact_figures(settings: Settings, scenario: str, player: str, seat: int) -> 
     if settings.hindsight_battles and not draws(name):
         first = HINDSIGHT_SEED + SEED_SPACING * settings.seed
         agent = make_agent(name, deterministic=True, scenario=cut, seat=seat, seed=0)
+        agent = in_own_sizes(agent, cut, seat)
         try:
             seeds = range(first, first + settings.hindsight_battles)
             points = hindsight_points(cut, agent, seat, seeds)
@@ -236,7 +238,7 @@ def check_models(settings: Settings) -> None:
                 agent = make_agent(name, seed=0)
                 try:
                     common.play(
-                        agent,
+                        in_own_sizes(agent, load_scenario(scenario), seat),
                         seat=seat_name,
                         scenario=scenario,
                         opponent="random",
