@@ -34,7 +34,7 @@ from agents.figures import (
     draw_offline,
     draw_scores,
 )
-from agents.train_fast import LARGE
+from agents.self_play.runs import LARGE
 from experiments import distance, horizon, memory, secret
 from experiments.benchmarks import tables
 from experiments.common import FAILED, markdown_table
