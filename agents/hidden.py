@@ -37,9 +37,8 @@ from numpy.typing import NDArray
 from agents.compare import TEXT_COLUMNS, compare_rows
 from agents.figures import draw_comparison
 from agents.run_folder import run_command, write_or_warn
-from agents.self_play.learner import Learner
 from agents.self_play.settings import Settings as Training
-from agents.self_play.trainer import Trainer
+from agents.train_fast import Learner, Trainer
 from experiments import common
 from experiments.records import Record, RecordError
 from wfb_gym import solver

@@ -50,7 +50,6 @@ _CONSTANTS = frozenset(
         "engine/state.py",
         "packing/records.py",
         "players/interface.py",
-        "players/search/prices.py",
         "rules/comets.py",
         "scenario/sizes.py",
         "solver/graph_arrays.py",
