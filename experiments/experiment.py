@@ -35,10 +35,11 @@ class ExperimentError(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Run(Generic[SettingsT]):
-    """A run so far: the lines of the finished parts, in the order of the parts."""
+class Run(Generic[SettingsT, PartT]):
+    """A run so far: all parts, and the lines of the finished ones in their order."""
 
     settings: SettingsT
+    parts: Sequence[PartT]
     lines: Sequence[Line]
     interrupted: bool
 
@@ -73,7 +74,7 @@ class Experiment(Generic[SettingsT, PartT]):
         files: files that parts name, for workers on other machines.
         results: what is written and printed.
         tables: shows the results.
-        figure: file in the folder, and what draws the results there.
+        figures: draws the results into the folder.
         notes: lines about the results for stderr.
         needs_all: whether an interrupted run has no results.
         notes_fail: whether a run with notes fails.
@@ -84,7 +85,7 @@ class Experiment(Generic[SettingsT, PartT]):
     settings: type[SettingsT]
     quick: Mapping[str, Any]
     parts: Callable[[SettingsT], Sequence[PartT]]
-    results: Callable[[Run[SettingsT]], Results]
+    results: Callable[[Run[SettingsT, PartT]], Results]
     tables: Callable[[Results], Iterable[Table]]
     run_part: Callable[[SettingsT, PartT], Line] | None = None
     work: Callable[[SettingsT, Sequence[PartT], Sequence[Line], Workers], Iterator[Line]] | None = (
@@ -99,7 +100,7 @@ class Experiment(Generic[SettingsT, PartT]):
     recorded: Callable[[SettingsT], dict[str, Any]] | None = None
     name_of: Callable[[Line], str] | None = None
     files: Callable[[SettingsT], Iterable[str]] = lambda _: ()
-    figure: tuple[str, Callable[[Results, Path], None]] | None = None
+    figures: Callable[[Results, Path], None] | None = None
     notes: Callable[[Results], Iterable[str]] = field(default=lambda _: ())
     needs_all: bool = False
     notes_fail: bool = False
@@ -141,10 +142,10 @@ class Experiment(Generic[SettingsT, PartT]):
             ray, files = getattr(settings, "ray", ""), self.files(settings)
             workers = stack.enter_context(open_workers(ray, files=files))
             record = None if self.file is None else stack.enter_context(self._open(settings))
-            run, total = self._measure(settings, record, workers)
+            run = self._measure(settings, record, workers)
             if run.interrupted:
                 goes_on = "" if record is None else "; the same command continues"
-                done = f"interrupted after {len(run.lines)} of {total} parts{goes_on}"
+                done = f"interrupted after {len(run.lines)} of {len(run.parts)} parts{goes_on}"
                 print(done, file=sys.stderr)
                 if self.needs_all:
                     return common.INTERRUPTED
@@ -169,8 +170,8 @@ class Experiment(Generic[SettingsT, PartT]):
 
     def _measure(
         self, settings: SettingsT, record: Record | None, workers: Workers
-    ) -> tuple[Run[SettingsT], int]:
-        """Measure what the record lacks; returns the run, and the number of parts."""
+    ) -> Run[SettingsT, PartT]:
+        """Measure what the record lacks."""
         parts: Sequence[PartT] = ()
         keys: Sequence[Any] = ()
         found: dict[Any, Line] = {}
@@ -194,7 +195,7 @@ class Experiment(Generic[SettingsT, PartT]):
                         record.add(found[key])
                     report("", 1)
         done = [found[key] for key in keys if key in found]
-        return Run(settings, done, session.interrupted), len(parts)
+        return Run(settings, parts, done, session.interrupted)
 
     def _map(
         self, settings: SettingsT, parts: Sequence[PartT], _: Sequence[Line], workers: Workers
@@ -210,10 +211,8 @@ class Experiment(Generic[SettingsT, PartT]):
             return
         assert out is not None
         common.write_results(out, results)
-        if self.figure is not None and has_parts:
-            name, draw = self.figure
+        if self.figures is not None and has_parts:
             try:
-                draw(results, out / name)
+                self.figures(results, out)
             except OSError as error:
-                said = f"{out / name}: could not be written: {describe_error(error)}"
-                print(said, file=sys.stderr)
+                print(f"{out}: no figure could be drawn: {describe_error(error)}", file=sys.stderr)

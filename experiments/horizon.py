@@ -265,7 +265,7 @@ EXPERIMENT = Experiment(
         "versions": common.versions(),
     },
     tables=tables,
-    figure=("horizon.png", draw_horizon),
+    figures=lambda results, out: draw_horizon(results, out / "horizon.png"),
     needs_all=True,
 )
 main = EXPERIMENT.main

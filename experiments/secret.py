@@ -222,7 +222,7 @@ EXPERIMENT = Experiment(
         "versions": common.versions(),
     },
     tables=lambda results: [common.text_table(secret_rows(results), "points of the caster", ())],
-    figure=("secret.png", draw_secret),
+    figures=lambda results, out: draw_secret(results, out / "secret.png"),
 )
 main = EXPERIMENT.main
 

@@ -185,7 +185,7 @@ def strength_rows(results: Mapping[str, Any], *, variants: bool = False) -> list
     return table
 
 
-def results_of(run: Run[Settings]) -> Results:
+def results_of(run: Run[Settings, Match]) -> Results:
     """Return the results of all matches.
 
     Raises:
@@ -226,7 +226,7 @@ EXPERIMENT = Experiment(
     tables=lambda results: [
         common.text_table(strength_rows(results, variants=True), TITLE, (0, 1))
     ],
-    figure=("strength.png", draw_strength),
+    figures=lambda results, out: draw_strength(results, out / "strength.png"),
     needs_all=True,
 )
 main = EXPERIMENT.main
