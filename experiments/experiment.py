@@ -47,6 +47,11 @@ class Run(Generic[SettingsT, PartT]):
         """Return the values of a key of the lines."""
         return [line[key] for line in self.lines]
 
+    def document(self, **found: Any) -> Results:
+        """Return what was found as results: beside the settings, and what else it depends on."""
+        args, ended = common.settings_as_json(self.settings), {"interrupted": self.interrupted}
+        return {"args": args, **ended, **found, "versions": common.versions()}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment(Generic[SettingsT, PartT]):
@@ -76,7 +81,7 @@ class Experiment(Generic[SettingsT, PartT]):
         tables: shows the results.
         figures: draws the results into the folder.
         notes: lines about the results for stderr.
-        needs_all: whether an interrupted run has no results.
+        needs_all: whether a run that was interrupted has no results; one without a part never has.
         notes_fail: whether a run with notes fails.
     """
 
@@ -147,15 +152,14 @@ class Experiment(Generic[SettingsT, PartT]):
                 goes_on = "" if record is None else "; the same command continues"
                 done = f"interrupted after {len(run.lines)} of {len(run.parts)} parts{goes_on}"
                 print(done, file=sys.stderr)
-                if self.needs_all:
+                if self.needs_all or not run.lines:
                     return common.INTERRUPTED
             results = self.results(run)
-            self._write(settings.out, results, bool(run.lines))
+            self._write(settings.out, results)
         notes = list(dict.fromkeys(self.notes(results)))
         for note in notes:
             print(note, file=sys.stderr)
-        tables = self.tables(results) if run.lines else ()
-        common.print_results(results, tables, as_json=as_json)
+        common.print_results(results, self.tables(results), as_json=as_json)
         if record is not None and not as_json:
             print(f"results: {settings.out}")
         if run.interrupted:
@@ -203,7 +207,7 @@ class Experiment(Generic[SettingsT, PartT]):
         assert self.run_part is not None
         return workers.map(partial(self.run_part, settings), parts)
 
-    def _write(self, out: Path | None, results: Results, has_parts: bool) -> None:
+    def _write(self, out: Path | None, results: Results) -> None:
         """Write results and figure; a figure that cannot be written costs no results."""
         if self.file is None:
             if out is not None:
@@ -211,7 +215,7 @@ class Experiment(Generic[SettingsT, PartT]):
             return
         assert out is not None
         common.write_results(out, results)
-        if self.figures is not None and has_parts:
+        if self.figures is not None:
             try:
                 self.figures(results, out)
             except OSError as error:

@@ -18,6 +18,7 @@ import sys
 import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -261,7 +262,7 @@ EXPERIMENT = Experiment(
     run_part=run_part,
     results=lambda run: {
         "args": common.recorded_settings(run.settings, {"out"}),
-        "parts": [part for parts in run.values("parts") for part in parts],
+        "parts": list(chain(*run.values("parts"))),
         "versions": common.versions(),
     },
     tables=tables,

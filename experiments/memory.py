@@ -16,6 +16,7 @@ OUT gets results.json.
 import sys
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -141,12 +142,7 @@ EXPERIMENT = Experiment(
     parts=lambda settings: settings.scenario,
     run_part=run_part,
     name_of=lambda line: str(line["scenario"]),
-    results=lambda run: {
-        "args": common.settings_as_json(run.settings),
-        "interrupted": run.interrupted,
-        "parts": [part for parts in run.values("parts") for part in parts],
-        "versions": common.versions(),
-    },
+    results=lambda run: run.document(parts=list(chain(*run.values("parts")))),
     tables=lambda results: [
         common.text_table(memory_rows(results), "equilibrium play that forgets", (0, 1))
     ],

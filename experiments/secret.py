@@ -215,12 +215,7 @@ EXPERIMENT = Experiment(
     parts=lambda settings: np.linspace(0.0, 1.0, settings.chances).tolist(),
     run_part=run_part,
     name_of=lambda line: str(line["part"]["chance"]),
-    results=lambda run: {
-        "args": common.settings_as_json(run.settings),
-        "interrupted": run.interrupted,
-        "parts": run.values("part"),
-        "versions": common.versions(),
-    },
+    results=lambda run: run.document(parts=run.values("part")),
     tables=lambda results: [common.text_table(secret_rows(results), "points of the caster", ())],
     figures=lambda results, out: draw_secret(results, out / "secret.png"),
 )
