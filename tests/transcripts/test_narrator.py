@@ -21,8 +21,8 @@ from wfb_gym.packing.records import Duration, Lock
 from wfb_gym.render import armies
 from wfb_gym.scenario import bundled_scenarios, load_scenario, scenario_from_dict
 from wfb_gym.scenario.sizes import TARGETS
-from wfb_gym.transcripts import NarratedBattle, game
-from wfb_gym.view import changes, position, rolls
+from wfb_gym.transcripts import NarratedBattle
+from wfb_gym.view import changes, nodes, position, rolls
 from wfb_gym.view.decisions import describe_choices
 
 BURNING_HEAD = FIRST_CAST + 2
@@ -449,8 +449,8 @@ def test_every_node_lock_and_duration_has_words() -> None:
         {node for node in Node if low <= node <= high}
         for low, high in ((FIRST_DECISION, LAST_DECISION), (FIRST_CHANCE, LAST_CHANCE))
     )
-    assert set(position._DECISIONS) == set(game.QUESTIONS) == decisions
-    assert set(position.ROLLS) == chances
+    assert set(nodes.DECISIONS) == decisions
+    assert set(nodes.ROLLS) == chances
     assert set(changes.LOCKS) == set(position._LOCKS) == set(Lock) - {Lock.NONE}
     assert set(changes._ENTERS_PLAY) == set(Duration) - {Duration.INSTANT}
     assert set(armies.STATUS_COLOURS) == set(position.SpellStatus)

@@ -5,7 +5,7 @@ once; the fragments stand anywhere within an element of the class ``wfb``. Every
 What is said comes from `facts` and `wfb_gym.transcripts`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from wfb_gym.engine.battle import Battle
@@ -16,6 +16,7 @@ from wfb_gym.transcripts.review import NOTICED, Choice
 from wfb_gym.view.events import Event
 from wfb_gym.view.hidden_sets import armies_known, chances_words, veiled
 from wfb_gym.view.names import ScenarioNames, dice_phrase, format_points
+from wfb_gym.view.nodes import CASTING_ROLLS, DISPEL_ROLLS
 from wfb_gym.view.odds import DispelOdds, SpellOdds
 from wfb_gym.view.position import (
     ArmyView,
@@ -28,7 +29,6 @@ from wfb_gym.view.position import (
     view_army,
     view_step,
 )
-from wfb_gym.view.rolls import CASTING_ROLLS, DISPEL_ROLLS
 
 _MOST_DISCS = 6
 """Wounds of one character that are drawn one by one."""
@@ -286,20 +286,20 @@ def choices_html(choices: Iterable[Choice], method: str, is_exact: bool) -> str:
     )
 
 
-def cast_odds_html(spells: Sequence[SpellOdds]) -> str:
+def cast_odds_html(spells: Mapping[str, SpellOdds]) -> str:
     """Return a table for each spell: what every number of dice does."""
     parts = []
-    for spell in spells:
-        most = max(each.expected for each in spell.casts)
+    for name, spell in spells.items():
+        most = max(each.points for each in spell.casts)
         rows = "".join(
-            f'<tr class="{"most" if each.expected == most else ""}"><td>{each.dice}</td>'
+            f'<tr class="{"most" if each.points == most else ""}"><td>{each.dice}</td>'
             f"<td>{_percent(each.cast)}</td><td>{_percent(each.irresistible)}</td>"
-            f"<td>{_percent(each.miscast)}</td><td>{points_html(each.expected)}</td></tr>"
+            f"<td>{_percent(each.miscast)}</td><td>{points_html(each.points)}</td></tr>"
             for each in spell.casts
         )
         parts.append(
-            f'<table class="odds"><caption>{escape(spell.name)}, worth '
-            f"{format_points(spell.worth)}</caption><thead><tr><th>Dice</th><th>Cast</th>"
+            f'<table class="odds"><caption>{escape(name)}, worth '
+            f"{format_points(spell.points)}</caption><thead><tr><th>Dice</th><th>Cast</th>"
             "<th>Irresistible</th><th>Miscast</th><th>Points</th></tr></thead>"
             f"<tbody>{rows}</tbody></table>"
         )

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from wfb_gym.view.names import capital
+from wfb_gym.view.odds import DISPEL_DICE, SpellOdds
 from wfb_gym.view.odds_sheet import (
-    DISPEL_DICE,
     MiscastOdds,
     OddsSheet,
-    SpellOdds,
     WizardOdds,
     dice_line,
     points_line,
