@@ -20,12 +20,9 @@ from wfb_gym.packing.records import EffectKind
 from wfb_gym.rules.casting import MINIMUM_TO_CAST, Casting, casting_outcome
 from wfb_gym.rules.dice import FACES, double
 from wfb_gym.scenario.sizes import SPELLS, TARGETS, WIZARDS
-from wfb_gym.transcripts.hidden_sets import deal_words
-from wfb_gym.transcripts.names import ScenarioNames, plural
-
-CASTING_ROLLS = (Node.ROLL_CASTING, Node.REROLL_CASTING)
-STRIKE_ROLLS = (Node.ROLL_STRIKE, Node.ROLL_HITS, Node.ROLL_SHARE)
-DISPEL_ROLLS = (Node.ROLL_DISPEL, Node.REROLL_DISPEL)
+from wfb_gym.view.hidden_sets import deal_words
+from wfb_gym.view.names import ScenarioNames, plural
+from wfb_gym.view.nodes import CASTING_ROLLS, DISPEL_ROLLS, STRIKE_ROLLS
 
 
 def describe_roll(names: ScenarioNames, before: Battle, outcome: int, faces: Sequence[int]) -> str:
