@@ -16,7 +16,6 @@ from wfb_gym.opponents.policy_spec import NAMES, SHIPPED, PolicySpec
         ("veteran:0.2", "veteran", 0.2),
         ("optimal:0", "optimal", 0.0),
         ("mcts:200", "mcts", 200),
-        ("phase-search:learned", "phase-search", "learned"),
         ("generalist:2", "generalist", 2),
     ],
 )

@@ -32,8 +32,6 @@ SHIPPED = tuple(
 """Trained networks that come with the package: as scenario/seat, or one for all."""
 GENERALIST = "generalist"
 """The network for all scenarios; with a number behind it, of decisions, it looks ahead."""
-LEARNED = "learned"
-"""Behind "phase-search:", in place of a number: what is kept counts as learned from battles."""
 TABLE_ENDING = ".table.npz"
 """Of the file of a `wfb_gym.players.policy_table`."""
 
@@ -78,14 +76,14 @@ class PolicySpec:
     Attributes:
         text: the name as it was given, with its option.
         name: without the option; of a file its path.
-        option: behind the colon: the probability of a random action, a count or `LEARNED`; None if
-            there is none.
+        option: behind the colon: the probability of a random action, or a count; None if there is
+            none.
         path: of the file that holds the policy; None for players without one.
     """
 
     text: str
     name: str
-    option: float | str | None = None
+    option: float | None = None
     path: Path | None = None
 
     @classmethod
@@ -177,9 +175,6 @@ class PolicySpec:
             if self.option is None:
                 return agent
             return _call(_MAKERS["search"], context, self.option, policy=agent)
-        if self.option == LEARNED:
-            from_battles = _load("wfb_gym.players.search.prices:load_prices")()
-            return _call(_MAKERS[self.name], context, prices=from_battles)
         options = () if self.option is None else (self.option,)
         return _call(_MAKERS[self.name], context, *options)
 
@@ -253,14 +248,11 @@ def _parse_probability(name: str, option: str, who: str) -> float:
     return epsilon
 
 
-def _parse_count(name: str, option: str, who: str) -> int | str:
-    if name == "phase-search" and option == LEARNED:
-        return LEARNED
+def _parse_count(name: str, option: str, who: str) -> int:
     number = int(option) if option.isdecimal() and len(option) <= _MAX_DIGITS else 0
     if number < 1:
-        word = f", or {LEARNED}" if name == "phase-search" else ""
         raise ValueError(
             f"{who}: expected a whole number of {_COUNTED[name]} behind {name}:, at least 1 and "
-            f"at most {_MAX_DIGITS} digits{word}, found {option!r}"
+            f"at most {_MAX_DIGITS} digits, found {option!r}"
         )
     return number

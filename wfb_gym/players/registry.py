@@ -69,8 +69,7 @@ def make_agent(
             player that acts at random with probability EPSILON,
             "expectimax:DEPTH" for one that looks DEPTH decisions ahead, "mcts:SIMULATIONS" for one
             with that many per decision, "phase-search:SPELLS" for one that solves phases of so many
-            spells, "phase-search:learned" for one whose prices of what is kept are learned, or
-            "search:PLIES" for one that looks PLIES decisions ahead and at phases behind;
+            spells, or "search:PLIES" for one that looks PLIES decisions ahead and at phases behind;
             "generalist:PLIES" chooses so from what that network takes for likely.
         deterministic: whether a saved .zip model takes its likeliest action instead of drawing one.
         seed: of the agent's draws; None draws differently each time.
