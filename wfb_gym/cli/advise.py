@@ -363,7 +363,7 @@ def _hidden_document(advice: "HiddenAdvice") -> dict[str, Any]:
 
 def _hidden_lines(advice: "HiddenAdvice") -> list[str]:
     """Format the advice: the position and its value between bounds, and a table for each set."""
-    from wfb_gym.transcripts.hidden_sets import chances_words
+    from wfb_gym.view.hidden_sets import chances_words
 
     position, mover = advice.position, SEATS[advice.mover]
     enemy = SEATS[1 - advice.mover]
