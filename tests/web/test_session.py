@@ -131,7 +131,7 @@ def test_opponents_are_those_of_the_registry_alone() -> None:
 def test_an_agent_that_joins_the_registry_is_an_opponent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(policy_spec.SEARCHING, "newcomer", "decisions to look ahead")
     check_opponent("newcomer")
-    with pytest.raises(ValueError, match="opponent: expected one of"):
+    with pytest.raises(ValueError, match="opponent: expected a whole number of decisions"):
         check_opponent("newcomer:/../model.zip")
 
 

@@ -35,7 +35,6 @@ GENERALIST = "generalist"
 TABLE_ENDING = ".table.npz"
 """Of the file of a `wfb_gym.players.policy_table`."""
 
-_COUNTED = SEARCHING | {GENERALIST: SEARCHING["search"]}
 _MAX_DIGITS = 6
 _LONGEST_ENDING = 5
 """Of a file, with its dot."""
@@ -251,8 +250,9 @@ def _parse_probability(name: str, option: str, who: str) -> float:
 def _parse_count(name: str, option: str, who: str) -> int:
     number = int(option) if option.isdecimal() and len(option) <= _MAX_DIGITS else 0
     if number < 1:
+        counted = SEARCHING["search" if name == GENERALIST else name]
         raise ValueError(
-            f"{who}: expected a whole number of {_COUNTED[name]} behind {name}:, at least 1 and "
+            f"{who}: expected a whole number of {counted} behind {name}:, at least 1 and "
             f"at most {_MAX_DIGITS} digits, found {option!r}"
         )
     return number
