@@ -24,7 +24,7 @@ from wfb_gym.packing import pack
 from wfb_gym.scenario import bundled_scenarios, load_scenario
 from wfb_gym.scenario.spells import find_lore_spell
 from wfb_gym.seats import SEATS, seat_number
-from wfb_gym.transcripts.effects import effect_words
+from wfb_gym.view.effects import effect_words
 
 ENVIRONMENTS = page("environments.md")
 BATTLEFIELD = page("battlefield.md")

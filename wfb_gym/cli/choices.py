@@ -17,11 +17,11 @@ from wfb_gym.players.analysis import Analysis, Analyst
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.spells import Spell
 from wfb_gym.suggestions import one_of, plain
-from wfb_gym.transcripts.decisions import describe_choices
-from wfb_gym.transcripts.effects import item_words, spell_words
-from wfb_gym.transcripts.hidden_sets import sets_that_may_be, veiled
-from wfb_gym.transcripts.names import NO_TARGET, ScenarioNames, dice_phrase, format_points
-from wfb_gym.transcripts.odds import cast_odds
+from wfb_gym.view.decisions import describe_choices
+from wfb_gym.view.effects import item_words, spell_words
+from wfb_gym.view.hidden_sets import sets_that_may_be, veiled
+from wfb_gym.view.names import NO_TARGET, ScenarioNames, dice_phrase, format_points
+from wfb_gym.view.odds import cast_odds
 
 NOT_ROLLED = "-"
 """Stands for a chance where no dice are thrown."""

@@ -15,10 +15,11 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.render.ansi import AnsiStyle, battlefield_lines, event_lines, position_lines
 from wfb_gym.scenario import Scenario
-from wfb_gym.transcripts import Event, NarratedBattle, Transcript
+from wfb_gym.transcripts import NarratedBattle, Transcript
 from wfb_gym.transcripts.game import Game, question
-from wfb_gym.transcripts.hidden_sets import EVERYBODY, as_told, dealt_words, set_words
-from wfb_gym.transcripts.names import points_phrase
+from wfb_gym.view.events import Event, as_told
+from wfb_gym.view.hidden_sets import EVERYBODY, dealt_words, set_words
+from wfb_gym.view.names import capital, points_phrase
 
 _QUIT = ("quit", "exit", "q")
 _ODDS = ("?", "odds")
@@ -75,8 +76,8 @@ class ConsoleGame:
     def play(self, *, always_odds: bool = False) -> None:
         """Play to the end, or until the person leaves."""
         game, narrated = self._game, self._game.narrated
-        opening = f"{narrated.opening[:1].upper()}{narrated.opening[1:]}."
-        self._show(f"{narrated.scenario.name}, seed {game.seed}. {opening}")
+        opening = capital(narrated.opening)
+        self._show(f"{narrated.scenario.name}, seed {game.seed}. {opening}.")
         try:
             self._show_events(game.play_on())
             while not game.battle.is_over:

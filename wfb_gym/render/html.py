@@ -18,12 +18,12 @@ except ImportError as error:
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.promises import worth_in_play, worth_now
 from wfb_gym.render.dice import PIPS, doubled
-from wfb_gym.render.facts import SpellStatus, army_facts, army_name, step_facts
-from wfb_gym.transcripts.hidden_sets import armies_known, chances_words, veiled
-from wfb_gym.transcripts.names import ScenarioNames, dice_phrase, format_points
-from wfb_gym.transcripts.narrator import Event
-from wfb_gym.transcripts.odds import DispelOdds, SpellOdds
 from wfb_gym.transcripts.review import NOTICED, Choice, ReviewedDecision, plural_points
+from wfb_gym.view.events import Event
+from wfb_gym.view.hidden_sets import armies_known, chances_words, veiled
+from wfb_gym.view.names import ScenarioNames, capital, dice_phrase, format_points
+from wfb_gym.view.odds import DispelOdds, SpellOdds
+from wfb_gym.view.position import SpellStatus, army_name, view_army, view_step
 
 _FOLDER = Path(__file__).parent
 _MINUS = "\N{MINUS SIGN}"
@@ -32,11 +32,6 @@ _MINUS = "\N{MINUS SIGN}"
 def exact_points(points: float) -> str:
     """Return points with two decimals and a minus sign."""
     return f"{round(points, 2) + 0.0:.2f}".replace("-", _MINUS)
-
-
-def capital(words: str) -> str:
-    """Return words with a capital letter first."""
-    return words[:1].upper() + words[1:]
 
 
 def _percent(chance: Any) -> str:
@@ -95,23 +90,23 @@ def army_blocks(names: ScenarioNames, battle: Battle, army: int, you: int | None
     """
     known = armies_known(battle, you)
     battle = veiled(battle, known)
-    facts = army_facts(names, battle, army, army in known)
-    blocks = [render_macro("head", facts, you == army)]
-    for each in facts.characters:
+    view = view_army(names, battle, army, army in known)
+    blocks = [render_macro("head", view, you == army)]
+    for each in view.characters:
         points: dict[int | None, float] = {}
         for spell in each.spells:
             if spell.number is not None and not battle.is_over:
                 worth = worth_in_play if spell.status == SpellStatus.IN_PLAY else worth_now
                 points[spell.number] = worth(battle.packed, battle.state, army, spell.number, 0.0)
         blocks.append(render_macro("character", each, army, points))
-    if facts.items:
-        blocks.append(render_macro("army_items", facts.items))
-    if facts.hidden:
-        blocks.append(render_macro("hidden", "Hidden items", facts.hidden))
-    if facts.may_have:
-        blocks.append(render_macro("hidden", "May have", chances_words(facts.may_have)))
-    if facts.units:
-        blocks.append(render_macro("units", facts.units))
+    if view.items:
+        blocks.append(render_macro("army_items", view.items))
+    if view.hidden:
+        blocks.append(render_macro("hidden", "Hidden items", view.hidden))
+    if view.may_have:
+        blocks.append(render_macro("hidden", "May have", chances_words(view.may_have)))
+    if view.units:
+        blocks.append(render_macro("units", view.units))
     return blocks
 
 
@@ -137,7 +132,7 @@ def score_html(names: ScenarioNames, battle: Battle) -> str:
 
 def step_html(names: ScenarioNames, battle: Battle) -> str:
     """Return what is going on now, and the dice that are about to be thrown or lie."""
-    step = step_facts(names, battle)
+    step = view_step(names, battle)
     return render_macro("step", step, [(face, "") for face in step.faces])
 
 

@@ -15,12 +15,13 @@ from wfb_gym.opponents.scripted import find_scripted
 from wfb_gym.players.interface import Opponent
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario
-from wfb_gym.transcripts.decisions import ActionDescription, describe_choices
-from wfb_gym.transcripts.effects import spell_words
-from wfb_gym.transcripts.names import ScenarioNames
-from wfb_gym.transcripts.narrator import Event, NarratedBattle
+from wfb_gym.transcripts.narrator import NarratedBattle
 from wfb_gym.transcripts.recording import make_chooser, play_on, rng_of_seed
 from wfb_gym.transcripts.transcript import Transcript, player_label
+from wfb_gym.view.decisions import ActionDescription, describe_choices
+from wfb_gym.view.effects import spell_words
+from wfb_gym.view.events import Event
+from wfb_gym.view.names import ScenarioNames
 
 YOU = "you"
 """What a transcript calls the person."""

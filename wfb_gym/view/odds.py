@@ -12,8 +12,8 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.promises import worth_now, worth_of_pending
 from wfb_gym.engine.state import Node
 from wfb_gym.rules.casting import Casting
-from wfb_gym.transcripts.decisions import casting_chances, describe_choices
-from wfb_gym.transcripts.names import ScenarioNames
+from wfb_gym.view.decisions import casting_chances, describe_choices
+from wfb_gym.view.names import ScenarioNames
 
 _CAST_CHOICES = (Node.TARGET, Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE)
 """Decisions between a spell's name and its dice."""

@@ -23,9 +23,9 @@ from wfb_gym.rules.dice import FACES, roll_counts
 from wfb_gym.rules.dispelling import dispel_chance
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import DICE, NO_BEARER
-from wfb_gym.transcripts.effects import item_words, spell_words
-from wfb_gym.transcripts.hidden_sets import chances_words, hidden_sets
-from wfb_gym.transcripts.names import NO_TARGET, ScenarioNames, dice_phrase, format_points
+from wfb_gym.view.effects import item_words, spell_words
+from wfb_gym.view.hidden_sets import chances_words, hidden_sets
+from wfb_gym.view.names import NO_TARGET, ScenarioNames, dice_phrase, format_points
 
 DISPEL_DICE = range(1, 7)
 """Dispel dice that the sheet has chances for."""

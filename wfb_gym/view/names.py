@@ -165,6 +165,11 @@ class ScenarioNames:
         return "only the spell fails"
 
 
+def capital(words: str) -> str:
+    """Return words with a capital letter in front."""
+    return words[:1].upper() + words[1:]
+
+
 def plural(number: int, noun: str, many: str = "") -> str:
     """Return a number and what it counts; `many` is its plural where an s does not make it."""
     return f"{number} {noun if number == 1 else many or noun + 's'}"

@@ -18,8 +18,8 @@ from wfb_gym.rules.casting import Casting, casting_probabilities, is_cast
 from wfb_gym.rules.dice import FACES
 from wfb_gym.rules.dispelling import dispel_chance
 from wfb_gym.scenario.sizes import SPELLS
-from wfb_gym.transcripts.names import NO_TARGET, ScenarioNames, dice_phrase
-from wfb_gym.transcripts.rolls import added_to_dispel, describe_kept_roll, number_to_match
+from wfb_gym.view.names import NO_TARGET, ScenarioNames, dice_phrase
+from wfb_gym.view.rolls import added_to_dispel, describe_kept_roll, number_to_match
 
 _PASSES = {
     Node.NOMINATE: "stop casting",

@@ -20,8 +20,8 @@ from wfb_gym.packing.records import EffectKind
 from wfb_gym.rules.casting import MINIMUM_TO_CAST, Casting, casting_outcome
 from wfb_gym.rules.dice import FACES, double
 from wfb_gym.scenario.sizes import SPELLS, TARGETS, WIZARDS
-from wfb_gym.transcripts.hidden_sets import deal_words
-from wfb_gym.transcripts.names import ScenarioNames, plural
+from wfb_gym.view.hidden_sets import deal_words
+from wfb_gym.view.names import ScenarioNames, plural
 
 CASTING_ROLLS = (Node.ROLL_CASTING, Node.REROLL_CASTING)
 STRIKE_ROLLS = (Node.ROLL_STRIKE, Node.ROLL_HITS, Node.ROLL_SHARE)

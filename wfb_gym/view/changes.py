@@ -6,8 +6,8 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import BARS_ITEMS, Node, ReturnTo
 from wfb_gym.engine.targets import models_left
 from wfb_gym.packing.records import Duration, Lock
-from wfb_gym.transcripts.names import ScenarioNames, dice_phrase, own_dice_phrase, plural
-from wfb_gym.transcripts.rolls import STRIKE_ROLLS
+from wfb_gym.view.names import ScenarioNames, dice_phrase, own_dice_phrase, plural
+from wfb_gym.view.rolls import STRIKE_ROLLS
 
 CHOOSING_SPELLS = (Node.ROLL_SPELLS, Node.SWAP_SPELL)
 """Nodes before the first phase, where wizards roll and swap their spells."""

@@ -8,8 +8,8 @@ from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
 from wfb_gym.scenario import load_scenario, scenario_from_dict
-from wfb_gym.transcripts.names import ScenarioNames
-from wfb_gym.transcripts.odds import cast_odds, dispel_odds
+from wfb_gym.view.names import ScenarioNames
+from wfb_gym.view.odds import cast_odds, dispel_odds
 
 DUEL = load_scenario("archmage-duel")
 NAMES = ScenarioNames(DUEL)
