@@ -170,10 +170,13 @@ def _replay(parser: Parser, options: argparse.Namespace) -> None:
 
 def _write_review(parser: Parser, transcript: "Transcript", path: str) -> None:
     from wfb_gym.files import write_text_whole
-    from wfb_gym.render.review_page import review_page
     from wfb_gym.transcripts.review import PUBLIC_REFUSED, review
     from wfb_gym.view.names import capital, plural
 
+    try:
+        from wfb_gym.render.review_page import review_page
+    except ImportError as error:
+        parser.error(f"--html: {error}")
     check_folder(parser, "--html", path)
     if transcript.is_public:
         parser.error(f"--html: {PUBLIC_REFUSED}")
