@@ -41,9 +41,10 @@ def start(scenario: Scenario, seat: int, seed: int, opponent: str = "veteran") -
 
 def shown(session: Session, *, advice: bool = False) -> list[object]:
     """All that the page shows, and all that it would on request."""
-    names, visible, seat = session.names, session.visible, session.game.seat
-    found: list[object] = [army_blocks(names, visible, army, seat) for army in EVERYBODY]
-    found += [score_html(names, visible), step_html(names, visible)]
+    seat = session.game.seat
+    view = session.game.narrated.view(seat)
+    found: list[object] = [army_blocks(view, army) for army in EVERYBODY]
+    found += [score_html(view), step_html(view)]
     found += [session.question, session.choices(), session.odds_html(), session.log_html()]
     found += [session.seat_words, session.can_undo, session.is_over]
     spells = [(seat, spell) for spell in session.aimed_spells()]
@@ -115,7 +116,7 @@ def test_in_the_end_all_is_told_and_stays_so(tmp_path: Path) -> None:
             assert session.transcript().is_public
             assert "Seed" not in session.seat_words
         dealt = dealt_words(session.names, session.visible, 1)
-        assert dealt in "".join(army_blocks(session.names, session.visible, 1, 0))
+        assert dealt in "".join(army_blocks(session.game.narrated.view(0), 1))
         assert f"Chance deals the dispeller: {dealt}." in session.log_html()
         assert session.seat_words == f"Seed {seed}; you are the caster."
         told.add(dealt)

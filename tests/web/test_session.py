@@ -51,7 +51,7 @@ def test_a_swap_names_the_new_spell_and_says_what_it_does() -> None:
     assert session.question.startswith("Swap a spell for the first of its lore? It is Fire Ball: ")
     assert session.question.endswith('D6 hits S4, flaming, 24".')
     assert session.choices()[1].text == "swap Conflagration of Doom for Fire Ball"
-    shown = "".join(army_html(session.names, session.visible, army) for army in (0, 1))
+    shown = "".join(army_html(session.game.narrated.view(), army) for army in (0, 1))
     assert "not rolled yet" in shown
     assert 'class="pool"' not in shown  # no dice are generated before the battle
 
@@ -145,8 +145,8 @@ def test_every_bundled_scenario_can_be_shown_in_either_seat(name: str) -> None:
         for turn in range(40):
             if session.is_over:
                 break
-            shown = [army_html(session.names, session.visible, army, seat) for army in (0, 1)]
-            shown.append(step_html(session.names, session.visible))
+            view = session.game.narrated.view(seat)
+            shown = [*(army_html(view, army) for army in (0, 1)), step_html(view)]
             assert all(shown)
             assert session.question
             session.odds_html()

@@ -121,13 +121,13 @@ class Table:
     def _show_position(self) -> None:
         session = self._session
         self._shown_events = len(session.game.events)
-        battle, names = session.visible, session.names
         seat = session.game.seat
-        self._score.set_content(score_html(names, battle))
-        self._step.set_content(step_html(names, battle))
+        view = session.game.narrated.view(seat)
+        self._score.set_content(score_html(view))
+        self._step.set_content(step_html(view))
         rewrite(self._question, session.question)
         for army, card in zip((seat, 1 - seat), self._armies, strict=True):
-            card.set_content("".join(army_blocks(names, battle, army, seat)))
+            card.set_content("".join(army_blocks(view, army)))
         self._show_choices(session.choices(), None)
         self._log.set_content(session.log_html())
         self._undo_button.set_enabled(session.can_undo)
