@@ -171,6 +171,20 @@ def test_a_miscast_says_its_row_and_what_it_did() -> None:
     )
 
 
+def test_a_bound_spell_is_destroyed() -> None:
+    ring = {"name": "Ring", "bound": {"power_level": 4, "spell": {"name": "Fire Ball"}}}
+    narrated = narrate(
+        army(wizard(1, spell("Bolt")), heroes=[{"name": "Captain", "items": ["Ring"]}]),
+        army(items=["Sigil of Asuryan"], units=[unit()], dispel_dice=0),
+        items=[ring],
+        ruleset="7e",
+        phases=4,
+    )
+    assert words_of(narrated, FIRST_CAST + 1, FIRST_ITEM, (5,))[2:] == [
+        "5: the spell is dispelled and destroyed, on 4+. Captain loses the bound Fire Ball."
+    ]
+
+
 def test_a_locked_wizard() -> None:
     words = duel(BURNING_HEAD, FIRST_DICE + 2, (1, 1), (1, 2))[-1]
     assert "Archmage casts no more until it rolls a 6" in words

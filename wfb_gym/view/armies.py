@@ -279,7 +279,8 @@ def _spells(names: ScenarioNames, battle: Battle, army: int) -> Iterator[tuple[i
             yield wizard, SpellView("spell of its lore", "", SpellStatus.UNKNOWN)
     for spell, slot in slots:
         if slot.item is not None:
-            yield slot.wizard, _spell(names, battle, army, spell, False)
+            lost = known != 0 and not known >> spell & 1
+            yield slot.wizard, _spell(names, battle, army, spell, lost)
 
 
 def _spell(

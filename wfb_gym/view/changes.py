@@ -117,7 +117,8 @@ def _describe_spells(
         elif in_play_before & ~in_play & bit:
             yield f"{name} is in play no more"
         if known_before & ~known & bit and not choosing and after.state.wounds[army, slot.wizard]:
-            yield f"{names.caster(army, index)} forgets {name}"
+            verb = "forgets" if slot.item is None else "loses the bound"
+            yield f"{names.caster(army, index)} {verb} {name}"
 
 
 def _has_dice(battle: Battle) -> bool:

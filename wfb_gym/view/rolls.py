@@ -137,7 +137,10 @@ def _describe_other_roll(
         return f"{plural(outcome, 'wound')} for {wizard}"
     if node == Node.ROLL_FORGET:
         number = int(needed(packed, state))
-        return f"the spell is dispelled and {'' if works else 'not '}forgotten, on {number}+"
+        pending = names.pending(before)
+        bound = pending is not None and names.spells[pending[0]][pending[1]].item is not None
+        lost = "destroyed" if bound else "forgotten"
+        return f"the spell is dispelled and {'' if works else 'not '}{lost}, on {number}+"
     if node == Node.ROLL_STORED:
         return f"{names.item(army, cursor)} {'keeps' if works else 'loses'} its dice"
     if node == Node.ROLL_SPELLS:
