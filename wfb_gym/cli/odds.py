@@ -54,10 +54,13 @@ def _run(options: Options) -> None:
         raise UsageError(str(error)) from error
     if options.html is not None:
         from wfb_gym.files import describe_error, write_text_whole
-        from wfb_gym.render.odds_sheet import html_of
 
         try:
+            from wfb_gym.render.odds_sheet import html_of
+
             write_text_whole(options.html, html_of(sheet))
+        except ImportError as error:
+            raise UsageError(f"--html: {error}") from error
         except OSError as error:
             raise UsageError(f"--html: {options.html}: {describe_error(error)}") from error
     if options.json:

@@ -125,6 +125,7 @@ def _replay(options: ReplayOptions) -> None:
     from wfb_gym.transcripts import TranscriptError, read, replay
     from wfb_gym.view.hidden_sets import EVERYBODY
     from wfb_gym.view.names import points_phrase
+    from wfb_gym.view.position import view_position
 
     try:
         transcript = read(options.transcript)
@@ -146,16 +147,19 @@ def _replay(options: ReplayOptions) -> None:
         print(f"It was broken off here: {points_phrase(narrated.names, transcript.points)}.")
     if options.table:
         known = () if transcript.is_public else EVERYBODY
-        visible = narrated.visible
-        print("\n".join(position_lines(narrated.scenario, visible, style=style, known=known)))
+        view = view_position(narrated.names, narrated.visible, 0, known)
+        print("\n".join(position_lines(view, style)))
 
 
 def _write_review(transcript: "Transcript", path: str) -> None:
     from wfb_gym.files import write_text_whole
-    from wfb_gym.render.review_page import review_page
     from wfb_gym.transcripts.review import PUBLIC_REFUSED, review
     from wfb_gym.view.names import capital, plural
 
+    try:
+        from wfb_gym.render.review_page import review_page
+    except ImportError as error:
+        raise UsageError(f"--html: {error}") from error
     check_folder("--html", path)
     if transcript.is_public:
         raise UsageError(f"--html: {PUBLIC_REFUSED}")
