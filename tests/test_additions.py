@@ -40,7 +40,7 @@ UNREAD = {
     "PackedScenario.in_play_recast_side": "an observation shows it; `barred_by` plays it",
     "PackedScenario.n_miscast_rows": "totals name their row",
     "PackedScenario.n_miscast_tables": "wizards name their table",
-    "PackedSpell.mark_stays": "nothing reads it",
+    "PackedSpell.reserved": "keeps the digests of packed scenarios",
 }
 """Packed fields that no rule of the engine reads, and why they are there."""
 LEARNERS = sorted(

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym._records import Int64, Record, Records, dtype_of, new_records
+from wfb_gym._records import Int64, Record, Records, new_records
 from wfb_gym.encoding.limits import SIDES, ArmyLimits, Limits
 from wfb_gym.engine.state import COMMON_DECISIONS, DECISIONS, FIRST_DECISION, DispelAttempt, Node
 from wfb_gym.scenario import sizes
@@ -375,7 +375,6 @@ class LayoutOffsets(Record):
     n_units: Int64  # of both armies
 
 
-LAYOUT_OFFSETS = dtype_of(LayoutOffsets)
 KINDS = {"wizard": WizardOffsets, "spell": SpellOffsets, "item": ItemOffsets, "unit": UnitOffsets}
 """What armies consist of, and the numbers of each."""
 
