@@ -123,9 +123,9 @@ def _wizard_lines(sheet: "OddsSheet", wizard: "WizardOdds") -> list[str]:
 
 def _spell_lines(sheet: "OddsSheet", spell: "SpellOdds") -> list[str]:
     from wfb_gym.view.odds import DISPEL_DICE
-    from wfb_gym.view.odds_sheet import points_line, title_of
+    from wfb_gym.view.odds_sheet import points_line
 
-    lines = [f"{title_of(spell)}: {points_line(sheet, spell)}"]
+    lines = [f"{spell.title}: {points_line(sheet, spell)}"]
     lines += [f"  {spell.effect}"] if spell.effect else []
     stopped = [f"STOPPED BY {n}" if n == 1 else str(n) for n in DISPEL_DICE]
     head = ("DICE", "CAST", "IRRESISTIBLE", "MISCAST", "POINTS", "TOTAL", *stopped)
