@@ -413,6 +413,7 @@ def test_a_caster_without_spells_is_told_so(capsys: Capture, tmp_path: Path) -> 
             '--wizard: expected quotes: "Fire Ball=20", found Fire Ball=20',
         ),
         ("--wizard 4 8=40 Wall of Fire=9", '--wizard: expected quotes: "Wall of Fire=9", found'),
+        (f"--wizard 4{' x' * 100_000}", "--wizard: expected at most 24 spells, found 100000 words"),
         (f"{DUEL} --nominated Burning Head", "expected no more arguments, found Head (a name of"),
         ("archmage duel", "expected no more arguments, found duel (a name of"),
         (f"{DUEL} -power 3", "unrecognized arguments: -power 3 (did you mean --power?)"),

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.errors import printable, shortened
-from wfb_gym.scenario.sizes import DICE
+from wfb_gym.scenario.sizes import DICE, SPELLS
 from wfb_gym.scenario.spells import lore_spells
-from wfb_gym.suggestions import find_name, one_of
+from wfb_gym.suggestions import find_name, name_finder, one_of
 
 SCROLL = "Dispel Scroll"
 """The item that stops a spell when it is read."""
@@ -176,12 +176,16 @@ def _wizards(request: PositionRequest) -> list[dict[str, Any]]:
 def _refuse_split_names(texts: Sequence[str]) -> None:
     """Refuse a name of several words that came as several arguments, as without quotes."""
     lores = [spell.name for spell in lore_spells()]
+    longest = max(len(name.split()) for name in lores)
+    if len(texts) > SPELLS * longest:
+        raise PositionError("--wizard", f"at most {SPELLS} spells", f"{len(texts)} words")
+    find = name_finder(lores)
     for first, text in enumerate(texts):
-        if find_name(lores, text.partition("=")[0]):
+        if find(text.partition("=")[0]):
             continue
-        for end in range(first + 2, len(texts) + 1):
+        for end in range(first + 2, min(first + longest, len(texts)) + 1):
             words = " ".join(texts[first:end])
-            if find_name(lores, words.partition("=")[0]):
+            if find(words.partition("=")[0]):
                 raise PositionError("--wizard", f'quotes: "{words}"', f"{words} without any")
 
 
