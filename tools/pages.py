@@ -181,7 +181,7 @@ PRESENT = {
     "comets_at_points": "`comet_points` of either army",
 }
 """Limits that a number needs, where they have no name of their own among the arguments."""
-BLOCKS = {
+BLOCKS: dict[str, list[tuple[str, type]]] = {
     "position": [("", LayoutOffsets)],
     "armies": [
         *((f"{kind} N ", record) for kind, record in KINDS.items()),
@@ -217,10 +217,10 @@ def make_overview() -> str:
     text = OVERVIEW.read_text(encoding="utf-8")
     for block in BLOCKS:
         marked = re.compile(rf"(<!-- fields:{block} -->\n).*?(<!-- /fields -->)", re.DOTALL)
-        table = overview_table(block)
-        text, found = marked.subn(lambda m, table=table: f"{m[1]}\n{table}\n\n{m[2]}", text)
-        if found != 1:
+        if len(marked.findall(text)) != 1:
             raise ValueError(f"{OVERVIEW}: expected <!-- fields:{block} --> and <!-- /fields -->")
+        table = overview_table(block)
+        text = marked.sub(rf"\1\n{table}\n\n\2", text)
     return text
 
 
