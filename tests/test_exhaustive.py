@@ -14,6 +14,7 @@ BY_TABLE = {
     "Cost": "engine.effects looks costs up by membership",
     "Kept": "rows of the shares of players.search.prices",
     "Role": "annotates fields",
+    **dict.fromkeys(("Dice", "Part", "Stage"), "columns of engine.nodes.NODES"),
 }
 """Enumerations that no code compares with, and why."""
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_IN_PLAY, PASS
 from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.nodes import Part, nodes_of
 from wfb_gym.engine.state import Node
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.slots import SpellSlot, spell_slots
@@ -15,7 +16,7 @@ from wfb_gym.transcripts.names import ScenarioNames
 
 STOP = -1
 """In the place of a spell: none is cast."""
-_FURTHER_CHOICES = (Node.TARGET, Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE)
+_FURTHER_CHOICES = nodes_of(Part.CAST_CHOICES)
 """Choices that belong to a cast."""
 
 

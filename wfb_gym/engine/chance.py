@@ -20,6 +20,7 @@ from wfb_gym.engine.miscasts import (
     wounds_pmf,
 )
 from wfb_gym.engine.morale import resolve_panic, resolve_rally, tested_leadership
+from wfb_gym.engine.nodes import Dice, bits_of, nodes_with
 from wfb_gym.engine.outcomes import OUTCOME_FAIL, OUTCOME_WORKS, one_die
 from wfb_gym.engine.queries import bit, caster_of
 from wfb_gym.engine.roll_results import (
@@ -51,6 +52,10 @@ _DICE_PER_WORD = 10
 _FRACTION_BITS = 58
 _FRACTION = (1 << _FRACTION_BITS) - 1
 _UNIT = 1.0 / (1 << 53)
+_WOUNDS = bits_of(nodes_with(Dice.WOUNDS))
+_TOTAL = bits_of(nodes_with(Dice.TOTAL))
+_ONE_DIE = bits_of(nodes_with(Dice.ONE_DIE))
+_MORALE = bits_of(nodes_with(Dice.MORALE))
 
 
 @jit
@@ -64,7 +69,7 @@ def miscast_table_of(packed: PackedScenario, state: State) -> int:
 @jit
 def has_pmf(node: int) -> bool:
     """Whether one draw decides the node, from the probabilities of 0, 1, 2 ... wounds or hits."""
-    return node in (Node.ROLL_STRIKE, Node.ROLL_WOUNDS, Node.ROLL_HITS, Node.ROLL_SHARE)
+    return (_WOUNDS >> node) & 1 != 0
 
 
 @jit(forceinline=False)
@@ -94,21 +99,19 @@ def write_deal(packed: PackedScenario, state: State, work: WorkSpace) -> int:
 @jit
 def is_cast_or_dispel_roll(node: int) -> bool:
     """Whether casting or dispel dice are rolled at this node, first or again."""
-    return node in (
-        Node.ROLL_CASTING, Node.REROLL_CASTING, Node.ROLL_DISPEL, Node.REROLL_DISPEL,
-    )  # fmt: skip
+    return (_TOTAL >> node) & 1 != 0
 
 
 @jit
 def is_one_die(node: int) -> bool:
     """Whether one D6 that reaches a number decides the node."""
-    return node in (Node.ROLL_LOCK, Node.ROLL_FORGET, Node.ROLL_COMET, Node.ROLL_STORED)
+    return (_ONE_DIE >> node) & 1 != 0
 
 
 @jit
 def is_morale_roll(node: int) -> bool:
     """Whether 2D6 against Leadership decide the node."""
-    return node == Node.ROLL_RALLY or node == Node.ROLL_PANIC
+    return (_MORALE >> node) & 1 != 0
 
 
 @jit

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from wfb_gym.engine import queries
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.morale import tested_leadership
+from wfb_gym.engine.nodes import NODES
 from wfb_gym.engine.scoring import points_for_unit
 from wfb_gym.engine.state import BARS_ITEMS, DispelAttempt, Node
 from wfb_gym.engine.strikes import strike_on_victim
@@ -331,45 +332,6 @@ def _spell_status(
 
 # --- the current step ----------------------------------------------------------------------
 
-_DECISIONS = {
-    Node.NOMINATE: "picks a spell, or stops casting",
-    Node.ITEM: "may use an item with the cast",
-    Node.RESERVE_DICE: "chooses how many own dice to throw",
-    Node.POOL_DICE: "chooses how many power dice to throw",
-    Node.KEEP_CASTING: "may roll dice again",
-    Node.DISPEL: "may dispel",
-    Node.DISPEL_RESERVE: "chooses how many own dice to throw",
-    Node.DISPEL_POOL: "chooses how many dice to throw",
-    Node.KEEP_DISPEL: "may roll dice again",
-    Node.FREE_SPELL: "may cast a spell without a roll",
-    Node.IN_PLAY: "may dispel a spell in play",
-    Node.TARGET: "picks a target",
-    Node.SWAP_SPELL: "may swap a spell for the lore's first",
-    Node.STORE_DICE: "chooses how many dice to keep",
-}
-ROLLS = {
-    Node.ROLL_CASTING: "to cast",
-    Node.REROLL_CASTING: "to cast, again",
-    Node.ROLL_DISPEL: "to dispel",
-    Node.REROLL_DISPEL: "to dispel, again",
-    Node.ROLL_MISCAST: "on the miscast table",
-    Node.ROLL_HIT: "for the miscast's hits",
-    Node.ROLL_LOCK: "to cast again, on a 6",
-    Node.ROLL_STRIKE: "for the spell's hits",
-    Node.ROLL_HITS: "for the number of hits",
-    Node.ROLL_SHARE: "for who takes the odd hits",
-    Node.ROLL_WOUNDS: "for the miscast's wounds",
-    Node.ROLL_FORGET: "for whether the spell is forgotten",
-    Node.ROLL_COMET: "for whether the Comet lands",
-    Node.ROLL_RADIUS: "for how far the Comet reaches",
-    Node.ROLL_STORED: "for the dice that were kept",
-    Node.ROLL_SPELLS: "for the spells of a lore",
-    Node.ROLL_RALLY: "to rally",
-    Node.ROLL_PANIC: "for panic",
-    Node.DEAL: "for hidden items",
-}
-"""What dice are rolled for."""
-
 
 class StepFacts(NamedTuple):
     """The army that decides or rolls (None: the battle is over), and what it does, in words.
@@ -394,7 +356,7 @@ def step_facts(names: ScenarioNames, battle: Battle) -> StepFacts:
             result = f"{leader} wins by {abs(battle.points):.1f} {names.point}s"
         return StepFacts(None, "The battle is over", details=result)
     army, node, state = battle.mover, battle.node, battle.state
-    action = _DECISIONS[node] if battle.is_decision() else f"rolls {ROLLS[node]}"
+    action = NODES[node].words if battle.is_decision() else f"rolls {NODES[node].words}"
     text = f"{army_name(names, army)} {action}"
     if node == Node.DEAL:
         text = f"Hidden items are dealt to {army_name(names, army)}"

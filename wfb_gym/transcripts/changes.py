@@ -3,24 +3,18 @@
 from collections.abc import Iterator
 
 from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.nodes import NODES, Part, nodes_of
 from wfb_gym.engine.state import BARS_ITEMS, Node, ReturnTo
 from wfb_gym.engine.targets import models_left
 from wfb_gym.packing.records import Duration, Lock
 from wfb_gym.transcripts.names import ScenarioNames, dice_phrase, own_dice_phrase, plural
 from wfb_gym.transcripts.rolls import STRIKE_ROLLS
 
-CHOOSING_SPELLS = (Node.ROLL_SPELLS, Node.SWAP_SPELL)
+CHOOSING_SPELLS = nodes_of(Part.SPELLS)
 """Nodes before the first phase, where wizards roll and swap their spells."""
-BEFORE_THE_BATTLE = (Node.DEAL, *CHOOSING_SPELLS)
+BEFORE_THE_BATTLE = tuple(node for node, spec in NODES.items() if spec.is_before_battle)
 """Nodes before the first phase."""
-_BEFORE_THE_DICE = (
-    Node.ROLL_LOCK,
-    Node.ROLL_COMET,
-    Node.ROLL_RADIUS,
-    Node.ROLL_STORED,
-    Node.ROLL_RALLY,
-    *BEFORE_THE_BATTLE,
-)
+_BEFORE_THE_DICE = tuple(node for node, spec in NODES.items() if spec.is_before_dice)
 """Nodes of a phase whose dice pools are not generated yet."""
 LOCKS = {
     Lock.PHASE_END: "casts no more in this phase",

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.casting import any_double_is_irresistible, cast_bonus, may_be_irresistible
+from wfb_gym.engine.nodes import NODES, Choice, Part, nodes_of
 from wfb_gym.engine.queries import declared_uses
 from wfb_gym.engine.state import DispelAttempt, Node
 from wfb_gym.engine.targets import aim_at, resistance
@@ -21,17 +22,7 @@ from wfb_gym.scenario.sizes import SPELLS
 from wfb_gym.transcripts.names import NO_TARGET, ScenarioNames, dice_phrase
 from wfb_gym.transcripts.rolls import added_to_dispel, describe_kept_roll, number_to_match
 
-_PASSES = {
-    Node.NOMINATE: "stop casting",
-    Node.ITEM: "use no item",
-    Node.KEEP_CASTING: "keep the roll",
-    Node.KEEP_DISPEL: "keep the roll",
-    Node.DISPEL: "let it through",
-    Node.FREE_SPELL: "cast nothing in return",
-    Node.SWAP_SPELL: "keep the spells",
-    Node.IN_PLAY: "leave the spells in play",
-}
-_CAST_BEGINS = (Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE, Node.TARGET)
+_CAST_BEGINS = nodes_of(Part.CAST_CHOICES)
 _BY_WIZARD = (*_CAST_BEGINS, Node.KEEP_CASTING)
 """Decisions whose subject is the wizard that casts, not the army."""
 _VERBS = {"at": "aims at", "dispel": "tries to dispel", "try": "tries", "re-roll": "re-rolls"}
@@ -71,43 +62,50 @@ def describe_action(
 
 def _describe_choice(names: ScenarioNames, before: Battle, action: int, after: Battle) -> str:
     """Describe an action that throws no dice."""
-    mover, node = before.mover, before.node
-    if action == actions.PASS:
-        return _PASSES[node]
-    if action < actions.FIRST_ITEM:
-        dice = action - actions.FIRST_DICE
-        if node in (Node.RESERVE_DICE, Node.DISPEL_RESERVE):
-            return f"take {dice_phrase(dice)} of its own"
-        if node == Node.STORE_DICE:
-            return f"keep {dice_phrase(dice)}"
-        raise ValueError(f"action: expected no dice at {node.name}, found {action}")
-    if action < actions.FIRST_REROLL:
-        return f"use {names.item(mover, action - actions.FIRST_ITEM)}"
-    if action == actions.REROLL_ALL:
-        return "re-roll all"
-    if action < actions.FIRST_WIZARD:
-        return f"re-roll a {action - actions.FIRST_REROLL + 1}"
-    if action < actions.FIRST_CAST:
-        return f"add dice of {names.characters[mover][action - actions.FIRST_WIZARD]}'s own"
-    if action < actions.FIRST_IN_PLAY:
-        spell = action - actions.FIRST_CAST
-        if node == Node.SWAP_SPELL:
-            first = names.first_of_lore(before, mover, spell)
-            return f"swap {names.spell_name(mover, spell)} for {names.spell_name(mover, first)}"
-        at = names.at_pending_target(after) if after.node == Node.DISPEL else ""
-        return f"cast {names.spell(mover, spell)}{at}"
-    if action < actions.FIRST_TARGET:
-        side, spell = divmod(action - actions.FIRST_IN_PLAY, SPELLS)
+    choice = Choice.of(action)
+    words, number = NODES[before.node].actions[choice], action - choice.value.start
+    return words.format(*_chosen(names, before, choice, number, after))
+
+
+def _chosen(
+    names: ScenarioNames, before: Battle, choice: Choice, number: int, after: Battle
+) -> tuple[str, ...]:
+    """Return what an action chooses; `number` counts the actions of its kind."""
+    mover = before.mover
+    if choice in (Choice.PASS, Choice.REROLL_ALL):
+        return ()
+    if choice is Choice.DICE:
+        return (dice_phrase(number),)
+    if choice is Choice.ITEM:
+        return (names.item(mover, number),)
+    if choice is Choice.REROLL:
+        return (str(number + 1),)
+    if choice is Choice.WIZARD:
+        return (names.characters[mover][number],)
+    if choice is Choice.CAST:
+        return _named_spell(names, before, number, after)
+    if choice is Choice.IN_PLAY:
+        side, spell = divmod(number, SPELLS)
         owner = mover if side == 0 else 1 - mover
-        name = names.spell_name(owner, spell)
-        if node == Node.NOMINATE:
-            return f"end {name}"
-        if node == Node.IN_PLAY:
-            return f"try to dispel {name}{_mark_of_own(mover, owner)}"
-        raise ValueError(f"action: expected no spell in play at {node.name}, found {action}")
-    spell = int(before.state.free or before.state.spell) - 1
-    aim = aim_at(before.packed, mover, spell, action - actions.FIRST_TARGET)
-    return f"at {names.target_of_aim(before, mover, spell, aim + 1) or NO_TARGET}"
+        own = _mark_of_own(mover, owner) if before.node == Node.IN_PLAY else ""
+        return (names.spell_name(owner, spell) + own,)
+    if choice is Choice.TARGET:
+        spell = int(before.state.free or before.state.spell) - 1
+        aim = aim_at(before.packed, mover, spell, number)
+        return (names.target_of_aim(before, mover, spell, aim + 1) or NO_TARGET,)
+    raise AssertionError(f"actions of the kind {choice.name} have no words")
+
+
+def _named_spell(
+    names: ScenarioNames, before: Battle, spell: int, after: Battle
+) -> tuple[str, ...]:
+    """Return a spell that is cast, with its target if it is settled; or swapped, and for what."""
+    mover = before.mover
+    if before.node == Node.SWAP_SPELL:
+        first = names.first_of_lore(before, mover, spell)
+        return names.spell_name(mover, spell), names.spell_name(mover, first)
+    at = names.at_pending_target(after) if after.node == Node.DISPEL else ""
+    return (names.spell(mover, spell) + at,)
 
 
 def describe_dice(names: ScenarioNames, before: Battle, after: Battle) -> ActionDescription:
@@ -206,7 +204,7 @@ def describe_decision(names: ScenarioNames, before: Battle, code: int, after: Ba
         outright = item.dispel_use == DispelUse.AUTOMATIC and after.node != Node.ROLL_FORGET
         if pending and outright:
             text += f": {names.spell_name(*pending)} is dispelled"
-    if before.node in (Node.KEEP_CASTING, Node.KEEP_DISPEL) and after.node not in (
+    if NODES[before.node].again and after.node not in (
         Node.REROLL_CASTING,
         Node.REROLL_DISPEL,
     ):

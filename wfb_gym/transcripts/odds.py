@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 from wfb_gym.engine.actions import FIRST_CAST, PASS
 from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.nodes import Part, nodes_of
 from wfb_gym.engine.promises import worth_now, worth_of_pending
 from wfb_gym.engine.state import Node
 from wfb_gym.rules.casting import Casting
 from wfb_gym.transcripts.decisions import casting_chances, describe_choices
 from wfb_gym.transcripts.names import ScenarioNames
 
-_CAST_CHOICES = (Node.TARGET, Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE)
+_CAST_CHOICES = nodes_of(Part.CAST_CHOICES)
 """Decisions between a spell's name and its dice."""
 
 
@@ -111,7 +112,7 @@ def _cast(names: ScenarioNames, battle: Battle, worth: float) -> CastOdds:
 
 def dispel_odds(names: ScenarioNames, battle: Battle) -> list[DispelOdds]:
     """Return the odds of every number of dice that the mover may throw against a spell now."""
-    if battle.node not in (Node.DISPEL, Node.DISPEL_RESERVE, Node.DISPEL_POOL):
+    if battle.node not in nodes_of(Part.DISPEL_CHOICES):
         return []
     worth = _pending_worth(battle) if battle.state.spell or battle.state.free else 0.0
     return [

@@ -11,6 +11,7 @@ from wfb_gym.engine.casting import cast_bonus
 from wfb_gym.engine.chance import miscast_table_of, needed
 from wfb_gym.engine.miscasts import current_effect, wounded_wizard
 from wfb_gym.engine.morale import tested_leadership
+from wfb_gym.engine.nodes import Part, nodes_of
 from wfb_gym.engine.queries import declared_bonus, dispel_bonus
 from wfb_gym.engine.roll_results import outcome_if_kept
 from wfb_gym.engine.shared_hits import hits_on_victim
@@ -23,9 +24,9 @@ from wfb_gym.scenario.sizes import SPELLS, TARGETS, WIZARDS
 from wfb_gym.transcripts.hidden_sets import deal_words
 from wfb_gym.transcripts.names import ScenarioNames, plural
 
-CASTING_ROLLS = (Node.ROLL_CASTING, Node.REROLL_CASTING)
-STRIKE_ROLLS = (Node.ROLL_STRIKE, Node.ROLL_HITS, Node.ROLL_SHARE)
-DISPEL_ROLLS = (Node.ROLL_DISPEL, Node.REROLL_DISPEL)
+CASTING_ROLLS = nodes_of(Part.CASTING_ROLL)
+STRIKE_ROLLS = nodes_of(Part.STRIKE)
+DISPEL_ROLLS = nodes_of(Part.DISPEL_ROLL)
 
 
 def describe_roll(names: ScenarioNames, before: Battle, outcome: int, faces: Sequence[int]) -> str:
