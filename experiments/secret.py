@@ -29,7 +29,6 @@ from experiments.records import Record, RecordError
 from wfb_gym.cli.parser import COULD_NOT_RUN
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_IN_PLAY, FIRST_ITEM, FIRST_REROLL
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
-from wfb_gym.scenario.slots import spell_slots
 from wfb_gym.seats import SEATS, seat_number
 from wfb_gym.solver import BeliefValue, HiddenGame, TooLarge, value_by_belief
 
@@ -95,7 +94,7 @@ def look_at(scenario: Scenario, side: str, chance: float, value: BeliefValue, ga
     owner = seat_number(side)
     known = float((1.0 - chance) * value.values[0] + chance * value.values[-1])
     casts, spells = _spells_before(game)
-    names = [slot.spell.name for slot in spell_slots(scenario.caster, scenario.catalogue)]
+    names = [slot.spell.name for slot in scenario.slots[0].spells]
     first_dice, first_spells = _first_cast(game, found.strategy, casts, spells)
     return {
         "chance": chance,

@@ -11,7 +11,7 @@ from .exhaustive import Sources, find_consumers, find_enumerations, find_problem
 SOURCES = read_sources()
 ENUMERATIONS = find_enumerations(SOURCES)
 BY_TABLE = {
-    "Cost": "engine.effects looks costs up by membership",
+    "Cost": "packing.effects looks costs up by membership",
     "Kept": "rows of the shares of players.search.prices",
     "Role": "annotates fields",
     **dict.fromkeys(("Dice", "Part", "Stage"), "columns of engine.nodes.NODES"),

@@ -8,7 +8,6 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.nodes import Part, nodes_of
 from wfb_gym.engine.state import Node
 from wfb_gym.scenario import Scenario
-from wfb_gym.scenario.slots import SpellSlot, spell_slots
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import Solution
 from wfb_gym.transcripts.decisions import describe_action
@@ -99,14 +98,9 @@ def first_nomination(solution: Solution) -> Battle | None:
     return None if battle.is_over else battle
 
 
-def slots_of(scenario: Scenario, army: int) -> list[SpellSlot]:
-    """Return the army's spells in packed order."""
-    return spell_slots(scenario.armies[army], scenario.catalogue)
-
-
 def spell_names(scenario: Scenario, army: int) -> list[str]:
     """Names of the army's spells in packed order, with the wizard's where two share one."""
-    slots = slots_of(scenario, army)
+    slots = scenario.slots[army].spells
     names = [slot.spell.name for slot in slots]
     wizards = scenario.armies[army].characters
     return [

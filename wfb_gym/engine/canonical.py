@@ -7,21 +7,21 @@ left casts like one of Level 1, and three wounds are like two if only one can st
 Observations show them as they are, so what a policy of observations does must not be merged.
 
 Both look ahead at what may still be lost; what a miscast can cost is the table of
-`wfb_gym.engine.effects`.
+`wfb_gym.packing.effects`.
 """
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine.effects import (
-    COSTS_CASTER_WOUNDS,
-    COSTS_LEVEL,
-    COSTS_OTHER_WIZARDS_WOUNDS,
-)
 from wfb_gym.engine.hidden_items import uses_at_most
 from wfb_gym.engine.nodes import NODES, Part, bits_of
 from wfb_gym.engine.queries import bit, caster_of, last_phase, lowest, without
 from wfb_gym.engine.scoring import unit_threshold, wizard_threshold
 from wfb_gym.engine.state import MAX_PMF, DispelAttempt, Node, State
 from wfb_gym.engine.targets import flees, models_left
+from wfb_gym.packing.effects import (
+    COSTS_CASTER_WOUNDS,
+    COSTS_LEVEL,
+    COSTS_OTHER_WIZARDS_WOUNDS,
+)
 from wfb_gym.packing.records import UNBOUNDED, Duration, PackedScenario
 from wfb_gym.rules.morale import needs_panic_test
 from wfb_gym.rules.sharing import SPARES_CHARACTERS

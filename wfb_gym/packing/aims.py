@@ -50,7 +50,7 @@ from wfb_gym.scenario.sizes import (
     TARGETS,
     UNITS,
 )
-from wfb_gym.scenario.slots import SpellSlot, identities_to_mark, spell_slots
+from wfb_gym.scenario.slots import SpellSlot, identities_to_mark
 from wfb_gym.scenario.units import Unit
 from wfb_gym.seats import SEATS
 
@@ -122,7 +122,7 @@ class AimPacker:
     def __init__(self, packed: records.PackedScenario, scenario: Scenario) -> None:
         self.packed = packed
         self.scenario = scenario
-        self._slots = [spell_slots(army, scenario.catalogue) for army in scenario.armies]
+        self._slots = [slots.spells for slots in scenario.slots]
         self.pmfs = _Pool(packed["pmfs"], "chances of casualties in all")
         self.hits = _Pool(packed["hits"], "numbers of models struck in all")
         self.strikes = _Pool(packed["strikes"], "units struck by all spells together")
