@@ -9,7 +9,7 @@ import numpy as np
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.dispelling import forgotten_on, resolve_forget
 from wfb_gym.engine.generator import Rng, next_word
-from wfb_gym.engine.hidden_items import resolve_deal
+from wfb_gym.engine.hidden_items import deal_pmf, resolve_deal
 from wfb_gym.engine.miscasts import (
     current_effect,
     hit_models,
@@ -52,7 +52,7 @@ _DICE_PER_WORD = 10
 _FRACTION_BITS = 58
 _FRACTION = (1 << _FRACTION_BITS) - 1
 _UNIT = 1.0 / (1 << 53)
-_WOUNDS = bits_of(nodes_with(Dice.WOUNDS))
+_DRAWN = bits_of(nodes_with(Dice.WOUNDS, Dice.DEAL))
 _TOTAL = bits_of(nodes_with(Dice.TOTAL))
 _ONE_DIE = bits_of(nodes_with(Dice.ONE_DIE))
 _MORALE = bits_of(nodes_with(Dice.MORALE))
@@ -68,8 +68,8 @@ def miscast_table_of(packed: PackedScenario, state: State) -> int:
 
 @jit
 def has_pmf(node: int) -> bool:
-    """Whether one draw decides the node, from the probabilities of 0, 1, 2 ... wounds or hits."""
-    return (_WOUNDS >> node) & 1 != 0
+    """Whether one draw decides the node, from the probabilities of the outcomes 0, 1, 2 ..."""
+    return (_DRAWN >> node) & 1 != 0
 
 
 @jit(forceinline=False)
@@ -79,21 +79,14 @@ def write_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
         return strike_pmf(packed, state, work)
     if state.node == Node.ROLL_WOUNDS:
         return wounds_pmf(packed, state, work)
+    if state.node == Node.DEAL:
+        return deal_pmf(packed, state, work)
     strike = current_strike(packed, state)
     if state.node == Node.ROLL_HITS:
         return hits_pmf(packed, strike, work)
     if state.node == Node.ROLL_SHARE:
         return share_pmf(packed, state, strike, work)
-    raise AssertionError("no probabilities of wounds are defined at this node")
-
-
-@jit(forceinline=False)
-def write_deal(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    """Write the chances of each set of hidden items to `work.pmf`; returns how many there are."""
-    side = packed.armies[state.mover]
-    for kind in range(side.n_kinds):
-        work.pmf[kind] = side.kind_chances[kind]
-    return int64(side.n_kinds)
+    raise AssertionError("no probabilities are defined at this node")
 
 
 @jit
@@ -128,7 +121,7 @@ def dice_in_roll(packed: PackedScenario, state: State) -> int:
         return 1
     if is_morale_roll(node):
         return MORALE_DICE
-    if has_pmf(node) or node == Node.ROLL_SPELLS or node == Node.DEAL:
+    if has_pmf(node) or node == Node.ROLL_SPELLS:
         return 0
     raise AssertionError("no number of dice is defined at this node")
 
@@ -244,10 +237,7 @@ def _draw(packed: PackedScenario, state: State, rng: Rng, work: WorkSpace) -> in
                 drawn |= spell
                 left -= 1
         return drawn
-    if state.node == Node.DEAL:
-        count = write_deal(packed, state, work)
-    else:
-        count = write_pmf(packed, state, work)
+    count = write_pmf(packed, state, work)
     point = float(next_word(rng) >> np.uint64(11)) * _UNIT
     chosen = 0
     for k in range(count):
@@ -265,7 +255,7 @@ def sample(packed: PackedScenario, state: State, rng: Rng, work: WorkSpace) -> i
 
     The generator moves on, the state does not; `work.faces` holds the dice afterwards.
     """
-    if has_pmf(state.node) or state.node == Node.ROLL_SPELLS or state.node == Node.DEAL:
+    if has_pmf(state.node) or state.node == Node.ROLL_SPELLS:
         return _draw(packed, state, rng, work)
     roll_dice(rng, dice_in_roll(packed, state), work)
     return outcome_of_roll(packed, state, work)
