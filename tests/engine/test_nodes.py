@@ -19,7 +19,7 @@ def test_rows_are_whole(node: Node) -> None:
     spec = NODES[node]
     decides = bool(is_decision(node))
     assert spec.words
-    assert bool(spec.actions) == bool(spec.question) == decides
+    assert bool(spec.actions) == bool(spec.question) == bool(spec.meaning) == decides
     assert (spec.dice is not None) == bool(is_chance(node))
     assert bool(spec.situations) == (decides or node == Node.END)
     assert (spec.again is not None) == (spec.part is Part.KEEPING)

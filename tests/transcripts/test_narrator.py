@@ -18,11 +18,12 @@ from wfb_gym.engine.actions import (
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.packing.records import Duration, Lock
-from wfb_gym.render import armies, facts
+from wfb_gym.render import armies
 from wfb_gym.scenario import bundled_scenarios, load_scenario, scenario_from_dict
 from wfb_gym.scenario.sizes import TARGETS
-from wfb_gym.transcripts import NarratedBattle, changes, rolls
-from wfb_gym.transcripts.decisions import describe_choices
+from wfb_gym.transcripts import NarratedBattle
+from wfb_gym.view import changes, position, rolls
+from wfb_gym.view.decisions import describe_choices
 
 BURNING_HEAD = FIRST_CAST + 2
 SPEARS = FIRST_TARGET + 1 + TARGETS
@@ -458,9 +459,9 @@ def test_the_own_of_two_spells_in_play_is_marked() -> None:
 
 
 def test_every_lock_and_duration_has_words() -> None:
-    assert set(changes.LOCKS) == set(facts._LOCKS) == set(Lock) - {Lock.NONE}
+    assert set(changes.LOCKS) == set(position._LOCKS) == set(Lock) - {Lock.NONE}
     assert set(changes._ENTERS_PLAY) == set(Duration) - {Duration.INSTANT}
-    assert set(armies.STATUS_COLOURS) == set(facts.SpellStatus)
+    assert set(armies.STATUS_COLOURS) == set(position.SpellStatus)
 
 
 def test_a_roll_without_a_description_is_refused() -> None:

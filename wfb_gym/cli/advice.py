@@ -9,19 +9,19 @@ from wfb_gym.cli.parser import tell_progress
 from wfb_gym.cli.position import RequestedPosition
 from wfb_gym.cli.spell_rolls import RollsSummary, Situation, SpellRolls
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.nodes import Part, nodes_of
+from wfb_gym.engine.nodes import CAST_CHOICES, DISPEL_CHOICES
 from wfb_gym.engine.state import Node
 from wfb_gym.players.analysis import MOST_POSITIONS, Analysis, Analyst
 from wfb_gym.scenario import Scenario
 from wfb_gym.solver import Solution, TooLarge, solve
 from wfb_gym.solver.graph_arrays import TIE
-from wfb_gym.transcripts.decisions import describe_action, describe_dice
-from wfb_gym.transcripts.names import ScenarioNames
+from wfb_gym.view.decisions import describe_action, describe_dice
+from wfb_gym.view.names import ScenarioNames
 
 _ALL_POSITIONS = 20 * MOST_POSITIONS
 """Positions of all situations together that rolls of spells are solved for: about a minute."""
 _MOST_SITUATIONS = 400
-_FURTHER_CHOICES = nodes_of(Part.CAST_CHOICES, Part.DISPEL_CHOICES)
+_FURTHER_CHOICES = (*CAST_CHOICES, *DISPEL_CHOICES)
 """Choices of the mover that belong to the play before them."""
 
 

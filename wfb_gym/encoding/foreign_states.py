@@ -16,7 +16,7 @@ from wfb_gym._records import Records, as_records
 from wfb_gym.encoding.history import Answer
 from wfb_gym.encoding.limits import most_dispel_dice, most_own_dice, most_power_dice
 from wfb_gym.engine.legal import legal_actions
-from wfb_gym.engine.nodes import NODES, UNDER_WAY, Mover, Part, nodes_of
+from wfb_gym.engine.nodes import CAST_CHOICES, KEEPING, NODES, UNDER_WAY, Mover
 from wfb_gym.engine.state import (
     BARS_ITEMS,
     DECLARED_BITS,
@@ -397,7 +397,7 @@ def _check_pending(fields: _States) -> None:
     lies = (fields["in_play"][rows, target // SPELLS] >> (target % SPELLS)) & 1
     fields.check((fields["target"] == 0) | (lies != 0), "target", "a spell in play")
     dice = fields["faces"].sum(1) + fields["held"].sum(1)
-    rolled = np.isin(node, nodes_of(Part.KEEPING))
+    rolled = np.isin(node, KEEPING)
     fields.check(~rolled[:, None] | ((dice >= 1) & (dice <= DICE))[:, None], "faces", _SOME_DICE)
     wizard = np.where(
         node == Node.DISPEL_POOL, fields["joined"].astype(np.int64) - 1, _caster(fields)
@@ -468,7 +468,7 @@ def _check_casters(fields: _States) -> None:
     spell = np.maximum(fields["spell"].astype(np.int64) - 1, 0)
     bound = fields.of_member("spells", "bound", active, spell) != 0
     wizard = _caster(fields)
-    before = np.isin(node, nodes_of(Part.CAST_CHOICES))
+    before = np.isin(node, CAST_CHOICES)
     before &= fields["free"] == 0
     ready = np.where(bound, (node == Node.TARGET) & bearing[rows, wizard], able[rows, wizard])
     rolls = (node == Node.POOL_DICE) & (fields["reserve"] > 0)

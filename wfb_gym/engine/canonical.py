@@ -12,7 +12,7 @@ Both look ahead at what may still be lost; what a miscast can cost is the table 
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.hidden_items import uses_at_most
-from wfb_gym.engine.nodes import NODES, Part, bits_of
+from wfb_gym.engine.nodes import BEFORE_DICE, NODES, STRIKE_ROLLS, bits_of
 from wfb_gym.engine.queries import bit, caster_of, last_phase, lowest, without
 from wfb_gym.engine.scoring import unit_threshold, wizard_threshold
 from wfb_gym.engine.state import MAX_PMF, DispelAttempt, Node, State
@@ -80,11 +80,7 @@ def canonicalise(packed: PackedScenario, state: State) -> None:
                 state.level[army, wizard] = level
 
 
-_BEFORE_DICE = bits_of(
-    node
-    for node, spec in NODES.items()
-    if spec.is_before_dice or spec.part is Part.STRIKE  # a Comet's
-)
+_BEFORE_DICE = bits_of((*BEFORE_DICE, *STRIKE_ROLLS))  # a Comet strikes before them
 _WITH_DICE = bits_of(NODES) & ~_BEFORE_DICE
 
 

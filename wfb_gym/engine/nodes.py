@@ -106,6 +106,7 @@ class NodeSpec(NamedTuple):
         part: that it is one of, if any.
         actions: kinds of actions with their words, of a decision; {} is what is chosen.
         question: that a person is asked.
+        meaning: of a decision, for tables: what goes on there.
         situations: what states that are saved here hold; none at chance nodes, where none is saved.
         dice: that decide a chance node.
         again: of `Part.KEEPING`, the node that rolls again.
@@ -119,6 +120,7 @@ class NodeSpec(NamedTuple):
     situations: tuple[Situation, ...] = ()
     dice: Dice | None = None
     again: Node | None = None
+    meaning: str = ""
 
     @property
     def is_before_battle(self) -> bool:
@@ -177,6 +179,7 @@ NODES: Mapping[Node, NodeSpec] = {
         {Choice.PASS: "keep the spells", Choice.CAST: "swap {} for {}"},
         "Swap a spell for the first of its lore?",
         _OF_A_LIST,
+        meaning="a player may give up a spell for the first of its lore",
     ),
     # before the dice of a phase
     Node.ROLL_RALLY: NodeSpec("to rally", Stage.RALLY, dice=Dice.MORALE),
@@ -189,6 +192,7 @@ NODES: Mapping[Node, NodeSpec] = {
         "picks a target",
         part=Part.CAST_CHOICES,
         actions={Choice.TARGET: "at {}"},
+        meaning="a player aims a spell",
         question="At whom?",
         situations=(
             *_casting(),
@@ -199,6 +203,7 @@ NODES: Mapping[Node, NodeSpec] = {
         "may use an item with the cast",
         part=Part.CAST_CHOICES,
         actions={Choice.PASS: "use no item", Choice.ITEM: "use {}"},
+        meaning="the caster may declare an item with the cast",
         question="Use an item with it?",
         situations=_casting("aim"),
     ),
@@ -206,6 +211,7 @@ NODES: Mapping[Node, NodeSpec] = {
         "chooses how many own dice to throw",
         part=Part.CAST_CHOICES,
         actions={Choice.DICE: "take {} of its own"},
+        meaning="the caster chooses how many of the wizard's own dice to roll",
         question="How many of the wizard's own dice?",
         situations=_casting("aim", "cast_item"),
     ),
@@ -213,6 +219,7 @@ NODES: Mapping[Node, NodeSpec] = {
         "chooses how many power dice to throw",
         part=Part.CAST_CHOICES,
         actions={Choice.DICE: "throw {}"},
+        meaning="the caster chooses how many dice of the pool to roll",
         question="On how many dice?",
         situations=_casting("aim", "cast_item", "reserve"),
     ),
@@ -225,6 +232,7 @@ NODES: Mapping[Node, NodeSpec] = {
             Choice.REROLL: "re-roll a {}",
             Choice.REROLL_ALL: "re-roll all",
         },
+        meaning="the caster keeps or re-rolls the casting roll",
         question="Keep the roll?",
         situations=_casting("aim", "cast_item", *_ROLLED),
         again=Node.REROLL_CASTING,
@@ -233,6 +241,7 @@ NODES: Mapping[Node, NodeSpec] = {
     Node.FREE_SPELL: NodeSpec(
         "may cast a spell without a roll",
         actions={Choice.PASS: "cast nothing in return", Choice.CAST: "cast {}"},
+        meaning="a miscast lets the opponent cast for nothing",
         question="The miscast gives you a spell without a roll. Which?",
         situations=(Situation(("spell", "row"), _MISCAST, mover=Mover.OTHER),),
     ),
@@ -246,6 +255,7 @@ NODES: Mapping[Node, NodeSpec] = {
             Choice.ITEM: "use {}",
             Choice.WIZARD: "add dice of {}'s own",
         },
+        meaning="a player may stop the pending spell",
         question="Will you dispel it?",
         situations=_dispelling(),
     ),
@@ -253,6 +263,7 @@ NODES: Mapping[Node, NodeSpec] = {
         "chooses how many own dice to throw",
         part=Part.DISPEL_CHOICES,
         actions={Choice.DICE: "take {} of its own"},
+        meaning="the dispeller chooses own dice of the wizard that joins the dispel",
         question="How many of the wizard's own dice?",
         situations=_dispelling("joined"),
     ),
@@ -260,6 +271,7 @@ NODES: Mapping[Node, NodeSpec] = {
         "chooses how many dice to throw",
         part=Part.DISPEL_CHOICES,
         actions={Choice.DICE: "dispel with {}"},
+        meaning="the dispeller chooses dice of the pool beside them",
         question="How many dice of the pool?",
         situations=_dispelling("joined", "reserve"),
     ),
@@ -272,6 +284,7 @@ NODES: Mapping[Node, NodeSpec] = {
             Choice.REROLL: "re-roll a {}",
             Choice.REROLL_ALL: "re-roll all",
         },
+        meaning="the dispeller keeps or re-rolls the dispel roll",
         question="Keep the roll?",
         situations=_dispelling(allowed=_ROLLED),
         again=Node.REROLL_DISPEL,
@@ -292,6 +305,7 @@ NODES: Mapping[Node, NodeSpec] = {
             Choice.CAST: "cast {}",
             Choice.IN_PLAY: "end {}",
         },
+        meaning="the caster names a spell or stops",
         question="What will you cast?",
         situations=(Situation(),),
     ),
@@ -300,6 +314,7 @@ NODES: Mapping[Node, NodeSpec] = {
         "may dispel a spell in play",
         Stage.IN_PLAY,
         actions={Choice.PASS: "leave the spells in play", Choice.IN_PLAY: "try to dispel {}"},
+        meaning="spells in play may be dispelled, at the end of the phase",
         question="Will you dispel a spell in play?",
         situations=(Situation(mover=Mover.EITHER),),
     ),
@@ -307,6 +322,7 @@ NODES: Mapping[Node, NodeSpec] = {
         "chooses how many dice to keep",
         Stage.STORING,
         actions={Choice.DICE: "keep {}"},
+        meaning="a player chooses how many dice an item keeps",
         question="How many dice will you keep?",
         situations=_OF_A_LIST,
     ),
@@ -334,3 +350,16 @@ def nodes_with(*dice: Dice) -> tuple[Node, ...]:
 def bits_of(nodes: Iterable[Node]) -> int:
     """Return nodes as bits, for compiled code."""
     return sum(1 << int(node) for node in nodes)
+
+
+CAST_CHOICES = nodes_of(Part.CAST_CHOICES)
+CASTING_ROLLS = nodes_of(Part.CASTING_ROLL)
+DISPEL_CHOICES = nodes_of(Part.DISPEL_CHOICES)
+DISPEL_ROLLS = nodes_of(Part.DISPEL_ROLL)
+KEEPING = nodes_of(Part.KEEPING)
+STRIKE_ROLLS = nodes_of(Part.STRIKE)
+OPEN_ROLLS = nodes_with(Dice.WOUNDS, Dice.SPELLS)
+"""Rolls whose number of dice follows from what they show."""
+CHOOSING_SPELLS = nodes_of(Part.SPELLS)
+BEFORE_BATTLE = tuple(node for node, spec in NODES.items() if spec.is_before_battle)
+BEFORE_DICE = tuple(node for node, spec in NODES.items() if spec.is_before_dice)

@@ -269,7 +269,7 @@ def _pack_most_costs(packed: PackedScenario, rows: Sequence[tuple[MiscastEffect,
             (sum(int(dice[1:]) for each, dice in row if each & cost) for row in costs), default=0
         )
 
-    packed.wounds_others = most(Cost.OTHER_WIZARDS_WOUNDS) > 0
+    packed.wounds_others = bool(most(Cost.OTHER_WIZARDS_WOUNDS))
     packed.miscast_levels = most(Cost.LEVEL)
     packed.miscast_spells = most(Cost.FREE_SPELL)
     wounds = most(Cost.CASTER_WOUNDS | Cost.OTHER_WIZARDS_WOUNDS)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._records import Records
-from wfb_gym.engine.nodes import NODES, Part, Stage, nodes_of
+from wfb_gym.engine.nodes import KEEPING, NODES, STRIKE_ROLLS, Stage
 from wfb_gym.engine.state import DispelAttempt, Node, ReturnTo, declared_counts
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario.sizes import ARMIES, CONTACTS, DICE, ITEMS, TARGETS, WIZARDS
@@ -20,11 +20,8 @@ Whole = NDArray[np.int64]
 
 FREE_TARGET = len(Node)
 """Aiming the opponent's free spell, which comes behind taking it."""
-_STRIKING = nodes_of(Part.STRIKE)
-"""Rolls of one strike: one place of a cast."""
 _ROLLS_OF_STRIKE = 2 * WIZARDS + 4
 """More than one strike has: those of its hits, two for each character in a unit, and the unit's."""
-_KEEPING = nodes_of(Part.KEEPING)
 _ROLLING_AGAIN = tuple(spec.again for spec in NODES.values() if spec.again is not None)
 
 
@@ -38,8 +35,8 @@ def _places() -> Whole:
             order.append(FREE_TARGET)
     places: Whole = np.zeros(len(Node) + 1, np.int64)
     places[order[::-1]] = np.arange(len(order))
-    places[list(_KEEPING)] = places[list(_ROLLING_AGAIN)]
-    places[list(_STRIKING)] = places[Node.ROLL_STRIKE]
+    places[list(KEEPING)] = places[list(_ROLLING_AGAIN)]
+    places[list(STRIKE_ROLLS)] = places[Node.ROLL_STRIKE]
     return places
 
 
@@ -55,7 +52,8 @@ def stages(states: States) -> Whole:
     """Return the stages of the phase that positions belong to (`wfb_gym.engine.nodes.Stage`)."""
     node = states["node"].astype(np.int64)
     stage = _STAGES[node]
-    stage[np.isin(node, list(_STRIKING)) & (states["return_to"] == ReturnTo.COMETS)] = Stage.COMETS
+    landing = np.isin(node, STRIKE_ROLLS) & (states["return_to"] == ReturnTo.COMETS)
+    stage[landing] = Stage.COMETS
     stage[(states["attempt"] == DispelAttempt.IN_PLAY) & (stage == Stage.CASTING)] = Stage.IN_PLAY
     return stage
 
@@ -69,7 +67,7 @@ def potentials(packed: Records[PackedScenario], states: States) -> Whole:
     """
     node = states["node"].astype(np.int64)
     cursor, strike = states["cursor"].astype(np.int64), states["strike"].astype(np.int64)
-    strikes = np.isin(node, list(_STRIKING))
+    strikes = np.isin(node, STRIKE_ROLLS)
     members = 2 * (WIZARDS - states["member"].astype(np.int64)) + (node == Node.ROLL_SHARE)
     rolls = np.where(node == Node.ROLL_HITS, _ROLLS_OF_STRIKE - 1, members)
     to_strike = _ROLLS_OF_STRIKE * (ARMIES * TARGETS - strike) + rolls
@@ -81,8 +79,8 @@ def potentials(packed: Records[PackedScenario], states: States) -> Whole:
     boosts = ITEMS * DICE - declared_counts(states["declared"]).sum(axis=1)
     visits = np.select(
         [
-            np.isin(node, list(_KEEPING)),
-            np.isin(node, list(_ROLLING_AGAIN)),
+            np.isin(node, KEEPING),
+            np.isin(node, _ROLLING_AGAIN),
             node == Node.DISPEL,
             strikes,
         ],

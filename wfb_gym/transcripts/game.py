@@ -7,34 +7,21 @@ import secrets
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from wfb_gym.engine.actions import FIRST_CAST, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.generator import new_rngs
-from wfb_gym.engine.nodes import NODES
-from wfb_gym.engine.state import Node, new_states
+from wfb_gym.engine.state import new_states
 from wfb_gym.opponents.scripted import find_scripted
 from wfb_gym.players.interface import Opponent
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario
-from wfb_gym.transcripts.decisions import ActionDescription, describe_choices
-from wfb_gym.transcripts.effects import spell_words
-from wfb_gym.transcripts.names import ScenarioNames
-from wfb_gym.transcripts.narrator import Event, NarratedBattle
+from wfb_gym.transcripts.narrator import NarratedBattle
 from wfb_gym.transcripts.recording import make_chooser, play_on, rng_of_seed
 from wfb_gym.transcripts.transcript import Transcript, player_label
+from wfb_gym.view.decisions import ActionView, describe_choices
+from wfb_gym.view.events import Event
 
 YOU = "you"
 """What a transcript calls the person."""
-
-
-def question(names: ScenarioNames, battle: Battle) -> str:
-    """Return what a person is asked at a decision; of a swap, what the new spell does."""
-    if battle.node != Node.SWAP_SPELL:
-        return NODES[battle.node].question
-    army = battle.mover
-    swap = next(code for code in battle.legal_actions() if code != PASS)
-    spell = names.spells[army][names.first_of_lore(battle, army, swap - FIRST_CAST)].spell
-    return f"{NODES[battle.node].question} It is {spell.name}: {spell_words(spell)}."
 
 
 class _Moment(NamedTuple):
@@ -111,7 +98,7 @@ class Game:
             self.events.append(event)
             yield event
 
-    def choices(self) -> dict[int, ActionDescription]:
+    def choices(self) -> dict[int, ActionView]:
         """Return the person's choices in words, by engine code; none while it is not their turn."""
         battle = self.battle
         if not battle.is_decision() or battle.mover != self.seat:

@@ -3,19 +3,12 @@
 from collections.abc import Iterator
 
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.nodes import NODES, Part, nodes_of
+from wfb_gym.engine.nodes import BEFORE_DICE, CHOOSING_SPELLS, STRIKE_ROLLS
 from wfb_gym.engine.state import BARS_ITEMS, Node, ReturnTo
 from wfb_gym.engine.targets import models_left
 from wfb_gym.packing.records import Duration, Lock
-from wfb_gym.transcripts.names import ScenarioNames, dice_phrase, own_dice_phrase, plural
-from wfb_gym.transcripts.rolls import STRIKE_ROLLS
+from wfb_gym.view.names import ScenarioNames, dice_phrase, own_dice_phrase, plural
 
-CHOOSING_SPELLS = nodes_of(Part.SPELLS)
-"""Nodes before the first phase, where wizards roll and swap their spells."""
-BEFORE_THE_BATTLE = tuple(node for node, spec in NODES.items() if spec.is_before_battle)
-"""Nodes before the first phase."""
-_BEFORE_THE_DICE = tuple(node for node, spec in NODES.items() if spec.is_before_dice)
-"""Nodes of a phase whose dice pools are not generated yet."""
 LOCKS = {
     Lock.PHASE_END: "casts no more in this phase",
     Lock.OWN_NEXT_PHASE: "casts no more until its own next phase",
@@ -122,7 +115,7 @@ def _describe_spells(
 def _has_dice(battle: Battle) -> bool:
     """Whether the phase's dice pools are generated."""
     landing = battle.node in STRIKE_ROLLS and battle.state.return_to == ReturnTo.COMETS
-    return not (landing or battle.node in _BEFORE_THE_DICE)
+    return not (landing or battle.node in BEFORE_DICE)
 
 
 def describe_next_phase(names: ScenarioNames, before: Battle, after: Battle) -> Iterator[str]:

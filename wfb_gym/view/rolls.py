@@ -11,7 +11,7 @@ from wfb_gym.engine.casting import cast_bonus
 from wfb_gym.engine.chance import miscast_table_of, needed
 from wfb_gym.engine.miscasts import current_effect, wounded_wizard
 from wfb_gym.engine.morale import tested_leadership
-from wfb_gym.engine.nodes import Part, nodes_of
+from wfb_gym.engine.nodes import CASTING_ROLLS, DISPEL_ROLLS, STRIKE_ROLLS
 from wfb_gym.engine.queries import declared_bonus, dispel_bonus
 from wfb_gym.engine.roll_results import outcome_if_kept
 from wfb_gym.engine.shared_hits import hits_on_victim
@@ -21,12 +21,8 @@ from wfb_gym.packing.records import EffectKind
 from wfb_gym.rules.casting import MINIMUM_TO_CAST, Casting, casting_outcome
 from wfb_gym.rules.dice import FACES, double
 from wfb_gym.scenario.sizes import SPELLS, TARGETS, WIZARDS
-from wfb_gym.transcripts.hidden_sets import deal_words
-from wfb_gym.transcripts.names import ScenarioNames, plural
-
-CASTING_ROLLS = nodes_of(Part.CASTING_ROLL)
-STRIKE_ROLLS = nodes_of(Part.STRIKE)
-DISPEL_ROLLS = nodes_of(Part.DISPEL_ROLL)
+from wfb_gym.view.hidden_sets import deal_words
+from wfb_gym.view.names import ScenarioNames, plural
 
 
 def describe_roll(names: ScenarioNames, before: Battle, outcome: int, faces: Sequence[int]) -> str:
