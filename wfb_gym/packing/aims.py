@@ -38,7 +38,7 @@ from wfb_gym.rules.sharing import shared_pmfs, spares_characters
 from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.battlefield import target_code
 from wfb_gym.scenario.characters import Character, Wizard
-from wfb_gym.scenario.effects import PICKED, Damage, SpellEffect
+from wfb_gym.scenario.effects import PICKED, SPELL_FLAGS, Damage, SpellEffect
 from wfb_gym.scenario.errors import Problem, ScenarioError
 from wfb_gym.scenario.scenario import Scenario
 from wfb_gym.scenario.sizes import (
@@ -147,10 +147,9 @@ class AimPacker:
                     continue
                 self.packed.targets = True
                 spell.targeted = True
-                spell.gains_wound = effect.gains_wound
-                spell.heals = effect.heals
+                for flag in SPELL_FLAGS:
+                    spell[flag] = getattr(effect, flag)
                 spell.needs_flight = effect.needs == "fleeing" and effect.target in PICKED
-                spell.rallies = effect.rallies
                 packed.healing |= int(effect.heals) << index
                 if slot.spell.identity in marks:
                     mark = marks.index(slot.spell.identity)
