@@ -182,7 +182,8 @@ def test_a_run_goes_on_on_another_device(source: TargetSource, tmp_path: Path) -
     useful = [number for number in range(4) if make_targets(source, number)]
     settings = student.Settings(width=16, batch_size=64, steps=40, out=tmp_path)
     first, second = (
-        student.Student(settings, TargetSet(source, useful, student.LIMITS, seed)) for seed in (0, 1)
+        student.Student(settings, TargetSet(source, useful, student.LIMITS, seed))
+        for seed in (0, 1)
     )
     first.update()
     first.optimiser.param_groups[0]["capturable"] = True  # as a GPU has left it

@@ -22,7 +22,8 @@ from wfb_gym.render import armies
 from wfb_gym.scenario import bundled_scenarios, load_scenario, scenario_from_dict
 from wfb_gym.scenario.sizes import TARGETS
 from wfb_gym.transcripts import NarratedBattle
-from wfb_gym.view import changes, position, rolls
+from wfb_gym.view import armies as view_armies
+from wfb_gym.view import changes, rolls
 from wfb_gym.view.decisions import describe_choices
 
 BURNING_HEAD = FIRST_CAST + 2
@@ -459,9 +460,9 @@ def test_the_own_of_two_spells_in_play_is_marked() -> None:
 
 
 def test_every_lock_and_duration_has_words() -> None:
-    assert set(changes.LOCKS) == set(position._LOCKS) == set(Lock) - {Lock.NONE}
+    assert set(changes.LOCKS) == set(view_armies._LOCKS) == set(Lock) - {Lock.NONE}
     assert set(changes._ENTERS_PLAY) == set(Duration) - {Duration.INSTANT}
-    assert set(armies.STATUS_COLOURS) == set(position.SpellStatus)
+    assert set(armies.STATUS_COLOURS) == set(view_armies.SpellStatus)
 
 
 def test_a_roll_without_a_description_is_refused() -> None:
