@@ -241,6 +241,13 @@ def test_equal_items_of_one_bearer_share_a_slot() -> None:
     assert [item.ends_own_spells for item in items[:4]] == [1, 0, 1, 0]
 
 
+def test_slots_are_computed_once_for_each_scenario() -> None:
+    battle = scenario()
+    assert battle.slots is battle.slots
+    assert battle.slots is not scenario().slots
+    assert battle.slots == scenario().slots
+
+
 def test_slots_name_what_was_packed() -> None:
     battle = scenario({"wizards": [wizard(items=["Starwood Staff", "Power Stone"], spells=[BOLT])]})
     slots = battle.slots[0].items
