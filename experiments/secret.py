@@ -29,7 +29,6 @@ from experiments.experiment import Experiment, Line, Results
 from experiments.figures.secret import draw_secret
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_IN_PLAY, FIRST_ITEM, FIRST_REROLL
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
-from wfb_gym.scenario.slots import spell_slots
 from wfb_gym.seats import SEATS, seat_number
 from wfb_gym.solver import BeliefValue, HiddenGame, value_by_belief
 
@@ -92,7 +91,7 @@ def run_part(settings: Settings, chance: float) -> Line:
     owner = seat_number(settings.side)
     known = float((1.0 - chance) * value.values[0] + chance * value.values[-1])
     casts, spells = _spells_before(game)
-    names = [slot.spell.name for slot in spell_slots(scenario.caster, scenario.catalogue)]
+    names = [slot.spell.name for slot in scenario.slots[0].spells]
     first_dice, first_spells = _first_cast(game, found.strategy, casts, spells)
     part = {
         "chance": chance,

@@ -11,8 +11,9 @@ from .exhaustive import Sources, find_consumers, find_enumerations, find_problem
 SOURCES = read_sources()
 ENUMERATIONS = find_enumerations(SOURCES)
 BY_TABLE = {
-    "Cost": "engine.effects looks costs up by membership",
+    "Cost": "packing.effects looks costs up by membership",
     "Role": "annotates fields",
+    **dict.fromkeys(("Dice", "Part", "Stage"), "columns of engine.nodes.NODES"),
 }
 """Enumerations that no code compares with, and why."""
 

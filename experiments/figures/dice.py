@@ -100,7 +100,7 @@ class HeatMap:
     @property
     def spells(self) -> list[int]:
         """Slots of the spells that can be cast on dice, the highest casting value first."""
-        slots = openings.slots_of(self.solution.scenario, self.army)
+        slots = self.solution.scenario.slots[self.army].spells
         legal = self.start.legal_actions()
         found = [s for s, slot in enumerate(slots) if FIRST_CAST + s in legal and slot.item is None]
         return sorted(found, key=lambda s: -slots[s].casting_value)
@@ -207,7 +207,7 @@ def visited_nominations(
 
 def short_names(scenario: Scenario, army: int) -> list[str]:
     """Return a unique short name for each spell of an army: a word of its name if possible."""
-    slots = openings.slots_of(scenario, army)
+    slots = scenario.slots[army].spells
     words = [slot.spell.name.split() for slot in slots]
     wizards = [scenario.armies[army].characters[slot.wizard].name for slot in slots]
     initials = ["".join(word[0] for word in name.split()) for name in wizards]
@@ -345,7 +345,7 @@ def draw_dice(solution: Solution, path: Path) -> None:
     rows = min(2, len(shown))
     columns = -(-len(shown) // rows)
     names = openings.spell_names(scenario, heat_map.army)
-    slots = openings.slots_of(scenario, heat_map.army)
+    slots = scenario.slots[heat_map.army].spells
     titles = [f"{names[spell]}, {slots[spell].casting_value}+" for spell in shown]
     widths = [_width(heat_map, 0.66, _OPENING), *[_width(heat_map, 0.44, *titles)] * columns]
     height = max(3.4, max(2.2, 0.42 * len(heat_map.dispel) + 0.9) * rows) + 0.9

@@ -5,9 +5,9 @@ from typing import Any
 
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_IN_PLAY, PASS
 from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.nodes import CAST_CHOICES
 from wfb_gym.engine.state import Node
 from wfb_gym.scenario import Scenario
-from wfb_gym.scenario.slots import SpellSlot, spell_slots
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import Solution
 from wfb_gym.view.decisions import describe_action
@@ -15,8 +15,6 @@ from wfb_gym.view.names import ScenarioNames
 
 STOP = -1
 """In the place of a spell: none is cast."""
-_FURTHER_CHOICES = (Node.TARGET, Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE)
-"""Choices that belong to a cast."""
 
 
 class Opening:
@@ -44,7 +42,7 @@ class Opening:
     def act(self, code: int) -> None:
         """Take the next action."""
         node = self.after.node
-        if not self.plays or node not in _FURTHER_CHOICES:
+        if not self.plays or node not in CAST_CHOICES:
             self.plays.append((self.after.copy(), code))
         self.after.act(code)
         if node == Node.NOMINATE and FIRST_CAST <= code < FIRST_IN_PLAY:
@@ -52,9 +50,7 @@ class Opening:
         stopped = node == Node.NOMINATE and code == PASS
         casting = self.spell != STOP and self.after.node == Node.NOMINATE
         elsewhere = self.after.mover != self.before.mover
-        self._ended = (
-            stopped or casting or elsewhere or node not in (Node.NOMINATE, *_FURTHER_CHOICES)
-        )
+        self._ended = stopped or casting or elsewhere or node not in (Node.NOMINATE, *CAST_CHOICES)
 
 
 def _dice(battle: Battle) -> int:
@@ -98,14 +94,9 @@ def first_nomination(solution: Solution) -> Battle | None:
     return None if battle.is_over else battle
 
 
-def slots_of(scenario: Scenario, army: int) -> list[SpellSlot]:
-    """Return the army's spells in packed order."""
-    return spell_slots(scenario.armies[army], scenario.catalogue)
-
-
 def spell_names(scenario: Scenario, army: int) -> list[str]:
     """Names of the army's spells in packed order, with the wizard's where two share one."""
-    slots = slots_of(scenario, army)
+    slots = scenario.slots[army].spells
     names = [slot.spell.name for slot in slots]
     wizards = scenario.armies[army].characters
     return [

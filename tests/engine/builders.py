@@ -10,7 +10,6 @@ from wfb_gym.packing import pack
 from wfb_gym.packing.records import FIRST_POINT
 from wfb_gym.scenario import Scenario, scenario_from_dict
 from wfb_gym.scenario.sizes import SPELLS, TARGETS, UNITS
-from wfb_gym.scenario.slots import item_slots, spell_slots
 
 Data = dict[str, Any]
 PASS = actions.PASS
@@ -75,7 +74,7 @@ class Game(Battle):
     def spell(self, name: str, army: int | None = None, wizard: int | None = None) -> int:
         """Index of the first spell of that name, of the mover's army if none is given."""
         side = self.mover if army is None else army
-        for index, slot in enumerate(spell_slots(self.armies[side], self.scenario.catalogue)):
+        for index, slot in enumerate(self.scenario.slots[side].spells):
             if slot.spell.name == name and wizard in (None, slot.wizard):
                 return index
         raise LookupError(name)
@@ -83,7 +82,7 @@ class Game(Battle):
     def item(self, name: str, army: int | None = None) -> int:
         """Index of the first item of that name."""
         side = self.mover if army is None else army
-        names = [s.item.name for s in item_slots(self.armies[side], self.scenario.catalogue)]
+        names = [s.item.name for s in self.scenario.slots[side].items]
         return names.index(name)
 
     def can(self, action: int) -> bool:

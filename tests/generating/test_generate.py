@@ -30,7 +30,6 @@ from wfb_gym.scenario.profiles import (
     character_profiles,
     unit_profiles,
 )
-from wfb_gym.scenario.slots import item_slots, spell_slots
 from wfb_gym.scenario.spells import lore_spells
 
 SEEDS = range(300)
@@ -107,9 +106,8 @@ def check_sizes(scenario: Scenario, army: Army, options: Generation) -> None:
     assert 1 <= len(army.units) <= options.sizes.units == options.units
     assert len(army.wizards) <= options.wizards
     assert len(army.runesmiths) <= options.wizards
-    spells = spell_slots(army, scenario.catalogue)
+    spells, items = scenario.slots[scenario.armies.index(army)]
     assert len(spells) <= options.sizes.spells == options.spells
-    items = item_slots(army, scenario.catalogue)
     assert len(items) <= options.sizes.items == options.items
 
 
@@ -247,12 +245,12 @@ def test_duels_have_spells_of_fixed_worth_and_no_units(kind: str) -> None:
         scenario = generate(seed, options)
         phases.add(scenario.phases)
         assert (scenario.battlefield, scenario.ruleset) == (None, options.ruleset)
-        for army in scenario.armies:
+        for army, slots in zip(scenario.armies, scenario.slots, strict=True):
             assert (army.units, army.heroes) == ((), ())
             assert all(who.status == "ready" for who in army.characters)
             check_wizards(scenario, army, options)
             assert not {item for who in army.characters for item in who.items} & set(BOUND)
-            for slot in spell_slots(army, scenario.catalogue):
+            for slot in slots.spells:
                 assert slot.spell.effect is None
                 assert slot.spell.worth + slot.spell.worth_per_phase > 0
                 per_phase += slot.spell.worth_per_phase > 0

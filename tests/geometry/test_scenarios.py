@@ -18,7 +18,6 @@ from wfb_gym.scenario import (
     scenario_from_dict,
 )
 from wfb_gym.scenario.scenario import _DEPLOYMENTS
-from wfb_gym.scenario.slots import spell_slots
 
 
 def written(y: float = 30.0) -> dict[str, object]:
@@ -156,7 +155,7 @@ def test_the_engine_agrees_which_spells_have_a_target(name: str) -> None:
     here = load_scenario(name)
     battle = Battle(pack(here))
     for army, side in enumerate(here.armies):
-        for number, slot in enumerate(spell_slots(side, here.catalogue)):
+        for number, slot in enumerate(here.slots[army].spells):
             who = side.characters[slot.wizard].name
             rows = explain_targets(here, army, who, slot.spell.name)
             expected = bool(has_aim(battle.packed, battle.state, army, number))
@@ -202,7 +201,7 @@ def test_a_scenario_is_measured_once_and_forgotten_with_it() -> None:
     key = id(where)
     assert where.deployment is where.deployment
     assert where.deployment is not scenario().deployment
-    assert key in _DEPLOYMENTS
+    assert key in _DEPLOYMENTS.kept
     del where
     gc.collect()
-    assert key not in _DEPLOYMENTS
+    assert key not in _DEPLOYMENTS.kept

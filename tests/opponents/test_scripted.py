@@ -19,7 +19,6 @@ from wfb_gym.opponents.move_tables import no_move_tables
 from wfb_gym.opponents.scripted import SCRIPTED, Scripted, ScriptedPlayer, choose_action
 from wfb_gym.packing.pack import pack
 from wfb_gym.players.registry import resolve_opponents
-from wfb_gym.scenario.slots import spell_slots
 from wfb_gym.scenario.spells import lore_spells
 
 from ..engine.builders import Game, aimed, army, known, lasting, miscast, spell, unit, wizard
@@ -547,9 +546,7 @@ def test_in_a_generated_phase_dice_are_not_spent_on_a_comet(
     player: Callable[[Battle], int], seed: int
 ) -> None:
     scenario = generate(seed, Generation(phases=1))
-    comet = [slot.spell.name for slot in spell_slots(scenario.armies[0], scenario.catalogue)].index(
-        "The Comet of Casandora"
-    )
+    comet = [slot.spell.name for slot in scenario.slots[0].spells].index("The Comet of Casandora")
     rng, throws = np.random.default_rng(seed), 0
     for _ in range(20):
         battle = Battle(pack(scenario))

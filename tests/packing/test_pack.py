@@ -19,7 +19,6 @@ from wfb_gym.packing.records import (
 )
 from wfb_gym.scenario import Scenario, ScenarioError, scenario_from_dict
 from wfb_gym.scenario.sizes import NO_BEARER, NO_SAVE
-from wfb_gym.scenario.slots import item_slots, spell_slots
 
 BOLT = {"name": "Bolt", "casting_value": 8, "worth": 40.0}
 BOYZ = {"name": "Boyz", "models": 10, "toughness": 4, "points": 5.0}
@@ -242,11 +241,18 @@ def test_equal_items_of_one_bearer_share_a_slot() -> None:
     assert [item.ends_own_spells for item in items[:4]] == [1, 0, 1, 0]
 
 
+def test_slots_are_computed_once_for_each_scenario() -> None:
+    battle = scenario()
+    assert battle.slots is battle.slots
+    assert battle.slots is not scenario().slots
+    assert battle.slots == scenario().slots
+
+
 def test_slots_name_what_was_packed() -> None:
     battle = scenario({"wizards": [wizard(items=["Starwood Staff", "Power Stone"], spells=[BOLT])]})
-    slots = item_slots(battle.caster, battle.catalogue)
+    slots = battle.slots[0].items
     assert [(slot.bearer, slot.item.name, slot.copies) for slot in slots] == [(0, "Power Stone", 1)]
-    spells = spell_slots(battle.caster, battle.catalogue)
+    spells = battle.slots[0].spells
     assert [(slot.wizard, slot.spell.name) for slot in spells] == [(0, "Bolt")]
 
 

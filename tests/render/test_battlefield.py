@@ -21,7 +21,6 @@ from wfb_gym.scenario import bundled_scenarios, load_scenario, scenario_from_dic
 from wfb_gym.scenario.battlefield import target_code
 from wfb_gym.scenario.scenario import Scenario, explain_targets
 from wfb_gym.scenario.sizes import TARGETS, UNITS
-from wfb_gym.scenario.slots import spell_slots
 
 SKIRMISH = "border-skirmish"
 FIELDS = [name for name in bundled_scenarios() if load_scenario(name).battlefield is not None]
@@ -36,7 +35,7 @@ def labels(drawing: Drawing) -> list[Shape]:
 
 
 def spell_number(scenario: Scenario, army: int, wizard: str, spell: str) -> int:
-    for number, slot in enumerate(spell_slots(scenario.armies[army], scenario.catalogue)):
+    for number, slot in enumerate(scenario.slots[army].spells):
         if scenario.armies[army].characters[slot.wizard].name == wizard:
             if slot.spell.name == spell:
                 return number
@@ -191,7 +190,7 @@ def test_terrain_that_a_range_is_measured_from() -> None:
     polygons = scenario.deployment.polygons
     assert polygons is not None
     (wood,) = [shape for terrain, shape in polygons.features if terrain.kind == "wood"]
-    effect = spell_slots(scenario.caster, scenario.catalogue)[number].spell.effect
+    effect = scenario.slots[0].spells[number].spell.effect
     assert effect is not None
     assert effect.near is not None
     import shapely  # type: ignore[import-untyped]

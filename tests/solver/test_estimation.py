@@ -7,7 +7,6 @@ import pytest
 
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.queries import is_chance, is_decision
 from wfb_gym.engine.state import STATE, Node
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
@@ -149,12 +148,6 @@ def test_a_game_in_doubt_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(solver.TooLarge):
         solver.solve("seventh-edition-duel", max_bytes=expected.bytes // 3, progress=done.append)
     assert estimation.ESTIMATE_AFTER < done[-1] < size
-
-
-def test_every_node_has_a_place_in_the_potential() -> None:
-    placed = {*potential.ORDER, *potential.STRIKING, *potential.KEEPING, *potential.LISTED}
-    at_rest = {node for node in Node if is_decision(node) or is_chance(node)}
-    assert placed - {potential.FREE_TARGET} == at_rest
 
 
 def test_potentials_fall_with_every_move_and_roll() -> None:

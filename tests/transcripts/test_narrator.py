@@ -16,14 +16,14 @@ from wfb_gym.engine.actions import (
     PASS,
 )
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.state import FIRST_CHANCE, FIRST_DECISION, LAST_CHANCE, LAST_DECISION, Node
+from wfb_gym.engine.state import Node
 from wfb_gym.packing.records import Duration, Lock
 from wfb_gym.render import armies
 from wfb_gym.scenario import bundled_scenarios, load_scenario, scenario_from_dict
 from wfb_gym.scenario.sizes import TARGETS
 from wfb_gym.transcripts import NarratedBattle
 from wfb_gym.view import armies as view_armies
-from wfb_gym.view import changes, nodes, rolls
+from wfb_gym.view import changes, rolls
 from wfb_gym.view.decisions import describe_choices
 
 BURNING_HEAD = FIRST_CAST + 2
@@ -459,13 +459,7 @@ def test_the_own_of_two_spells_in_play_is_marked() -> None:
 # --- nothing is left out -------------------------------------------------------------------
 
 
-def test_every_node_lock_and_duration_has_words() -> None:
-    decisions, chances = (
-        {node for node in Node if low <= node <= high}
-        for low, high in ((FIRST_DECISION, LAST_DECISION), (FIRST_CHANCE, LAST_CHANCE))
-    )
-    assert set(nodes.DECISIONS) == decisions
-    assert set(nodes.ROLLS) == chances
+def test_every_lock_and_duration_has_words() -> None:
     assert set(changes.LOCKS) == set(view_armies._LOCKS) == set(Lock) - {Lock.NONE}
     assert set(changes._ENTERS_PLAY) == set(Duration) - {Duration.INSTANT}
     assert set(armies.STATUS_COLOURS) == set(view_armies.SpellStatus)

@@ -9,6 +9,7 @@ from wfb_gym._progress import show_line
 from wfb_gym.advising.position import RequestedPosition
 from wfb_gym.advising.spell_rolls import RollsSummary, Situation, SpellRolls
 from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.nodes import CAST_CHOICES, DISPEL_CHOICES
 from wfb_gym.engine.state import Node
 from wfb_gym.players.analysis import MOST_POSITIONS, Analysis, Analyst
 from wfb_gym.scenario import Scenario
@@ -20,10 +21,7 @@ from wfb_gym.view.names import ScenarioNames
 _ALL_POSITIONS = 20 * MOST_POSITIONS
 """Positions of all situations together that rolls of spells are solved for: about a minute."""
 _MOST_SITUATIONS = 400
-_FURTHER_CHOICES = (
-    Node.TARGET, Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE,
-    Node.DISPEL, Node.DISPEL_RESERVE, Node.DISPEL_POOL,
-)  # fmt: skip
+_FURTHER_CHOICES = (*CAST_CHOICES, *DISPEL_CHOICES)
 """Choices of the mover that belong to the play before them."""
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from wfb_gym.cli.choices import Choices
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.nodes import NODES
 from wfb_gym.engine.state import Node
 from wfb_gym.render.ansi import AnsiStyle, battlefield_lines, event_lines, position_lines
 from wfb_gym.scenario import Scenario
@@ -39,8 +40,6 @@ battlefield  where everything stands (map does the same)
 position     where both sides stand: dice, wizards, spells, units
 undo         back to your decision before this one; dice that are thrown again fall the same
 quit         leave the table"""
-_SHOWS_POSITION = (Node.NOMINATE, Node.SWAP_SPELL, Node.IN_PLAY, Node.STORE_DICE)
-"""Decisions before which the whole position is shown, as before the first one of a phase."""
 
 
 class ConsoleGame:
@@ -119,7 +118,7 @@ class ConsoleGame:
         """Ask for a decision, an engine code; None to undo the last one, `EOFError` to leave."""
         game, battle, choices = self._game, self._game.battle, self._choices
         phase = int(battle.state.phase)
-        if battle.node in _SHOWS_POSITION or phase != self._phase_shown:
+        if NODES[battle.node].is_between_casts or phase != self._phase_shown:
             self._show_position()
         self._phase_shown = phase
         decision = view_decision(game.narrated.names, battle)

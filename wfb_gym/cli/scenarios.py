@@ -183,7 +183,7 @@ class SelectedSpell(NamedTuple):
     """A spell that the options select."""
 
     army: int
-    number: int  # among the army's `wfb_gym.scenario.slots.spell_slots`
+    number: int  # among the spells of `Scenario.slots`
     wizard: str
     spell: "Spell"
 
@@ -194,11 +194,9 @@ def select_spells(scenario: "Scenario", options: SpellOptions) -> list[SelectedS
     Raises:
         ValueError: there is none, or a name is unknown.
     """
-    from wfb_gym.scenario.slots import spell_slots
-
     found: list[SelectedSpell] = []
     for number, army in enumerate(scenario.armies):
-        for index, slot in enumerate(spell_slots(army, scenario.catalogue)):
+        for index, slot in enumerate(scenario.slots[number].spells):
             who = army.characters[slot.wizard].name
             named = number, who, slot.spell.name  # copies of an item have the same
             known = any((each.army, each.wizard, each.spell.name) == named for each in found)

@@ -25,7 +25,6 @@ from wfb_gym.engine import actions as codes
 from wfb_gym.packing.records import FIRST_POINT
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import SPELLS, TARGETS, UNITS
-from wfb_gym.scenario.slots import item_slots, spell_slots
 
 
 @dataclass(frozen=True)
@@ -62,11 +61,11 @@ _NO_NAMES = ArmyNames()
 
 def army_names(scenario: Scenario, seat: int) -> ArmyNames:
     """Return the names in the army of a seat, 0 or 1."""
-    army = scenario.armies[seat]
+    army, slots = scenario.armies[seat], scenario.slots[seat]
     return ArmyNames(
-        items=tuple(slot.item.name for slot in item_slots(army, scenario.catalogue)),
+        items=tuple(slot.item.name for slot in slots.items),
         wizards=tuple(character.name for character in army.characters),
-        spells=tuple(slot.spell.name for slot in spell_slots(army, scenario.catalogue)),
+        spells=tuple(slot.spell.name for slot in slots.spells),
         units=tuple(unit.name for unit in army.units),
     )
 

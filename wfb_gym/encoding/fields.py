@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from wfb_gym._records import Int64, Record
 from wfb_gym.encoding.limits import Limits
+from wfb_gym.engine.nodes import NODES
 from wfb_gym.engine.state import COMMON_DECISIONS, DECISIONS, FIRST_DECISION, Node
 from wfb_gym.scenario import sizes
 from wfb_gym.scenario.sizes import (
@@ -148,27 +149,9 @@ def _in_words(members: Iterable[Any]) -> tuple[str, ...]:
     return tuple(member.name.lower().replace("_", " ") for member in members)
 
 
-_NODES = {
-    Node.NOMINATE: "the caster names a spell or stops",
-    Node.ITEM: "the caster may declare an item with the cast",
-    Node.RESERVE_DICE: "the caster chooses how many of the wizard's own dice to roll",
-    Node.POOL_DICE: "the caster chooses how many dice of the pool to roll",
-    Node.KEEP_CASTING: "the caster keeps or re-rolls the casting roll",
-    Node.DISPEL: "a player may stop the pending spell",
-    Node.DISPEL_RESERVE: "the dispeller chooses own dice of the wizard that joins the dispel",
-    Node.DISPEL_POOL: "the dispeller chooses dice of the pool beside them",
-    Node.KEEP_DISPEL: "the dispeller keeps or re-rolls the dispel roll",
-    Node.FREE_SPELL: "a miscast lets the opponent cast for nothing",
-    Node.IN_PLAY: "spells in play may be dispelled, at the end of the phase",
-    Node.TARGET: "a player aims a spell",
-    Node.SWAP_SPELL: "a player may give up a spell for the first of its lore",
-    Node.STORE_DICE: "a player chooses how many dice an item keeps",
-}
-
-
 def _nodes(first: int, end: int) -> dict[str, str]:
     members = [Node(FIRST_DECISION + k) for k in range(first, end)]
-    return {_in_words([node])[0]: f"1 while {_NODES[node]}" for node in members}
+    return {_in_words([node])[0]: f"1 while {NODES[node].meaning}" for node in members}
 
 
 _NODE = number("1 at this decision", name="node", each=_nodes(0, COMMON_DECISIONS))

@@ -7,7 +7,7 @@ in `wfb_gym.engine.state`, what follows from what in the modules of the engine.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,11 @@ from wfb_gym._records import Records, as_records
 from wfb_gym.encoding.history import Answer
 from wfb_gym.encoding.limits import most_dispel_dice, most_own_dice, most_power_dice
 from wfb_gym.engine.legal import legal_actions
+from wfb_gym.engine.nodes import CAST_CHOICES, KEEPING, NODES, UNDER_WAY, Mover
 from wfb_gym.engine.state import (
     BARS_ITEMS,
     DECLARED_BITS,
+    LAST_DECISION,
     AfterMiscast,
     DispelAttempt,
     Node,
@@ -219,7 +221,7 @@ def _most_cursor(fields: _States) -> Values:
 
 
 RANGES: dict[str, tuple[int, int]] = {
-    "node": (int(Node.END), int(Node.STORE_DICE)),
+    "node": (int(Node.END), LAST_DECISION),
     "mover": (0, ARMIES - 1),
     "active": (0, ARMIES - 1),
     "marks": (0, (1 << MARKS_PER_WORD * TARGETS) - 1),
@@ -281,53 +283,6 @@ BITS: dict[str, Callable[[_States], Values]] = {
     "declared": lambda f: (np.int64(1) << DECLARED_BITS * f.of_armies("n_items", f.mover)) - 1,
 }
 """Fields of bits, and the bits that they may have."""
-
-
-class _Situation(NamedTuple):
-    """What is under way at a decision; `attempt` and whether a spell is free tell nodes apart."""
-
-    node: Node
-    needed: tuple[str, ...] = ()  # fields that are not 0
-    allowed: tuple[str, ...] = ()  # others that may not be 0
-    attempt: DispelAttempt = DispelAttempt.NONE
-    mover: int | None = 0  # 0: the active army, 1: the other, None: either
-
-
-_UNDER_WAY = (
-    "number", "spell", "aim", "cast_item", "reserve", "declared", "joined", "target",
-    "natural_result", "row", "cursor", "after_miscast", "free", "free_aim", "faces", "held",
-)  # fmt: skip
-_ROLLED = ("natural_result", "faces", "held")
-_MISCAST = ("aim", "cursor", "after_miscast")
-_ATTEMPTS = (
-    (DispelAttempt.CAST, ("spell",), ("aim",), 1),
-    (DispelAttempt.FREE, ("spell", "row", "free"), (*_MISCAST, "free_aim"), 0),
-    (DispelAttempt.IN_PLAY, ("target",), (), None),
-)
-_SITUATIONS = (
-    _Situation(Node.END, mover=None),
-    _Situation(Node.NOMINATE),
-    _Situation(Node.TARGET, ("spell",)),
-    _Situation(Node.TARGET, ("spell", "row", "free"), _MISCAST, mover=1),
-    _Situation(Node.ITEM, ("spell",), ("aim",)),
-    _Situation(Node.RESERVE_DICE, ("spell",), ("aim", "cast_item")),
-    _Situation(Node.POOL_DICE, ("spell",), ("aim", "cast_item", "reserve")),
-    _Situation(Node.KEEP_CASTING, ("spell",), ("aim", "cast_item", *_ROLLED)),
-    _Situation(Node.FREE_SPELL, ("spell", "row"), _MISCAST, mover=1),
-    _Situation(Node.IN_PLAY, mover=None),
-    _Situation(Node.SWAP_SPELL, (), ("cursor",), mover=None),
-    _Situation(Node.STORE_DICE, (), ("cursor",), mover=None),
-    *(
-        _Situation(node, (*needed, *more), (*allowed, "number", "declared", *rest), attempt, mover)
-        for attempt, needed, allowed, mover in _ATTEMPTS
-        for node, more, rest in (
-            (Node.DISPEL, (), ()),
-            (Node.DISPEL_RESERVE, ("joined",), ()),
-            (Node.DISPEL_POOL, ("joined", "reserve"), ()),
-            (Node.KEEP_DISPEL, (), _ROLLED),
-        )
-    ),
-)
 
 
 _COUNTED = ("items", "level", "wounds", "unit_wounds", "contacts", "markers")
@@ -396,20 +351,24 @@ def _check_situations(fields: _States) -> None:
     """Check what is under way: as much as there is at the node, and whose turn it is."""
     node, attempt, freed = fields["node"], fields["attempt"], fields["free"] > 0
     known = np.zeros(len(node), np.bool_)
-    for each in _SITUATIONS:
-        here = (node == each.node) & (attempt == each.attempt)
-        if each.node == Node.TARGET:
+    sides = {
+        Mover.ACTIVE: fields.active,
+        Mover.OTHER: 1 - fields.active,
+        Mover.EITHER: fields.mover,
+    }
+    for at, each in ((at, each) for at, spec in NODES.items() for each in spec.situations):
+        here = (node == at) & (attempt == each.attempt)
+        if at == Node.TARGET:
             here &= freed == ("free" in each.needed)
         known |= here
-        for field in _UNDER_WAY:
+        for field in UNDER_WAY:
             zero = fields[field].reshape(len(node), -1).any(1) == 0
             if field in each.needed:
-                fields.check(~here | ~zero, field, f"one at {each.node.name}")
+                fields.check(~here | ~zero, field, f"one at {at.name}")
             elif field not in each.allowed:
-                fields.check(~here | zero, field, f"0 at {each.node.name}")
-        if each.mover is not None:
-            side = fields.active if each.mover == 0 else 1 - fields.active
-            fields.check(~here | (fields.mover == side), "mover", f"the other at {each.node.name}")
+                fields.check(~here | zero, field, f"0 at {at.name}")
+        good = ~here | (fields.mover == sides[each.mover])
+        fields.check(good, "mover", f"the other at {at.name}")
     fields.check(known, "attempt", lambda at: f"another at {Node(int(node[at])).name}")
     running = node != Node.END
     turn = np.where(running, fields["phase"] % ARMIES, fields.active)
@@ -438,7 +397,7 @@ def _check_pending(fields: _States) -> None:
     lies = (fields["in_play"][rows, target // SPELLS] >> (target % SPELLS)) & 1
     fields.check((fields["target"] == 0) | (lies != 0), "target", "a spell in play")
     dice = fields["faces"].sum(1) + fields["held"].sum(1)
-    rolled = (node == Node.KEEP_CASTING) | (node == Node.KEEP_DISPEL)
+    rolled = np.isin(node, KEEPING)
     fields.check(~rolled[:, None] | ((dice >= 1) & (dice <= DICE))[:, None], "faces", _SOME_DICE)
     wizard = np.where(
         node == Node.DISPEL_POOL, fields["joined"].astype(np.int64) - 1, _caster(fields)
@@ -509,7 +468,7 @@ def _check_casters(fields: _States) -> None:
     spell = np.maximum(fields["spell"].astype(np.int64) - 1, 0)
     bound = fields.of_member("spells", "bound", active, spell) != 0
     wizard = _caster(fields)
-    before = np.isin(node, (Node.TARGET, Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE))
+    before = np.isin(node, CAST_CHOICES)
     before &= fields["free"] == 0
     ready = np.where(bound, (node == Node.TARGET) & bearing[rows, wizard], able[rows, wizard])
     rolls = (node == Node.POOL_DICE) & (fields["reserve"] > 0)

@@ -7,20 +7,21 @@ left casts like one of Level 1, and three wounds are like two if only one can st
 Observations show them as they are, so what a policy of observations does must not be merged.
 
 Both look ahead at what may still be lost; what a miscast can cost is the table of
-`wfb_gym.engine.effects`.
+`wfb_gym.packing.effects`.
 """
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine.effects import (
-    COSTS_CASTER_WOUNDS,
-    COSTS_LEVEL,
-    COSTS_OTHER_WIZARDS_WOUNDS,
-)
 from wfb_gym.engine.hidden_items import uses_at_most
+from wfb_gym.engine.nodes import BEFORE_DICE, NODES, STRIKE_ROLLS, bits_of
 from wfb_gym.engine.queries import bit, caster_of, last_phase, lowest, without
 from wfb_gym.engine.scoring import unit_threshold, wizard_threshold
 from wfb_gym.engine.state import MAX_PMF, DispelAttempt, Node, State
 from wfb_gym.engine.targets import flees, models_left
+from wfb_gym.packing.effects import (
+    COSTS_CASTER_WOUNDS,
+    COSTS_LEVEL,
+    COSTS_OTHER_WIZARDS_WOUNDS,
+)
 from wfb_gym.packing.records import UNBOUNDED, Duration, PackedScenario
 from wfb_gym.rules.morale import needs_panic_test
 from wfb_gym.rules.sharing import SPARES_CHARACTERS
@@ -79,54 +80,17 @@ def canonicalise(packed: PackedScenario, state: State) -> None:
                 state.level[army, wizard] = level
 
 
-_BEFORE_DICE = (
-    Node.ROLL_LOCK,
-    Node.ROLL_RALLY,
-    Node.ROLL_STORED,
-    Node.ROLL_SPELLS,
-    Node.SWAP_SPELL,
-    Node.ROLL_COMET,
-    Node.ROLL_RADIUS,
-    Node.ROLL_STRIKE,  # this and the next, a Comet's
-    Node.ROLL_HITS,
-    Node.ROLL_SHARE,
-)
-_WITH_DICE = (
-    Node.NOMINATE,
-    Node.ITEM,
-    Node.RESERVE_DICE,
-    Node.POOL_DICE,
-    Node.KEEP_CASTING,
-    Node.DISPEL,
-    Node.DISPEL_RESERVE,
-    Node.DISPEL_POOL,
-    Node.KEEP_DISPEL,
-    Node.FREE_SPELL,
-    Node.IN_PLAY,
-    Node.TARGET,
-    Node.STORE_DICE,
-    Node.ROLL_CASTING,
-    Node.REROLL_CASTING,
-    Node.ROLL_DISPEL,
-    Node.REROLL_DISPEL,
-    Node.ROLL_MISCAST,
-    Node.ROLL_HIT,
-    Node.ROLL_WOUNDS,
-    Node.ROLL_FORGET,
-    Node.ROLL_PANIC,
-    Node.END,
-)
-_BITS_BEFORE_DICE = sum(1 << node for node in _BEFORE_DICE)
-_BITS_WITH_DICE = sum(1 << node for node in _WITH_DICE)
+_BEFORE_DICE = bits_of((*BEFORE_DICE, *STRIKE_ROLLS))  # a Comet strikes before them
+_WITH_DICE = bits_of(NODES) & ~_BEFORE_DICE
 
 
 @jit
 def _before_dice(state: State) -> bool:
     """Whether the phase's dice are still to come, and what wizards are decides how many."""
     here = 1 << int64(state.node)
-    if here & _BITS_WITH_DICE:
+    if here & _WITH_DICE:
         return False
-    if here & _BITS_BEFORE_DICE:
+    if here & _BEFORE_DICE:
         return True
     raise AssertionError("whether dice are there at this node is undefined")
 

@@ -9,7 +9,7 @@ import numpy as np
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.dispelling import forgotten_on, resolve_forget
 from wfb_gym.engine.generator import Rng, next_word
-from wfb_gym.engine.hidden_items import resolve_deal
+from wfb_gym.engine.hidden_items import deal_pmf, resolve_deal
 from wfb_gym.engine.miscasts import (
     current_effect,
     hit_models,
@@ -20,6 +20,7 @@ from wfb_gym.engine.miscasts import (
     wounds_pmf,
 )
 from wfb_gym.engine.morale import resolve_panic, resolve_rally, tested_leadership
+from wfb_gym.engine.nodes import Dice, bits_of, nodes_with
 from wfb_gym.engine.outcomes import OUTCOME_FAIL, OUTCOME_WORKS, one_die
 from wfb_gym.engine.queries import bit, caster_of
 from wfb_gym.engine.roll_results import (
@@ -51,6 +52,10 @@ _DICE_PER_WORD = 10
 _FRACTION_BITS = 58
 _FRACTION = (1 << _FRACTION_BITS) - 1
 _UNIT = 1.0 / (1 << 53)
+_DRAWN = bits_of(nodes_with(Dice.WOUNDS, Dice.DEAL))
+_TOTAL = bits_of(nodes_with(Dice.TOTAL))
+_ONE_DIE = bits_of(nodes_with(Dice.ONE_DIE))
+_MORALE = bits_of(nodes_with(Dice.MORALE))
 
 
 @jit
@@ -63,8 +68,8 @@ def miscast_table_of(packed: PackedScenario, state: State) -> int:
 
 @jit
 def has_pmf(node: int) -> bool:
-    """Whether one draw decides the node, from the probabilities of 0, 1, 2 ... wounds or hits."""
-    return node in (Node.ROLL_STRIKE, Node.ROLL_WOUNDS, Node.ROLL_HITS, Node.ROLL_SHARE)
+    """Whether one draw decides the node, from the probabilities of the outcomes 0, 1, 2 ..."""
+    return (_DRAWN >> node) & 1 != 0
 
 
 @jit(forceinline=False)
@@ -74,41 +79,32 @@ def write_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
         return strike_pmf(packed, state, work)
     if state.node == Node.ROLL_WOUNDS:
         return wounds_pmf(packed, state, work)
+    if state.node == Node.DEAL:
+        return deal_pmf(packed, state, work)
     strike = current_strike(packed, state)
     if state.node == Node.ROLL_HITS:
         return hits_pmf(packed, strike, work)
     if state.node == Node.ROLL_SHARE:
         return share_pmf(packed, state, strike, work)
-    raise AssertionError("no probabilities of wounds are defined at this node")
-
-
-@jit(forceinline=False)
-def write_deal(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    """Write the chances of each set of hidden items to `work.pmf`; returns how many there are."""
-    side = packed.armies[state.mover]
-    for kind in range(side.n_kinds):
-        work.pmf[kind] = side.kind_chances[kind]
-    return int64(side.n_kinds)
+    raise AssertionError("no probabilities are defined at this node")
 
 
 @jit
 def is_cast_or_dispel_roll(node: int) -> bool:
     """Whether casting or dispel dice are rolled at this node, first or again."""
-    return node in (
-        Node.ROLL_CASTING, Node.REROLL_CASTING, Node.ROLL_DISPEL, Node.REROLL_DISPEL,
-    )  # fmt: skip
+    return (_TOTAL >> node) & 1 != 0
 
 
 @jit
 def is_one_die(node: int) -> bool:
     """Whether one D6 that reaches a number decides the node."""
-    return node in (Node.ROLL_LOCK, Node.ROLL_FORGET, Node.ROLL_COMET, Node.ROLL_STORED)
+    return (_ONE_DIE >> node) & 1 != 0
 
 
 @jit
 def is_morale_roll(node: int) -> bool:
     """Whether 2D6 against Leadership decide the node."""
-    return node == Node.ROLL_RALLY or node == Node.ROLL_PANIC
+    return (_MORALE >> node) & 1 != 0
 
 
 @jit
@@ -125,7 +121,7 @@ def dice_in_roll(packed: PackedScenario, state: State) -> int:
         return 1
     if is_morale_roll(node):
         return MORALE_DICE
-    if has_pmf(node) or node == Node.ROLL_SPELLS or node == Node.DEAL:
+    if has_pmf(node) or node == Node.ROLL_SPELLS:
         return 0
     raise AssertionError("no number of dice is defined at this node")
 
@@ -241,10 +237,7 @@ def _draw(packed: PackedScenario, state: State, rng: Rng, work: WorkSpace) -> in
                 drawn |= spell
                 left -= 1
         return drawn
-    if state.node == Node.DEAL:
-        count = write_deal(packed, state, work)
-    else:
-        count = write_pmf(packed, state, work)
+    count = write_pmf(packed, state, work)
     point = float(next_word(rng) >> np.uint64(11)) * _UNIT
     chosen = 0
     for k in range(count):
@@ -262,7 +255,7 @@ def sample(packed: PackedScenario, state: State, rng: Rng, work: WorkSpace) -> i
 
     The generator moves on, the state does not; `work.faces` holds the dice afterwards.
     """
-    if has_pmf(state.node) or state.node == Node.ROLL_SPELLS or state.node == Node.DEAL:
+    if has_pmf(state.node) or state.node == Node.ROLL_SPELLS:
         return _draw(packed, state, rng, work)
     roll_dice(rng, dice_in_roll(packed, state), work)
     return outcome_of_roll(packed, state, work)

@@ -18,7 +18,6 @@ from wfb_gym.engine.chance import (
     is_one_die,
     miscast_table_of,
     needed,
-    write_deal,
     write_pmf,
 )
 from wfb_gym.engine.dispelling import dispel_probability_of
@@ -213,8 +212,6 @@ def chance_outcomes(
         return _hit_outcomes(packed, state, found, start)
     if has_pmf(node):
         return _add_all(found, start, work.pmf, write_pmf(packed, state, work))
-    if node == Node.DEAL:
-        return _add_all(found, start, work.pmf, write_deal(packed, state, work))
     if node == Node.ROLL_SPELLS:
         return _spell_outcomes(packed, state, found, start)
     if node == Node.ROLL_RADIUS:

@@ -8,7 +8,7 @@ it is made or declared (ours, after the custom of tournaments).
 """
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine.state import Node, State
+from wfb_gym.engine.state import Node, State, WorkSpace
 from wfb_gym.packing.records import PackedScenario
 
 
@@ -35,6 +35,15 @@ def resolve_deal(packed: PackedScenario, state: State, kind: int) -> None:
         state.items[army, item] = packed.armies[army].kind_uses[kind, item]
     state.cursor += 1
     next_deal(packed, state)
+
+
+@jit(forceinline=False)
+def deal_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
+    """Write the probability of each set to `work.pmf`; return how many there are."""
+    side = packed.armies[state.mover]
+    for kind in range(side.n_kinds):
+        work.pmf[kind] = side.kind_chances[kind]
+    return int64(side.n_kinds)
 
 
 @jit

@@ -4,9 +4,9 @@
 """
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine.effects import COSTS_CASTING
 from wfb_gym.engine.miscasts import probability_to_wound
 from wfb_gym.engine.scoring import points_of_models, points_of_unit, points_of_wizard
+from wfb_gym.packing.effects import COSTS_CASTING
 from wfb_gym.packing.records import EffectKind, PackedScenario
 from wfb_gym.scenario.sizes import UNITS
 

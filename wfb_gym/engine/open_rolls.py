@@ -7,8 +7,8 @@ of a fixed number of dice are in `wfb_gym.engine.chance.outcome_of_roll`.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from wfb_gym.engine.chance import has_pmf
 from wfb_gym.engine.miscasts import current_effect, hit_profile, most_wounds
+from wfb_gym.engine.nodes import OPEN_ROLLS
 from wfb_gym.engine.queries import bit
 from wfb_gym.engine.shared_hits import hits_on_victim, members_left
 from wfb_gym.engine.spell_selection import draws
@@ -43,7 +43,7 @@ class OpenRoll(NamedTuple):
 
 def is_open_roll(state: State) -> bool:
     """Whether the number of dice of the chance node follows from what they show."""
-    return bool(has_pmf(int(state.node)) or state.node == Node.ROLL_SPELLS)
+    return int(state.node) in OPEN_ROLLS
 
 
 def read_open_roll(packed: PackedScenario, state: State, faces: Sequence[int]) -> OpenRoll:

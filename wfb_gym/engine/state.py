@@ -7,7 +7,7 @@ counter and no generator. What the scenario fixes stands in `wfb_gym.packing.rec
 Code that branches on an enumeration, here or in `wfb_gym.packing.records`, names every member
 that can reach it and ends in `raise AssertionError("...")`, so that a new member is never taken
 for another one. Tuples of members serve as well as chains; that an effect of a miscast is missing
-from the table of `wfb_gym.engine.effects` shows on import.
+from the table of `wfb_gym.packing.effects` shows on import.
 """
 
 from enum import IntEnum

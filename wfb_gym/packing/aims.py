@@ -38,7 +38,7 @@ from wfb_gym.rules.sharing import shared_pmfs, spares_characters
 from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.battlefield import target_code
 from wfb_gym.scenario.characters import Character, Wizard
-from wfb_gym.scenario.effects import PICKED, Damage, SpellEffect
+from wfb_gym.scenario.effects import PICKED, SPELL_FLAGS, Damage, SpellEffect
 from wfb_gym.scenario.errors import Problem, ScenarioError
 from wfb_gym.scenario.scenario import Scenario
 from wfb_gym.scenario.sizes import (
@@ -50,7 +50,7 @@ from wfb_gym.scenario.sizes import (
     TARGETS,
     UNITS,
 )
-from wfb_gym.scenario.slots import SpellSlot, identities_to_mark, spell_slots
+from wfb_gym.scenario.slots import SpellSlot, identities_to_mark
 from wfb_gym.scenario.units import Unit
 from wfb_gym.seats import SEATS
 
@@ -122,7 +122,7 @@ class AimPacker:
     def __init__(self, packed: records.PackedScenario, scenario: Scenario) -> None:
         self.packed = packed
         self.scenario = scenario
-        self._slots = [spell_slots(army, scenario.catalogue) for army in scenario.armies]
+        self._slots = [slots.spells for slots in scenario.slots]
         self.pmfs = _Pool(packed["pmfs"], "chances of casualties in all")
         self.hits = _Pool(packed["hits"], "numbers of models struck in all")
         self.strikes = _Pool(packed["strikes"], "units struck by all spells together")
@@ -147,10 +147,9 @@ class AimPacker:
                     continue
                 self.packed.targets = True
                 spell.targeted = True
-                spell.gains_wound = effect.gains_wound
-                spell.heals = effect.heals
+                for flag in SPELL_FLAGS:
+                    spell[flag] = getattr(effect, flag)
                 spell.needs_flight = effect.needs == "fleeing" and effect.target in PICKED
-                spell.rallies = effect.rallies
                 packed.healing |= int(effect.heals) << index
                 if slot.spell.identity in marks:
                     mark = marks.index(slot.spell.identity)

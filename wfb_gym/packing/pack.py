@@ -1,17 +1,19 @@
 """From a scenario to the arrays that the engine reads (`wfb_gym.packing.records`)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from wfb_gym._records import Record, Records, new_records
 from wfb_gym.packing import records
+from wfb_gym.packing.effects import EFFECT_COSTS, Cost
 from wfb_gym.packing.records import GENERATED, UNBOUNDED, PackedArmy, PackedScenario, packed_save
 from wfb_gym.rules.pools import BASE_POWER_DICE
 from wfb_gym.scenario import slots
 from wfb_gym.scenario.army import Army
+from wfb_gym.scenario.capacity import capacity_problems
 from wfb_gym.scenario.characters import Character, Wizard
 from wfb_gym.scenario.errors import ScenarioError
 from wfb_gym.scenario.items import BEARER_FIELDS, Item
-from wfb_gym.scenario.rulesets import Hits, MiscastEffect, Recast, Ruleset, Wounds
+from wfb_gym.scenario.rulesets import MiscastEffect, Recast, Ruleset
 from wfb_gym.scenario.scenario import Scenario
 from wfb_gym.scenario.sizes import MAX_WOUNDS
 from wfb_gym.scenario.units import Unit
@@ -32,7 +34,7 @@ def pack(scenario: Scenario) -> Records[PackedScenario]:
     Raises:
         ScenarioError: there is more of something than the arrays hold.
     """
-    problems = slots.capacity_problems(scenario)
+    problems = capacity_problems(scenario)
     if problems:
         raise ScenarioError("scenario", problems)
     rules = scenario.rules_in_force
@@ -47,15 +49,15 @@ def pack(scenario: Scenario) -> Records[PackedScenario]:
     _pack_contacts(packed, scenario)
     table_names = list(scenario.miscast_tables_in_use)
     targeted = False
-    for army, target in zip(scenario.armies, packed.armies, strict=True):
-        _pack_army(target, army, rules, scenario.catalogue)
+    for army, held, target in zip(scenario.armies, scenario.slots, packed.armies, strict=True):
+        _pack_army(target, army, rules, held, scenario.catalogue)
         for wizard, who in zip(target.wizards, army.wizards, strict=False):
             wizard.miscast_table = table_names.index(scenario.miscast_table_of(army, who))
             wizard.draws = scenario.spells_drawn(who)
             packed.draws |= who.rolls_spells
         packed.stores |= bool(target.items["stores"].any())
         packed.deals |= bool(army.hidden)
-        spells = [slot.spell for slot in slots.spell_slots(army, scenario.catalogue)]
+        spells = [slot.spell for slot in held.spells]
         packed.delayed |= any(spell.is_delayed for spell in spells)
         targeted |= any(spell.effect is not None for spell in spells)
     packed.destroys_bound = rules.destroy_bound and any(
@@ -76,7 +78,11 @@ def _copy(packed: Record, model: object, *fields: str) -> None:
 
 
 def _pack_army(
-    packed: PackedArmy, army: Army, rules: Ruleset, catalogue: Mapping[str, Item]
+    packed: PackedArmy,
+    army: Army,
+    rules: Ruleset,
+    held: slots.ArmySlots,
+    catalogue: Mapping[str, Item],
 ) -> None:
     packed.base_power = BASE_POWER_DICE
     packed.base_dispel = slots.base_dispel_dice(army)
@@ -95,19 +101,18 @@ def _pack_army(
             _pack_wizard(wizard, who, catalogue)
         if wizard.daemons:
             packed.units[wizard.unit - 1].caster = index + 1
-    items = slots.item_slots(army, catalogue)
-    packed.n_items = len(items)
-    for slot, item in zip(items, packed.items, strict=False):
+    packed.n_items = len(held.items)
+    for slot, item in zip(held.items, packed.items, strict=False):
         _pack_item(item, slot)
         packed.rerolls |= bool(item.reroll_cast or item.reroll_dispel)
     packed.n_kinds = len(army.hidden)
     weights = sum(kind.weight for kind in army.hidden)
     for kind, dealt in enumerate(army.hidden):
         packed.kind_chances[kind] = dealt.weight / weights
-        for index, slot in enumerate(items):
+        for index, slot in enumerate(held.items):
             copies = slot.copies + (slot.hidden[kind] if slot.hidden else 0)
             packed.kind_uses[kind, index] = slot.uses_each * copies
-    _pack_spells(packed, army, rules.in_play_recast, catalogue)
+    _pack_spells(packed, army, held.spells, rules.in_play_recast)
 
 
 def _pack_character(
@@ -148,9 +153,8 @@ def _pack_wizard(packed: records.PackedWizard, who: Wizard, catalogue: Mapping[s
 
 
 def _pack_spells(
-    packed: PackedArmy, army: Army, recast: Recast, catalogue: Mapping[str, Item]
+    packed: PackedArmy, army: Army, known: Sequence[slots.SpellSlot], recast: Recast
 ) -> None:
-    known = slots.spell_slots(army, catalogue)
     packed.n_spells = len(known)
     wizards = packed.wizards
     for index, (slot, target) in enumerate(zip(known, packed.spells, strict=False)):
@@ -250,21 +254,34 @@ def _pack_miscasts(packed: PackedScenario, scenario: Scenario) -> None:
             totals = slice(row.roll[0], row.roll[1] + 1)
             rows_of_totals[index, totals] = rows.index(row.effects)
     packed.n_miscast_rows = len(rows)
-    kinds = [[effect.kind for effect in row] for row in rows]
-    packed.wounds_others = any("other_wizards_wounds" in row for row in kinds)
-    packed.miscast_levels = max((row.count("level_lost") for row in kinds), default=0)
-    packed.miscast_spells = max((row.count("free_spell") for row in kinds), default=0)
-    wounds = [
-        sum(int(effect.dice[1:]) for effect in row if isinstance(effect, Hits | Wounds))
-        + sum(effect.kind == "caster_hit" for effect in row)
+    _pack_most_costs(packed, rows)
+
+
+def _pack_most_costs(packed: PackedScenario, rows: Sequence[tuple[MiscastEffect, ...]]) -> None:
+    """Pack the most that one row of a miscast table costs."""
+    costs = [
+        [(EFFECT_COSTS[_kind_of(effect)], getattr(effect, "dice", "D1")) for effect in row]
         for row in rows
     ]
-    removed = any("caster_removed" in row for row in kinds)
-    packed.miscast_wounds = UNBOUNDED if removed else min(max(wounds, default=0), MAX_WOUNDS)
+
+    def most(cost: Cost) -> int:
+        return max(
+            (sum(int(dice[1:]) for each, dice in row if each & cost) for row in costs), default=0
+        )
+
+    packed.wounds_others = bool(most(Cost.OTHER_WIZARDS_WOUNDS))
+    packed.miscast_levels = most(Cost.LEVEL)
+    packed.miscast_spells = most(Cost.FREE_SPELL)
+    wounds = most(Cost.CASTER_WOUNDS | Cost.OTHER_WIZARDS_WOUNDS)
+    packed.miscast_wounds = UNBOUNDED if most(Cost.CASTER) else min(wounds, MAX_WOUNDS)
+
+
+def _kind_of(effect: MiscastEffect) -> records.EffectKind:
+    return records.EffectKind[effect.kind.upper()]
 
 
 def _pack_effect(packed: records.PackedEffect, effect: MiscastEffect) -> None:
-    packed.kind = records.EffectKind[effect.kind.upper()]
+    packed.kind = _kind_of(effect)
     for key, value in effect:
         if key in _EFFECT_WORDS:
             packed[key] = _EFFECT_WORDS[key][value.upper()]

@@ -16,7 +16,7 @@ from wfb_gym.render.shapes import Drawing, Extent, Point, Points, Shape, extent_
 from wfb_gym.scenario.battlefield import target_code
 from wfb_gym.scenario.scenario import Scenario, explain_targets
 from wfb_gym.scenario.sizes import TARGETS
-from wfb_gym.scenario.slots import SpellSlot, spell_slots
+from wfb_gym.scenario.slots import SpellSlot
 from wfb_gym.seats import SEATS
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def draw_battlefield(
         scenario: one with a battlefield.
         battle: a position of it with its casualties and fled units, as for
             `wfb_gym.render.picture.picture`; None for the beginning.
-        spell: the army, 0 or 1, and the number among `wfb_gym.scenario.slots.spell_slots` of a
+        spell: the army, 0 or 1, and the number among `Scenario.slots`' spells of a
             spell whose range, arc of sight and legal targets are shown; None for none.
         legend: whether a line says what is shown, and lines below explain the marks.
 
@@ -273,12 +273,12 @@ def _cross(each: _Piece) -> tuple[Points, ...]:
 
 
 def spell_of(scenario: Scenario, army: int, number: int) -> SpellSlot:
-    """Return the spell of that number among an army's `spell_slots`.
+    """Return the spell of that number among an army's slots.
 
     Raises:
         ValueError: there is none.
     """
-    slots = spell_slots(scenario.armies[army], scenario.catalogue)
+    slots = scenario.slots[army].spells
     if not 0 <= number < len(slots):
         raise ValueError(f"spell: expected one of 0..{len(slots) - 1}, found {number}")
     return slots[number]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.nodes import CASTING_ROLLS, DISPEL_ROLLS, NODES
 from wfb_gym.engine.state import Node
 from wfb_gym.render import colours
 from wfb_gym.render.armies import LEGEND, STATUS_COLOURS, draw_armies, draw_unthrown
@@ -19,7 +20,6 @@ from wfb_gym.scenario import Scenario
 from wfb_gym.view.events import Event, all_as_told
 from wfb_gym.view.hidden_sets import armies_known
 from wfb_gym.view.names import ScenarioNames
-from wfb_gym.view.nodes import CASTING_ROLLS, DISPEL_ROLLS, ROLLS
 from wfb_gym.view.position import PositionView, StepView, view_position
 
 SIZE = (1280, 720)
@@ -190,7 +190,7 @@ def _draw_roll(canvas: Canvas, box: Box, roll: Event | None) -> None:
     mark = Box(title.left, title.top + px(11) // 3, title.left + px(11), title.bottom - 2)
     canvas.fill(mark, colours.ARMIES[roll.army])
     label = title._replace(left=mark.right + px(7))
-    canvas.text(label, f"Last dice, {ROLLS[roll.node]}", size, colours.FADED)
+    canvas.text(label, f"Last dice, {NODES[roll.node].words}", size, colours.FADED)
     sizes = [each * unit for each in ((16, 15, 14, 13, 12, 11) if roll.faces else (20, 16, 14, 12))]
     high = round(inner.height * (0.46 if roll.faces else 0.8))
     size, words = wrap_to_fit(roll.words, sizes, inner.width, high)

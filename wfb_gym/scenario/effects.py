@@ -6,7 +6,7 @@ Holds the models and their checks. Spells themselves are in `spells`, the dice o
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from wfb_gym.scenario.documents import validate
 from wfb_gym.scenario.errors import Problem, ScenarioError, format_value, problem_error
@@ -149,6 +149,12 @@ class Worth(StrictModel):
         return bool(self.points_per_phase or self.share_per_phase)
 
 
+class SpellFlag(NamedTuple):
+    """Marks a flag of `SpellEffect` that a packed spell has by the same name."""
+
+    words: str  # what it does, for lists of spells
+
+
 class SpellEffect(StrictModel):
     """Whom a spell may be cast at, and what it does."""
 
@@ -171,9 +177,12 @@ class SpellEffect(StrictModel):
     once: Flag = False  # its target stays affected for the rest of the battle
     damage: Damage | None = None  # its hits; None for none
     worth: Worth | None = None  # beside the damage; None for nothing
-    gains_wound: Flag = False  # the caster gains a wound if its target loses one
-    heals: Flag = False  # all lost wounds of the target come back
-    rallies: Flag = False  # a fleeing target rallies; not one below a quarter of its models
+    # the caster gains a wound if its target loses one
+    gains_wound: Annotated[Flag, SpellFlag("the caster gains the wound")] = False
+    # all lost wounds of the target come back
+    heals: Annotated[Flag, SpellFlag("all lost wounds come back")] = False
+    # a fleeing target rallies; not one below a quarter of its models
+    rallies: Annotated[Flag, SpellFlag("it rallies at once")] = False
 
     @classmethod
     def complete(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -263,6 +272,13 @@ class SpellEffect(StrictModel):
 
 EFFECT_KEYS = tuple(SpellEffect.model_fields)
 """The keys of an effect where they stand among a spell's own."""
+SPELL_FLAGS = {
+    key: mark.words
+    for key, field in SpellEffect.model_fields.items()
+    for mark in field.metadata
+    if isinstance(mark, SpellFlag)
+}
+"""Words of the flags that packed spells have by the same name."""
 
 
 def effect_of(row: Mapping[str, Any]) -> SpellEffect:

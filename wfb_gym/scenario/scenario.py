@@ -1,12 +1,12 @@
 """A whole scenario, and the checks that need more than one of its parts.
 
-Each part checks by itself what it can; whether the packed arrays have room is checked in `slots`.
+Each part checks by itself what it can; `capacity` checks whether all fits into the packed arrays.
 """
 
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any, Generic, NamedTuple, Self, TypeVar
 
 from pydantic import Field
 
@@ -28,11 +28,14 @@ from wfb_gym.scenario.fields import (
 from wfb_gym.scenario.items import BEARER_FIELDS, Item, bundled_items
 from wfb_gym.scenario.profiles import unit_profiles
 from wfb_gym.scenario.sizes import LORE_SPELLS, PHASES, TARGETS, UNITS
+from wfb_gym.scenario.slots import ArmySlots, army_slots
 from wfb_gym.scenario.spelling import spelled_out
 from wfb_gym.scenario.spells import Spell, lore_spells
 from wfb_gym.scenario.units import Unit
 from wfb_gym.seats import SEATS
 from wfb_gym.suggestions import one_of
+
+T = TypeVar("T")
 
 _WITHOUT_TARGET = {
     "caster": "itself",
@@ -218,13 +221,12 @@ class Scenario(StrictModel):
     @property
     def deployment(self) -> Deployment:
         """All units and characters on their battlefield, measured once."""
-        key = id(self)
-        kept = _DEPLOYMENTS.get(key)
-        if kept is not None and kept[0]() is self:
-            return kept[1]
-        deployment = deployment_of(self.armies, self.battlefield, self.ruleset)
-        _DEPLOYMENTS[key] = (weakref.ref(self, lambda _: _DEPLOYMENTS.pop(key, None)), deployment)
-        return deployment
+        return _DEPLOYMENTS.of(self)
+
+    @property
+    def slots(self) -> tuple[ArmySlots, ...]:
+        """Both armies' slots in the packed arrays, computed once."""
+        return _SLOTS.of(self)
 
     def aim(self, army: int, character: int, effect: SpellEffect) -> Aim:
         """Return whom a spell of a character may be cast at, and what it strikes.
@@ -252,8 +254,26 @@ class Scenario(StrictModel):
         return [*_worth_problems(self), *places]
 
 
-_DEPLOYMENTS: dict[int, tuple[weakref.ref[Scenario], Deployment]] = {}
-"""By the id of the scenario, as long as the scenario exists."""
+class _Derived(Generic[T]):
+    """Values derived once from each scenario, and kept as long as the scenario exists."""
+
+    def __init__(self, derive: Callable[[Scenario], T]) -> None:
+        self.derive = derive
+        self.kept: dict[int, tuple[weakref.ref[Scenario], T]] = {}  # by the scenario's id
+
+    def of(self, scenario: Scenario) -> T:
+        """Return the value of a scenario."""
+        key = id(scenario)
+        kept = self.kept.get(key)
+        if kept is not None and kept[0]() is scenario:
+            return kept[1]
+        value = self.derive(scenario)
+        self.kept[key] = (weakref.ref(scenario, lambda _: self.kept.pop(key, None)), value)
+        return value
+
+
+_DEPLOYMENTS = _Derived(lambda each: deployment_of(each.armies, each.battlefield, each.ruleset))
+_SLOTS = _Derived(lambda each: tuple(army_slots(army, each.catalogue) for army in each.armies))
 
 
 def explain_targets(scenario: Scenario, army: int, wizard: str, spell: str) -> list[TargetRow]:

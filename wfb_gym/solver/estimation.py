@@ -18,7 +18,6 @@ from wfb_gym.engine.keys import new_plan
 from wfb_gym.engine.state import State
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, load_scenario
-from wfb_gym.scenario.slots import item_slots
 from wfb_gym.solver.game_graph import GameGraph, Progress, TooLarge, bytes_of
 from wfb_gym.solver.potential import States
 from wfb_gym.solver.sampling import Floats, Sample, estimate_count, sample_game, sample_once
@@ -245,7 +244,7 @@ def _causes_of(scenario: Scenario, states: States, weights: Floats) -> tuple[str
         for i, who in enumerate(army.characters):
             parts = (states[name][:, side, i] for name in ("level", "wounds", "lock"))
             characters.append((bits(*parts), who.name))
-        for i, slot in enumerate(item_slots(army, scenario.catalogue)):
+        for i, slot in enumerate(scenario.slots[side].items):
             items.append((bits(states["items"][:, side, i]), slot.item.name))
     units, characters, items = (
         [pair for pair in pairs if pair[0] > 0] for pairs in (units, characters, items)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._records import Records
+from wfb_gym.engine.nodes import KEEPING, NODES, STRIKE_ROLLS, Stage
 from wfb_gym.engine.state import DispelAttempt, Node, ReturnTo, declared_counts
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario.sizes import ARMIES, CONTACTS, DICE, ITEMS, TARGETS, WIZARDS
@@ -19,65 +20,41 @@ Whole = NDArray[np.int64]
 
 FREE_TARGET = len(Node)
 """Aiming the opponent's free spell, which comes behind taking it."""
-ORDER = (
-    Node.NOMINATE,
-    Node.IN_PLAY,
-    Node.ROLL_STRIKE,
-    Node.ROLL_HIT,
-    Node.ROLL_WOUNDS,
-    Node.ROLL_MISCAST,
-    Node.ROLL_FORGET,
-    Node.REROLL_DISPEL,
-    Node.ROLL_DISPEL,
-    Node.DISPEL_POOL,
-    Node.DISPEL_RESERVE,
-    Node.DISPEL,
-    FREE_TARGET,
-    Node.FREE_SPELL,
-    Node.REROLL_CASTING,
-    Node.ROLL_CASTING,
-    Node.POOL_DICE,
-    Node.RESERVE_DICE,
-    Node.ITEM,
-    Node.TARGET,
-)
-"""Nodes of one cast, the last of the rules' order first."""
-STRIKING = (Node.ROLL_STRIKE, Node.ROLL_HITS, Node.ROLL_SHARE)
-"""Rolls of one strike: one place of a cast."""
 _ROLLS_OF_STRIKE = 2 * WIZARDS + 4
 """More than one strike has: those of its hits, two for each character in a unit, and the unit's."""
-KEEPING = {Node.KEEP_CASTING: Node.REROLL_CASTING, Node.KEEP_DISPEL: Node.REROLL_DISPEL}
-SELECTION, RALLY, LOCKS, COMETS, STORED, CASTING, IN_PLAY, STORING, PANIC = range(8, -1, -1)
-LISTED = {
-    Node.ROLL_RALLY: RALLY,
-    Node.ROLL_PANIC: PANIC,
-    Node.DEAL: SELECTION,
-    Node.ROLL_SPELLS: SELECTION,
-    Node.SWAP_SPELL: SELECTION,
-    Node.ROLL_LOCK: LOCKS,
-    Node.ROLL_COMET: COMETS,
-    Node.ROLL_RADIUS: COMETS,
-    Node.ROLL_STORED: STORED,
-    Node.STORE_DICE: STORING,
-    Node.IN_PLAY: IN_PLAY,
-}
-_PLACES: Whole = np.zeros(len(Node) + 1, np.int64)
-_PLACES[list(ORDER)] = np.arange(len(ORDER))
-_PLACES[list(KEEPING)] = _PLACES[list(KEEPING.values())]
-_PLACES[list(STRIKING)] = _PLACES[Node.ROLL_STRIKE]
-_STAGES: Whole = np.full(len(Node), CASTING, np.int64)
-_STAGES[list(LISTED)] = list(LISTED.values())
+_ROLLING_AGAIN = tuple(spec.again for spec in NODES.values() if spec.again is not None)
+
+
+def _places() -> Whole:
+    """Return places in a cast by node, the last of the rules' order first."""
+    order: list[int] = []
+    for node, spec in NODES.items():
+        if spec.stage in (Stage.CASTING, Stage.IN_PLAY):
+            order.append(node)
+        if node == Node.FREE_SPELL:
+            order.append(FREE_TARGET)
+    places: Whole = np.zeros(len(Node) + 1, np.int64)
+    places[order[::-1]] = np.arange(len(order))
+    places[list(KEEPING)] = places[list(_ROLLING_AGAIN)]
+    places[list(STRIKE_ROLLS)] = places[Node.ROLL_STRIKE]
+    return places
+
+
+_PLACES = _places()
+_STAGES: Whole = np.full(len(Node), Stage.CASTING, np.int64)
+_STAGES[list(NODES)] = [spec.stage for spec in NODES.values()]
 LONGEST = 64
 BELOW_PHASE = 44
 """Bits of a potential below those of the phases to come."""
 
 
 def stages(states: States) -> Whole:
-    """Return the stages of the phase that positions belong to; the last stage is `PANIC`, 0."""
+    """Return the stages of the phase that positions belong to (`wfb_gym.engine.nodes.Stage`)."""
     node = states["node"].astype(np.int64)
     stage = _STAGES[node]
-    stage[np.isin(node, list(STRIKING)) & (states["return_to"] == ReturnTo.COMETS)] = COMETS
-    stage[(states["attempt"] == DispelAttempt.IN_PLAY) & (stage == CASTING)] = IN_PLAY
+    landing = np.isin(node, STRIKE_ROLLS) & (states["return_to"] == ReturnTo.COMETS)
+    stage[landing] = Stage.COMETS
+    stage[(states["attempt"] == DispelAttempt.IN_PLAY) & (stage == Stage.CASTING)] = Stage.IN_PLAY
     return stage
 
 
@@ -90,7 +67,7 @@ def potentials(packed: Records[PackedScenario], states: States) -> Whole:
     """
     node = states["node"].astype(np.int64)
     cursor, strike = states["cursor"].astype(np.int64), states["strike"].astype(np.int64)
-    strikes = np.isin(node, list(STRIKING))
+    strikes = np.isin(node, STRIKE_ROLLS)
     members = 2 * (WIZARDS - states["member"].astype(np.int64)) + (node == Node.ROLL_SHARE)
     rolls = np.where(node == Node.ROLL_HITS, _ROLLS_OF_STRIKE - 1, members)
     to_strike = _ROLLS_OF_STRIKE * (ARMIES * TARGETS - strike) + rolls
@@ -102,8 +79,8 @@ def potentials(packed: Records[PackedScenario], states: States) -> Whole:
     boosts = ITEMS * DICE - declared_counts(states["declared"]).sum(axis=1)
     visits = np.select(
         [
-            np.isin(node, list(KEEPING)),
-            np.isin(node, list(KEEPING.values())),
+            np.isin(node, KEEPING),
+            np.isin(node, _ROLLING_AGAIN),
             node == Node.DISPEL,
             strikes,
         ],
@@ -130,7 +107,9 @@ def potentials(packed: Records[PackedScenario], states: States) -> Whole:
         (visits, 10),
         (_bits(own), 5),
     )
-    low = np.where(stage == CASTING, casting, np.where(stage == IN_PLAY, in_play, listed))
+    low = np.where(
+        stage == Stage.CASTING, casting, np.where(stage == Stage.IN_PLAY, in_play, listed)
+    )
     phases_left = int(packed[0].phases) - states["phase"].astype(np.int64)
     return _pack_bits((phases_left, 4), (stage, 4), (low, 40))
 

@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 from wfb_gym.engine import queries
 from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.nodes import (
+    BEFORE_BATTLE,
+)
 from wfb_gym.engine.promises import worth_in_play, worth_now
 from wfb_gym.engine.scoring import points_for_unit
 from wfb_gym.engine.state import BARS_ITEMS, Node
@@ -21,9 +24,6 @@ from wfb_gym.view.hidden_sets import (
     sets_that_may_be,
 )
 from wfb_gym.view.names import ScenarioNames
-from wfb_gym.view.nodes import (
-    BEFORE_THE_BATTLE,
-)
 
 
 class SpellStatus(Enum):
@@ -165,7 +165,7 @@ def army_name(names: ScenarioNames, army: int) -> str:
 def view_army(names: ScenarioNames, battle: Battle, army: int, is_known: bool) -> ArmyView:
     """Return the view of an army, for who knows its hidden items or does not."""
     side, state = names.scenario.armies[army], battle.state
-    in_phase = not battle.is_over and battle.node not in BEFORE_THE_BATTLE
+    in_phase = not battle.is_over and battle.node not in BEFORE_BATTLE
     casts = army == int(state.active) and in_phase
     activity = pool_kind = ""
     if in_phase:

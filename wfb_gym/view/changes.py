@@ -3,21 +3,12 @@
 from collections.abc import Iterator
 
 from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.nodes import BEFORE_DICE, CHOOSING_SPELLS, STRIKE_ROLLS
 from wfb_gym.engine.state import BARS_ITEMS, Node, ReturnTo
 from wfb_gym.engine.targets import models_left
 from wfb_gym.packing.records import Duration, Lock
 from wfb_gym.view.names import ScenarioNames, dice_phrase, own_dice_phrase, plural
-from wfb_gym.view.nodes import BEFORE_THE_BATTLE, CHOOSING_SPELLS, STRIKE_ROLLS
 
-_BEFORE_THE_DICE = (
-    Node.ROLL_LOCK,
-    Node.ROLL_COMET,
-    Node.ROLL_RADIUS,
-    Node.ROLL_STORED,
-    Node.ROLL_RALLY,
-    *BEFORE_THE_BATTLE,
-)
-"""Nodes of a phase whose dice pools are not generated yet."""
 LOCKS = {
     Lock.PHASE_END: "casts no more in this phase",
     Lock.OWN_NEXT_PHASE: "casts no more until its own next phase",
@@ -124,7 +115,7 @@ def _describe_spells(
 def _has_dice(battle: Battle) -> bool:
     """Whether the phase's dice pools are generated."""
     landing = battle.node in STRIKE_ROLLS and battle.state.return_to == ReturnTo.COMETS
-    return not (landing or battle.node in _BEFORE_THE_DICE)
+    return not (landing or battle.node in BEFORE_DICE)
 
 
 def describe_next_phase(names: ScenarioNames, before: Battle, after: Battle) -> Iterator[str]:

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.nodes import NODES
 from wfb_gym.engine.promises import worth_now, worth_of_aim
 from wfb_gym.engine.state import Node
 from wfb_gym.engine.targets import aim_at
@@ -11,7 +12,6 @@ from wfb_gym.scenario.spells import Spell
 from wfb_gym.view.decisions import ActionView, describe_choices
 from wfb_gym.view.effects import item_words, spell_words
 from wfb_gym.view.names import NO_TARGET, ScenarioNames, dice_phrase
-from wfb_gym.view.nodes import DECISIONS
 from wfb_gym.view.odds import cast_odds, points_at_stake
 
 
@@ -44,7 +44,7 @@ def view_decision(names: ScenarioNames, battle: Battle) -> DecisionView:
 
 def question(names: ScenarioNames, battle: Battle) -> str:
     """Return what an army is asked at its decision; of a swap, what the new spell does too."""
-    words = DECISIONS[battle.node].question
+    words = NODES[battle.node].question
     if battle.node != Node.SWAP_SPELL:
         return words
     army = battle.mover

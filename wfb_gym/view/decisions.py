@@ -11,6 +11,7 @@ from typing import NamedTuple
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.casting import any_double_is_irresistible, cast_bonus, may_be_irresistible
+from wfb_gym.engine.nodes import CAST_CHOICES, KEEPING, NODES, Choice
 from wfb_gym.engine.queries import declared_uses
 from wfb_gym.engine.state import DispelAttempt, Node
 from wfb_gym.engine.targets import aim_at, resistance
@@ -20,11 +21,9 @@ from wfb_gym.rules.dice import FACES, roll_counts
 from wfb_gym.rules.dispelling import dispel_chance
 from wfb_gym.scenario.sizes import SPELLS
 from wfb_gym.view.names import NO_TARGET, ScenarioNames, dice_phrase
-from wfb_gym.view.nodes import DECISIONS
 from wfb_gym.view.rolls import added_to_dispel, describe_kept_roll, number_to_match
 
-_CAST_BEGINS = (Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE, Node.TARGET)
-_BY_WIZARD = (*_CAST_BEGINS, Node.KEEP_CASTING)
+_BY_WIZARD = (*CAST_CHOICES, Node.KEEP_CASTING)
 """Decisions whose subject is the wizard that casts, not the army."""
 _VERBS = {"at": "aims at", "dispel": "tries to dispel", "try": "tries", "re-roll": "re-rolls"}
 """Third person of the verbs that do not just take an s."""
@@ -61,43 +60,50 @@ def describe_action(names: ScenarioNames, before: Battle, action: int, after: Ba
 
 def _describe_choice(names: ScenarioNames, before: Battle, action: int, after: Battle) -> str:
     """Describe an action that throws no dice."""
-    mover, node = before.mover, before.node
-    if action == actions.PASS:
-        return DECISIONS[node].passes
-    if action < actions.FIRST_ITEM:
-        dice = action - actions.FIRST_DICE
-        if node in (Node.RESERVE_DICE, Node.DISPEL_RESERVE):
-            return f"take {dice_phrase(dice)} of its own"
-        if node == Node.STORE_DICE:
-            return f"keep {dice_phrase(dice)}"
-        raise ValueError(f"action: expected no dice at {node.name}, found {action}")
-    if action < actions.FIRST_REROLL:
-        return f"use {names.item(mover, action - actions.FIRST_ITEM)}"
-    if action == actions.REROLL_ALL:
-        return "re-roll all"
-    if action < actions.FIRST_WIZARD:
-        return f"re-roll a {action - actions.FIRST_REROLL + 1}"
-    if action < actions.FIRST_CAST:
-        return f"add dice of {names.characters[mover][action - actions.FIRST_WIZARD]}'s own"
-    if action < actions.FIRST_IN_PLAY:
-        spell = action - actions.FIRST_CAST
-        if node == Node.SWAP_SPELL:
-            first = names.first_of_lore(before, mover, spell)
-            return f"swap {names.spell_name(mover, spell)} for {names.spell_name(mover, first)}"
-        at = names.at_pending_target(after) if after.node == Node.DISPEL else ""
-        return f"cast {names.spell(mover, spell)}{at}"
-    if action < actions.FIRST_TARGET:
-        side, spell = divmod(action - actions.FIRST_IN_PLAY, SPELLS)
+    choice = Choice.of(action)
+    words, number = NODES[before.node].actions[choice], action - choice.value.start
+    return words.format(*_chosen(names, before, choice, number, after))
+
+
+def _chosen(
+    names: ScenarioNames, before: Battle, choice: Choice, number: int, after: Battle
+) -> tuple[str, ...]:
+    """Return what an action chooses; `number` counts the actions of its kind."""
+    mover = before.mover
+    if choice in (Choice.PASS, Choice.REROLL_ALL):
+        return ()
+    if choice is Choice.DICE:
+        return (dice_phrase(number),)
+    if choice is Choice.ITEM:
+        return (names.item(mover, number),)
+    if choice is Choice.REROLL:
+        return (str(number + 1),)
+    if choice is Choice.WIZARD:
+        return (names.characters[mover][number],)
+    if choice is Choice.CAST:
+        return _named_spell(names, before, number, after)
+    if choice is Choice.IN_PLAY:
+        side, spell = divmod(number, SPELLS)
         owner = mover if side == 0 else 1 - mover
-        name = names.spell_name(owner, spell)
-        if node == Node.NOMINATE:
-            return f"end {name}"
-        if node == Node.IN_PLAY:
-            return f"try to dispel {name}{_mark_of_own(mover, owner)}"
-        raise ValueError(f"action: expected no spell in play at {node.name}, found {action}")
-    spell = int(before.state.free or before.state.spell) - 1
-    aim = aim_at(before.packed, mover, spell, action - actions.FIRST_TARGET)
-    return f"at {names.target_of_aim(before, mover, spell, aim + 1) or NO_TARGET}"
+        own = _mark_of_own(mover, owner) if before.node == Node.IN_PLAY else ""
+        return (names.spell_name(owner, spell) + own,)
+    if choice is Choice.TARGET:
+        spell = int(before.state.free or before.state.spell) - 1
+        aim = aim_at(before.packed, mover, spell, number)
+        return (names.target_of_aim(before, mover, spell, aim + 1) or NO_TARGET,)
+    raise AssertionError(f"actions of the kind {choice.name} have no words")
+
+
+def _named_spell(
+    names: ScenarioNames, before: Battle, spell: int, after: Battle
+) -> tuple[str, ...]:
+    """Return a spell that is cast, with its target if it is settled; or swapped, and for what."""
+    mover = before.mover
+    if before.node == Node.SWAP_SPELL:
+        first = names.first_of_lore(before, mover, spell)
+        return names.spell_name(mover, spell), names.spell_name(mover, first)
+    at = names.at_pending_target(after) if after.node == Node.DISPEL else ""
+    return (names.spell(mover, spell) + at,)
 
 
 def describe_dice(names: ScenarioNames, before: Battle, after: Battle) -> ActionView:
@@ -186,7 +192,7 @@ def _dice_with_origins(before: Battle, after: Battle, extra: int, source: str) -
 def describe_decision(names: ScenarioNames, before: Battle, code: int, after: Battle) -> str:
     """Describe a decision as a player would, without a full stop; `code` is the engine's."""
     verb, _, rest = describe_action(names, before, code, after).text.partition(" ")
-    if verb == "cast" and after.node in _CAST_BEGINS:
+    if verb == "cast" and after.node in CAST_CHOICES:
         verb, rest = "begins", f"to cast {rest}"
     else:
         verb = _VERBS.get(verb, f"{verb}s")
@@ -202,7 +208,7 @@ def describe_decision(names: ScenarioNames, before: Battle, code: int, after: Ba
         outright = item.dispel_use == DispelUse.AUTOMATIC and after.node != Node.ROLL_FORGET
         if pending and outright:
             text += f": {names.spell_name(*pending)} is dispelled"
-    if before.node in (Node.KEEP_CASTING, Node.KEEP_DISPEL) and after.node not in (
+    if before.node in KEEPING and after.node not in (
         Node.REROLL_CASTING,
         Node.REROLL_DISPEL,
     ):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from wfb_gym.scenario.effects import Damage, SpellEffect, Worth
+from wfb_gym.scenario.effects import SPELL_FLAGS, Damage, SpellEffect, Worth
 from wfb_gym.scenario.items import Item
 from wfb_gym.scenario.spells import Spell
 
@@ -46,12 +46,7 @@ def effect_words(effect: SpellEffect) -> str:
         parts.append(damage_words(effect.damage))
         if effect.near is not None and effect.near.extra is not None:
             parts.append(f"{effect.near.extra} more where it touches")
-    if effect.gains_wound:
-        parts.append("the caster gains the wound")
-    if effect.heals:
-        parts.append("all lost wounds come back")
-    if effect.rallies:
-        parts.append("it rallies at once")
+    parts += [words for flag, words in SPELL_FLAGS.items() if getattr(effect, flag)]
     return "; ".join(parts)
 
 

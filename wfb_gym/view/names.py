@@ -12,7 +12,6 @@ from wfb_gym.packing.records import FIRST_POINT, Duration, PackedScenario
 from wfb_gym.rules.dice import FACES
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import NO_BEARER, SPELLS, TARGETS, UNITS
-from wfb_gym.scenario.slots import item_slots, spell_slots
 
 NO_TARGET = "no target"
 
@@ -26,11 +25,11 @@ class ScenarioNames:
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
-        armies, catalogue = scenario.armies, scenario.catalogue
+        armies, slots = scenario.armies, scenario.slots
         seats = ("the caster", "the dispeller")
         self.armies = [army.name or seat for army, seat in zip(armies, seats, strict=True)]
-        self.spells = [spell_slots(army, catalogue) for army in armies]
-        self.items = [item_slots(army, catalogue) for army in armies]
+        self.spells = [each.spells for each in slots]
+        self.items = [each.items for each in slots]
         self.characters = [[each.name for each in army.characters] for army in armies]
         self.units = [[unit.name for unit in army.units] for army in armies]
         by_tally = scenario.rules_in_force.scoring == "victory_points"

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_IN_PLAY, PASS
 from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.nodes import CAST_CHOICES, DISPEL_CHOICES
 from wfb_gym.engine.promises import worth_now, worth_of_aim, worth_of_pending
 from wfb_gym.engine.queries import dispel_bonus
 from wfb_gym.engine.state import Node
@@ -22,8 +23,6 @@ from wfb_gym.view.names import ScenarioNames, spell_title
 
 DISPEL_DICE = range(1, 7)
 """Dispel dice that odds of a cast have chances for."""
-_CAST_CHOICES = (Node.TARGET, Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE)
-"""Decisions between a spell's name and its dice."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,7 @@ def cast_odds(names: ScenarioNames, battle: Battle) -> dict[str, SpellOdds]:
             if FIRST_CAST <= code < FIRST_IN_PLAY:
                 at_hand[code - FIRST_CAST] = battle.copy()
                 at_hand[code - FIRST_CAST].act(code)
-    elif battle.node in (*_CAST_CHOICES, Node.ROLL_CASTING):
+    elif battle.node in (*CAST_CHOICES, Node.ROLL_CASTING):
         at_hand[int(battle.state.spell) - 1] = battle
     found = {}
     for spell, after in at_hand.items():
@@ -115,7 +114,7 @@ def _rolls(battle: Battle) -> Iterator[Battle]:
     """Yield the rolls that a cast may lead to, at the first target and without an item."""
     if battle.node == Node.ROLL_CASTING:
         yield battle
-    elif battle.node in _CAST_CHOICES:
+    elif battle.node in CAST_CHOICES:
         legal = battle.legal_actions()
         for code in {Node.TARGET: legal[:1], Node.ITEM: [PASS]}.get(battle.node, legal):
             after = battle.copy()
@@ -192,7 +191,7 @@ def _stopped(battle: Battle, army: int, totals: dict[int, Fraction]) -> tuple[fl
 
 def dispel_odds(names: ScenarioNames, battle: Battle) -> list[DispelOdds]:
     """Return the odds of every number of dice that the mover may throw against a spell now."""
-    if battle.node not in (Node.DISPEL, Node.DISPEL_RESERVE, Node.DISPEL_POOL):
+    if battle.node not in DISPEL_CHOICES:
         return []
     is_cast = battle.state.spell or battle.state.free
     worth = points_at_stake(names, battle) if is_cast else 0.0

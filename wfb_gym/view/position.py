@@ -10,20 +10,19 @@ from typing import NamedTuple
 from wfb_gym.engine import queries
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.morale import tested_leadership
+from wfb_gym.engine.nodes import (
+    BEFORE_BATTLE,
+    CASTING_ROLLS,
+    DISPEL_ROLLS,
+    NODES,
+    STRIKE_ROLLS,
+)
 from wfb_gym.engine.state import DispelAttempt, Node
 from wfb_gym.engine.strikes import strike_on_victim
 from wfb_gym.scenario.sizes import DICE, SPELLS, TARGETS
 from wfb_gym.view.armies import ArmyView, army_name, view_army
 from wfb_gym.view.hidden_sets import EVERYBODY, armies_known, veiled
 from wfb_gym.view.names import ScenarioNames, dice_phrase, own_dice_phrase, points_phrase
-from wfb_gym.view.nodes import (
-    BEFORE_THE_BATTLE,
-    CASTING_ROLLS,
-    DECISIONS,
-    DISPEL_ROLLS,
-    ROLLS,
-    STRIKE_ROLLS,
-)
 from wfb_gym.view.rolls import faces_on_table
 
 LEVEL = 0.05
@@ -99,7 +98,7 @@ def view_position(
     battle = veiled(battle, known)
     phase, phases = int(battle.state.phase), int(battle.packed.phases)
     stage = f"phase {phase + 1} of {phases}"
-    if battle.is_over or battle.node in BEFORE_THE_BATTLE:
+    if battle.is_over or battle.node in BEFORE_BATTLE:
         stage = "over" if battle.is_over else "before the battle"
     return PositionView(
         names.scenario.name,
@@ -135,7 +134,7 @@ def _view_step(names: ScenarioNames, battle: Battle) -> StepView:
             result = f"{leader} wins by {abs(battle.points):.1f} {names.point}s"
         return StepView(None, "The battle is over", details=result)
     army, node, state = battle.mover, battle.node, battle.state
-    action = DECISIONS[node].does if battle.is_decision() else f"rolls {ROLLS[node]}"
+    action = NODES[node].words if battle.is_decision() else f"rolls {NODES[node].words}"
     text = f"{army_name(names, army)} {action}"
     if node == Node.DEAL:
         text = f"Hidden items are dealt to {army_name(names, army)}"

@@ -11,6 +11,7 @@ from wfb_gym.engine.casting import cast_bonus
 from wfb_gym.engine.chance import miscast_table_of, needed
 from wfb_gym.engine.miscasts import current_effect, wounded_wizard
 from wfb_gym.engine.morale import tested_leadership
+from wfb_gym.engine.nodes import CASTING_ROLLS, DISPEL_ROLLS, STRIKE_ROLLS
 from wfb_gym.engine.queries import declared_bonus, dispel_bonus
 from wfb_gym.engine.roll_results import outcome_if_kept
 from wfb_gym.engine.shared_hits import hits_on_victim
@@ -22,7 +23,6 @@ from wfb_gym.rules.dice import FACES, double
 from wfb_gym.scenario.sizes import SPELLS, TARGETS, WIZARDS
 from wfb_gym.view.hidden_sets import deal_words
 from wfb_gym.view.names import ScenarioNames, plural
-from wfb_gym.view.nodes import CASTING_ROLLS, DISPEL_ROLLS, STRIKE_ROLLS
 
 
 def describe_roll(names: ScenarioNames, before: Battle, outcome: int, faces: Sequence[int]) -> str:

@@ -1,5 +1,6 @@
 """What each effect of a miscast can cost, for code that looks ahead of its row.
 
+Packing adds up from it the most that a row costs, canonical states and estimates read its columns.
 The table has a line for every `EffectKind` and no default: an effect without a line fails the
 import. `wfb_gym.engine.miscasts` plays the effects.
 """
@@ -26,6 +27,7 @@ class Cost(Flag):
     CASTER_WOUNDS = auto()  # the caster loses wounds: `PackedEffect.dice_faces`, or one
     OTHER_WIZARDS_WOUNDS = auto()  # likewise each other wizard of its army
     CONTACT_WOUNDS = auto()  # models in base contact with the caster lose wounds
+    FREE_SPELL = auto()  # the enemy casts a spell without a roll
 
 
 EFFECT_COSTS = {
@@ -42,7 +44,7 @@ EFFECT_COSTS = {
     EffectKind.SPELL_FORGOTTEN: Cost.NOTHING,
     EffectKind.LEVEL_LOST: Cost.LEVEL,
     EffectKind.SPELL_SUCCEEDS: Cost.NOTHING,
-    EffectKind.FREE_SPELL: Cost.NOTHING,
+    EffectKind.FREE_SPELL: Cost.FREE_SPELL,
     EffectKind.CASTER_HITS: Cost.CASTER_WOUNDS,
     EffectKind.CASTER_WOUNDS: Cost.CASTER_WOUNDS,
     EffectKind.OTHER_WIZARDS_WOUNDS: Cost.OTHER_WIZARDS_WOUNDS,
