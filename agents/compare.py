@@ -19,7 +19,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,16 +28,11 @@ import numpy as np
 
 from agents.common import by_scenario
 from agents.figures import draw_comparison
-from agents.run_folder import run_command, write_or_warn
 from experiments import common
-from experiments.records import Record, RecordError
+from experiments.experiment import Experiment, ExperimentError
 from wfb_gym import solver
-from wfb_gym.cli.parser import COULD_NOT_RUN
 from wfb_gym.seats import SEATS
 
-MODULE = "agents.compare"
-FILE = "trainings.jsonl"
-"""File of the run's folder that holds what is finished."""
 CURVES = "curves.png"
 _SB3, _SELF_PLAY, _OPENSPIEL = "agents.train", "agents.train_fast", "agents.openspiel"
 
@@ -97,12 +92,6 @@ class Settings:
     out: Path = Path("runs/compare")
 
 
-QUICK = {
-    "learner": ("self-play", "PPO"), "scenario": "apprentice", "runs": 1, "steps": 2048,
-    "out": Path("runs/compare-quick"),
-}  # fmt: skip
-
-
 class Training(NamedTuple):
     """A training that is to be done: a learner, the seat or none for both, and the seed."""
 
@@ -134,15 +123,11 @@ def trainings_of(settings: Settings) -> Iterator[Training]:
                 yield Training(learner, seat, seed)
 
 
-class TrainingError(Exception):
-    """A training that failed; the message says which, and where its output lies."""
-
-
 def train(training: Training, settings: Settings) -> dict[str, Any]:
     """Train in a process; returns curve, scores, and what it took.
 
     Raises:
-        TrainingError: it failed.
+        ExperimentError: it failed.
         KeyboardInterrupt: it was interrupted.
     """
     folder = training.folder(settings.out)
@@ -161,7 +146,7 @@ def train(training: Training, settings: Settings) -> dict[str, Any]:
     if process.returncode == common.INTERRUPTED:
         raise KeyboardInterrupt
     if process.returncode:
-        raise TrainingError(f"{training} failed, see {folder / 'log.txt'}")
+        raise ExperimentError(f"{training} failed, see {folder / 'log.txt'}")
     results = json.loads((folder / common.RESULTS).read_text(encoding="utf-8"))
     curve = curve_of(results, training.seat)
     return {
@@ -217,63 +202,43 @@ def compare_rows(trainings: Sequence[Mapping[str, Any]]) -> list[list[str]]:
 TEXT_COLUMNS = (0, 1)
 
 
-def run(settings: Settings, record: Record) -> dict[str, Any]:
-    """Train what the record lacks; returns the results."""
-    done = {Training(each["learner"], each["seat"], each["seed"]): each for each in record.lines}
-    wanted = list(trainings_of(settings))
-    with common.Interruptible() as session, common.report_progress("training", len(wanted)) as told:
-        for training in wanted:
-            told(str(training), 0)
-            if training not in done:
-                done[training] = train(training, settings)
-                record.add(done[training])
-            told("", 1)
-    return {
-        "args": common.settings_as_json(settings),
-        "interrupted": session.interrupted,
-        "trainings": [done[each] for each in wanted if each in done],
-        "versions": common.versions(),
-    }
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Train, compare and draw; returns the exit status."""
-    settings, switches, parser = common.parse_settings(
-        Settings, arguments, module=MODULE, description=__doc__, quick=QUICK, switches={}
-    )
-    common.check_positive(parser, settings, ["runs"])
-    if settings.steps < 0 or settings.seed < 0:
-        parser.error("--steps and --seed: expected 0 or more")
+def check(settings: Settings, _: Collection[str]) -> Settings:
+    """Raise a ValueError or an OSError for a scenario without exact scores."""
     try:
         solver.ExactGame(settings.scenario)
-    except (ValueError, OSError, solver.TooLarge) as error:
-        parser.error(f"--scenario: {error}")
+    except (ValueError, OSError) as error:
+        raise ValueError(f"--scenario: {error}") from None
+    return settings
 
-    def work() -> int:
-        recorded = common.recorded_settings(settings, ("out", "learner", "runs", "seed"))
-        try:
-            record = Record(settings.out, FILE, "comparison", recorded)
-        except (RecordError, OSError) as error:
-            print(f"python -m {MODULE}: {error}", file=sys.stderr)
-            return COULD_NOT_RUN
-        with record:
-            try:
-                results = run(settings, record)
-            except TrainingError as error:
-                print(f"python -m {MODULE}: {error}", file=sys.stderr)
-                return common.FAILED
-            common.write_results(settings.out, results)
-            if results["trainings"]:
-                path = settings.out / CURVES
-                write_or_warn(path, lambda: draw_comparison(results, path))
-        table = common.text_table(
-            compare_rows(results["trainings"]), "exact scores: median of the runs", TEXT_COLUMNS
-        )
-        common.print_results(results, [table], as_json="json" in switches)
-        return common.INTERRUPTED if results["interrupted"] else 0
 
-    return run_command(MODULE, settings.out, work)
-
+TITLE = "exact scores: median of the runs"
+EXPERIMENT = Experiment(
+    module="agents.compare",
+    description=__doc__,
+    settings=Settings,
+    quick={
+        "learner": ("self-play", "PPO"),
+        "scenario": "apprentice",
+        "runs": 1,
+        "steps": 2048,
+        "out": Path("runs/compare-quick"),
+    },
+    check=check,
+    positive=("runs",),
+    natural=("steps", "seed"),
+    kind="comparison",
+    file="trainings.jsonl",
+    free=("out", "learner", "runs", "seed"),
+    parts=lambda settings: list(trainings_of(settings)),
+    run_part=lambda settings, training: train(training, settings),
+    name_of=lambda line: str(Training(line["learner"], line["seat"], line["seed"])),
+    results=lambda run: run.document(trainings=run.lines),
+    tables=lambda results: [
+        common.text_table(compare_rows(results["trainings"]), TITLE, TEXT_COLUMNS)
+    ],
+    figures=lambda results, out: draw_comparison(results, out / CURVES),
+)
+main = EXPERIMENT.main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -15,7 +15,7 @@ gets results.json and a picture of all scores. Needs the extra `minari`.
 
 import itertools
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -25,25 +25,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from agents import imitate, offline, suite
+from agents import imitate, offline, record, suite
 from agents.datasets import Dataset, read_dataset
 from agents.figures import draw_offline
-from agents.run_folder import write_or_warn
 from experiments import common
-from experiments.records import Record, RecordError
+from experiments.experiment import Experiment, Line
 from experiments.statistics import bootstrap, mean
+from experiments.workers import Workers
 from wfb_gym import solver
-from wfb_gym.cli.parser import COULD_NOT_RUN
 
-MODULE = "agents.compare_offline"
-QUICK = {**suite.QUICK, "runs": 2, "steps": 20, "out": Path("runs/offline-quick")}
 CLONING, Q_LEARNING = "cloning", "Q-learning"
 LEARNERS = (CLONING, Q_LEARNING)
-FILE = "parts.jsonl"
-"""File of the folder that holds finished runs."""
-PICTURE = "scores.png"
-Part = dict[str, Any]
-"""What came of a run, as JSON holds it."""
+TABLES = (("score", 1, "exact scores"), ("regret", 2, "points given away at a decision"))
+"""Keys of a part, their decimals, and the titles of their tables."""
 
 
 @dataclass(frozen=True)
@@ -79,21 +73,25 @@ def runs_of(settings: Settings) -> list[Run]:
     return list(itertools.starmap(Run, found))
 
 
-def work(settings: Settings, runs: Sequence[Run]) -> Iterator[Part]:
-    """Do runs; yields what came of each.
+def learn_all(
+    settings: Settings, runs: Sequence[Run], _: Sequence[Line], __: Workers
+) -> Iterator[Line]:
+    """Learn and grade, run by run; data sets that are missing are recorded before.
 
     Raises:
         KeyboardInterrupt: Ctrl-C ended it.
     """
+    suite.record_all(missing_of(settings))
     for scenario, in_scenario in itertools.groupby(runs, lambda run: run.scenario):
         game = solver.ExactGame(solver.solve(scenario, cache=True, notice=sys.stderr))
         for kind, on_dataset in itertools.groupby(in_scenario, lambda run: run.kind):
             data = read_dataset(suite.name_of(scenario, kind))
             for run in on_dataset:
-                yield _work(settings, run, data, game)
+                yield {"part": learn(settings, run, data, game)}
 
 
-def _work(settings: Settings, run: Run, data: Dataset, game: solver.ExactGame) -> Part:
+def learn(settings: Settings, run: Run, data: Dataset, game: solver.ExactGame) -> dict[str, Any]:
+    """Learn and grade once; returns what came of it."""
     title = f"{data.name}, {run.learner}, seed {run.seed}"
     defaults = imitate.Settings()
     decisions = len(data.decisions.actions)
@@ -126,7 +124,7 @@ def _work(settings: Settings, run: Run, data: Dataset, game: solver.ExactGame) -
     }
 
 
-def rows_of(parts: Sequence[Part], what: str, digits: int) -> list[list[str]]:
+def rows_of(parts: Sequence[Mapping[str, Any]], what: str, digits: int) -> list[list[str]]:
     """Return the cells of a table by data set, the header first.
 
     Args:
@@ -151,51 +149,44 @@ def rows_of(parts: Sequence[Part], what: str, digits: int) -> list[list[str]]:
     return rows
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Record, train, grade, print and write; returns the exit status."""
-    settings, switches, parser = common.parse_settings(
-        Settings, arguments, module=MODULE, description=__doc__, quick=QUICK, switches={}
-    )
-    common.check_positive(parser, settings, ("runs", "steps"))
-    try:
-        missing = suite.find_missing(suite.members(replace(settings, seed=suite.Settings.seed)))
-    except (ValueError, ImportError) as error:
-        parser.error(str(error))
-    given = common.recorded_settings(settings, {"out"})
-    try:
-        record = Record(settings.out, FILE, "comparison", given)
-    except (RecordError, OSError) as error:
-        print(f"python -m {MODULE}: {error}", file=sys.stderr)
-        return COULD_NOT_RUN
-    torch.set_num_threads(1)  # more are slower for networks as small as these
-    runs = runs_of(settings)
-    with record:
-        parts: list[Part] = [line["part"] for line in record.lines]
-        with common.Interruptible() as session:
-            suite.record_all(missing)
-            for part in work(settings, runs[len(parts) :]):
-                parts.append(part)
-                record.add({"part": part})
-        results = {
-            "args": given,
-            "parts": parts,
-            "interrupted": session.interrupted,
-            "versions": {**common.versions(), "minari": version("minari")},
-        }
-        common.write_results(settings.out, results)
-        if parts:
-            path = settings.out / PICTURE
-            write_or_warn(path, lambda: draw_offline(results, path))
-    if session.interrupted:
-        done = f"interrupted after {len(parts)} of {len(runs)}; the same command continues"
-        print(done, file=sys.stderr)
-    tables = (
-        common.text_table(rows_of(parts, "score", 1), "exact scores", (0,)),
-        common.text_table(rows_of(parts, "regret", 2), "points given away at a decision", (0,)),
-    )
-    common.print_results(results, tables, as_json="json" in switches)
-    return common.INTERRUPTED if session.interrupted else 0
+def missing_of(settings: Settings) -> list[record.Settings]:
+    """Return the data sets that have to be recorded first."""
+    return suite.find_missing(suite.members(replace(settings, seed=suite.Settings.seed)))
 
+
+def check(settings: Settings, _: Collection[str]) -> Settings:
+    """Raise a ValueError for data sets of other settings, or without Minari."""
+    try:
+        missing_of(settings)
+    except ImportError as error:
+        raise ValueError(str(error)) from error
+    torch.set_num_threads(1)  # more are slower for networks as small as these
+    return settings
+
+
+EXPERIMENT = Experiment(
+    module="agents.compare_offline",
+    description=__doc__,
+    settings=Settings,
+    quick={**suite.QUICK, "runs": 2, "steps": 20, "out": Path("runs/offline-quick")},
+    check=check,
+    positive=("runs", "steps"),
+    kind="comparison",
+    parts=runs_of,
+    work=learn_all,
+    results=lambda run: {
+        "args": common.recorded_settings(run.settings, {"out"}),
+        "parts": run.values("part"),
+        "interrupted": run.interrupted,
+        "versions": {**common.versions(), "minari": version("minari")},
+    },
+    tables=lambda results: [
+        common.text_table(rows_of(results["parts"], what, digits), title, (0,))
+        for what, digits, title in TABLES
+    ],
+    figures=lambda results, out: draw_offline(results, out / "scores.png"),
+)
+main = EXPERIMENT.main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -25,35 +25,32 @@ self-play/seed-0/caster.npz. These play their likeliest action.
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from rich.table import Table
 
-from agents.compare import TEXT_COLUMNS, compare_rows
+from agents.compare import CURVES, TEXT_COLUMNS, TITLE, compare_rows
 from agents.figures import draw_comparison
-from agents.run_folder import run_command, write_or_warn
-from agents.self_play.learner import Learner
 from agents.self_play.settings import Settings as Training
-from agents.self_play.trainer import Trainer
-from experiments import common
-from experiments.records import Record, RecordError
+from agents.train_fast import Learner, Trainer
+from experiments import common, experiment
+from experiments.experiment import Experiment, Line, Results
 from wfb_gym import solver
-from wfb_gym.cli.parser import COULD_NOT_RUN
+from wfb_gym._progress import tell
 from wfb_gym.players.learned import NetworkAgent
 from wfb_gym.players.network import save_network
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import load_scenario
 from wfb_gym.seats import SEATS
 
-MODULE = "agents.hidden"
-FILE = "trainings.jsonl"
-"""File of the run's folder that holds what is finished."""
-CURVES = "curves.png"
 VARIANTS: dict[str, dict[str, Any]] = {
     "self-play": {},
     "regularised": {"final_entropy_coefficient": 0.1},
@@ -89,12 +86,6 @@ class Settings:
     evaluations: int = 10
     gap: float = 0.01
     out: Path = Path("runs/hidden")
-
-
-QUICK = {
-    "scenario": "hidden-scroll", "steps": 65_536, "runs": 1, "evaluations": 2, "gap": 0.1,
-    "out": Path("runs/hidden-quick"),
-}  # fmt: skip
 
 
 class Run(NamedTuple):
@@ -167,20 +158,18 @@ def train(run: Run, settings: Settings, found: solver.Equilibrium) -> list[dict[
     trainer = Trainer(replace(training, **VARIANTS[run.variant]))
     grader, began = Grader(found), time.process_time()
     curves: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
-    with common.progress(in_percent=True) as bar:
-        task = bar.add_task(str(run), total=settings.steps, note="")
-        while True:
-            done = trainer.progress >= 1.0
-            if done or trainer.progress >= len(curves[0]) / settings.evaluations:
-                for curve, scores in zip(curves, grader.scores(trainer), strict=True):
-                    seconds = round(trainer.seconds, 2)
-                    point = {"steps": trainer.frames, "seconds": seconds, "scores": scores}
-                    curve.append(point)
-            if done:
-                break
-            trainer.update()
-            now = ", ".join(f"{k} {v:.1f}" for k, v in curves[0][-1]["scores"].items())
-            bar.update(task, completed=min(trainer.frames, settings.steps), note=now)
+    while True:
+        done = trainer.progress >= 1.0
+        if done or trainer.progress >= len(curves[0]) / settings.evaluations:
+            for curve, scores in zip(curves, grader.scores(trainer), strict=True):
+                seconds = round(trainer.seconds, 2)
+                curve.append({"steps": trainer.frames, "seconds": seconds, "scores": scores})
+        if done:
+            break
+        trainer.update()
+        now = ", ".join(f"{k} {v:.1f}" for k, v in curves[0][-1]["scores"].items())
+        tell(f"{trainer.progress:.0%}, {now}")
+    tell("")
     for seat, learner in zip(SEATS, trainer.learners, strict=True):
         about = {
             "seat": learner.seat,
@@ -220,28 +209,29 @@ def grade_players(found: solver.Equilibrium) -> dict[str, dict[str, float | None
     return scores
 
 
-def run(settings: Settings, record: Record) -> dict[str, Any]:
-    """Train what the record lacks; returns the results."""
-    found = solver.HiddenGame(settings.scenario, whole=True).solve(settings.gap)
-    done = {Run(*line["run"]): line["trainings"] for line in record.lines}
-    with common.Interruptible() as session:
-        for one in runs_of(settings):
-            if one not in done:
-                done[one] = train(one, settings, found)
-                record.add({"run": list(one), "trainings": done[one]})
-    return {
-        "args": common.settings_as_json(settings),
-        "interrupted": session.interrupted,
-        "value": found.value,
-        "gap": found.upper - found.lower,
-        "histories": found.game.tree.counts[0],
-        "players": grade_players(found),
-        "trainings": [each for one in runs_of(settings) for each in done.get(one, ())],
-        "versions": common.versions(),
-    }
+@cache
+def _equilibrium(settings: Settings) -> solver.Equilibrium:
+    return solver.HiddenGame(settings.scenario, whole=True).solve(settings.gap)
 
 
-def player_rows(results: dict[str, Any]) -> list[list[str]]:
+def run_part(settings: Settings, run: Run) -> Line:
+    """Train once."""
+    return {"run": list(run), "trainings": train(run, settings, _equilibrium(settings))}
+
+
+def results_of(done: experiment.Run[Settings, Run]) -> Results:
+    """Return the results of the finished trainings, and the grades of other players."""
+    found = _equilibrium(done.settings)
+    return done.document(
+        value=found.value,
+        gap=found.upper - found.lower,
+        histories=found.game.tree.counts[0],
+        players=grade_players(found),
+        trainings=list(chain(*done.values("trainings"))),
+    )
+
+
+def player_rows(results: Results) -> list[list[str]]:
     """Return the rows of players that do not learn, for the table of `compare_rows`."""
     rows = []
     for name, scores in results["players"].items():
@@ -251,39 +241,48 @@ def player_rows(results: dict[str, Any]) -> list[list[str]]:
     return rows
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Train, compare and draw; returns the exit status."""
-    settings, switches, parser = common.parse_settings(
-        Settings, arguments, module=MODULE, description=__doc__, quick=QUICK, switches={}
-    )
-    common.check_positive(parser, settings, ["runs", "steps", "evaluations", "gap"])
+def check(settings: Settings, _: Collection[str]) -> Settings:
+    """Raise a ValueError or an OSError for a scenario without hidden items."""
     try:
         if not load_scenario(settings.scenario).has_secrets:
             raise ValueError(f"expected hidden items, found none in {settings.scenario}")
     except (ValueError, OSError) as error:
-        parser.error(f"--scenario: {error}")
+        raise ValueError(f"--scenario: {error}") from None
     torch.set_num_threads(1)
+    return settings
 
-    def work() -> int:
-        recorded = common.recorded_settings(settings, ("out", "variant", "runs", "seed"))
-        try:
-            record = Record(settings.out, FILE, "comparison", recorded)
-        except (RecordError, OSError) as error:
-            print(f"python -m {MODULE}: {error}", file=sys.stderr)
-            return COULD_NOT_RUN
-        with record:
-            results = run(settings, record)
-            common.write_results(settings.out, results)
-            if results["trainings"]:
-                path = settings.out / CURVES
-                write_or_warn(path, lambda: draw_comparison(results, path))
-        rows = [*compare_rows(results["trainings"]), *player_rows(results)]
-        table = common.text_table(rows, "exact scores: median of the runs", TEXT_COLUMNS)
-        common.print_results(results, [table], as_json="json" in switches)
-        return common.INTERRUPTED if results["interrupted"] else 0
 
-    return run_command(MODULE, settings.out, work)
+def table(results: Results) -> Table:
+    """Return the table of learners and of players that do not learn."""
+    rows = [*compare_rows(results["trainings"]), *player_rows(results)]
+    return common.text_table(rows, TITLE, TEXT_COLUMNS)
 
+
+EXPERIMENT = Experiment(
+    module="agents.hidden",
+    description=__doc__,
+    settings=Settings,
+    quick={
+        "scenario": "hidden-scroll",
+        "steps": 65_536,
+        "runs": 1,
+        "evaluations": 2,
+        "gap": 0.1,
+        "out": Path("runs/hidden-quick"),
+    },
+    check=check,
+    positive=("runs", "steps", "evaluations", "gap"),
+    kind="comparison",
+    file="trainings.jsonl",
+    free=("out", "variant", "runs", "seed"),
+    parts=lambda settings: list(runs_of(settings)),
+    run_part=run_part,
+    name_of=lambda line: str(Run(*line["run"])),
+    results=results_of,
+    tables=lambda results: [table(results)],
+    figures=lambda results, out: draw_comparison(results, out / CURVES),
+)
+main = EXPERIMENT.main
 
 if __name__ == "__main__":
     sys.exit(main())

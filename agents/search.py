@@ -21,28 +21,22 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from agents import hyperparameters, train
 from agents.common import by_scenario, load_solutions
 from experiments import common
-from experiments.records import Record, RecordError
-from experiments.workers import RAY, WorkerError, Workers, local_path, open_workers
-from wfb_gym.cli.parser import COULD_NOT_RUN
+from experiments.experiment import Experiment, Line
+from experiments.workers import RAY, local_path
 from wfb_gym.files import describe_error
 
-MODULE = "agents.search"
-FILE = "trainings.jsonl"
-"""File of a search's folder that holds finished trainings."""
 TABLES = ("fixed", "grid", "random")
-RANGE = {"low", "high", "log"}
 NOT_SEARCHED = ("scenario", "seat", "opponent", "load")
 """Settings of `agents.train` that are the same in each training."""
 Training = dict[str, Any]
@@ -136,7 +130,7 @@ def _check_key(key: str, count: int, is_fixed: bool) -> None:
 
 
 def _check_range(key: str, limits: Any) -> None:
-    if not isinstance(limits, dict) or not {"low", "high"} <= set(limits) <= RANGE:
+    if not isinstance(limits, dict) or not {"low", "high"} <= set(limits) <= {"low", "high", "log"}:
         raise ValueError(f"random.{key}: expected low, high and perhaps log, found {limits!r}")
     low, high = limits["low"], limits["high"]
     if not low < high or (limits.get("log") and low <= 0):
@@ -201,96 +195,72 @@ def check_scenarios(trainings: Sequence[Training]) -> None:
         raise ValueError(f"scenario: expected ones that can be solved, found {', '.join(missing)}")
 
 
-def search(
-    trainings: Sequence[Training], record: Record, workers: Workers, done: list[dict[str, Any]]
-) -> None:
-    """Do the trainings that the record lacks, and give all results to `done`, in order."""
-    done += [line["training"] for line in record.lines]
-    results = workers.map(train_once, trainings[len(done) :], _words)
-    with common.report_progress("training", len(trainings)) as report:
-        report("", len(done))
-        for training in trainings[len(done) :]:
-            report(_words(training), 0)
-            found = {"settings": training, **next(results)}
-            record.add({"training": found})
-            done.append(found)
-            report("", 1)
+class Part(NamedTuple):
+    """A training, as a part of the search."""
+
+    training: Training
+
+    def __str__(self) -> str:
+        return ", ".join(f"{key} {value}" for key, value in self.training.items())
 
 
-def _words(training: Training) -> str:
-    return ", ".join(f"{key} {value}" for key, value in training.items())
+def train_part(_: Settings, part: Part) -> Line:
+    """Train with the settings of a part."""
+    return {"training": {"settings": part.training, **train_once(part.training)}}
 
 
 def ranking_table(ranking: Sequence[Mapping[str, Any]]) -> Table:
     """A table of the trainings, best first, with the settings in which they differ."""
     first = ranking[0]["settings"]
     keys = [key for key in first if any(each["settings"][key] != first[key] for each in ranking)]
-    table = Table(*keys, "score", "seconds", title="exact scores", box=SIMPLE_HEAD)
+    rows = [[*keys, "score", "seconds"]]
     for each in ranking:
-        cells = [
-            f"{value:.4g}" if isinstance(value, float) else str(value)
-            for value in (each["settings"][key] for key in keys)
-        ]
-        table.add_row(*cells, f"{each['score']:.2f}", f"{each['seconds']:.1f}")
-    return table
+        values = (each["settings"][key] for key in keys)
+        cells = [f"{one:.4g}" if isinstance(one, float) else str(one) for one in values]
+        rows.append([*cells, f"{each['score']:.2f}", f"{each['seconds']:.1f}"])
+    return common.text_table(rows, "exact scores", range(len(rows[0])))
 
 
-def parse_arguments(
-    arguments: Sequence[str] | None,
-) -> tuple[Settings, list[Training], bool]:
-    """Parse the command line: settings, the trainings, and whether JSON is wanted."""
-    settings, switches, parser = common.parse_settings(
-        Settings,
-        arguments,
-        module=MODULE,
-        description=__doc__,
-        quick={"out": Path("runs/search-quick")},
-        switches={},
-    )
-    common.check_positive(parser, settings, ["samples"])
+@dataclass(frozen=True)
+class Plan(Settings):
+    """A search, with its trainings in full."""
+
+    trainings: tuple[Training, ...] = ()
+
+
+def check(settings: Settings, switches: Collection[str]) -> Plan:
+    """Return the plan of a search; raise a ValueError or an OSError for a wrong one."""
     if len(settings.file) > 1:
-        parser.error(f"expected one file, found {len(settings.file)}")
-    if settings.seed < 0:
-        parser.error(f"--seed: expected 0 or more, found {settings.seed}")
-    try:
-        trainings = read_trainings(settings)
-        if "quick" in switches:
-            trainings = [{**hyperparameters.QUICK, **each} for each in trainings]
-        check_scenarios(trainings)
-    except (ValueError, OSError) as error:
-        parser.error(str(error))
-    return settings, trainings, "json" in switches
+        raise ValueError(f"expected one file, found {len(settings.file)}")
+    trainings = read_trainings(settings)
+    if "quick" in switches:
+        trainings = [{**hyperparameters.QUICK, **each} for each in trainings]
+    check_scenarios(trainings)
+    return Plan(**vars(settings), trainings=tuple(trainings))
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Search, write and print; returns the exit status."""
-    settings, trainings, as_json = parse_arguments(arguments)
-    done: list[dict[str, Any]] = []
-    try:
-        with open_workers(settings.ray, files=files_of(trainings[0])) as workers:
-            try:
-                record = Record(settings.out, FILE, "search", {"trainings": trainings})
-            except (RecordError, OSError) as error:
-                print(f"python -m {MODULE}: {error}", file=sys.stderr)
-                return COULD_NOT_RUN
-            with record, common.Interruptible() as session:
-                search(trainings, record, workers, done)
-    except WorkerError as error:
-        print(f"python -m {MODULE}: {error}", file=sys.stderr)
-        return common.FAILED
-    if session.interrupted:
-        text = f"interrupted after {len(done)} trainings; the same command continues"
-        print(text, file=sys.stderr)
-    ranking = sorted(done, key=lambda each: -each["score"])
-    found = {
-        "trainings": ranking,
-        "interrupted": session.interrupted,
+EXPERIMENT: Experiment[Any, Part] = Experiment(
+    module="agents.search",
+    description=__doc__,
+    settings=Settings,
+    quick={"out": Path("runs/search-quick")},
+    check=check,
+    positive=("samples",),
+    natural=("seed",),
+    kind="search",
+    file="trainings.jsonl",
+    recorded=lambda plan: {"trainings": list(plan.trainings)},
+    parts=lambda plan: list(map(Part, plan.trainings)),
+    run_part=train_part,
+    files=lambda plan: files_of(plan.trainings[0]),
+    results=lambda run: {
+        "trainings": sorted(run.values("training"), key=lambda each: -each["score"]),
+        "interrupted": run.interrupted,
         "versions": common.versions(),
-    }
-    common.write_results(settings.out, found)
-    common.print_results(found, [ranking_table(ranking)] if ranking else [], as_json=as_json)
-    return common.INTERRUPTED if session.interrupted else 0
-
+    },
+    tables=lambda results: [ranking_table(results["trainings"])],
+)
+main = EXPERIMENT.main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -17,23 +17,26 @@ gets results.json, and the exploiters that were trained.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import product, starmap
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from rich.table import Table
 
 import wfb_gym
 from experiments import common
 from experiments.distances.exploiting import (
     SEED_SPACING,
     Effort,
-    TrainingError,
     Trainings,
     exploit,
 )
 from experiments.distances.hindsight import TooWideError, hindsight_points
 from experiments.exact import score_of
-from experiments.records import Record, RecordError
+from experiments.experiment import Experiment, Line, Results, Run
+from experiments.own_sizes import in_own_sizes
 from experiments.tournaments.matches import (
     MODELS,
     display_name,
@@ -42,7 +45,7 @@ from experiments.tournaments.matches import (
     policy_names,
 )
 from experiments.tournaments.running import is_planner
-from wfb_gym.cli.parser import COULD_NOT_RUN
+from experiments.workers import Workers
 from wfb_gym.opponents.scripted import find_scripted, kind_and_epsilon
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import SHIPPED, make_agent
@@ -51,14 +54,21 @@ from wfb_gym.seats import SEATS
 from wfb_gym.solver import ExactGame, TooLarge
 from wfb_gym.solver.solution import packed_digest
 
-FILE = "parts.jsonl"
-"""File of the folder that holds finished parts."""
 ONE_SEAT = "; a model of one seat needs one of the other beside it: CASTER+DISPELLER"
 HINDSIGHT_SEED = 9_000_000_000
-Task = tuple[str, str, int]
-"""A scenario, a player and a seat."""
 Part = dict[str, Any]
 """The figures of a player's seat in a scenario, as JSON holds them."""
+
+
+class Task(NamedTuple):
+    """A player's seat in a scenario."""
+
+    scenario: str
+    player: str
+    seat: int
+
+    def __str__(self) -> str:
+        return f"{self.scenario}: {self.player} as {SEATS[self.seat]}"
 
 
 @dataclass(frozen=True)
@@ -113,6 +123,7 @@ def exact_figures(settings: Settings, scenario: str, player: str, seat: int) -> 
     if settings.hindsight_battles and not draws(name):
         first = HINDSIGHT_SEED + SEED_SPACING * settings.seed
         agent = make_agent(name, deterministic=True, scenario=cut, seat=seat, seed=0)
+        agent = in_own_sizes(agent, cut, seat)
         try:
             seeds = range(first, first + settings.hindsight_battles)
             points = hindsight_points(cut, agent, seat, seeds)
@@ -182,44 +193,17 @@ def bound_rows_of(found: Sequence[dict[str, Any]]) -> list[list[str]]:
     return rows
 
 
-def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, bool]:
-    """Parse the command line: settings, and whether JSON is wanted."""
-    settings, switches, parser = common.parse_settings(
-        Settings,
-        arguments,
-        module="experiments.distance",
-        description=__doc__,
-        quick={
-            "players": ("greedy",),
-            "scenario": ("apprentice",),
-            "exploiter": ("random",),
-            "budget": 0,
-            "battles": 64,
-            "planner_battles": 16,
-            "hindsight_battles": 4,
-            "processes": 1,
-            "out": Path("runs/distance-quick"),
-        },
-        switches={},
-    )
-    positive = ("phases", "memory", "planner_budget", "battles", "planner_battles", "processes")
-    common.check_positive(parser, settings, positive)
-    for name in ("seed", "budget", "hindsight_battles", "planner_decisions"):
-        if getattr(settings, name) < 0:
-            value = getattr(settings, name)
-            parser.error(f"{common.flag_of(name)}: expected 0 or more, found {value}")
+def check(settings: Settings, _: Collection[str]) -> Settings:
+    """Raise a ValueError or an OSError for players and scenarios that cannot be measured."""
     most = max(settings.battles, settings.planner_battles, settings.hindsight_battles)
     if most > SEED_SPACING:
-        parser.error(f"--battles: expected at most {SEED_SPACING:,}")
-    try:
-        for name in policy_names((*settings.players, *settings.exploiter)):
-            make_agent(name, scenario="apprentice")
-        for scenario in settings.scenario:
-            load_scenario(scenario)
-        check_models(settings)
-    except (ValueError, OSError) as error:
-        parser.error(str(error))
-    return settings, "json" in switches
+        raise ValueError(f"--battles: expected at most {SEED_SPACING:,}")
+    for name in policy_names((*settings.players, *settings.exploiter)):
+        make_agent(name, scenario="apprentice")
+    for scenario in settings.scenario:
+        load_scenario(scenario)
+    check_models(settings)
+    return settings
 
 
 def check_models(settings: Settings) -> None:
@@ -236,7 +220,7 @@ def check_models(settings: Settings) -> None:
                 agent = make_agent(name, seed=0)
                 try:
                     common.play(
-                        agent,
+                        in_own_sizes(agent, load_scenario(scenario), seat),
                         seat=seat_name,
                         scenario=scenario,
                         opponent="random",
@@ -249,78 +233,88 @@ def check_models(settings: Settings) -> None:
                     raise ValueError(f"{where}: {one_line(error)}{hint}") from error
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print and write; returns the exit status."""
-    settings, as_json = parse_arguments(arguments)
-    try:
-        record = Record(settings.out, FILE, "distance", settings_as_json(settings))
-    except (RecordError, OSError) as error:
-        print(f"python -m experiments.distance: {error}", file=sys.stderr)
-        return COULD_NOT_RUN
-    with record:
-        return measure_all(settings, record, as_json)
+def tasks_of(settings: Settings) -> list[Task]:
+    """Return what is measured, seat after seat."""
+    return list(starmap(Task, product(settings.scenario, settings.players, range(len(SEATS)))))
 
 
-def measure_all(settings: Settings, record: Record, as_json: bool) -> int:
-    """Measure what the record lacks, print and write all; returns the exit status."""
-    tasks: list[Task] = [
-        (scenario, player, seat)
-        for scenario in settings.scenario
-        for player in settings.players
-        for seat in range(len(SEATS))
-    ]
-    parts: list[Part] = [line["part"] for line in record.lines]
-    pending = tasks[len(parts) :]
-    try:
-        with (
-            common.Interruptible() as session,
-            Trainings(settings.processes) as trainings,
-            common.report_progress("distance", len(tasks)) as report,
-        ):
-            report("", len(parts))
-            learners = [trainings.begin(settings, *each) for each in pending if settings.budget]
-            for place, task in enumerate(pending):
-                scenario, player, seat = task
-                report(f"{scenario}: {player} as {SEATS[seat]}", 0)
-                part = measure(settings, task, learners[place].result() if learners else None)
-                parts.append(part)
-                record.add({"part": part})
-                report("", 1)
-    except TrainingError as error:
-        print(f"python -m experiments.distance: {error}", file=sys.stderr)
-        return common.FAILED
-    if session.interrupted:
-        done = f"interrupted after {len(parts)} of {len(tasks)}; the same command continues"
-        print(done, file=sys.stderr)
-    found = bounds(parts)
-    results = {
-        "args": settings_as_json(settings),
+def measure_all(
+    settings: Settings, tasks: Sequence[Task], _: Sequence[Line], __: Workers
+) -> Iterator[Line]:
+    """Measure seats, while exploiters of later ones are trained."""
+    with Trainings(settings.processes) as trainings:
+        learners = [trainings.begin(settings, *task) for task in tasks if settings.budget]
+        for place, task in enumerate(tasks):
+            trained = learners[place].result() if learners else None
+            yield {"part": measure(settings, task, trained)}
+
+
+def results_of(run: Run[Settings, Task]) -> Results:
+    """Return the results of the finished parts."""
+    parts = run.values("part")
+    return {
+        "args": settings_as_json(run.settings),
         "parts": parts,
-        "bounds": found,
-        "interrupted": session.interrupted,
+        "bounds": bounds(parts),
+        "interrupted": run.interrupted,
         "versions": common.versions(),
     }
-    common.write_results(settings.out, results)
-    for each in parts:
-        for reason in (each["exact"].get("refused"), each["exact"].get("hindsight_refused")):
-            if reason:
-                player = f"{each['player']} as {each['seat']} in {each['scenario']}"
-                print(f"{player}: {reason}", file=sys.stderr)
-    tables = (
-        common.text_table(
-            rows_of(parts),
-            "in points a battle, the exploiter's; score of the first phases",
-            TEXT_COLUMNS,
-        ),
-        common.text_table(
-            bound_rows_of(found), "lower bounds of exploitability, in points a battle", (0, 1)
-        ),
-    )
-    common.print_results(results, tables, as_json=as_json)
-    if not as_json:
-        print(f"results: {settings.out}")
-    return common.INTERRUPTED if session.interrupted else 0
 
+
+def tables(results: Results) -> list[Table]:
+    """Return the tables of figures and of bounds."""
+    figures = "in points a battle, the exploiter's; score of the first phases"
+    bounded = "lower bounds of exploitability, in points a battle"
+    return [
+        common.text_table(rows_of(results["parts"]), figures, TEXT_COLUMNS),
+        common.text_table(bound_rows_of(results["bounds"]), bounded, (0, 1)),
+    ]
+
+
+def notes(results: Results) -> list[str]:
+    """Return why figures are missing, a line each."""
+    return [
+        f"{each['player']} as {each['seat']} in {each['scenario']}: {reason}"
+        for each in results["parts"]
+        for key in ("refused", "hindsight_refused")
+        if (reason := each["exact"].get(key))
+    ]
+
+
+EXPERIMENT = Experiment(
+    module="experiments.distance",
+    description=__doc__,
+    settings=Settings,
+    quick={
+        "players": ("greedy",),
+        "scenario": ("apprentice",),
+        "exploiter": ("random",),
+        "budget": 0,
+        "battles": 64,
+        "planner_battles": 16,
+        "hindsight_battles": 4,
+        "processes": 1,
+        "out": Path("runs/distance-quick"),
+    },
+    check=check,
+    positive=(
+        "phases",
+        "memory",
+        "planner_budget",
+        "battles",
+        "planner_battles",
+        "processes",
+    ),
+    natural=("seed", "budget", "hindsight_battles", "planner_decisions"),
+    kind="distance",
+    recorded=settings_as_json,
+    parts=tasks_of,
+    work=measure_all,
+    results=results_of,
+    tables=tables,
+    notes=notes,
+)
+main = EXPERIMENT.main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -16,19 +16,20 @@ gets results.json and horizon.png.
 import argparse
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from rich.table import Table
 
 from experiments import common
+from experiments.experiment import Experiment, Line, Results
 from experiments.figures.horizon import draw_horizon
 from experiments.luck import play_with_luck
-from experiments.records import Record, RecordError
-from wfb_gym.cli.parser import COULD_NOT_RUN
+from wfb_gym._progress import tell
 from wfb_gym.encoding.positions import PositionArrays
 from wfb_gym.players.interface import Actions, PositionAgent
 from wfb_gym.players.registry import make_agent
@@ -37,8 +38,6 @@ from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import ExactGame, solve
 
-FILE = "parts.jsonl"
-"""File of the folder that holds finished parts."""
 FIRST_SEED = 12_000_000_000
 """Of the dice: far from those that chose a setting."""
 Part = dict[str, Any]
@@ -69,6 +68,16 @@ class Settings:
     battles: int = 100
     seed: int = 0
     out: Path = Path("runs/horizon")
+
+
+class Source(NamedTuple):
+    """A scenario that is solved, or a battle that is played."""
+
+    name: str
+    is_battle: bool
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class HorizonAgent(PositionAgent):
@@ -190,104 +199,77 @@ def battle_rows(parts: Sequence[Part]) -> list[list[str]]:
     return rows
 
 
-def measure_all(
-    settings: Settings, scenarios: Sequence[Scenario], record: Record, report: common.Report
-) -> list[Part]:
-    """Measure what the record lacks; returns all parts."""
-    found: list[Part] = [part for line in record.lines for part in line["parts"]]
-    report("", len(found))
-    done = {part.get("scenario", part.get("battle")) for part in found}
-    sources: list[tuple[str, Callable[[], Iterator[Part]]]] = [
-        (scenario.name, partial(exact_parts, scenario)) for scenario in scenarios
+def run_part(settings: Settings, source: Source) -> Line:
+    """Measure a scenario or a battle at each number of phases."""
+    measured = (
+        battle_parts(settings, source.name)
+        if source.is_battle
+        else exact_parts(read_scenario(source.name))
+    )
+    parts: list[Part] = []
+    for part in measured:
+        parts.append(part)
+        tell(f"looking at {part['phases']}")
+    tell("")
+    return {"parts": parts}
+
+
+def sources_of(settings: Settings) -> list[Source]:
+    """Return what is measured, solved scenarios first."""
+    solved = [Source(name, is_battle=False) for name in settings.scenario]
+    return [*solved, *(Source(name, is_battle=True) for name in settings.battle)]
+
+
+def check(settings: Settings, _: Collection[str]) -> Settings:
+    """Return the settings with all numbers of phases; raise a ValueError for wrong ones."""
+    try:
+        phases = {common.natural_number(str(text), 1) for text in settings.phases}
+    except argparse.ArgumentTypeError as error:
+        raise ValueError(str(error)) from None
+    for name in settings.opponent:
+        make_agent(name)
+    for name in (*settings.scenario, *settings.battle):
+        read_scenario(name)
+    return replace(settings, phases=tuple(sorted({1, *phases})))
+
+
+def tables(results: Results) -> list[Table]:
+    """Return the tables of exact scores and of battles."""
+    parts = results["parts"]
+    exact = "exact scores in the whole battle, by phases that are looked at"
+    battles = "points won more than by looking at one phase (its points)"
+    return [
+        common.text_table(exact_rows(parts), exact, (0,)),
+        common.text_table(battle_rows(parts), battles, (0,)),
     ]
-    battles = ((load_scenario(name).name, name) for name in settings.battle)
-    sources += [(shown, partial(battle_parts, settings, name)) for shown, name in battles]
-    for name, parts in sources:
-        if name in done:
-            continue
-        of_one: list[Part] = []
-        for part in parts():
-            of_one.append(part)
-            report(f"{name}, looking at {part['phases']}", 1)
-        record.add({"parts": of_one})
-        found += of_one
-    return found
 
 
-def parse_arguments(
-    arguments: Sequence[str] | None,
-) -> tuple[Settings, list[Scenario], bool]:
-    """Parse the command line: settings, what is solved, and whether JSON is wanted."""
-    settings, switches, parser = common.parse_settings(
-        Settings,
-        arguments,
-        module="experiments.horizon",
-        description=__doc__,
-        quick={
-            "scenario": ("apprentice:3",),
-            "battle": ("border-skirmish",),
-            "phases": (2,),
-            "opponent": ("greedy",),
-            "battles": 4,
-            "out": Path("runs/horizon-quick"),
-        },
-        switches={},
-    )
-    common.check_positive(parser, settings, ("battles",))
-    try:
-        phases = tuple(common.natural_number(str(text), 1) for text in settings.phases)
-        settings = replace(settings, phases=tuple(sorted({1, *phases})))
-        for name in settings.opponent:
-            make_agent(name)
-        scenarios = [read_scenario(text) for text in settings.scenario]
-        for name in settings.battle:
-            load_scenario(name)
-    except (ValueError, OSError, argparse.ArgumentTypeError) as error:
-        parser.error(str(error))
-    return settings, scenarios, "json" in switches
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print and draw; returns the exit status."""
-    settings, scenarios, as_json = parse_arguments(arguments)
-    held = common.recorded_settings(settings, {"out"})
-    total = sum(each.phases for each in scenarios)
-    total += sum(
-        sum(phases <= load_scenario(name).phases for phases in settings.phases)
-        for name in settings.battle
-    )
-    found: list[Part] = []
-    try:
-        with (
-            Record(settings.out, FILE, "measurement", held) as record,
-            common.Interruptible() as session,
-            common.report_progress("horizon", total) as report,
-        ):
-            found = measure_all(settings, scenarios, record, report)
-    except (RecordError, OSError) as error:
-        print(f"python -m experiments.horizon: {error}", file=sys.stderr)
-        return COULD_NOT_RUN
-    if session.interrupted:
-        print("interrupted; the same command goes on", file=sys.stderr)
-        return common.INTERRUPTED
-    results: Mapping[str, Any] = {"args": held, "parts": found, "versions": common.versions()}
-    common.write_results(settings.out, results)
-    draw_horizon(results, settings.out / "horizon.png")
-    tables = (
-        common.text_table(
-            exact_rows(found),
-            "exact scores in the whole battle, by phases that are looked at",
-            (0,),
-        ),
-        common.text_table(
-            battle_rows(found), "points won more than by looking at one phase (its points)", (0,)
-        ),
-    )
-    common.print_results(results, tables, as_json=as_json)
-    if not as_json:
-        print(f"results: {settings.out}")
-    return 0
-
+EXPERIMENT = Experiment(
+    module="experiments.horizon",
+    description=__doc__,
+    settings=Settings,
+    quick={
+        "scenario": ("apprentice:3",),
+        "battle": ("border-skirmish",),
+        "phases": (2,),
+        "opponent": ("greedy",),
+        "battles": 4,
+        "out": Path("runs/horizon-quick"),
+    },
+    check=check,
+    positive=("battles",),
+    parts=sources_of,
+    run_part=run_part,
+    results=lambda run: {
+        "args": common.recorded_settings(run.settings, {"out"}),
+        "parts": list(chain(*run.values("parts"))),
+        "versions": common.versions(),
+    },
+    tables=tables,
+    figures=lambda results, out: draw_horizon(results, out / "horizon.png"),
+    needs_all=True,
+)
+main = EXPERIMENT.main
 
 if __name__ == "__main__":
     sys.exit(main())

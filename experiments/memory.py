@@ -14,8 +14,9 @@ OUT gets results.json.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,19 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments import common
-from experiments.records import Record, RecordError
-from wfb_gym.cli.parser import COULD_NOT_RUN
+from experiments.experiment import Experiment, Line, Results
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.actions import ACTIONS
 from wfb_gym.scenario import load_scenario
 from wfb_gym.seats import SEATS
-from wfb_gym.solver import Equilibrium, HiddenGame, TooLarge
-
-FILE = "parts.jsonl"
-"""File of the folder that holds finished scenarios."""
-MODULE = "experiments.memory"
-Part = dict[str, Any]
-"""What was found in a seat of a scenario, as JSON holds it."""
+from wfb_gym.solver import Equilibrium, HiddenGame
 
 
 @dataclass(frozen=True)
@@ -98,23 +92,23 @@ def forget(found: Equilibrium, seat: int, sights: Sights) -> NDArray[np.float64]
     return strategy
 
 
-def look_at(scenario: str, gap: float) -> list[Part]:
+def run_part(settings: Settings, scenario: str) -> Line:
     """Return what memory is worth to either seat of a scenario."""
     game = HiddenGame(scenario, whole=True)
-    found = game.solve(gap)
+    found = game.solve(settings.gap)
     parts = []
     for seat, name in enumerate(SEATS):
-        part: Part = {"scenario": scenario, "seat": name}
+        part: dict[str, Any] = {"scenario": scenario, "seat": name}
         for key, history in (("without", False), ("with", True)):
             sights = sights_of(game, seat, history=history)
             score = found.score(forget(found, seat, sights), seat)
             part |= {"decisions": len(sights.node)}
             part[key] = {"observations": int(sights.seen.max()) + 1, "score": score.score}
         parts.append(part)
-    return parts
+    return {"scenario": scenario, "parts": parts}
 
 
-def memory_rows(results: dict[str, Any]) -> list[list[str]]:
+def memory_rows(results: Results) -> list[list[str]]:
     """Return the table of a run's results."""
     rows = [
         ["scenario", "seat", "decisions", "observations", "score", "observations with history",
@@ -128,56 +122,32 @@ def memory_rows(results: dict[str, Any]) -> list[list[str]]:
     return rows
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Solve, average, grade and print; returns the exit status."""
-    settings, switches, parser = common.parse_settings(
-        Settings,
-        arguments,
-        module=MODULE,
-        description=__doc__,
-        quick={"scenario": ("hidden-scroll",), "out": Path("runs/memory-quick")},
-        switches={},
-    )
-    common.check_positive(parser, settings, ("gap",))
-    try:
-        for name in settings.scenario:
-            if not load_scenario(name).has_secrets:
-                raise ValueError(f"scenario: expected hidden items, found none in {name}")
-    except (ValueError, OSError) as error:
-        parser.error(str(error))
-    recorded = common.recorded_settings(settings, ("out", "scenario"))
-    try:
-        record = Record(settings.out, FILE, "memory", recorded)
-    except (RecordError, OSError) as error:
-        print(f"python -m {MODULE}: {error}", file=sys.stderr)
-        return COULD_NOT_RUN
-    with record:
-        done: dict[str, list[Part]] = {line["scenario"]: line["parts"] for line in record.lines}
-        try:
-            with (
-                common.Interruptible() as session,
-                common.report_progress("scenarios", len(settings.scenario)) as told,
-            ):
-                for name in settings.scenario:
-                    told(name, 0)
-                    if name not in done:
-                        done[name] = look_at(name, settings.gap)
-                        record.add({"scenario": name, "parts": done[name]})
-                    told("", 1)
-        except TooLarge as error:
-            print(f"python -m {MODULE}: {error}", file=sys.stderr)
-            return common.FAILED
-        results = {
-            "args": common.settings_as_json(settings),
-            "interrupted": session.interrupted,
-            "parts": [part for name in settings.scenario for part in done.get(name, ())],
-            "versions": common.versions(),
-        }
-        common.write_results(settings.out, results)
-    table = common.text_table(memory_rows(results), "equilibrium play that forgets", (0, 1))
-    common.print_results(results, [table], as_json="json" in switches)
-    return common.INTERRUPTED if session.interrupted else 0
+def check(settings: Settings, _: Collection[str]) -> Settings:
+    """Raise a ValueError for a scenario without hidden items."""
+    for name in settings.scenario:
+        if not load_scenario(name).has_secrets:
+            raise ValueError(f"scenario: expected hidden items, found none in {name}")
+    return settings
 
+
+EXPERIMENT = Experiment(
+    module="experiments.memory",
+    description=__doc__,
+    settings=Settings,
+    quick={"scenario": ("hidden-scroll",), "out": Path("runs/memory-quick")},
+    check=check,
+    positive=("gap",),
+    kind="memory",
+    free=("out", "scenario"),
+    parts=lambda settings: settings.scenario,
+    run_part=run_part,
+    name_of=lambda line: str(line["scenario"]),
+    results=lambda run: run.document(parts=list(chain(*run.values("parts")))),
+    tables=lambda results: [
+        common.text_table(memory_rows(results), "equilibrium play that forgets", (0, 1))
+    ],
+)
+main = EXPERIMENT.main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -10,7 +10,7 @@ from wfb_gym.files import lock_folder
 
 
 class RecordError(Exception):
-    """The folder holds something else; the message says what."""
+    """The folder holds something else, or cannot be used; the message says why."""
 
 
 class Record:
@@ -29,16 +29,18 @@ class Record:
 
     def __init__(self, folder: Path, name: str, kind: str, settings: dict[str, Any]) -> None:
         self._path, self._kind = folder / name, kind
-        folder.mkdir(parents=True, exist_ok=True)
         with ExitStack() as held:
             try:
+                folder.mkdir(parents=True, exist_ok=True)
                 held.enter_context(lock_folder(folder))
+                self._open(settings)
             except BlockingIOError:
                 raise RecordError(
                     f"{folder}: another process works on a {kind} there: wait for its end, "
                     "or choose another --out"
                 ) from None
-            self._open(settings)
+            except OSError as error:
+                raise RecordError(str(error)) from error
             self._held = held.pop_all()
 
     def __enter__(self) -> Self:

@@ -15,8 +15,9 @@ OUT gets results.json and secret.png.
 """
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -24,19 +25,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments import common
+from experiments.experiment import Experiment, Line, Results
 from experiments.figures.secret import draw_secret
-from experiments.records import Record, RecordError
-from wfb_gym.cli.parser import COULD_NOT_RUN
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_IN_PLAY, FIRST_ITEM, FIRST_REROLL
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 from wfb_gym.scenario.slots import spell_slots
 from wfb_gym.seats import SEATS, seat_number
-from wfb_gym.solver import BeliefValue, HiddenGame, TooLarge, value_by_belief
-
-FILE = "parts.jsonl"
-"""File of the folder that holds finished chances."""
-Part = dict[str, Any]
-"""What was found for one chance, as JSON holds it."""
+from wfb_gym.solver import BeliefValue, HiddenGame, value_by_belief
 
 
 @dataclass(frozen=True)
@@ -88,16 +83,18 @@ def with_secret(scenario: Scenario, side: str, item: str, chance: float) -> Scen
     return scenario_from_dict(document, scenario.name)
 
 
-def look_at(scenario: Scenario, side: str, chance: float, value: BeliefValue, gap: float) -> Part:
-    """Return what the scenario is worth, and what its equilibrium does."""
+def run_part(settings: Settings, chance: float) -> Line:
+    """Return what the scenario is worth at a chance, and what its equilibrium does."""
+    value = _value_by_belief(settings)
+    scenario = secret_of(settings, chance)
     game = HiddenGame(scenario)
-    found = game.solve(gap)
-    owner = seat_number(side)
+    found = game.solve(settings.gap)
+    owner = seat_number(settings.side)
     known = float((1.0 - chance) * value.values[0] + chance * value.values[-1])
     casts, spells = _spells_before(game)
     names = [slot.spell.name for slot in spell_slots(scenario.caster, scenario.catalogue)]
     first_dice, first_spells = _first_cast(game, found.strategy, casts, spells)
-    return {
+    part = {
         "chance": chance,
         "value": value.at(chance),
         "lower": found.lower,
@@ -107,6 +104,17 @@ def look_at(scenario: Scenario, side: str, chance: float, value: BeliefValue, ga
         "spells": {names[k]: share for k, share in enumerate(first_spells) if share > 0.0},
         "used": _uses(game, found.strategy, owner, casts),
     }
+    return {"part": part}
+
+
+@lru_cache(1)
+def _value_by_belief(settings: Settings) -> BeliefValue:
+    return value_by_belief(secret_of(settings, 0.5))
+
+
+def secret_of(settings: Settings, chance: float) -> Scenario:
+    """Return the scenario with its secret at a chance; see `with_secret`."""
+    return with_secret(load_scenario(settings.scenario), settings.side, settings.item, chance)
 
 
 def _spells_before(game: HiddenGame) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -160,17 +168,7 @@ def _actions(
     return game.tree.code[own].astype(np.int64), node[own], chances
 
 
-def measure(settings: Settings, scenario: Scenario, done: Sequence[Part]) -> Iterator[Part]:
-    """Yield the parts that are not done yet."""
-    known = {part["chance"] for part in done}
-    value = value_by_belief(with_secret(scenario, settings.side, settings.item, 0.5))
-    for chance in np.linspace(0.0, 1.0, settings.chances).tolist():
-        if chance not in known:
-            secret = with_secret(scenario, settings.side, settings.item, chance)
-            yield look_at(secret, settings.side, chance, value, settings.gap)
-
-
-def secret_rows(results: dict[str, Any]) -> list[list[str]]:
+def secret_rows(results: Results) -> list[list[str]]:
     """Return the table of a run's results."""
     parts = sorted(results["parts"], key=lambda part: part["chance"])
     most = max(len(part["used"]) for part in parts)
@@ -199,56 +197,29 @@ def secret_rows(results: dict[str, Any]) -> list[list[str]]:
     return rows
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Solve, draw and print; returns the exit status."""
-    settings, switches, parser = common.parse_settings(
-        Settings,
-        arguments,
-        module="experiments.secret",
-        description=__doc__,
-        quick={"scenario": "apprentice", "chances": 3, "out": Path("runs/secret-quick")},
-        switches={},
-    )
-    common.check_positive(parser, settings, ("chances", "gap"))
-    try:
-        scenario = load_scenario(settings.scenario)
-        with_secret(scenario, settings.side, settings.item, 0.5)
-    except (ValueError, OSError) as error:
-        parser.error(str(error))
-    recorded = common.recorded_settings(settings, ("out", "chances"))
-    try:
-        record = Record(settings.out, FILE, "secret", recorded)
-    except (RecordError, OSError) as error:
-        print(f"python -m experiments.secret: {error}", file=sys.stderr)
-        return COULD_NOT_RUN
-    with record:
-        parts: list[Part] = [line["part"] for line in record.lines]
-        wanted = settings.chances
-        try:
-            with (
-                common.Interruptible() as session,
-                common.report_progress("chances", wanted) as told,
-            ):
-                for part in measure(settings, scenario, parts):
-                    record.add({"part": part})
-                    parts.append(part)
-                    told("", 1)
-        except TooLarge as error:
-            print(f"python -m experiments.secret: {error}", file=sys.stderr)
-            return common.FAILED
-        chances = set(np.linspace(0.0, 1.0, wanted).tolist())
-        results = {
-            "args": common.settings_as_json(settings),
-            "interrupted": session.interrupted,
-            "parts": [part for part in parts if part["chance"] in chances],
-            "versions": common.versions(),
-        }
-        common.write_results(settings.out, results)
-        draw_secret(results, settings.out / "secret.png")
-    table = common.text_table(secret_rows(results), "points of the caster", ())
-    common.print_results(results, [table], as_json="json" in switches)
-    return common.INTERRUPTED if session.interrupted else 0
+def check(settings: Settings, _: Collection[str]) -> Settings:
+    """Raise a ValueError for an item that cannot be hidden."""
+    secret_of(settings, 0.5)
+    return settings
 
+
+EXPERIMENT = Experiment(
+    module="experiments.secret",
+    description=__doc__,
+    settings=Settings,
+    quick={"scenario": "apprentice", "chances": 3, "out": Path("runs/secret-quick")},
+    check=check,
+    positive=("chances", "gap"),
+    kind="secret",
+    free=("out", "chances"),
+    parts=lambda settings: np.linspace(0.0, 1.0, settings.chances).tolist(),
+    run_part=run_part,
+    name_of=lambda line: str(line["part"]["chance"]),
+    results=lambda run: run.document(parts=run.values("part")),
+    tables=lambda results: [common.text_table(secret_rows(results), "points of the caster", ())],
+    figures=lambda results, out: draw_secret(results, out / "secret.png"),
+)
+main = EXPERIMENT.main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -13,7 +13,7 @@ OUT gets results.json and strength.png, points won against milliseconds a decisi
 """
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments import common
+from experiments.experiment import Experiment, ExperimentError, Line, Results, Run
 from experiments.figures.strength import draw_strength
-from experiments.records import Record, RecordError
 from experiments.tournaments.matches import (
     Match,
     MatchResult,
@@ -32,8 +32,7 @@ from experiments.tournaments.matches import (
     play_match,
     policy_name,
 )
-from experiments.workers import RAY, WorkerError, Workers, open_workers
-from wfb_gym.cli.parser import COULD_NOT_RUN
+from experiments.workers import RAY
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.seats import SEATS
@@ -48,8 +47,6 @@ BATTLES = (
     "horrors-in-the-mist", "dawn-at-grimmwald", "the-iron-tide", "battle-of-black-gorge",
     "march-of-the-pale-count", "the-crooked-mile", "the-shattered-gate", "the-winds-unbound",
 )  # fmt: skip
-FILE = "matches.jsonl"
-"""File of the folder that holds finished matches."""
 FIRST_SEED = 7_000_000_000
 """Of the dice: far from those of any training, and of tournaments."""
 _AGENT_SEEDS = (1, 2)
@@ -80,76 +77,42 @@ class Settings:
     ray: str = field(default="", metadata=RAY)
 
 
-def parse_arguments(
-    arguments: Sequence[str] | None,
-) -> tuple[Settings, list[Scenario], bool]:
-    """Parse the command line: settings, the scenarios, and whether JSON is wanted."""
-    settings, switches, parser = common.parse_settings(
-        Settings,
-        arguments,
-        module="experiments.strength",
-        description=__doc__,
-        quick={
-            "players": ("phase-search", "greedy"),
-            "pool": ("greedy",),
-            "scenario": ("border-skirmish",),
-            "battles": 4,
-            "out": Path("runs/strength-quick"),
-        },
-        switches={},
-    )
-    common.check_positive(parser, settings, ("battles",))
-    try:
-        if len(settings.players) < 2:
-            raise ValueError("players: expected a reference and at least one more, found one")
-        scenarios = [load_scenario(name) for name in dict.fromkeys(settings.scenario)]
-        for name in (*settings.players, *settings.pool):
-            for scenario, seat in product(scenarios, range(len(SEATS))):
-                make_agent(policy_name(name, seat, scenario.name))
-    except (ValueError, OSError) as error:
-        parser.error(str(error))
-    return settings, scenarios, "json" in switches
+def check(settings: Settings, _: Collection[str]) -> Settings:
+    """Raise a ValueError or an OSError for players and scenarios that cannot be measured."""
+    if len(settings.players) < 2:
+        raise ValueError("players: expected a reference and at least one more, found one")
+    scenarios = scenarios_of(settings)
+    for name in (*settings.players, *settings.pool):
+        for scenario, seat in product(scenarios, range(len(SEATS))):
+            make_agent(policy_name(name, seat, scenario.name))
+    return settings
 
 
-def matches_of(settings: Settings, scenarios: Sequence[Scenario]) -> Iterator[Match]:
+def scenarios_of(settings: Settings) -> list[Scenario]:
+    """Load what is played, each once."""
+    return [load_scenario(name) for name in dict.fromkeys(settings.scenario)]
+
+
+def matches_of(settings: Settings) -> list[Match]:
     """All matches, in order; one that serves two purposes comes once."""
-    seen = set()
-    for scenario in scenarios:
-        for player in settings.players:
-            for member in settings.pool:
-                for caster, dispeller in ((player, member), (member, player)):
-                    key = scenario.name, caster, dispeller
-                    if key in seen:
-                        continue
-                    seen.add(key)
-                    first = FIRST_SEED + settings.seed * 1_000_000
-                    yield Match(
-                        scenario, caster, dispeller, settings.battles, first, _AGENT_SEEDS, 60.0,
-                        luck_adjusted=True,
-                    )  # fmt: skip
-
-
-def play_all(
-    settings: Settings,
-    scenarios: Sequence[Scenario],
-    record: Record,
-    report: common.Report,
-    workers: Workers,
-) -> dict[tuple[str, str, str], MatchResult]:
-    """Play what the record lacks; returns all results by scenario, caster and dispeller."""
-    lines = (MatchResult.from_json(line["match"]) for line in record.lines)
-    found = {(one.scenario, one.caster, one.dispeller): one for one in lines}
-    report("", len(found))
-    missing = [
-        match
-        for match in matches_of(settings, scenarios)
-        if (match.scenario.name, match.caster, match.dispeller) not in found
+    first = FIRST_SEED + settings.seed * 1_000_000
+    pairs = [
+        pair
+        for player, member in product(settings.players, settings.pool)
+        for pair in ((player, member), (member, player))
     ]
-    for match, result in zip(missing, workers.map(play_match, missing), strict=True):
-        record.add({"match": result.as_json()})
-        found[result.scenario, result.caster, result.dispeller] = result
-        report(str(match), 1)
-    return found
+    return [
+        Match(
+            scenario, caster, dispeller, settings.battles, first, _AGENT_SEEDS, 60.0,
+            luck_adjusted=True,
+        )
+        for scenario, (caster, dispeller) in product(scenarios_of(settings), dict.fromkeys(pairs))
+    ]  # fmt: skip
+
+
+def run_part(_: Settings, match: Match) -> Line:
+    """Play a match."""
+    return {"match": play_match(match).as_json()}
 
 
 def _points(
@@ -170,13 +133,11 @@ def _points(
 
 
 def rows_of(
-    found: Mapping[tuple[str, str, str], MatchResult],
-    settings: Settings,
-    scenarios: Sequence[Scenario],
+    found: Mapping[tuple[str, str, str], MatchResult], settings: Settings
 ) -> list[dict[str, Any]]:
     """Return what each player wins in each seat, and what the reference wins more."""
     rows = []
-    for scenario in scenarios:
+    for scenario in scenarios_of(settings):
         for seat in SEATS:
             reference, _ = _points(found, settings, scenario.name, settings.players[0], seat)
             for player in settings.players:
@@ -224,49 +185,51 @@ def strength_rows(results: Mapping[str, Any], *, variants: bool = False) -> list
     return table
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Play, print and draw; returns the exit status."""
-    settings, scenarios, as_json = parse_arguments(arguments)
-    held = common.recorded_settings(settings, {"out", "ray"})
-    total = sum(1 for _ in matches_of(settings, scenarios))
-    found: dict[tuple[str, str, str], MatchResult] = {}
-    try:
-        with (
-            open_workers(settings.ray) as workers,
-            Record(settings.out, FILE, "measurement", held) as record,
-            common.Interruptible() as session,
-            common.report_progress("strength", total) as report,
-        ):
-            found = play_all(settings, scenarios, record, report, workers)
-    except (RecordError, OSError) as error:
-        print(f"python -m experiments.strength: {error}", file=sys.stderr)
-        return COULD_NOT_RUN
-    except WorkerError as error:
-        print(f"python -m experiments.strength: {error}", file=sys.stderr)
-        return common.FAILED
-    if session.interrupted:
-        print("interrupted; the same command goes on", file=sys.stderr)
-        return common.INTERRUPTED
-    failures = {str(one.failure): None for one in found.values() if one.failure is not None}
+def results_of(run: Run[Settings, Match]) -> Results:
+    """Return the results of all matches.
+
+    Raises:
+        ExperimentError: a player has failed in some of them.
+    """
+    played = [MatchResult.from_json(held) for held in run.values("match")]
+    failures = {str(each.failure): None for each in played if each.failure is not None}
     if failures:
-        print(*failures, sep="\n", file=sys.stderr)
-        return common.FAILED
-    results = {
-        "args": held,
-        "players": list(settings.players),
-        "pool": list(settings.pool),
-        "rows": rows_of(found, settings, scenarios),
+        raise ExperimentError("\n".join(failures))
+    found = {(each.scenario, each.caster, each.dispeller): each for each in played}
+    return {
+        "args": common.recorded_settings(run.settings, {"out", "ray"}),
+        "players": list(run.settings.players),
+        "pool": list(run.settings.pool),
+        "rows": rows_of(found, run.settings),
         "versions": common.versions(),
     }
-    common.write_results(settings.out, results)
-    draw_strength(results, settings.out / "strength.png")
-    title = "points a battle against the pool, without the luck of the dice"
-    table = common.text_table(strength_rows(results, variants=True), title, (0, 1))
-    common.print_results(results, [table], as_json=as_json)
-    if not as_json:
-        print(f"results: {settings.out}")
-    return 0
 
+
+TITLE = "points a battle against the pool, without the luck of the dice"
+EXPERIMENT = Experiment(
+    module="experiments.strength",
+    description=__doc__,
+    settings=Settings,
+    quick={
+        "players": ("phase-search", "greedy"),
+        "pool": ("greedy",),
+        "scenario": ("border-skirmish",),
+        "battles": 4,
+        "out": Path("runs/strength-quick"),
+    },
+    check=check,
+    positive=("battles",),
+    file="matches.jsonl",
+    parts=matches_of,
+    run_part=run_part,
+    results=results_of,
+    tables=lambda results: [
+        common.text_table(strength_rows(results, variants=True), TITLE, (0, 1))
+    ],
+    figures=lambda results, out: draw_strength(results, out / "strength.png"),
+    needs_all=True,
+)
+main = EXPERIMENT.main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -413,6 +413,20 @@ def test_what_takes_long_to_compile_is_announced(tmp_path: Path) -> None:
     assert errors == ""
 
 
+def test_the_folder_is_named_with_the_first_result_that_is_kept(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    name = f"{_is_jit.__module__}.{_is_jit.__qualname__}"
+    monkeypatch.setattr(_jit, "_LONG", {name: "a test"})
+    monkeypatch.setattr(_jit, "CACHE_FOLDER", tmp_path)
+    monkeypatch.setattr(_jit, "_is_announced", False)
+    for is_kept in (False, True, True):
+        _jit.announce_compiling(_is_jit, is_kept=is_kept)
+    said = "wfb_gym: compiling a test"
+    expected = [said, f"{said}; the result is kept in {tmp_path}", said]
+    assert capsys.readouterr().err.splitlines() == expected
+
+
 @pytest.mark.parametrize("optimised", ["-O", "-OO"])
 def test_python_without_docstrings_uses_the_same_code(tmp_path: Path, optimised: str) -> None:
     command = ["-c", "from tests.compiled_sample import report; print(report())"]

@@ -34,8 +34,7 @@ from agents.figures import (
     draw_offline,
     draw_scores,
 )
-from agents.prices import prices_rows
-from agents.train_fast import LARGE
+from agents.self_play.runs import LARGE
 from experiments import distance, horizon, memory, secret
 from experiments.benchmarks import tables
 from experiments.common import FAILED, markdown_table
@@ -374,19 +373,6 @@ ALL = (
         strengths,
         {"strength.png": "strength.png"},
         draw=(draw_strength,),
-    ),
-    Report(
-        "prices",
-        "agents.prices --scenarios 450",
-        20,
-        lambda results: markdown_table(prices_rows(results), text_columns=(0,)),
-    ),
-    Report(
-        "prices-strength",
-        "experiments.strength phase-search:learned phase-search --pool greedy --pool veteran "
-        "--battles 100",
-        40,
-        lambda results: markdown_table(strength_rows(results, variants=True), text_columns=(0, 1)),
     ),
     Report(
         "strength-slow",

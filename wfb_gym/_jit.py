@@ -42,6 +42,7 @@ _CONSTANTS = frozenset(
         "_jit.py",
         "_records.py",
         "_shipped.py",
+        "encoding/fields.py",
         "encoding/layout.py",
         "encoding/limits.py",
         "engine/actions.py",
@@ -49,7 +50,6 @@ _CONSTANTS = frozenset(
         "engine/state.py",
         "packing/records.py",
         "players/interface.py",
-        "players/search/prices.py",
         "rules/comets.py",
         "scenario/sizes.py",
         "solver/graph_arrays.py",
@@ -190,10 +190,12 @@ def announce_compiling(function: Callable[..., Any], *, is_kept: bool = True) ->
     name = f"{function.__module__}.{function.__qualname__}".removeprefix("wfb_gym.")
     if name not in _LONG:
         return
-    where = "" if _is_announced or not is_kept else f"; the result is kept in {CACHE_FOLDER}"
+    where = ""
     if not os.access(CACHE_FOLDER, os.W_OK | os.X_OK):
         where = f"; the result is not kept, as {CACHE_FOLDER} cannot be written"
-    _is_announced = True
+    elif is_kept and not _is_announced:
+        where = f"; the result is kept in {CACHE_FOLDER}"
+        _is_announced = True
     sys.stderr.write(f"wfb_gym: compiling {_LONG[name]}{where}\n")
     sys.stderr.flush()
 

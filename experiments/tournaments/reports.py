@@ -1,8 +1,9 @@
 """The results of a tournament as JSON, as tables and as pictures."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, astuple
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,17 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Column, Table
 
 from experiments.common import versions
+from experiments.experiment import Run
 from experiments.figures.palette import BLUE, DPI, GREY
 from experiments.statistics import Interval
-from experiments.tournaments.matches import MatchResult, display_name
-from experiments.tournaments.rating import Ratings
-from experiments.tournaments.running import ScenarioRound, Settings, settings_as_json
+from experiments.tournaments.matches import Failure, Match, MatchResult, display_name
+from experiments.tournaments.rating import rate
+from experiments.tournaments.running import (
+    ExactPart,
+    Settings,
+    results_in,
+    settings_as_json,
+)
 from wfb_gym.files import save_figure
 
 Results = Mapping[str, Any]
@@ -31,61 +38,71 @@ _DARK = 0.5
 """Luminance below which text is white."""
 
 
-def results_as_json(
-    settings: Settings, rounds: Sequence[ScenarioRound], ratings: Ratings, interrupted: bool
-) -> dict[str, Any]:
+def results_of(run: Run[Settings, Match | ExactPart]) -> dict[str, Any]:
     """All results of a tournament as JSON holds them."""
+    rounds = [part.this for part in run.parts if isinstance(part, ExactPart)]
+    played = [results_in(this, run.lines) for this in rounds]
+    exact = {
+        (line["exact"]["scenario"], pair["caster"], pair["dispeller"]): pair["points"]
+        for line in run.lines
+        if "exact" in line
+        for pair in line["exact"]["values"]
+    }
+    ratings = rate(run.settings.agents, list(chain(*played)), run.settings.seed)
     return {
-        "args": settings_as_json(settings),
+        "args": settings_as_json(run.settings),
         "versions": versions(),
-        "interrupted": interrupted,
+        "interrupted": run.interrupted,
         "scenarios": [
             {
-                "scenario": each.scenario.name,
-                "unit": ratings.units.get(each.scenario.name),
-                "agents": list(each.agents),
-                "absent": each.absent,
-                "cells": [_result_as_json(each, result) for result in each.results],
+                "scenario": this.scenario.name,
+                "unit": ratings.units.get(this.scenario.name),
+                "agents": list(this.agents),
+                "absent": this.absent,
+                "cells": [_result_as_json(exact, result) for result in results],
             }
-            for each in rounds
+            for this, results in zip(rounds, played, strict=True)
         ],
         "rating": [asdict(each) for each in ratings.agents],
         "misfit": ratings.misfit,
     }
 
 
-def _result_as_json(this: ScenarioRound, result: MatchResult) -> dict[str, Any]:
+def _result_as_json(
+    exact: Mapping[tuple[str, str, str], float], result: MatchResult
+) -> dict[str, Any]:
     numbers = (None, None, None) if result.interval is None else astuple(result.interval)
     return {
         "caster": result.caster,
         "dispeller": result.dispeller,
         "battles": len(result.points),
         **dict(zip(("mean", "low", "high"), numbers, strict=True)),
-        "exact": this.exact.get((result.caster, result.dispeller)),
+        "exact": exact.get((result.scenario, result.caster, result.dispeller)),
         "failure": None if result.failure is None else asdict(result.failure),
     }
 
 
-def notes(rounds: Sequence[ScenarioRound]) -> list[str]:
+def notes(results: Results) -> list[str]:
     """Agents that did not play, and agents that failed, a line each."""
     return [
-        f"{agent} is left out of {each.scenario.name}: {reason}"
-        for each in rounds
-        for agent, reason in each.absent.items()
+        f"{agent} is left out of {each['scenario']}: {reason}"
+        for each in results["scenarios"]
+        for agent, reason in each["absent"].items()
     ] + [
-        f"{each.scenario.name}: {one.caster} - {one.dispeller} failed, {one.failure}"
-        for each in rounds
-        for one in each.results
-        if one.failure is not None
+        f"{each['scenario']}: {one['caster']} - {one['dispeller']} failed, "
+        f"{Failure(**one['failure'])}"
+        for each in results["scenarios"]
+        for one in each["cells"]
+        if one["failure"] is not None
     ]
 
 
-def tables(rounds: Sequence[ScenarioRound], ratings: Ratings) -> Iterator[Table]:
+def tables(results: Results) -> Iterator[Table]:
     """Make a table of the results in each scenario, casters in rows, and one of the ratings."""
-    for each in rounds:
-        if each.results:
+    for each in results["scenarios"]:
+        if each["cells"]:
             yield _points_table(each)
-    forfeits = any(each.forfeits for each in ratings.agents)
+    forfeits = any(each["forfeits"] for each in results["rating"])
     columns = [  # names give way to the numbers where there is no room for both
         Column(each, overflow="fold")
         if each in ("agent", "against")
@@ -96,47 +113,50 @@ def tables(rounds: Sequence[ScenarioRound], ratings: Ratings) -> Iterator[Table]
         *columns,
         *([Column("forfeits", justify="right")] if forfeits else []),
         title="rating: points over the average agent, in standard deviations of a battle",
-        caption=f"what strengths do not explain: {ratings.misfit:.3f}",
+        caption=f"what strengths do not explain: {results['misfit']:.3f}",
         box=SIMPLE_HEAD,
     )
-    for one in ratings.agents:
+    for one in results["rating"]:
         row = [
-            display_name(one.agent),
-            _interval_text(one.rating),
-            "" if one.casting is None else f"{one.casting:+.3f}",
-            "" if one.dispelling is None else f"{one.dispelling:+.3f}",
-            _interval_text(one.worst),
-            "" if one.against is None else display_name(one.against),
+            display_name(one["agent"]),
+            _interval_text(one["rating"]),
+            "" if one["casting"] is None else f"{one['casting']:+.3f}",
+            "" if one["dispelling"] is None else f"{one['dispelling']:+.3f}",
+            _interval_text(one["worst"]),
+            "" if one["against"] is None else display_name(one["against"]),
         ]
-        table.add_row(*row, *([str(one.forfeits)] if forfeits else []))
+        table.add_row(*row, *([str(one["forfeits"])] if forfeits else []))
     yield table
 
 
-def _interval_text(interval: Interval | None) -> str:
-    return "" if interval is None else f"{interval.value:+.3f} ± {interval.half_width:.3f}"
+def _interval_text(held: Mapping[str, float] | None) -> str:
+    if held is None:
+        return ""
+    interval = Interval(**held)
+    return f"{interval.value:+.3f} ± {interval.half_width:.3f}"
 
 
-def _points_table(this: ScenarioRound) -> Table:
+def _points_table(results: Results) -> Table:
+    agents = results["agents"]
     table = Table(
         "caster \\ dispeller",
-        *(Column(display_name(agent), justify="right") for agent in this.agents),
-        title=f"{this.scenario.name}: points of the caster",
+        *(Column(display_name(agent), justify="right") for agent in agents),
+        title=f"{results['scenario']}: points of the caster",
         caption="with half the width of the 95 % interval; below, the exact value",
         box=SIMPLE_HEAD,
     )
-    for caster in this.agents:
-        row = [result for result in this.results if result.caster == caster]
-        table.add_row(display_name(caster), *(_points_text(this, result) for result in row))
+    for caster in agents:
+        row = [cell for cell in results["cells"] if cell["caster"] == caster]
+        table.add_row(display_name(caster), *map(_points_text, row))
     return table
 
 
-def _points_text(this: ScenarioRound, result: MatchResult) -> str:
-    interval = result.interval
-    if interval is None:
+def _points_text(cell: Results) -> str:
+    if cell["mean"] is None:
         return "failed"
-    exact = this.exact.get((result.caster, result.dispeller))
+    interval = Interval(*(cell[key] for key in ("mean", "low", "high")))
     lines = f"{interval.value:+.2f}\n± {interval.half_width:.2f}"
-    return lines if exact is None else f"{lines}\n= {exact:+.2f}"
+    return lines if cell["exact"] is None else f"{lines}\n= {cell['exact']:+.2f}"
 
 
 def draw_all(results: Results, folder: Path) -> None:

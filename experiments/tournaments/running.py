@@ -1,8 +1,6 @@
 """Running a tournament: every agent against every agent in every scenario, match by match.
 
-Each finished match is a line of JSON in the tournament's folder; the first line says what is
-played. An interrupted tournament continues there if the settings are the same; other settings are
-refused, so that no table mixes two tournaments.
+A tournament is continued only with the same settings, so that no table mixes two of them.
 """
 
 import hashlib
@@ -11,14 +9,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import wfb_gym
 from experiments import common
-from experiments.records import Record
+from experiments.experiment import Line
+from experiments.own_sizes import limits_of
 from experiments.tournaments.matches import (
     MODELS,
     Match,
@@ -39,8 +38,6 @@ from wfb_gym.solver.solution import packed_digest
 
 AGENTS = ("random", "greedy", "veteran", "expectimax", "mcts", "phase-search", "optimal")
 SCENARIOS = ("archmage-duel", "orc-shaman-hunt", "seventh-edition-duel", "border-skirmish")
-FILE = "cells.jsonl"
-"""File of a tournament's folder that holds finished matches."""
 FIRST_SEED = 5_000_000_000
 """Of the dice of the first tournament: far from the seeds of any training."""
 SEED_SPACING = 1_000_000
@@ -101,21 +98,31 @@ def settings_as_json(settings: Settings) -> dict[str, Any]:
     }
 
 
-def open_record(folder: Path, settings: dict[str, Any]) -> Record:
-    """Open the record of a tournament's finished matches; see `Record`."""
-    return Record(folder, FILE, "tournament", settings)
-
-
-@dataclass
+@dataclass(frozen=True)
 class ScenarioRound:
-    """The part of a tournament in one scenario, and its results so far."""
+    """The part of a tournament in one scenario."""
 
     scenario: Scenario
     agents: tuple[str, ...]  # that take part
     absent: dict[str, str]  # agents that do not take part, and why
-    results: list[MatchResult] = field(default_factory=list)
-    exact: Values = field(default_factory=dict)
-    """Of the pairs in which both agents are functions of their observations."""
+
+
+class ExactPart(NamedTuple):
+    """The exact values of a scenario, as a part of a tournament."""
+
+    this: ScenarioRound
+
+    def __str__(self) -> str:
+        return f"{self.this.scenario.name}: exact values"
+
+
+def parts_of(settings: Settings) -> list[Match | ExactPart]:
+    """All parts of a tournament: in each scenario its matches, and then the exact values."""
+    parts: list[Match | ExactPart] = []
+    for name in settings.scenario:
+        this = load_round(name, settings.agents)
+        parts += [*matches_of(settings, this), ExactPart(this)]
+    return parts
 
 
 def load_round(name: str, agents: Sequence[str]) -> ScenarioRound:
@@ -164,54 +171,37 @@ def _agent_seeds(*match: Any) -> tuple[int, int]:
     return int(first), int(second)
 
 
-def run(
-    settings: Settings,
-    record: Record,
-    rounds: list[ScenarioRound],
-    report: common.Report,
-    workers: Workers,
-) -> None:
-    """Play all matches that the record does not hold yet, and give all results to `rounds`.
-
-    The record holds them in the order of the matches, whoever plays them. After Ctrl-C, `rounds`
-    and the record hold what was finished.
-    """
-    found = [MatchResult.from_json(line["cell"]) for line in record.lines if "cell" in line]
-    known = {(result.scenario, result.caster, result.dispeller): result for result in found}
-    exact = {line["exact"]["scenario"]: line["exact"] for line in record.lines if "exact" in line}
-
-    def result_of(match: Match) -> MatchResult | None:
-        return known.get((match.scenario.name, match.caster, match.dispeller))
-
-    matches = (match for this in rounds for match in matches_of(settings, this))
-    played = workers.map(play_match, (each for each in matches if result_of(each) is None))
-    for this in rounds:
-        name = this.scenario.name
-        for match in matches_of(settings, this):
-            report(str(match), 0)
-            result = result_of(match)
-            if result is None:
-                result = next(played)
-                record.add({"cell": result.as_json()})
-            this.results.append(result)
-            report("", 1)
-        report(f"{name}: exact values", 0)
-        if name not in exact:
-            values = exact_values(settings, this)
+def play_all(
+    settings: Settings, parts: Sequence[Match | ExactPart], before: Sequence[Line], workers: Workers
+) -> Iterator[Line]:
+    """Play matches, wherever the workers are; exact values follow those of their scenario."""
+    played = workers.map(play_match, [part for part in parts if isinstance(part, Match)])
+    lines = list(before)
+    for part in parts:
+        if isinstance(part, Match):
+            lines.append({"cell": next(played).as_json()})
+        else:
+            results = results_in(part.this, lines)
+            values = exact_values(settings, part.this, results)
             pairs = [{"caster": c, "dispeller": d, "points": p} for (c, d), p in values.items()]
-            exact[name] = {"scenario": name, "values": pairs}
-            record.add({"exact": exact[name]})
-        for each in exact[name]["values"]:
-            this.exact[each["caster"], each["dispeller"]] = each["points"]
+            lines.append({"exact": {"scenario": part.this.scenario.name, "values": pairs}})
+        yield lines[-1]
 
 
-def exact_values(settings: Settings, this: ScenarioRound) -> Values:
+def results_in(this: ScenarioRound, lines: Sequence[Line]) -> list[MatchResult]:
+    """The results of a scenario's matches in a record."""
+    name = this.scenario.name
+    cells = (line["cell"] for line in lines if "cell" in line)
+    return [MatchResult.from_json(each) for each in cells if each["scenario"] == name]
+
+
+def exact_values(settings: Settings, this: ScenarioRound, results: Sequence[MatchResult]) -> Values:
     """Exact points of the pairs that have them; none where the scenario is too large."""
     try:
         game = ExactGame(this.scenario, settings.exact_bytes)
     except (TooLarge, HiddenItemsError):
         return {}
-    casters, dispellers = (_probabilities(settings, this, game, seat) for seat in range(2))
+    casters, dispellers = (_probabilities(settings, this, results, game, s) for s in range(2))
     return {
         (caster, dispeller): game.value(given, answer)
         for caster, given in casters.items()
@@ -220,12 +210,16 @@ def exact_values(settings: Settings, this: ScenarioRound) -> Values:
 
 
 def _probabilities(
-    settings: Settings, this: ScenarioRound, game: ExactGame, seat: int
+    settings: Settings,
+    this: ScenarioRound,
+    results: Sequence[MatchResult],
+    game: ExactGame,
+    seat: int,
 ) -> dict[str, NDArray[np.float64]]:
     """By agent: what it does at every decision of a seat, if that depends on nothing else."""
     found: dict[str, NDArray[np.float64]] = {}
     for agent in this.agents:
-        own = [each for each in this.results if (each.caster, each.dispeller)[seat] == agent]
+        own = [each for each in results if (each.caster, each.dispeller)[seat] == agent]
         failures = [(f.agent, f.seat) for each in own if (f := each.failure) is not None]
         thinking = max((each.thinking[seat] for each in own), default=0.0)
         slow = thinking * game.decisions(seat) > settings.exact_seconds
@@ -234,8 +228,10 @@ def _probabilities(
         name = policy_name(agent, seat)
         with suppress(ValueError):  # it has memory, or makes random choices
             policy: Any = name
+            limits = None
             if find_scripted(name) is None:
                 policy = make_agent(name, scenario=this.scenario, seat=seat, seed=0)
+                limits = limits_of(policy, this.scenario, seat)
             if not getattr(policy, "seeded", False):  # else it is another one in every match
-                found[agent] = game.probabilities(policy, SEATS[seat], reached=True)
+                found[agent] = game.probabilities(policy, seat, limits, reached=True)
     return found

@@ -102,7 +102,7 @@ def test_a_training_that_fails_is_named(
         (["--scenario", "nobody"], "--scenario: "),
         (["--scenario", "dawn-at-grimmwald"], "--scenario: "),
         (["--runs", "0"], "--runs: expected more than 0, found 0"),
-        (["--steps", "-1"], "--steps and --seed: expected 0 or more"),
+        (["--steps", "-1"], "--steps: expected 0 or more, found -1"),
         (["--learner", "nobody"], "invalid choice: 'nobody'"),
     ],
 )

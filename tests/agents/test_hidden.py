@@ -9,7 +9,7 @@ import pytest
 
 from agents import hidden
 from agents.self_play.settings import Settings as Training
-from agents.self_play.trainer import Trainer
+from agents.train_fast import Trainer
 from wfb_gym.players.learned import NetworkAgent
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import HiddenGame
@@ -66,9 +66,9 @@ def test_players_that_do_not_learn_are_graded_too(results: Any) -> None:
 def test_it_goes_on_where_it_was_interrupted(tmp_path: Path) -> None:
     arguments = ["--quick", "--variant", "self-play", "--out", str(tmp_path)]
     assert hidden.main(arguments) == 0
-    before = (tmp_path / hidden.FILE).read_bytes()
+    before = (tmp_path / "trainings.jsonl").read_bytes()
     assert hidden.main([*arguments, "--runs", "1"]) == 0
-    assert (tmp_path / hidden.FILE).read_bytes() == before
+    assert (tmp_path / "trainings.jsonl").read_bytes() == before
 
 
 def test_the_average_of_equal_networks_is_each_of_them() -> None:

@@ -197,7 +197,7 @@ def test_a_comparison_has_consecutive_seeds_and_all_kinds_of_data() -> None:
 def test_the_first_seed_of_a_comparison_leaves_the_data_as_they_are(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(compare_offline, "work", lambda _, runs: ({"run": run} for run in runs))
+    monkeypatch.setattr(compare_offline, "learn", lambda _, run, *__: {"run": run})
     monkeypatch.setattr(compare_offline, "rows_of", lambda *_: [["data set"]])
     monkeypatch.setattr(compare_offline, "draw_offline", lambda *_: None)
     line = [*APPRENTICE, "--seed", "7", "--runs", "1", "--out", str(tmp_path), "--json"]
@@ -252,7 +252,7 @@ def test_the_comparison_goes_on_after_an_interruption(
     assert titles[5] == titles[6]
     assert len(set(titles)) == len(results["parts"]) == 16
     assert results["parts"][:5] == before["parts"]
-    assert (tmp_path / compare_offline.PICTURE).stat().st_size > 10_000
+    assert (tmp_path / "scores.png").stat().st_size > 10_000
     for table, digits in (("score", 1), ("regret", 2)):
         header, *rows = compare_offline.rows_of(results["parts"], table, digits)
         assert len(header) == len(rows[0]) == 5

@@ -102,11 +102,11 @@ def test_an_interrupted_search_goes_on_and_ranks_the_same(
     monkeypatch.setattr(search, "train_once", train_once)
     line = [file, "--samples", "3", "--json", "--out"]
     assert search.main([*line, str(tmp_path / "part")]) == INTERRUPTED
-    assert "interrupted after 3 trainings; the same command continues" in capsys.readouterr().err
+    assert "interrupted after 3 of 6 parts; the same command continues" in capsys.readouterr().err
     assert search.main([*line, str(tmp_path / "part")]) == 0
     assert len(asked) == 4 + 3
     assert search.main([*line, str(tmp_path / "whole")]) == 0
-    part, whole = ((tmp_path / name / search.FILE).read_bytes() for name in ("part", "whole"))
+    part, whole = ((tmp_path / name / "trainings.jsonl").read_bytes() for name in ("part", "whole"))
     assert part == whole
     found = json.loads((tmp_path / "whole" / "results.json").read_text())
     ranking = [each["score"] for each in found["trainings"]]

@@ -22,7 +22,8 @@ from wfb_gym.rules.dice import FACES, roll_counts
 from wfb_gym.rules.dispelling import dispel_chance
 from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario, scenario_from_dict
 from wfb_gym.transcripts import record, write
-from wfb_gym.view.odds_sheet import DISPEL_DICE, OddsSheet, SpellOdds, odds_sheet
+from wfb_gym.view.odds import DISPEL_DICE, SpellOdds
+from wfb_gym.view.odds_sheet import OddsSheet, odds_sheet
 
 Capture = pytest.CaptureFixture[str]
 

@@ -11,7 +11,6 @@ import pytest
 from experiments import distance
 from experiments.common import FAILED, INTERRUPTED
 from experiments.distance import (
-    FILE,
     Settings,
     bound_rows_of,
     bounds,
@@ -218,7 +217,7 @@ def test_what_is_finished_is_not_measured_again(
     found = run(tmp_path)
     assert seats == [0, 1, 1]
     assert [each["seat"] for each in found["parts"]] == list(SEATS)
-    assert len((tmp_path / FILE).read_text().splitlines()) == 3
+    assert len((tmp_path / "parts.jsonl").read_text().splitlines()) == 3
     out = capsys.readouterr().out
     assert "greedy" in out
     assert f"results: {tmp_path}\n" in out

@@ -51,7 +51,7 @@ def test_what_tells_everything_loses_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_who_forgets_loses_where_memory_counts() -> None:
-    caster, dispeller = memory.look_at("hidden-scrolls", 0.01)
+    caster, dispeller = memory.run_part(memory.Settings(gap=0.01), "hidden-scrolls")["parts"]
     assert caster["without"]["score"] < 99.0 < 99.9 < caster["with"]["score"]
     assert dispeller["without"]["score"] > 99.9
 
@@ -71,7 +71,7 @@ def test_it_goes_on_where_it_was_interrupted(
     def nothing(*_: Any) -> Any:
         raise AssertionError
 
-    monkeypatch.setattr(memory, "look_at", nothing)
+    monkeypatch.setattr(memory, "HiddenGame", nothing)
     assert run(tmp_path)["parts"] == before["parts"]
 
 

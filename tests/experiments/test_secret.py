@@ -58,9 +58,9 @@ def test_a_secret_of_the_casters_is_worth_something_to_the_caster(tmp_path: Path
 
 def test_it_goes_on_where_it_was_interrupted(tmp_path: Path) -> None:
     run(tmp_path)
-    before = (tmp_path / secret.FILE).read_bytes()
+    before = (tmp_path / "parts.jsonl").read_bytes()
     run(tmp_path)
-    assert (tmp_path / secret.FILE).read_bytes() == before
+    assert (tmp_path / "parts.jsonl").read_bytes() == before
     assert (tmp_path / "secret.png").is_file()
 
 

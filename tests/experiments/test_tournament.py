@@ -3,6 +3,7 @@
 import errno
 import json
 import time
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from rich.console import Console
 
 from experiments import tournament
 from experiments.common import INTERRUPTED
-from experiments.records import RecordError
+from experiments.records import Record, RecordError
 from experiments.statistics import RESAMPLES
 from experiments.tournaments import matches, running
 from experiments.tournaments.matches import (
@@ -27,15 +28,20 @@ from experiments.tournaments.matches import (
 )
 from experiments.tournaments.rating import rate
 from experiments.tournaments.reports import signed_tick, tables
-from experiments.tournaments.running import FILE, open_record
 from wfb_gym import solver
+from wfb_gym.encoding.limits import fit, union
 from wfb_gym.encoding.positions import Positions
+from wfb_gym.envs.scenario_set import generated_limits
+from wfb_gym.generating import KINDS
+from wfb_gym.packing import pack
 from wfb_gym.players.baselines import RandomAgent
 from wfb_gym.players.interface import Agent
+from wfb_gym.players.network import PolicyNetwork, save_network
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import load_scenario
 
 DUEL = "archmage-duel"
+FILE = "cells.jsonl"
 HUNT = "orc-shaman-hunt"
 PLAYERS = ("random", "veteran", "optimal:0.3", "optimal")
 Masks = NDArray[np.bool_]
@@ -162,7 +168,8 @@ def test_known_strengths_are_found_again() -> None:
 def test_a_long_name_leaves_all_numbers_in_the_table_of_ratings() -> None:
     strengths = {"runs/duel-fast/caster.npz+runs/duel-fast/dispeller.npz": (0.5, 0.3), "b": (0, 0)}
     ratings = rate(list(strengths), _cells("low", strengths, 10.0, 2.0))
-    (table,) = tables([], ratings)
+    rating = [asdict(each) for each in ratings.agents]
+    (table,) = tables({"scenarios": [], "rating": rating, "misfit": ratings.misfit})
     with (console := Console(width=80)).capture() as shown:
         console.print(table)
     for one in ratings.agents:
@@ -329,7 +336,7 @@ def test_a_model_of_other_sizes_fails_its_cells_alone(tmp_path: Path) -> None:
     small, duel = found["scenarios"]
     reasons = [c["failure"]["reason"] for c in small["cells"] if c["failure"] is not None]
     assert len(reasons) == 3
-    assert all("trained on observations of size" in reason for reason in reasons)
+    assert all("model for apprentice of one of these sizes" in reason for reason in reasons)
     fine = {(c["caster"], c["dispeller"]): c for c in duel["cells"]}
     assert fine[str(path), "random"]["exact"] is not None
     assert fine[str(path), "random"]["battles"] == 20
@@ -337,6 +344,27 @@ def test_a_model_of_other_sizes_fails_its_cells_alone(tmp_path: Path) -> None:
     (rating,) = [each for each in found["rating"] if each["agent"] == str(path)]
     assert (rating["rating"], rating["dispelling"]) == (None, None)
     assert rating["casting"] is not None
+
+
+def test_models_play_in_the_sizes_that_they_declare(tmp_path: Path) -> None:
+    path, limits = tmp_path / "wide.npz", generated_limits(KINDS["duel"].sizes)
+    save_network(PolicyNetwork(limits, width=8), path, {"seat": "either", "scenario": "generated"})
+    found = run(str(path), "random", "--scenario", DUEL, "--battles", "500", out=tmp_path / "out")
+    for cell in found["scenarios"][0]["cells"]:
+        assert cell["battles"] == 500
+        assert abs(cell["mean"] - cell["exact"]) < 2 * (cell["high"] - cell["low"])
+
+
+@pytest.mark.parametrize("pair", [("{}", "veteran"), ("veteran", "{}"), ("{}", "{}")])
+def test_models_that_read_histories_play_in_either_seat(
+    pair: tuple[str, str], tmp_path: Path
+) -> None:
+    path, packed = tmp_path / "history.npz", pack(load_scenario(DUEL))
+    limits = replace(union([fit(packed, seat) for seat in range(2)]), history=True)
+    save_network(PolicyNetwork(limits, width=8), path, {"seat": "either", "scenario": DUEL})
+    caster, dispeller = (name.format(path) for name in pair)
+    result = play_match(_match(caster, dispeller, battles=20))
+    assert (result.failure, len(result.points)) == (None, 20)
 
 
 def test_an_agent_may_be_two_for_the_two_seats(tmp_path: Path) -> None:
@@ -386,6 +414,11 @@ def test_the_optimal_player_is_left_out_where_it_cannot_be(
 
 # --- going on ------------------------------------------------------------------------------
 
+
+def open_record(folder: Path) -> Record:
+    return Record(folder, FILE, "tournament", {})
+
+
 SMALL = ("veteran", "random", "--scenario", "apprentice", "--scenario", DUEL, "--battles", "40")
 
 
@@ -406,7 +439,7 @@ def test_an_interrupted_tournament_goes_on_where_it_was(
     part = run(*SMALL, out=tmp_path / "part", status=INTERRUPTED)
     assert part["interrupted"]
     assert [len(each["cells"]) for each in part["scenarios"]] == [4, 1]
-    assert "interrupted after 5 matches; the same command continues" in capsys.readouterr().err
+    assert "interrupted after 6 of 10 parts; the same command continues" in capsys.readouterr().err
     file = tmp_path / "part" / FILE
     file.write_bytes(file.read_bytes() + b'{"cell": {"scena')  # the light went out just then
     again = run(*SMALL, out=tmp_path / "part")
@@ -431,17 +464,17 @@ def test_other_settings_are_refused(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_two_tournaments_in_one_folder_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with open_record(tmp_path, {}):
+    with open_record(tmp_path):
         assert tournament.main([*SMALL, "--out", str(tmp_path)]) == 2
     assert "another process works on a tournament there" in capsys.readouterr().err
-    with open_record(tmp_path, {}) as free:
+    with open_record(tmp_path) as free:
         assert free.lines == []
 
 
 def test_a_match_that_the_disk_cannot_take_leaves_the_others_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with open_record(tmp_path, {}) as record:
+    with open_record(tmp_path) as record:
         record.add({"cell": 1})
 
         def full(_: int) -> None:
@@ -452,14 +485,14 @@ def test_a_match_that_the_disk_cannot_take_leaves_the_others_whole(
             with pytest.raises(OSError, match=r"No space left on device: .*cells"):
                 record.add({"cell": 2})
         record.add({"cell": 3})
-    with open_record(tmp_path, {}) as again:
+    with open_record(tmp_path) as again:
         assert again.lines == [{"cell": 1}, {"cell": 3}]
 
 
 def test_a_file_that_is_no_record_is_refused(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text("points\n")
     with pytest.raises(RecordError, match="expected the results of a tournament"):
-        open_record(tmp_path, {})
+        open_record(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -503,7 +536,7 @@ def test_a_scenario_has_no_name_that_leads_out_of_the_folder(
 def test_a_player_who_is_another_with_every_seed_has_no_exact_value() -> None:
     agents = ("random", "mcts:5", "expectimax:1")
     this = running.load_round("apprentice", agents)
-    values = running.exact_values(running.Settings(agents, ("apprentice",)), this)
+    values = running.exact_values(running.Settings(agents, ("apprentice",)), this, [])
     assert {name for pair in values for name in pair} == {"random", "expectimax:1"}
 
 

@@ -17,7 +17,7 @@ import torch
 
 from agents.distillation.grading import grade_scenarios
 from agents.distillation.targets import TargetSource, make_many_targets
-from experiments import exploitability, leaderboard, tournament, workers
+from experiments import experiment, exploitability, leaderboard, tournament, workers
 from experiments.common import FAILED
 from experiments.leaderboards import protocol
 from experiments.workers import HERE, LOCAL, WorkerError, Workers, open_workers
@@ -66,7 +66,7 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Elsewhere:
     def opened(*_: Any, **__: Any) -> Iterator[Workers]:
         yield found
 
-    for module in (tournament, exploitability, leaderboard):
+    for module in (experiment, leaderboard):
         monkeypatch.setattr(module, "open_workers", opened)
     return found
 

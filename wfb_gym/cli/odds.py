@@ -11,7 +11,8 @@ from wfb_gym.cli.parser import Commands, Parser
 from wfb_gym.seats import SEATS, seat_number
 
 if TYPE_CHECKING:
-    from wfb_gym.view.odds_sheet import OddsSheet, SpellOdds, WizardOdds
+    from wfb_gym.view.odds import SpellOdds
+    from wfb_gym.view.odds_sheet import OddsSheet, WizardOdds
 
 _DESCRIPTION = """\
 Print the odds of an army: for each wizard, spell and number of dice the chances to cast, of
@@ -76,7 +77,8 @@ def _run(parser: Parser, options: argparse.Namespace) -> None:
 
 def _lines(sheet: "OddsSheet") -> list[str]:
     from wfb_gym.view.names import capital
-    from wfb_gym.view.odds_sheet import DISPEL_DICE, dice_line, remark_of
+    from wfb_gym.view.odds import DISPEL_DICE
+    from wfb_gym.view.odds_sheet import dice_line, remark_of
 
     lines = [f"{sheet.scenario}: {sheet.army} against {sheet.enemy}", dice_line(sheet)]
     lines += [*sheet.notes, *(f"{name}: {words}" for name, words in sheet.items.items())]
@@ -115,7 +117,8 @@ def _wizard_lines(sheet: "OddsSheet", wizard: "WizardOdds") -> list[str]:
 
 
 def _spell_lines(sheet: "OddsSheet", spell: "SpellOdds") -> list[str]:
-    from wfb_gym.view.odds_sheet import DISPEL_DICE, points_line, title_of
+    from wfb_gym.view.odds import DISPEL_DICE
+    from wfb_gym.view.odds_sheet import points_line, title_of
 
     lines = [f"{title_of(spell)}: {points_line(sheet, spell)}"]
     lines += [f"  {spell.effect}"] if spell.effect else []

@@ -15,7 +15,6 @@ from wfb_gym.engine.scoring import points_for_unit
 from wfb_gym.engine.state import Node
 from wfb_gym.engine.targets import flees, models_left
 from wfb_gym.scenario import Scenario
-from wfb_gym.view.changes import BEFORE_THE_BATTLE
 from wfb_gym.view.events import Event, all_as_told
 from wfb_gym.view.hidden_sets import (
     armies_known,
@@ -30,6 +29,7 @@ from wfb_gym.view.names import (
     plural,
     points_phrase,
 )
+from wfb_gym.view.nodes import BEFORE_THE_BATTLE
 from wfb_gym.view.position import (
     FLEES,
     ArmyView,

@@ -3,7 +3,7 @@
 from wfb_gym.engine.state import Node
 from wfb_gym.rules.dice import FACES, double
 from wfb_gym.view.events import Event
-from wfb_gym.view.rolls import CASTING_ROLLS, DISPEL_ROLLS
+from wfb_gym.view.nodes import CASTING_ROLLS, DISPEL_ROLLS
 
 _LOW, _MID, _HIGH = 6.5 / 24, 0.5, 17.5 / 24
 _CORNERS = ((_LOW, _LOW), (_HIGH, _HIGH))

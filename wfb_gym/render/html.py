@@ -5,7 +5,7 @@ and the script in `static`; a page has `SYMBOLS` and "fragments.css" once, and t
 element of the class ``wfb``. Every name is escaped. Needs ``pip install "wfb-gym[html]"``.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,16 @@ except ImportError as error:
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.promises import worth_in_play, worth_now
 from wfb_gym.render.dice import PIPS, doubled
-from wfb_gym.transcripts.review import NOTICED, Choice, ReviewedDecision, plural_points
+from wfb_gym.transcripts.review import NOTICED, Choice, ReviewedDecision
 from wfb_gym.view.events import Event
 from wfb_gym.view.hidden_sets import armies_known, chances_words, veiled
-from wfb_gym.view.names import ScenarioNames, capital, dice_phrase, format_points
+from wfb_gym.view.names import (
+    ScenarioNames,
+    capital,
+    dice_phrase,
+    format_points,
+    plural_points,
+)
 from wfb_gym.view.odds import DispelOdds, SpellOdds
 from wfb_gym.view.position import SpellStatus, army_name, view_army, view_step
 
@@ -175,7 +181,7 @@ def verdict_html(decision: ReviewedDecision, choices: Sequence[Choice]) -> str:
     return render_macro("verdict", decision, table, decision.lost >= NOTICED, total)
 
 
-def cast_odds_html(spells: Sequence[SpellOdds]) -> str:
+def cast_odds_html(spells: Mapping[str, SpellOdds]) -> str:
     """Return a table for each spell: what every number of dice does."""
     return render_macro("cast_odds", spells)
 

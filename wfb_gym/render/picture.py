@@ -20,8 +20,8 @@ from wfb_gym.scenario import Scenario
 from wfb_gym.view.events import Event, all_as_told
 from wfb_gym.view.hidden_sets import armies_known, veiled
 from wfb_gym.view.names import ScenarioNames
-from wfb_gym.view.position import ROLLS, StepView, army_name, view_army, view_step
-from wfb_gym.view.rolls import CASTING_ROLLS, DISPEL_ROLLS
+from wfb_gym.view.nodes import CASTING_ROLLS, DISPEL_ROLLS, ROLLS
+from wfb_gym.view.position import StepView, army_name, view_army, view_step
 
 if TYPE_CHECKING:
     import numpy as np

@@ -20,7 +20,7 @@ from wfb_gym.transcripts.transcript import Transcript, follow
 from wfb_gym.view.decisions import describe_choices
 from wfb_gym.view.events import Event
 from wfb_gym.view.hidden_sets import EVERYBODY, sets_that_may_be
-from wfb_gym.view.names import ScenarioNames, format_points, plural
+from wfb_gym.view.names import ScenarioNames, plural, plural_points
 
 MOST_SECONDS = 120.0
 """Time after which the decisions that are left are not analysed, unless a caller says otherwise."""
@@ -183,12 +183,6 @@ class Review:
             return f"{count}, every one the best{', as far as is seen' if about else ''}.{rest}"
         lost = plural_points(self.lost_by(army))
         return f"{count}, {mistakes} not the best: {about}{lost} given away.{rest}"
-
-
-def plural_points(points: float) -> str:
-    """Return a number of points with their noun."""
-    number = format_points(points)
-    return f"{number} {'point' if number == '1' else 'points'}"
 
 
 def review(

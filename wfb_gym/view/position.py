@@ -18,7 +18,6 @@ from wfb_gym.packing.records import FIRST_POINT, Lock
 from wfb_gym.scenario.characters import Character, Wizard
 from wfb_gym.scenario.sizes import DICE, NO_BEARER, SPELLS, TARGETS, UNITS
 from wfb_gym.scenario.units import Unit
-from wfb_gym.view.changes import BEFORE_THE_BATTLE
 from wfb_gym.view.hidden_sets import (
     HiddenSet,
     dealt_words,
@@ -27,7 +26,15 @@ from wfb_gym.view.hidden_sets import (
     veiled,
 )
 from wfb_gym.view.names import ScenarioNames, dice_phrase, own_dice_phrase
-from wfb_gym.view.rolls import CASTING_ROLLS, DISPEL_ROLLS, STRIKE_ROLLS, faces_on_table
+from wfb_gym.view.nodes import (
+    BEFORE_THE_BATTLE,
+    CASTING_ROLLS,
+    DECISIONS,
+    DISPEL_ROLLS,
+    ROLLS,
+    STRIKE_ROLLS,
+)
+from wfb_gym.view.rolls import faces_on_table
 
 
 class SpellStatus(Enum):
@@ -265,7 +272,8 @@ def _spells(names: ScenarioNames, battle: Battle, army: int) -> Iterator[tuple[i
             yield wizard, SpellView("spell of its lore", "", SpellStatus.UNKNOWN)
     for spell, slot in slots:
         if slot.item is not None:
-            yield slot.wizard, _spell(names, battle, army, spell, False)
+            lost = known != 0 and not known >> spell & 1
+            yield slot.wizard, _spell(names, battle, army, spell, lost)
 
 
 def _spell(
@@ -330,45 +338,6 @@ def _spell_status(
 
 # --- the current step ----------------------------------------------------------------------
 
-_DECISIONS = {
-    Node.NOMINATE: "picks a spell, or stops casting",
-    Node.ITEM: "may use an item with the cast",
-    Node.RESERVE_DICE: "chooses how many own dice to throw",
-    Node.POOL_DICE: "chooses how many power dice to throw",
-    Node.KEEP_CASTING: "may roll dice again",
-    Node.DISPEL: "may dispel",
-    Node.DISPEL_RESERVE: "chooses how many own dice to throw",
-    Node.DISPEL_POOL: "chooses how many dice to throw",
-    Node.KEEP_DISPEL: "may roll dice again",
-    Node.FREE_SPELL: "may cast a spell without a roll",
-    Node.IN_PLAY: "may dispel a spell in play",
-    Node.TARGET: "picks a target",
-    Node.SWAP_SPELL: "may swap a spell for the lore's first",
-    Node.STORE_DICE: "chooses how many dice to keep",
-}
-ROLLS = {
-    Node.ROLL_CASTING: "to cast",
-    Node.REROLL_CASTING: "to cast, again",
-    Node.ROLL_DISPEL: "to dispel",
-    Node.REROLL_DISPEL: "to dispel, again",
-    Node.ROLL_MISCAST: "on the miscast table",
-    Node.ROLL_HIT: "for the miscast's hits",
-    Node.ROLL_LOCK: "to cast again, on a 6",
-    Node.ROLL_STRIKE: "for the spell's hits",
-    Node.ROLL_HITS: "for the number of hits",
-    Node.ROLL_SHARE: "for who takes the odd hits",
-    Node.ROLL_WOUNDS: "for the miscast's wounds",
-    Node.ROLL_FORGET: "for whether the spell is forgotten",
-    Node.ROLL_COMET: "for whether the Comet lands",
-    Node.ROLL_RADIUS: "for how far the Comet reaches",
-    Node.ROLL_STORED: "for the dice that were kept",
-    Node.ROLL_SPELLS: "for the spells of a lore",
-    Node.ROLL_RALLY: "to rally",
-    Node.ROLL_PANIC: "for panic",
-    Node.DEAL: "for hidden items",
-}
-"""What dice are rolled for."""
-
 
 class StepView(NamedTuple):
     """The army that decides or rolls (None: the battle is over), and what it does, in words.
@@ -393,7 +362,7 @@ def view_step(names: ScenarioNames, battle: Battle) -> StepView:
             result = f"{leader} wins by {abs(battle.points):.1f} {names.point}s"
         return StepView(None, "The battle is over", details=result)
     army, node, state = battle.mover, battle.node, battle.state
-    action = _DECISIONS[node] if battle.is_decision() else f"rolls {ROLLS[node]}"
+    action = DECISIONS[node].does if battle.is_decision() else f"rolls {ROLLS[node]}"
     text = f"{army_name(names, army)} {action}"
     if node == Node.DEAL:
         text = f"Hidden items are dealt to {army_name(names, army)}"

@@ -28,10 +28,11 @@ from wfb_gym.scenario.documents import parse_toml
 from wfb_gym.scenario.limits import MAX_BYTES
 from wfb_gym.scenario.sizes import TARGETS
 from wfb_gym.solver import TooLarge
-from wfb_gym.transcripts.game import Game, question
+from wfb_gym.transcripts.game import Game
 from wfb_gym.transcripts.mixtures import Mixer
 from wfb_gym.transcripts.review import Progress, Review, review
 from wfb_gym.transcripts.transcript import Transcript
+from wfb_gym.view.choices import question
 from wfb_gym.view.events import all_as_told
 from wfb_gym.view.hidden_sets import (
     EVERYBODY,

@@ -1,0 +1,222 @@
+"""One experiment: what is measured part by part, and the runner that all of them share.
+
+A module declares an `Experiment` with its settings, its parts, and what becomes of their results.
+The runner parses the command line, opens workers, goes on from the record of finished parts, shows
+progress, ends on Ctrl-C, writes results.json and a figure, and prints a table or JSON.
+"""
+
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from rich.table import Table
+
+from experiments import common
+from experiments.records import Record, RecordError
+from experiments.workers import WorkerError, Workers, open_workers
+from wfb_gym.cli.parser import COULD_NOT_RUN
+from wfb_gym.files import describe_error
+from wfb_gym.solver import TooLarge
+
+SettingsT = TypeVar("SettingsT")
+PartT = TypeVar("PartT")
+Line = dict[str, Any]
+"""The result of a part, as its line of the record holds it."""
+Results = dict[str, Any]
+"""The content of results.json."""
+
+
+class ExperimentError(RuntimeError):
+    """A part that cannot be measured, or results that say nothing; the message is one line."""
+
+
+@dataclass(frozen=True)
+class Run(Generic[SettingsT, PartT]):
+    """A run so far: all parts, and the lines of the finished ones in their order."""
+
+    settings: SettingsT
+    parts: Sequence[PartT]
+    lines: Sequence[Line]
+    interrupted: bool
+
+    def values(self, key: str) -> list[Any]:
+        """Return the values of a key of the lines."""
+        return [line[key] for line in self.lines]
+
+    def document(self, **found: Any) -> Results:
+        """Return what was found as results: beside the settings, and what else it depends on."""
+        args, ended = common.settings_as_json(self.settings), {"interrupted": self.interrupted}
+        return {"args": args, **ended, **found, "versions": common.versions()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment(Generic[SettingsT, PartT]):
+    """An experiment, and its command.
+
+    Attributes:
+        module: its name behind ``python -m``.
+        description: help of the command.
+        settings: dataclass whose fields are the flags; `out` is the folder of the results.
+        quick: settings of ``--quick``.
+        check: raises a ValueError or OSError for wrong settings; returns those that are used. Its
+            second argument holds the switches that were given, such as "quick".
+        positive: settings that must be above 0.
+        natural: settings that must be 0 or above.
+        kind: what the record holds, in one word: "tournament".
+        file: name of the record in the folder; None: no part is kept, and `out` is a file.
+        free: settings that decide neither a result nor which results belong together.
+        recorded: all that the results depend on; by default the settings but for `free`.
+        parts: what is measured, in order; `str` of a part names it in progress and errors.
+        run_part: measures a part, here or in a worker.
+        work: measures parts that are missing, in place of `run_part`, where they depend on each
+            other. Takes the settings, these parts, the lines of the others and the workers.
+        name_of: finds the part of a line by its name; by default the record has the order of the
+            parts.
+        files: files that parts name, for workers on other machines.
+        results: what is written and printed.
+        tables: shows the results.
+        figures: draws the results into the folder.
+        notes: lines about the results for stderr.
+        needs_all: whether a run that was interrupted has no results; one without a part never has.
+        notes_fail: whether a run with notes fails.
+    """
+
+    module: str
+    description: str | None
+    settings: type[SettingsT]
+    quick: Mapping[str, Any]
+    parts: Callable[[SettingsT], Sequence[PartT]]
+    results: Callable[[Run[SettingsT, PartT]], Results]
+    tables: Callable[[Results], Iterable[Table]]
+    run_part: Callable[[SettingsT, PartT], Line] | None = None
+    work: Callable[[SettingsT, Sequence[PartT], Sequence[Line], Workers], Iterator[Line]] | None = (
+        None
+    )
+    check: Callable[[SettingsT, Collection[str]], SettingsT] = lambda settings, _: settings
+    positive: Sequence[str] = ()
+    natural: Sequence[str] = ()
+    kind: str = "measurement"
+    file: str | None = "parts.jsonl"
+    free: Collection[str] = ("out", "ray")
+    recorded: Callable[[SettingsT], dict[str, Any]] | None = None
+    name_of: Callable[[Line], str] | None = None
+    files: Callable[[SettingsT], Iterable[str]] = lambda _: ()
+    figures: Callable[[Results, Path], None] | None = None
+    notes: Callable[[Results], Iterable[str]] = field(default=lambda _: ())
+    needs_all: bool = False
+    notes_fail: bool = False
+
+    def main(self, arguments: Sequence[str] | None = None) -> int:
+        """Measure, write and print; returns the exit status."""
+        settings, as_json = self._parse(arguments)
+        try:
+            return self._run(settings, as_json)
+        except RecordError as error:
+            status, message = COULD_NOT_RUN, str(error)
+        except (WorkerError, TooLarge, ExperimentError) as error:
+            status, message = common.FAILED, str(error)
+        print(f"python -m {self.module}: {message}", file=sys.stderr)
+        return status
+
+    def _parse(self, arguments: Sequence[str] | None) -> tuple[SettingsT, bool]:
+        """Return the settings, and whether JSON is wanted."""
+        settings, switches, parser = common.parse_settings(
+            self.settings,
+            arguments,
+            module=self.module,
+            description=self.description,
+            quick=self.quick,
+            switches={},
+        )
+        common.check_positive(parser, settings, self.positive)
+        for name in self.natural:
+            if (value := getattr(settings, name)) < 0:
+                parser.error(f"{common.flag_of(name)}: expected 0 or more, found {value}")
+        try:
+            settings = self.check(settings, switches)
+        except (ValueError, OSError) as error:
+            parser.error(str(error))
+        return settings, "json" in switches
+
+    def _run(self, settings: Any, as_json: bool) -> int:
+        with ExitStack() as stack:
+            ray, files = getattr(settings, "ray", ""), self.files(settings)
+            workers = stack.enter_context(open_workers(ray, files=files))
+            record = None if self.file is None else stack.enter_context(self._open(settings))
+            run = self._measure(settings, record, workers)
+            if run.interrupted:
+                goes_on = "" if record is None else "; the same command continues"
+                done = f"interrupted after {len(run.lines)} of {len(run.parts)} parts{goes_on}"
+                print(done, file=sys.stderr)
+                if self.needs_all or not run.lines:
+                    return common.INTERRUPTED
+            results = self.results(run)
+            self._write(settings.out, results)
+        notes = list(dict.fromkeys(self.notes(results)))
+        for note in notes:
+            print(note, file=sys.stderr)
+        common.print_results(results, self.tables(results), as_json=as_json)
+        if record is not None and not as_json:
+            print(f"results: {settings.out}")
+        if run.interrupted:
+            return common.INTERRUPTED
+        return common.FAILED if notes and self.notes_fail else 0
+
+    def _open(self, settings: Any) -> Record:
+        held = self.recorded
+        depends_on = held(settings) if held else common.recorded_settings(settings, self.free)
+        assert self.file is not None
+        return Record(settings.out, self.file, self.kind, depends_on)
+
+    def _measure(
+        self, settings: SettingsT, record: Record | None, workers: Workers
+    ) -> Run[SettingsT, PartT]:
+        """Measure what the record lacks."""
+        parts: Sequence[PartT] = ()
+        keys: Sequence[Any] = ()
+        found: dict[Any, Line] = {}
+        with common.Interruptible() as session:
+            parts = self.parts(settings)
+            before = [] if record is None else record.lines
+            if self.name_of is None:
+                keys, found = range(len(parts)), dict(enumerate(before))
+            else:
+                keys, found = list(map(str, parts)), {self.name_of(line): line for line in before}
+            missing = {k: part for k, part in zip(keys, parts, strict=True) if k not in found}
+            work = self.work or self._map
+            title = self.module.rpartition(".")[2]
+            with common.report_progress(title, len(parts)) as report:
+                report("", len(parts) - len(missing))
+                lines = work(settings, list(missing.values()), before, workers)
+                for key, part in missing.items():
+                    report(str(part), 0)
+                    found[key] = next(lines)
+                    if record is not None:
+                        record.add(found[key])
+                    report("", 1)
+        done = [found[key] for key in keys if key in found]
+        return Run(settings, parts, done, session.interrupted)
+
+    def _map(
+        self, settings: SettingsT, parts: Sequence[PartT], _: Sequence[Line], workers: Workers
+    ) -> Iterator[Line]:
+        assert self.run_part is not None
+        return workers.map(partial(self.run_part, settings), parts)
+
+    def _write(self, out: Path | None, results: Results) -> None:
+        """Write results and figure; a figure that cannot be written costs no results."""
+        if self.file is None:
+            if out is not None:
+                common.write_json(out, results)
+            return
+        assert out is not None
+        common.write_results(out, results)
+        if self.figures is not None:
+            try:
+                self.figures(results, out)
+            except OSError as error:
+                print(f"{out}: no figure could be drawn: {describe_error(error)}", file=sys.stderr)
