@@ -36,7 +36,12 @@ _COMPILED_FOLDERS = frozenset(
 )
 _CONSTANTS = frozenset(
     (
-        "_compiler.py",
+        "_compiler/__init__.py",
+        "_compiler/cache.py",
+        "_compiler/core.py",
+        "_compiler/dispatcher.py",
+        "_compiler/linking.py",
+        "_compiler/pipeline.py",
         "_cores.py",
         "_intrinsics.py",
         "_jit.py",

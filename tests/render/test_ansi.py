@@ -87,7 +87,7 @@ def status_words(narrated: NarratedBattle, spell: str) -> tuple[str, str]:
     from wfb_gym.render.html import army_html
 
     (line,) = (each for each in frame_lines(narrated) if f"+ {spell}" in each)
-    card = army_html(narrated.names, narrated.visible, 0)
+    card = army_html(narrated.view(), 0)
     (shown,) = re.findall(rf'{spell}</span>.*?class="status">(.*?)</span>', card)
     return line.partition(spell)[2].strip(), shown
 

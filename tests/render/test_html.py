@@ -17,7 +17,7 @@ from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 from wfb_gym.transcripts import NarratedBattle, read, record, write
 from wfb_gym.transcripts.game import Game
 from wfb_gym.transcripts.review import review
-from wfb_gym.view.position import ItemView
+from wfb_gym.view.armies import ItemView
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "border-skirmish"
 
@@ -45,15 +45,15 @@ def with_evil_names() -> Scenario:
 
 def test_an_army_shows_dice_spells_and_items() -> None:
     narrated = NarratedBattle(load_scenario("archmage-duel"))
-    card = army_html(narrated.names, narrated.visible, 0, you=0)
+    card = army_html(narrated.view(0), 0)
     assert card.count('href="#die-pool"') == 6
     assert "6 power dice" in card
     for value, worth in (("5+", "20 pts"), ("8+", "40 pts"), ("9+", "50 pts"), ("11+", "60 pts")):
         assert re.search(rf"{re.escape(value)}</span>.*?{worth}", card)
     assert card.count("can be cast") == 4
     assert ">you</span>" in card
-    assert "Dispel Scroll" in army_html(narrated.names, narrated.visible, 1)
-    assert "picks a spell" in step_html(narrated.names, narrated.visible)
+    assert "Dispel Scroll" in army_html(narrated.view(), 1)
+    assert "picks a spell" in step_html(narrated.view())
 
 
 def test_doubles_that_mean_something_are_marked() -> None:
@@ -81,7 +81,7 @@ def test_names_are_escaped_wherever_they_stand() -> None:
     written = review_page(reviewed)
     data = unescape(re.findall(r'<div class="data" hidden>(.*?)</div>\n', written)[0])
     parts = json.loads(data)["parts"]
-    shown = army_html(narrated.names, narrated.visible, 0) + "".join(parts)
+    shown = army_html(narrated.view(), 0) + "".join(parts)
     shown += "".join(event_html(event) for event in reviewed.events) + written
     for name in ("<script>alert", "<i>Mage", "<b>&amp;", "<u>", "<s>"):
         assert name not in shown

@@ -26,6 +26,7 @@ from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario
 from wfb_gym.scenario.sizes import TARGETS, UNITS
 from wfb_gym.view.events import Event
 from wfb_gym.view.names import ScenarioNames
+from wfb_gym.view.position import view_position
 
 from .battles import random_positions
 
@@ -64,7 +65,8 @@ def words_on(
     seat: int = 0,
     size: tuple[int, int] = SIZE,
 ) -> list[WrittenText]:
-    drawing = draw_position(scenario(name), battle, events, seat=seat, size=size)
+    view = view_position(ScenarioNames(scenario(name)), battle, seat)
+    drawing = draw_position(view, events, size)
     written = []
     for shape in drawing.shapes:
         if shape.kind != "label":

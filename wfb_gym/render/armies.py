@@ -10,8 +10,7 @@ from wfb_gym.render.colours import Colour
 from wfb_gym.render.labels import text_width
 from wfb_gym.render.shapes import Extent
 from wfb_gym.render.sketch import Sketch
-from wfb_gym.view.names import dice_phrase
-from wfb_gym.view.position import (
+from wfb_gym.view.armies import (
     FLEES,
     ArmyView,
     CharacterView,
@@ -20,6 +19,7 @@ from wfb_gym.view.position import (
     SpellView,
     UnitView,
 )
+from wfb_gym.view.names import dice_phrase
 
 STATUS_COLOURS: dict[SpellStatus, Colour] = {
     SpellStatus.IDLE: colours.PANEL,

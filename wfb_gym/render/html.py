@@ -15,21 +15,13 @@ try:
 except ImportError as error:
     raise ImportError('HTML pages need Jinja: pip install "wfb-gym[html]"') from error
 
-from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.promises import worth_in_play, worth_now
 from wfb_gym.render.dice import PIPS, doubled
 from wfb_gym.transcripts.review import NOTICED, Choice, ReviewedDecision
 from wfb_gym.view.events import Event
-from wfb_gym.view.hidden_sets import armies_known, chances_words, veiled
-from wfb_gym.view.names import (
-    ScenarioNames,
-    capital,
-    dice_phrase,
-    format_points,
-    plural_points,
-)
+from wfb_gym.view.hidden_sets import chances_words
+from wfb_gym.view.names import capital, dice_phrase, format_points, plural_points
 from wfb_gym.view.odds import DispelOdds, SpellOdds
-from wfb_gym.view.position import SpellStatus, army_name, view_army, view_step
+from wfb_gym.view.position import PositionView
 
 _FOLDER = Path(__file__).parent
 _MINUS = "\N{MINUS SIGN}"
@@ -88,58 +80,41 @@ def symbols_html() -> str:
 # --- armies --------------------------------------------------------------------------------
 
 
-def army_blocks(names: ScenarioNames, battle: Battle, army: int, you: int | None) -> list[str]:
-    """Return an army's card in parts, of which a step changes few: the head, who is in it, units.
-
-    `battle` is the visible position, and `you` the army of the viewer's, if there is one: of the
-    enemy's hidden items it sees what may be, until the battle is over.
-    """
-    known = armies_known(battle, you)
-    battle = veiled(battle, known)
-    view = view_army(names, battle, army, army in known)
-    blocks = [render_macro("head", view, you == army)]
-    for each in view.characters:
-        points: dict[int | None, float] = {}
-        for spell in each.spells:
-            if spell.number is not None and not battle.is_over:
-                worth = worth_in_play if spell.status == SpellStatus.IN_PLAY else worth_now
-                points[spell.number] = worth(battle.packed, battle.state, army, spell.number, 0.0)
-        blocks.append(render_macro("character", each, army, points))
-    if view.items:
-        blocks.append(render_macro("army_items", view.items))
-    if view.hidden:
-        blocks.append(render_macro("hidden", "Hidden items", view.hidden))
-    if view.may_have:
-        blocks.append(render_macro("hidden", "May have", chances_words(view.may_have)))
-    if view.units:
-        blocks.append(render_macro("units", view.units))
+def army_blocks(view: PositionView, army: int) -> list[str]:
+    """Return an army's card in parts, of which a step changes few: head, characters, units."""
+    each = view.armies[army]
+    blocks = [render_macro("head", each, view.viewer == army)]
+    blocks += [render_macro("character", who, army) for who in each.characters]
+    if each.items:
+        blocks.append(render_macro("army_items", each.items))
+    if each.hidden:
+        blocks.append(render_macro("hidden", "Hidden items", each.hidden))
+    if each.may_have:
+        blocks.append(render_macro("hidden", "May have", chances_words(each.may_have)))
+    if each.units:
+        blocks.append(render_macro("units", each.units))
     return blocks
 
 
-def army_html(names: ScenarioNames, battle: Battle, army: int, you: int | None = None) -> str:
+def army_html(view: PositionView, army: int) -> str:
     """Return an army's card."""
-    blocks = "".join(army_blocks(names, battle, army, you))
-    return f'<section class="army a{army}">{blocks}</section>'
+    return f'<section class="army a{army}">{"".join(army_blocks(view, army))}</section>'
 
 
 # --- what goes on --------------------------------------------------------------------------
 
 
-def score_html(names: ScenarioNames, battle: Battle) -> str:
+def score_html(view: PositionView) -> str:
     """Return the phase and who is ahead."""
-    total, points = int(battle.packed.phases), battle.points
-    phase = "over" if battle.is_over else f"phase {int(battle.state.phase) + 1} of {total}"
-    if abs(points) < NOTICED:
-        return render_macro("score", phase, f"level on {names.point}s", None)
-    ahead = int(points < 0)
-    words = f"{army_name(names, ahead)} ahead by {format_points(abs(points))}"
-    return render_macro("score", phase, words, ahead)
+    words = f"level on {view.point}s"
+    if view.leader is not None:
+        words = f"{view.armies[view.leader].name} ahead by {format_points(abs(view.points))}"
+    return render_macro("score", view.stage, words, view.leader)
 
 
-def step_html(names: ScenarioNames, battle: Battle) -> str:
+def step_html(view: PositionView) -> str:
     """Return what is going on now, and the dice that are about to be thrown or lie."""
-    step = view_step(names, battle)
-    return render_macro("step", step, [(face, "") for face in step.faces])
+    return render_macro("step", view.step, [(face, "") for face in view.step.faces])
 
 
 def event_html(event: Event) -> str:

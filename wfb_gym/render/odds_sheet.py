@@ -2,15 +2,10 @@
 
 from wfb_gym.render.html import render_template, static_text
 from wfb_gym.view import odds_sheet
-from wfb_gym.view.odds import DISPEL_DICE
 
 
 def html_of(sheet: odds_sheet.OddsSheet) -> str:
     """Return the page, which loads nothing; every name in it is escaped."""
     return render_template(
-        "odds.html",
-        sheet=sheet,
-        words=odds_sheet,
-        dispel_dice=DISPEL_DICE,
-        style=static_text("odds.css"),
+        "odds.html", sheet=sheet, words=odds_sheet, style=static_text("odds.css")
     )

@@ -18,10 +18,10 @@ from wfb_gym.render.shapes import Drawing, Extent
 from wfb_gym.render.sketch import LEADING, Sketch, fit_lines
 from wfb_gym.scenario import Scenario
 from wfb_gym.view.events import Event, all_as_told
-from wfb_gym.view.hidden_sets import armies_known, veiled
+from wfb_gym.view.hidden_sets import armies_known
 from wfb_gym.view.names import ScenarioNames
 from wfb_gym.view.nodes import CASTING_ROLLS, DISPEL_ROLLS, ROLLS
-from wfb_gym.view.position import StepView, army_name, view_army, view_step
+from wfb_gym.view.position import PositionView, StepView, view_position
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,20 +65,6 @@ def picture(
     """
     import numpy as np
 
-    drawing = draw_position(scenario, battle, events, seat=seat, size=size, known=known)
-    return np.array(to_image(drawing, size[0]))
-
-
-def draw_position(
-    scenario: Scenario,
-    battle: Battle,
-    events: Sequence[Event],
-    *,
-    seat: int = 0,
-    size: tuple[int, int] = SIZE,
-    known: Collection[int] | None = None,
-) -> Drawing:
-    """Return a position as shapes, for an image of that size; see `picture`."""
     if seat not in (0, 1):
         raise ValueError(f"seat: expected 0 or 1, found {seat!r}")
     if size[0] < LEAST_SIZE[0] or size[1] < LEAST_SIZE[1]:
@@ -86,27 +72,41 @@ def draw_position(
         raise ValueError(f"size: expected {least} or more, found {size[0]}x{size[1]}")
     names = ScenarioNames(scenario)
     known = armies_known(battle, seat) if known is None else known
-    battle, events = veiled(battle, known), list(all_as_told(names, events, known))
+    view = view_position(names, battle, seat, known)
+    drawing = draw_position(view, list(all_as_told(names, events, known)), size)
+    return np.array(to_image(drawing, size[0]))
+
+
+def draw_position(
+    view: PositionView, events: Sequence[Event], size: tuple[int, int] = SIZE
+) -> Drawing:
+    """Return a position as shapes, for an image of that size.
+
+    Args:
+        view: of the position; its viewer's army stands on the left.
+        events: what happened last, as the viewer is told, oldest first.
+        size: width and height in pixels; only their ratio matters.
+    """
+    seat = view.viewer or 0
     unit = min(size[0] / SIZE[0], size[1] / SIZE[1])
     extent = Extent(0.0, -size[1] / unit, size[0] / unit, 0.0)
     page, sketch = extent.grown(-10), Sketch()
     wide = page.width * 408 // 1260
     left, right = page._replace(right=page.left + wide), page._replace(left=page.right - wide)
     middle = page._replace(left=left.right + 10, right=right.left - 10)
-    sketch.write(left.row(0, 54), scenario.name, 26, colours.INK)
-    _draw_score(sketch, middle.row(0, 54), names, battle.points, seat)
-    _draw_phases(sketch, right.row(0, 54), battle)
+    sketch.write(left.row(0, 54), view.scenario, 26, colours.INK)
+    _draw_score(sketch, middle.row(0, 54), view, seat)
+    _draw_phases(sketch, right.row(0, 54), view)
     left, middle, right = (each._replace(top=each.top - 64) for each in (left, middle, right))
-    armies = [view_army(names, battle, army, army in known) for army in (seat, 1 - seat)]
-    draw_armies(sketch, (left, right), armies)
-    _draw_step(sketch, middle.row(0, 148), view_step(names, battle))
+    draw_armies(sketch, (left, right), [view.armies[army] for army in (seat, 1 - seat)])
+    _draw_step(sketch, middle.row(0, 148), view.step)
     throws = [event for event in events if _is_throw(event)]
     _draw_roll(sketch, middle.row(158, 196), throws[-1] if throws else None)
     legend = middle.row(middle.height - 18, 18)
     history = middle._replace(top=middle.top - 364, bottom=legend.top + 5)
     _draw_events(sketch, history, events, seat)
     _draw_legend(sketch, legend)
-    return Drawing(extent, tuple(sketch.shapes), scenario.name)
+    return Drawing(extent, tuple(sketch.shapes), view.scenario)
 
 
 def _is_throw(event: Event) -> bool:
@@ -119,10 +119,9 @@ def _is_throw(event: Event) -> bool:
 _SCALES = (50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
 
 
-def _draw_score(
-    sketch: Sketch, box: Extent, names: ScenarioNames, points: float, seat: int
-) -> None:
+def _draw_score(sketch: Sketch, box: Extent, view: PositionView, seat: int) -> None:
     """Draw a bar from the middle towards the army that is ahead."""
+    points = view.points
     scale = next((each for each in _SCALES if abs(points) <= each), _SCALES[-1])
     leader = 0 if points > 0 else 1
     own = points if seat == 0 else -points
@@ -134,20 +133,20 @@ def _draw_score(
         filled = filled._replace(left=middle - long, right=middle)
     sketch.fill(filled, colours.ARMIES[leader])
     sketch.fill(bar.grown(0, 3)._replace(left=middle, right=middle + 1), colours.INK)
-    words, ink = f"level on {names.point}s", colours.INK
-    if abs(points) >= 0.05:
-        words = f"{own:+.1f} {names.point}s: {army_name(names, leader)} ahead"
+    words, ink = f"level on {view.point}s", colours.INK
+    if view.leader is not None:
+        words = f"{own:+.1f} {view.point}s: {view.armies[leader].name} ahead"
         ink = colours.ARMIES[leader]
     sketch.write(box.row(0, 25), words, 17, ink, "middle")
     sketch.write(box.row(41, 13), f"+{scale}", 12, colours.FADED)
     sketch.write(box.row(41, 13), f"-{scale}", 12, colours.FADED, "end")
 
 
-def _draw_phases(sketch: Sketch, box: Extent, battle: Battle) -> None:
+def _draw_phases(sketch: Sketch, box: Extent, view: PositionView) -> None:
     """Draw a square for each magic phase in the colour of its army: past, present, to come."""
-    total, phase = int(battle.packed.phases), int(battle.state.phase)
+    total, phase = view.phases, view.phase
     words = f"{total} magic phase{'' if total == 1 else 's'}"
-    if battle.is_over:
+    if view.is_over:
         words += ", all over"
     elif total > 1:
         words = f"magic phase {phase + 1} of {total}, {total - phase - 1} to come"
@@ -155,7 +154,7 @@ def _draw_phases(sketch: Sketch, box: Extent, battle: Battle) -> None:
     for number in range(total):
         fill = edge = colours.ARMIES[number % 2]
         ink = colours.WHITE
-        if battle.is_over or number < phase:
+        if view.is_over or number < phase:
             fill, edge, ink = colours.GONE, colours.LINE, colours.FADED
         elif number > phase:
             fill, ink = colours.PANEL, edge

@@ -24,6 +24,7 @@ from wfb_gym.render.html import (
 from wfb_gym.scenario import Scenario
 from wfb_gym.transcripts.review import NOTICED, Choice, Review, ReviewedDecision
 from wfb_gym.view.names import plural_points
+from wfb_gym.view.position import view_position
 
 _WIDE, _HIGH, _EDGE = 700, 130, 6
 """Size of the curve, and its margin."""
@@ -74,7 +75,7 @@ def review_html(review: Review) -> str:
         point=names.point,
         dice="dice thrown by hand" if transcript.seed is None else f"seed {transcript.seed}",
         is_over=transcript.over,
-        score=score_html(names, review.positions[-1]),
+        score=score_html(view_position(names, review.positions[-1])),
         seats=[_seat(review, army) for army in (0, 1)],
         worst=review.worst,
         curve=_curve(review),
@@ -144,14 +145,12 @@ def _data(review: Review) -> dict[str, Any]:
         standing = b"".join(battle.state[name].tobytes() for name in _ON_THE_MAP)
         if standing not in maps:
             maps[standing] = parts.number(_map(scenario, battle))
-        armies = [
-            [parts.number(block) for block in army_blocks(names, battle, army, None)]
-            for army in (0, 1)
-        ]
+        view = view_position(names, battle)
+        armies = [[parts.number(block) for block in army_blocks(view, army)] for army in (0, 1)]
         frames.append(
             {
-                "s": parts.number(step_html(names, battle)),
-                "r": parts.number(score_html(names, battle)),
+                "s": parts.number(step_html(view)),
+                "r": parts.number(score_html(view)),
                 "a": armies,
                 "m": maps[standing],
                 "v": parts.number(_verdict(verdicts.get(number), is_end=number == last)),

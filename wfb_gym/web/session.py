@@ -138,15 +138,6 @@ def check_opponent(name: str) -> None:
         raise ValueError(f"opponent: expected one of {', '.join(OPPONENTS)}, found {name!r}")
 
 
-class OpenChoice(NamedTuple):
-    """A choice on the page: its engine code, words, the dice that it throws, and their chance."""
-
-    code: int
-    text: str
-    dice: int
-    chance: float | None
-
-
 class Advice(NamedTuple):
     """What is written on the choices, by engine code; the best; and what it means."""
 
@@ -207,15 +198,6 @@ class Session:
     def question(self) -> str:
         """What the person is asked; "" when the battle is over."""
         return "" if self.is_over else question(self.names, self.game.battle)
-
-    def choices(self) -> list[OpenChoice]:
-        """Return what the person may choose, in the order of the codes."""
-        return [
-            OpenChoice(
-                code, each.text, each.dice or 0, None if each.chance is None else float(each.chance)
-            )
-            for code, each in self.game.choices().items()
-        ]
 
     def act(self, code: int) -> None:
         """Play a choice, and on to the next one.

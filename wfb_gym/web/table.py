@@ -5,7 +5,7 @@ thread, and the page says what it waits for.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,8 +14,9 @@ from nicegui import events, run, ui
 from wfb_gym.render.html import army_blocks, render_macro, score_html, static_text, step_html
 from wfb_gym.render.review_page import review_html, review_page
 from wfb_gym.transcripts.transcript import text_of
+from wfb_gym.view.decisions import ActionView
 from wfb_gym.web.elements import FLAT, OUTLINED, rewrite, waiting, write
-from wfb_gym.web.session import Advice, OpenChoice, Session
+from wfb_gym.web.session import Advice, Session
 
 GAME = "game"
 """Key of a tab's `KeptGame`."""
@@ -121,14 +122,14 @@ class Table:
     def _show_position(self) -> None:
         session = self._session
         self._shown_events = len(session.game.events)
-        battle, names = session.visible, session.names
         seat = session.game.seat
-        self._score.set_content(score_html(names, battle))
-        self._step.set_content(step_html(names, battle))
+        view = session.game.narrated.view(seat)
+        self._score.set_content(score_html(view))
+        self._step.set_content(step_html(view))
         rewrite(self._question, session.question)
         for army, card in zip((seat, 1 - seat), self._armies, strict=True):
-            card.set_content("".join(army_blocks(names, battle, army, seat)))
-        self._show_choices(session.choices(), None)
+            card.set_content("".join(army_blocks(view, army)))
+        self._show_choices(session.game.choices(), None)
         self._log.set_content(session.log_html())
         self._undo_button.set_enabled(session.can_undo)
         self._review_button.set_text("Transcript" if self._keeps_secrets else "Review")
@@ -138,19 +139,19 @@ class Table:
 
     # --- choices ---------------------------------------------------------------------------
 
-    def _show_choices(self, choices: Sequence[OpenChoice], advice: Advice | None) -> None:
+    def _show_choices(self, choices: Mapping[int, ActionView], advice: Advice | None) -> None:
         self._choices.clear()
         self._choices.classes(remove="waiting")
         seat = self._session.game.seat
         marks = {} if advice is None else advice.marks
         with self._choices:
-            for choice in choices:
-                best = advice is not None and advice.best == choice.code
+            for code, choice in choices.items():
+                best = advice is not None and advice.best == code
                 button = ui.element("button").classes("choice best" if best else "choice")
-                button.props(f'data-choice={choice.code} type="button"')
-                button.on("click", partial(self._act, choice.code))
+                button.props(f'data-choice={code} type="button"')
+                button.on("click", partial(self._act, code))
                 with button:
-                    values = choice, seat, marks.get(choice.code), best
+                    values = choice, seat, marks.get(code), best
                     shown = render_macro("choice", *values, template="web.html")
                     ui.html(shown, sanitize=False).style("display: contents")
             if advice is not None:
@@ -193,7 +194,7 @@ class Table:
         if self._advises:
             await self._show_advice()
         else:
-            self._show_choices(self._session.choices(), None)
+            self._show_choices(self._session.game.choices(), None)
 
     async def _show_advice(self) -> None:
         session = self._session
@@ -203,7 +204,7 @@ class Table:
 
         advice = await self._thinking("Working out what each choice is worth", advise)
         if advice is not None and self._advises:
-            self._show_choices(self._session.choices(), advice)
+            self._show_choices(self._session.game.choices(), advice)
 
     def _toggle_odds(self) -> None:
         self._has_odds = not self._has_odds
