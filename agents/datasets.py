@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 import wfb_gym
 from experiments.common import IDS
 from wfb_gym.files import lock_folder, refuse_damage
+from wfb_gym.opponents.policy_spec import is_file
 
 MASK = "action_mask"
 AGENT_ACTION = "agent_action"
@@ -36,7 +37,6 @@ _ROOT = "MINARI_DATASETS_PATH"
 """Variable that says where Minari keeps data sets."""
 _NAMESPACE = "namespace_metadata.json"
 """File of Minari's for each part of a name before the last."""
-_FILES = (".zip", ".npz", ".toml")
 _RECORDED_BY = "Battles of the magic phase, recorded by: "
 _METADATA_WARNINGS = r"`(author_email|code_permalink|author)` is set to None"
 
@@ -100,10 +100,15 @@ def import_minari() -> Any:
 def usual_name(scenario: str, seat: str, *agents: str) -> str:
     """The id of a data set that was given none."""
     scenario, *players = (
-        re.sub(r"[^\w-]+", "-", Path(each).stem if Path(each).suffix in _FILES else each)
+        re.sub(r"[^\w-]+", "-", Path(each).stem if _is_file(each) else each)
         for each in (scenario, *agents)
     )
     return f"wfb_gym/{scenario}/{seat}-{'-'.join(players)}-v0"
+
+
+def _is_file(name: str) -> bool:
+    """Whether a scenario or a player is the path of a file."""
+    return name.endswith(".toml") or is_file(name)
 
 
 def check_name(name: str) -> None:

@@ -52,7 +52,7 @@ from agents.checkpoints import (
 )
 from agents.common import DeferredInterrupt, report
 from agents.distillation.grading import Grade, grade_scenarios
-from agents.distillation.targets import TargetError, TargetSet, TargetSource, make_many_targets
+from agents.distillation.targets import TargetError, TargetSet, TargetSource, make_targets
 from agents.figures import draw_grades
 from agents.run_folder import (
     OVERWRITE,
@@ -398,7 +398,7 @@ def make_train_targets(settings: Settings, source: TargetSource, workers: Worker
     with common.progress() as bar:
         task = bar.add_task("solving", total=count, note="")
         numbers = range(first, first + count)
-        made = make_many_targets(source, numbers, workers)
+        made = make_targets(source, numbers, workers)
         for number, has_targets in zip(numbers, made, strict=True):
             useful += [number] if has_targets else []
             bar.update(task, advance=1, note=f"{len(useful)} of use")

@@ -39,7 +39,8 @@ from agents.run_folder import OVERWRITE, occupy, refuse_other_settings, run_comm
 from experiments import common
 from wfb_gym.encoding.positions import ask_policy
 from wfb_gym.interop.openspiel import PhaseGame, PolicyPlayer, load_battle
-from wfb_gym.players.policy_table import ENDING, MOST_ROWS, save_table
+from wfb_gym.opponents.policy_spec import TABLE_ENDING
+from wfb_gym.players.policy_table import MOST_ROWS, save_table
 from wfb_gym.seats import SEATS, seat_number
 from wfb_gym.solver import ExactGame, TooLarge
 from wfb_gym.solver.seat_decisions import SeatDecisions
@@ -188,7 +189,7 @@ def run(settings: Settings, exact: ExactGame) -> dict[str, Any]:
         "scores": curve[-1]["scores"],
     }
     for seat, policy in zip(SEATS, learner.policies, strict=True):
-        save_policy(settings.out / f"{seat}{ENDING}", exact, policy, seat, about)
+        save_policy(settings.out / f"{seat}{TABLE_ENDING}", exact, policy, seat, about)
     return {
         "args": common.settings_as_json(settings),
         "interrupted": interrupt.requested,

@@ -35,9 +35,8 @@ from agents.datasets import Episode, check_name, path_of, usual_name, write_data
 from agents.exact_values import ExactValues
 from experiments import common
 from wfb_gym import solver
-from wfb_gym.opponents.scripted import find_scripted
 from wfb_gym.players.interface import Agent, Masks
-from wfb_gym.players.registry import make_agent
+from wfb_gym.players.registry import check_agent, make_agent
 from wfb_gym.scenario import load_scenario
 from wfb_gym.seats import SEATS
 
@@ -179,8 +178,7 @@ def check_settings(settings: Settings, may_replace: bool) -> None:
         raise ValueError(f"--out: expected a folder that is there, found {settings.out.parent}")
     load_scenario(settings.scenario)
     for player in (*settings.agent, *settings.opponent):
-        if find_scripted(player) is None:
-            make_agent(player)  # refuses unknown names and files that are no models
+        check_agent(player)
 
 
 def write(

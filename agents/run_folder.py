@@ -15,7 +15,7 @@ from agents.checkpoints import NAME as CHECKPOINT
 from agents.checkpoints import CheckpointError, has_checkpoint
 from experiments import common
 from experiments.workers import WorkerError
-from wfb_gym.cli.parser import COULD_NOT_RUN
+from wfb_gym.cli.parser import COULD_NOT_RUN, flag_of
 from wfb_gym.files import describe_error, lock_folder, refuse_damage
 from wfb_gym.scenario.errors import printable, shortened
 
@@ -84,9 +84,7 @@ def refuse_other_settings(folder: Path, settings: Mapping[str, Any], free: Colle
         before = results.get("args", {})
         others = _differences(before, settings, free)
         if others:
-            held = ", ".join(
-                f"{common.flag_of(name)} {_shown(before.get(name))}" for name in others
-            )
+            held = ", ".join(f"{flag_of(name)} {_shown(before.get(name))}" for name in others)
             raise RunFolderError(
                 f"{folder}: holds a run of other settings ({held}); --out names another folder, "
                 "--overwrite replaces that run"
@@ -121,7 +119,7 @@ def check_same_settings(
     """
     names = _differences(before, now, free)
     lines = [
-        f"{common.flag_of(_shown(name))}: expected {_shown(before.get(name))} as before, found "
+        f"{flag_of(_shown(name))}: expected {_shown(before.get(name))} as before, found "
         f"{_shown(now.get(name))}"
         for name in names[:_MAX_DIFFERENCES]
     ]

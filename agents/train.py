@@ -52,8 +52,8 @@ from experiments import common
 from wfb_gym._progress import printed_lines
 from wfb_gym.files import refuse_damage, write_whole
 from wfb_gym.interop.sb3 import PhaseVecEnv
-from wfb_gym.opponents.scripted import RULE_BASED, find_scripted
-from wfb_gym.players.registry import make_agent
+from wfb_gym.opponents.policy_spec import PolicySpec, is_file
+from wfb_gym.opponents.scripted import RULE_BASED
 from wfb_gym.seats import SEATS, seat_number
 
 MODULE = "agents.train"
@@ -162,9 +162,10 @@ def prepare(settings: Settings) -> Task:
     opponents = [each for name in settings.opponent for each in mixes.get(name, (name,))]
     pool: list[Any] = list(opponents)
     for place, name in enumerate(opponents):
-        if find_scripted(name) is None:
+        spec = PolicySpec.parse(name, "opponent")
+        if not spec.is_scripted:
             seat = 1 - seat_number(settings.seat)
-            pool[place] = make_agent(name, scenario=scenario, seat=seat, seed=settings.seed)
+            pool[place] = spec.make(scenario=scenario, seat=seat, seed=settings.seed)
 
     envs = PhaseVecEnv(hyper.num_envs, settings.seat, scenario=scenario, opponent=pool)
     if settings.load is not None:
@@ -173,7 +174,7 @@ def prepare(settings: Settings) -> Task:
         model = _new_model(hyper, settings, envs)
     model.tensorboard_log = str(settings.out / "tensorboard")
     envs.seed(TRAINING_SEED + SEED_SPACING * settings.seed)  # the model gave them its own
-    saved = [name for name in opponents if Path(name).suffix in (".zip", ".npz")]
+    saved = [name for name in opponents if is_file(name)]
     graders = [*RULE_BASED, *(["optimal"] if solved else []), *saved]
     grader = Grader(settings.seat, graded_scenario(names), graders, solutions)
     return Task(model, envs, hyper, opponents, grader)

@@ -1,7 +1,5 @@
 """What measures: benchmark, tournament, exploitability, leaderboard."""
 
-from experiments.extras import name_missing_extras
 from wfb_gym import _commands
 
-_commands.end_in_one_line()
-name_missing_extras()
+_commands.install_handlers()

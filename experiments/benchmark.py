@@ -28,7 +28,7 @@ from experiments.benchmarks.aims import compare
 from experiments.benchmarks.peers import peer_rounds
 from experiments.benchmarks.scaling import measure_scaling
 from experiments.common import print_results, report_progress, versions
-from wfb_gym.cli.parser import Parser
+from wfb_gym.cli.parser import option, parse_options
 from wfb_gym.interop.sb3 import PhaseVecEnv
 
 LARGE = (1024, 16_384)
@@ -197,23 +197,30 @@ def newest_wheel() -> Path | None:
     return max(found, key=lambda path: path.stat().st_mtime, default=None)
 
 
+@dataclass(frozen=True)
+class Options:
+    """The command line.
+
+    Attributes:
+        json: print only JSON on stdout.
+        quick: a brief run that only shows that all works.
+        long: solve storm-council too, for minutes more.
+        profile: measure only the parts of an update of train_fast.
+        wheel: wheel to install (default: the newest in dist/).
+    """
+
+    json: bool = False
+    quick: bool = False
+    long: bool = False
+    profile: bool = False
+    wheel: Path | None = option(None, metavar="FILE")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; returns the exit status."""
-    parser = Parser(prog="python -m experiments.benchmark", description=(__doc__ or "").strip())
-    parser.add_argument("--json", action="store_true", help="print JSON alone on stdout")
-    parser.add_argument(
-        "--quick", action="store_true", help="a brief run that only shows that all works"
+    given, parser = parse_options(
+        Options, arguments, module="experiments.benchmark", description=__doc__
     )
-    parser.add_argument(
-        "--long", action="store_true", help="solve storm-council too, for minutes more"
-    )
-    parser.add_argument(
-        "--profile", action="store_true", help="measure only the parts of an update of train_fast"
-    )
-    parser.add_argument(
-        "--wheel", type=Path, metavar="FILE", help="wheel to install (default: the newest in dist/)"
-    )
-    given = parser.parse_args(arguments)
     if given.wheel is not None and not given.wheel.is_file():
         parser.error(f"--wheel: expected a wheel, found no file {given.wheel}")
     wheel = given.wheel or (None if given.quick else newest_wheel())

@@ -3,14 +3,12 @@
 import argparse
 import json
 import math
-import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
-from inspect import cleandoc
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -42,7 +40,8 @@ except ModuleNotFoundError as error:
 import wfb_gym
 from wfb_gym import _commands
 from wfb_gym._progress import is_terminal, printed_lines, shown_by
-from wfb_gym.cli.parser import Parser
+from wfb_gym.cli.output import print_json
+from wfb_gym.cli.parser import Parser, add_options, flag_of, given_options
 from wfb_gym.encoding.positions import ask_policy, reads_histories
 from wfb_gym.envs.vector import MagicPhaseVectorEnv
 from wfb_gym.envs.watching import BatchWatcher
@@ -175,38 +174,17 @@ def parse_settings(
 ) -> tuple[SettingsT, Collection[str], Parser]:
     """Parse a command line whose flags are the fields of a dataclass; all of them have defaults.
 
-    Below "Attributes:" the docstring of the dataclass says what a flag means, for its help. A
-    field's metadata may hold arguments of `add_argument` that replace the usual ones, and
-    ``aliases``: further spellings of the flag. A truth value, false by default, has a flag without
-    a value. A tuple's flag is repeated for several values; with
-    ``positional`` in its metadata the values stand alone instead. Every command has ``--json``, and
-    ``--quick`` for the values of fields in `quick`, unless their flags are given. `switches` holds
-    the help of further flags without a value, by name. Where ``--out`` is not given, `usual_out`
-    says the run's folder; that of a quick run ends in "-quick".
+    `wfb_gym.cli.parser.add_options` describes fields and their help. Every command has ``--json``,
+    and ``--quick`` for the values of fields in `quick`, unless their flags are given. `switches`
+    holds the help of further flags without a value, by name. Where ``--out`` is not given,
+    `usual_out` says the run's folder; that of a quick run ends in "-quick".
 
     Returns:
         The settings, the names of the switches that were given (``json`` among them), and the
         parser, whose `error` refuses what the caller finds wrong.
     """
     parser = Parser(prog=f"python -m {module}", description=(description or "").strip())
-    defaults, meanings = settings(), _meanings(settings)
-    for each in fields(defaults):  # type: ignore[arg-type]
-        metadata = dict(each.metadata)
-        names = [flag_of(each.name), *metadata.pop("aliases", ())]
-        value = getattr(defaults, each.name)
-        options: dict[str, Any] = {"type": type(value), "help": f"(default: {value})"}
-        if isinstance(value, bool):
-            options = {"action": "store_true", "default": None, "help": "(default: no)"}
-        elif isinstance(value, tuple):
-            shown = f"(default: {' '.join(map(str, value))})"
-            options = {"action": "append", "help": f"repeat for several {shown}"}
-            if metadata.pop("positional", False):
-                names, options = [each.name], {"nargs": "*", "help": shown}
-        options |= metadata
-        if each.name in meanings and (metadata.get("help") or "(").startswith("("):
-            sign = "" if options["help"].startswith("(") else ";"
-            options["help"] = f"{meanings[each.name]}{sign} {options['help']}"
-        parser.add_argument(*names, **options)
+    add_options(parser, settings)
     has_own_folder = usual_out is not None or "out" in quick
     switches = {
         **switches,
@@ -216,13 +194,9 @@ def parse_settings(
     }
     for name, meaning in switches.items():
         parser.add_argument(flag_of(name), action="store_true", help=meaning)
-    given = vars(parser.parse_args(arguments))
-    chosen = [name for name in switches if given.pop(name)]
-    given = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in given.items()
-        if value not in (None, [])
-    }
+    parsed = parser.parse_args(arguments)
+    chosen = [name for name in switches if getattr(parsed, name)]
+    given = given_options(settings, parsed)
     chosen_settings = settings(**(dict(quick) if "quick" in chosen else {}) | given)
     if usual_out is not None and "out" not in given:
         out = usual_out(chosen_settings)
@@ -230,21 +204,6 @@ def parse_settings(
             out = out.with_name(f"{out.name}-quick")
         chosen_settings = replace(chosen_settings, out=out)  # type: ignore[type-var]
     return chosen_settings, chosen, parser
-
-
-def _meanings(settings: type[Any]) -> dict[str, str]:
-    """Return what the docstrings of a dataclass and its bases say of their fields."""
-    found: dict[str, str] = {}
-    for each in reversed(settings.__mro__):
-        section = cleandoc(each.__doc__ or "").partition("Attributes:\n")[2]
-        for name, words in re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", section, re.MULTILINE):
-            found[name] = " ".join(words.split()).removesuffix(".").replace("%", "%%")
-    return found
-
-
-def flag_of(name: str) -> str:
-    """Return the flag of a field."""
-    return "--" + name.replace("_", "-")
 
 
 def check_positive(parser: Parser, settings: Any, names: Sequence[str]) -> None:
@@ -426,11 +385,6 @@ def write_json(path: Path, results: Any) -> None:
 def write_results(folder: Path, results: Mapping[str, Any]) -> None:
     """Write a run's results into its folder."""
     write_json(folder / RESULTS, results)
-
-
-def print_json(results: Any) -> None:
-    """Print results on stdout."""
-    sys.stdout.write(json.dumps(results, indent=2) + "\n")
 
 
 def print_results(results: Any, tables: Iterable[Table], *, as_json: bool) -> None:

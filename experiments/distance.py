@@ -38,7 +38,6 @@ from experiments.exact import score_of
 from experiments.experiment import Experiment, Line, Results, Run
 from experiments.own_sizes import in_own_sizes
 from experiments.tournaments.matches import (
-    MODELS,
     display_name,
     one_line,
     policy_name,
@@ -46,9 +45,9 @@ from experiments.tournaments.matches import (
 )
 from experiments.tournaments.running import is_planner
 from experiments.workers import Workers
-from wfb_gym.opponents.scripted import find_scripted, kind_and_epsilon
+from wfb_gym.opponents.policy_spec import PolicySpec
 from wfb_gym.packing import pack
-from wfb_gym.players.registry import SHIPPED, make_agent
+from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import load_scenario
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import ExactGame, TooLarge
@@ -135,8 +134,7 @@ def exact_figures(settings: Settings, scenario: str, player: str, seat: int) -> 
 
 def draws(name: str) -> bool:
     """Whether a scripted player draws its actions."""
-    number = find_scripted(name)
-    return number is not None and (name == "random" or kind_and_epsilon(number)[1] > 0.0)
+    return PolicySpec.parse(name).draws
 
 
 def settings_as_json(settings: Settings) -> dict[str, Any]:
@@ -215,9 +213,10 @@ def check_models(settings: Settings) -> None:
         for player in dict.fromkeys((*settings.players, *settings.exploiter)):
             for seat, seat_name in enumerate(SEATS):
                 name = policy_name(player, seat)
-                if name not in SHIPPED and Path(name).suffix not in MODELS:
+                spec = PolicySpec.parse(name)
+                if spec.path is None:
                     continue
-                agent = make_agent(name, seed=0)
+                agent = spec.make(seed=0)
                 try:
                     common.play(
                         in_own_sizes(agent, load_scenario(scenario), seat),

@@ -5,7 +5,7 @@ from typing import Any
 from experiments.own_sizes import limits_of
 from experiments.statistics import Floats
 from experiments.workers import local_path, one_torch_thread
-from wfb_gym.opponents.scripted import find_scripted
+from wfb_gym.opponents.policy_spec import is_scripted
 from wfb_gym.players.registry import make_agent
 from wfb_gym.solver import ExactGame, HiddenGame, Score
 
@@ -17,7 +17,7 @@ def score_of(game: ExactGame, name: str, seat: int | str) -> Score:
         ValueError: a model for other sizes than `limits_of` finds, or one that is no function of
             its observations.
     """
-    if find_scripted(name) is not None:
+    if is_scripted(name):
         return game.score(game.probabilities(name, seat), seat)
     scenario = game.solution.scenario
     agent: Any = make_agent(local_path(name), scenario=scenario, seat=seat, seed=0)

@@ -18,7 +18,7 @@ from rich.table import Table
 from experiments import common
 from experiments.records import Record, RecordError
 from experiments.workers import WorkerError, Workers, open_workers
-from wfb_gym.cli.parser import COULD_NOT_RUN
+from wfb_gym.cli.parser import COULD_NOT_RUN, flag_of
 from wfb_gym.files import describe_error
 from wfb_gym.solver import TooLarge
 
@@ -135,7 +135,7 @@ class Experiment(Generic[SettingsT, PartT]):
         common.check_positive(parser, settings, self.positive)
         for name in self.natural:
             if (value := getattr(settings, name)) < 0:
-                parser.error(f"{common.flag_of(name)}: expected 0 or more, found {value}")
+                parser.error(f"{flag_of(name)}: expected 0 or more, found {value}")
         try:
             settings = self.check(settings, switches)
         except (ValueError, OSError) as error:

@@ -15,14 +15,13 @@ are named, and fails where a result differs. docs/benchmark.md describes protoco
 keeps the tasks that were done; the same command goes on with the others where it was interrupted.
 """
 
-import argparse
 import hashlib
 import io
 import json
-import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -45,9 +44,10 @@ from experiments.records import Record, RecordError
 from experiments.statistics import Interval, bootstrap, probability_of_improvement
 from experiments.tournaments.matches import model_names
 from experiments.workers import RAY, WorkerError, Workers, open_workers
-from wfb_gym.cli.parser import Parser
+from wfb_gym.cli.output import print_json
+from wfb_gym.cli.parser import option, parse_options
 from wfb_gym.files import write_text_whole
-from wfb_gym.players.policy_table import ENDING as TABLE
+from wfb_gym.opponents.policy_spec import PolicySpec
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario.fields import FILE_NAME, FILE_NAME_EXPECTED
 from wfb_gym.suggestions import did_you_mean
@@ -68,28 +68,55 @@ Entries = dict[str, list[str]]
 """What is graded: by the name of a submission a policy for each run."""
 
 
-class Settings(argparse.Namespace):
-    """The command line."""
+@dataclass(frozen=True)
+class Settings:
+    """The command line.
 
-    evaluate: list[str] | None
-    check: bool
-    compare: list[str] | None
-    again: list[str] | None
-    find: bool
-    name: str | None
-    task: list[str] | None
-    preset: str | None
-    steps: int
-    description: str
-    authors: str
-    code: str
-    add: bool
-    keep: bool
-    folder: Path | None
-    ray: str
-    workers: int
-    quick: bool
-    json: bool
+    Attributes:
+        evaluate: grade names, or saved models.
+        check: only say whether the page is current.
+        compare: compare two submissions.
+        again: grade submissions again, and compare.
+        find: find the generated scenarios from scratch (minutes).
+        name: name of the submission (default: the agent's own).
+        preset: grade only in the tasks of that difficulty.
+        steps: decisions learned from (default: none).
+        description: what it is, in a line.
+        authors: who made it.
+        code: where the code is (default: this command).
+        add: add to the submission of that name; its other tasks stay.
+        keep: copy the models into the folder models beside the submissions, for --again.
+        folder: folder of the submissions (default: experiments/leaderboards/entries).
+        ray: address of a Ray cluster.
+        workers: processes of this machine that grade.
+        quick: grade in only the smallest duel, into runs/.
+        json: print only JSON on stdout.
+    """
+
+    evaluate: tuple[str, ...] | None = option(None, exclusive="what", nargs="+", metavar="POLICY")
+    check: bool = option(False, exclusive="what")
+    compare: tuple[str, ...] | None = option(None, exclusive="what", nargs=2, metavar="NAME")
+    again: tuple[str, ...] | None = option(None, exclusive="what", nargs="*", metavar="NAME")
+    find: bool = option(False, exclusive="what")
+    name: str | None = None
+    task: tuple[str, ...] = option(
+        (),
+        choices=sorted(TASKS),
+        metavar="TASK",
+        help=f"grade only in these: {', '.join(TASKS)}; repeat for several",
+    )
+    preset: str | None = option(None, choices=tuple(PRESETS))
+    steps: int = option(0, type=common.natural_number)
+    description: str = ""
+    authors: str = "wfb_gym contributors"
+    code: str = ""
+    add: bool = False
+    keep: bool = False
+    folder: Path | None = None
+    ray: str = option("", **RAY)
+    workers: int = option(1, type=common.positive_integer)
+    quick: bool = False
+    json: bool = False
 
     @property
     def tasks(self) -> list[Task]:
@@ -118,53 +145,9 @@ class Settings(argparse.Namespace):
 
 def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, Entries]:
     """Parse the command line: settings, and what is graded."""
-    description = (__doc__ or "").strip()
-    parser = Parser(prog="python -m experiments.leaderboard", description=description)
-    add = parser.add_argument
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument(
-        "--evaluate", nargs="+", metavar="POLICY", help="grade names, or saved models"
+    settings, parser = parse_options(
+        Settings, arguments, module="experiments.leaderboard", description=__doc__
     )
-    what.add_argument("--check", action="store_true", help="only say whether the page is current")
-    what.add_argument("--compare", nargs=2, metavar="NAME", help="compare two submissions")
-    what.add_argument(
-        "--again", nargs="*", metavar="NAME", help="grade submissions again, and compare"
-    )
-    what.add_argument(
-        "--find", action="store_true", help="find the generated scenarios anew (minutes)"
-    )
-    add("--name", help="name of the submission (default: the agent's own)")
-    add(
-        "--task",
-        action="append",
-        choices=sorted(TASKS),
-        metavar="TASK",
-        help=f"grade only in these: {', '.join(TASKS)}",
-    )
-    add("--preset", choices=tuple(PRESETS), help="grade only in the tasks of that difficulty")
-    steps = common.natural_number
-    add("--steps", type=steps, default=0, help="decisions learned from (default: none)")
-    add("--description", default="", help="what it is, in a line")
-    add("--authors", default="wfb_gym contributors", help="who made it (default: %(default)s)")
-    add("--code", default="", help="where the code is (default: this command)")
-    add(
-        "--add",
-        action="store_true",
-        help="add to the submission of that name; its other tasks stay",
-    )
-    add(
-        "--keep",
-        action="store_true",
-        help="copy the models into the folder models beside the submissions, for --again",
-    )
-    usual = os.path.relpath(FOLDER).replace("%", "%%")
-    add("--folder", type=Path, help=f"folder of the submissions (default: {usual})")
-    add("--ray", default="", **RAY)
-    workers = "processes of this machine that grade (default: %(default)s)"
-    add("--workers", type=common.positive_integer, default=1, help=workers)
-    add("--quick", action="store_true", help="grade in the smallest duel alone, into runs/")
-    add("--json", action="store_true", help="print JSON alone on stdout")
-    settings = parser.parse_args(arguments, Settings())
     for name in ("add", "keep"):
         if getattr(settings, name) and not settings.evaluate:
             parser.error(f"--{name}: expected --evaluate with it")
@@ -273,15 +256,12 @@ def _policies_to_keep(settings: Settings, name: str, policies: list[str]) -> dic
     keys = settings.keys or [ALL]
     folder = settings.submissions.parent / MODELS
     first = keys[0].replace("/", "-")
-    kept = [f"{name}/{first}-{k}{_ending(path)}" for k, path in enumerate(policies)]
+    endings = [PolicySpec.parse(path).ending for path in policies]
+    kept = [f"{name}/{first}-{k}{ending}" for k, ending in enumerate(endings)]
     (folder / name).mkdir(parents=True, exist_ok=True)
     for path, copy in zip(policies, kept, strict=True):
         keep_model(path, folder / copy)
     return dict.fromkeys(keys, kept)
-
-
-def _ending(path: str) -> str:
-    return TABLE if path.endswith(TABLE) else Path(path).suffix
 
 
 def keep_model(path: str, copy: Path) -> None:
@@ -503,7 +483,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"python -m experiments.leaderboard: {error}", file=sys.stderr)
             return common.FAILED
         if settings.json:
-            common.print_json(results)
+            print_json(results)
     if session.interrupted:
         print("interrupted", file=sys.stderr)
         return common.INTERRUPTED

@@ -28,7 +28,8 @@ from experiments import common
 from experiments.figures.dice import draw_dice
 from experiments.figures.openings import first_opening
 from wfb_gym import solver
-from wfb_gym.cli.parser import Parser, print_json
+from wfb_gym.cli.output import print_json
+from wfb_gym.cli.parser import Parser, option, parse_options
 from wfb_gym.scenario import Scenario, ScenarioError, bundled_scenarios, load_scenario
 
 SMALLEST = "apprentice"
@@ -56,22 +57,36 @@ class Settings:
     gap: float = solver.DEFAULT_GAP  # points between the bounds where items are hidden
 
 
+@dataclass(frozen=True)
+class Options:
+    """The command line.
+
+    Attributes:
+        scenarios: bundled name or file.
+        all: solve every bundled scenario.
+        phases: solve the first N phases of a battle.
+        memory: most memory.
+        plot: draw the best dice by pools, of one scenario.
+        gap: points between the bounds where items are hidden.
+        json: print only JSON on stdout.
+        markdown: print a table for a README.
+    """
+
+    scenarios: tuple[str, ...] = option((), positional=True, metavar="SCENARIO")
+    all: bool = False
+    phases: int | None = option(None, type=common.positive_integer, metavar="N")
+    memory: int = option(4, type=common.positive_integer, metavar="GIB")
+    plot: Path | None = option(None, metavar="FILE")
+    gap: float = option(solver.DEFAULT_GAP, type=common.non_negative_number, metavar="POINTS")
+    json: bool = option(False, exclusive="form")
+    markdown: bool = option(False, exclusive="form")
+
+
 def parse_arguments(arguments: Sequence[str] | None) -> Settings:
     """Parse the command line."""
-    parser = Parser(prog="python -m experiments.solve", description=(__doc__ or "").strip())
-    add, count = parser.add_argument, common.positive_integer
-    add("scenarios", nargs="*", metavar="SCENARIO", help="bundled name or file")
-    add("--all", action="store_true", help="solve every bundled scenario")
-    add("--phases", type=count, metavar="N", help="solve the first N phases of a battle")
-    add("--memory", type=count, default=4, metavar="GIB", help="most memory (default: %(default)s)")
-    add("--plot", type=Path, metavar="FILE", help="draw the best dice by pools, of one scenario")
-    gap = solver.DEFAULT_GAP
-    text = "points between the bounds where items are hidden (default: %(default)s)"
-    add("--gap", type=common.non_negative_number, default=gap, metavar="POINTS", help=text)
-    forms = parser.add_mutually_exclusive_group()
-    forms.add_argument("--json", action="store_true", help="print JSON alone on stdout")
-    forms.add_argument("--markdown", action="store_true", help="print a table for a README")
-    given = parser.parse_args(arguments)
+    given, parser = parse_options(
+        Options, arguments, module="experiments.solve", description=__doc__
+    )
     if given.all == bool(given.scenarios):
         parser.error("expected scenarios or --all" + (", not both" if given.all else ""))
     if given.gap == 0.0:

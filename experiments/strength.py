@@ -33,6 +33,7 @@ from experiments.tournaments.matches import (
     policy_name,
 )
 from experiments.workers import RAY
+from wfb_gym.opponents.policy_spec import PolicySpec
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.seats import SEATS
@@ -156,14 +157,20 @@ def rows_of(
     return rows
 
 
+def _kind(player: str) -> str:
+    """Return the name of a player without its option; of another text the text."""
+    spec = PolicySpec.find(player)
+    return player if spec is None else spec.name
+
+
 def strength_rows(results: Mapping[str, Any], *, variants: bool = False) -> list[list[str]]:
     """Return the table of differences, header first: a line for each battle and seat.
 
     Of the reference with another number behind its name there is a column only with `variants`.
     """
     reference, *others = results["players"]
-    kind = reference.partition(":")[0]
-    others = [each for each in others if variants or each.partition(":")[0] != kind]
+    kind = _kind(reference)
+    others = [each for each in others if variants or _kind(each) != kind]
     table = [
         [
             "battle",

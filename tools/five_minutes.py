@@ -18,7 +18,7 @@ from PIL import Image
 from experiments.common import FAILED, markdown_table
 from tools.report import IMAGES, ROOT, insert_table
 from wfb_gym import solver
-from wfb_gym.cli.parser import Parser
+from wfb_gym.cli.parser import parse_options
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
@@ -260,11 +260,21 @@ def draw(rows: Sequence[Row]) -> Image.Image:
     return to_image(Drawing(page, tuple(sketch.shapes), "dice"), _WIDTH)
 
 
+@dataclass(frozen=True)
+class Options:
+    """The command line.
+
+    Attributes:
+        check: change nothing, say whether the page is current.
+    """
+
+    check: bool = False
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write tables and pictures, or check the tables; returns the exit status."""
-    parser = Parser(prog="python -m tools.five_minutes", description=(__doc__ or "").strip())
-    parser.add_argument("--check", action="store_true", help="change nothing")
-    check = parser.parse_args(arguments).check
+    options, _ = parse_options(Options, arguments, module="tools.five_minutes", description=__doc__)
+    check = options.check
     text = PAGE.read_text(encoding="utf-8")
     wanted = make_page(text)
     if check:

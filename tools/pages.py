@@ -23,7 +23,7 @@ from gymnasium.envs.registration import EnvSpec, load_env_creator
 
 import wfb_gym
 from experiments.common import FAILED, markdown_table
-from wfb_gym.cli.parser import Parser
+from wfb_gym.cli.parser import parse_options
 from wfb_gym.encoding.actions import ActionCodec
 from wfb_gym.encoding.fields import (
     ArmyOffsets,
@@ -181,7 +181,7 @@ PRESENT = {
     "comets_at_points": "`comet_points` of either army",
 }
 """Limits that a number needs, where they have no name of their own among the arguments."""
-BLOCKS = {
+BLOCKS: dict[str, list[tuple[str, type]]] = {
     "position": [("", LayoutOffsets)],
     "armies": [
         *((f"{kind} N ", record) for kind, record in KINDS.items()),
@@ -217,10 +217,10 @@ def make_overview() -> str:
     text = OVERVIEW.read_text(encoding="utf-8")
     for block in BLOCKS:
         marked = re.compile(rf"(<!-- fields:{block} -->\n).*?(<!-- /fields -->)", re.DOTALL)
-        table = overview_table(block)
-        text, found = marked.subn(lambda m, table=table: f"{m[1]}\n{table}\n\n{m[2]}", text)
-        if found != 1:
+        if len(marked.findall(text)) != 1:
             raise ValueError(f"{OVERVIEW}: expected <!-- fields:{block} --> and <!-- /fields -->")
+        table = overview_table(block)
+        text = marked.sub(rf"\1\n{table}\n\n\2", text)
     return text
 
 
@@ -299,11 +299,21 @@ def find_stale(wanted: Mapping[Path, str]) -> list[str]:
     return sorted(path.name for path in paths if found.get(path) != wanted.get(path))
 
 
+@dataclass(frozen=True)
+class Options:
+    """The command line.
+
+    Attributes:
+        check: change nothing, name stale pages.
+    """
+
+    check: bool = False
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the pages, or check them; returns the exit status."""
-    parser = Parser(prog="python -m tools.pages", description=(__doc__ or "").strip())
-    parser.add_argument("--check", action="store_true", help="change nothing, name stale pages")
-    check = parser.parse_args(arguments).check
+    options, _ = parse_options(Options, arguments, module="tools.pages", description=__doc__)
+    check = options.check
     wanted = make_pages()
     changed = find_stale(wanted)
     for name in changed:

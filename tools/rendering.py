@@ -4,12 +4,13 @@ python -m tools.rendering --out docs/images/rgb-array.png
 python -m tools.rendering --film --out docs/images/battle.gif
 """
 
-import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from PIL import Image
 
+from wfb_gym.cli.parser import option, parse_options
 from wfb_gym.files import write_whole
 from wfb_gym.render.picture import picture
 from wfb_gym.transcripts import Event, NarratedBattle, record
@@ -47,15 +48,30 @@ def frames(
             yield Image.fromarray(drawn), event
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Draw a battle between two veterans.")
-    parser.add_argument("--scenario", default="the-shattered-gate", help="bundled name or file")
-    parser.add_argument("--seed", type=int, default=3, help="seed of the dice")
-    parser.add_argument("--events", type=int, default=99, help="events after which it is drawn")
-    parser.add_argument("--film", action="store_true", help="draw a film that ends there")
-    parser.add_argument("--length", type=int, default=30, help="pictures of the film")
-    parser.add_argument("--out", type=Path, help="file that is written", required=True)
-    given = parser.parse_args()
+@dataclass(frozen=True)
+class Options:
+    """The command line.
+
+    Attributes:
+        out: file that is written.
+        scenario: bundled name or file.
+        seed: seed of the dice.
+        events: events before the picture.
+        film: draw a film that ends there.
+        length: pictures of the film.
+    """
+
+    out: Path = option(required=True)
+    scenario: str = "the-shattered-gate"
+    seed: int = 3
+    events: int = 99
+    film: bool = False
+    length: int = 30
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Draw a battle between two veterans."""
+    given, _ = parse_options(Options, arguments, module="tools.rendering", description=main.__doc__)
     first = given.events - given.length + 1 if given.film else given.events
     size = _FILM_SIZE if given.film else (1280, 720)
     drawn = list(frames(given.scenario, given.seed, first, given.events, size))

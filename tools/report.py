@@ -45,7 +45,7 @@ from experiments.figures.strength import draw_strength
 from experiments.solve import values_table
 from experiments.strength import BATTLES, strength_rows
 from experiments.tournaments.reports import draw_points, draw_ratings
-from wfb_gym.cli.parser import Parser
+from wfb_gym.cli.parser import option, parse_options
 from wfb_gym.files import write_text_whole, write_whole
 from wfb_gym.scenario import hidden_scenarios
 from wfb_gym.seats import SEATS
@@ -572,14 +572,26 @@ def run(one: Report) -> None:
             file.write((ROOT / one.folder / source).read_bytes())
 
 
+@dataclass(frozen=True)
+class Options:
+    """The command line.
+
+    Attributes:
+        names: reports to make (default: all).
+        scratch: run the commands again.
+        check: change nothing, name stale tables.
+        list: print names and commands.
+    """
+
+    names: tuple[str, ...] = option((), positional=True, metavar="NAME")
+    scratch: bool = False
+    check: bool = False
+    list: bool = False
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Make the reports; returns the exit status."""
-    parser = Parser(prog="python -m tools.report", description=(__doc__ or "").strip())
-    parser.add_argument("names", nargs="*", metavar="NAME", help="reports to make (default: all)")
-    parser.add_argument("--scratch", action="store_true", help="run the commands again")
-    parser.add_argument("--check", action="store_true", help="change nothing, name stale tables")
-    parser.add_argument("--list", action="store_true", help="names and commands")
-    given = parser.parse_args(arguments)
+    given, parser = parse_options(Options, arguments, module="tools.report", description=__doc__)
     known = {one.name: one for one in ALL}
     for name in given.names:
         if name not in known:

@@ -1,13 +1,13 @@
 """The magic phase of Warhammer Fantasy Battle as a reinforcement-learning environment.
 
 Importing the package registers its environments with Gymnasium, and with PettingZoo and OpenSpiel
-where and when these are imported; everything else is loaded when it is first used.
+if these are imported already; everything else is loaded when it is first used.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from wfb_gym import _commands, _policies, _registration
+from wfb_gym import _registration
 
 if TYPE_CHECKING:
     from wfb_gym import solver
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
         hidden_scenarios,
         load_scenario,
     )
-
-_commands.end_in_one_line()
 
 __version__ = "0.1.0"
 
@@ -58,13 +56,6 @@ def __dir__() -> list[str]:
     return sorted([*__all__, "__version__"])
 
 
-def _resolve_policy(*args: Any) -> Any:
-    return import_module("wfb_gym.players.registry").resolve_policy(*args)
-
-
-_policies.resolve_policy = _resolve_policy
-
-
 def _register() -> None:
     from gymnasium import register
 
@@ -79,7 +70,7 @@ def _register() -> None:
         entry_point="wfb_gym.envs.battles:BattleEnv",
         vector_entry_point="wfb_gym.envs.battles:BattleVectorEnv",
     )
-    _registration.watch_imports()
+    _registration.register_loaded()
 
 
 _register()

@@ -1,9 +1,9 @@
-"""How the commands of this repository end early: with one line and an exit status.
+"""How commands end early: with one line and an exit status.
 
-Python runs the package of ``python -m PACKAGE...``, or of the script ``wfb-gym``, before all else,
-and the packages call `end_in_one_line` first. So that holds from the first import on, for what a
-command itself does not catch: Ctrl-C, a reader of its output that has gone, and files that cannot
-be read or written.
+`install_handlers` sees to it for what a command itself does not catch: Ctrl-C, a reader of its
+output that has gone, files that cannot be read or written, and extras that are not installed. The
+command line of `wfb_gym` calls it in its `main`. ``python -m PACKAGE.COMMAND`` imports the packages
+of the checkout first, which call it, since their commands take seconds to import.
 """
 
 import _thread
@@ -28,18 +28,22 @@ FAILED = 1
 """Exit status of a command that could not do all that it was asked for."""
 INTERRUPTED = 130
 """Exit status after Ctrl-C."""
-READER_GONE = 141
+SIGPIPE_STATUS = 141
 """Exit status when nobody reads the output any more, as that of other commands."""
 
 _PACKAGES = ("wfb_gym", "experiments", "agents", "tools")
 _SCRIPT = "wfb-gym"
 """What pip makes of ``[project.scripts]``: the command line of `wfb_gym` by a shorter name."""
+_TRAIN = frozenset(
+    ("matplotlib", "rich", "sb3_contrib", "stable_baselines3", "tensorboard", "torch", "tqdm")
+)
+"""Modules that the extra `train` brings, with what it needs itself."""
 _STREAMS = {"stdin": "r", "stdout": "w", "stderr": "w"}
 """Standard streams by the number of their file, with their modes."""
 _WITHOUT_UNICODE = {"\N{BLACK SQUARE}": "#", "\N{PLUS-MINUS SIGN}": "+/-"}
 """Signs of the output, and what stands for them in an encoding that lacks them."""
 _REPLACE_SIGNS = "wfb_gym.replace_signs"
-_MOMENT = 0.01  # seconds; whatever Python was busy with is over then, else it comes once more
+_PAUSE = 0.01  # seconds; whatever Python was busy with is over then, else it comes once more
 
 
 def is_script() -> bool:
@@ -47,26 +51,26 @@ def is_script() -> bool:
     return Path(sys.argv[0] if sys.argv else "").stem == _SCRIPT
 
 
-def _command() -> str | None:
-    """Return the command of this repository that Python is on its way to, as it was called."""
+def command_name() -> str | None:
+    """Return the command of this repository that Python runs, as it was called; None for others."""
     if is_script():
         return _SCRIPT
-    if sys.argv[:1] != ["-m"] or "-m" not in sys.orig_argv:
+    if "-m" not in sys.orig_argv:
         return None
     module = sys.orig_argv[sys.orig_argv.index("-m") + 1]
     return f"python -m {module}" if module.split(".")[0] in _PACKAGES else None
 
 
-def end_in_one_line() -> None:
-    """Have the process end so, if Python is on its way to a command of this repository."""
-    command = _command()
+def install_handlers() -> None:
+    """Have the process end in one line if Python runs a command of this repository."""
+    command = command_name()
     if command is not None and sys.excepthook is sys.__excepthook__:
         _prepare_streams()
         sys.excepthook = partial(_end, command)
         atexit.register(_finish, command)
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # it may be ignored
             signal.signal(signal.SIGINT, _interrupt)
-            sys.unraisablehook = _press_again
+            sys.unraisablehook = _redeliver_sigint
 
 
 def _prepare_streams() -> None:
@@ -102,12 +106,12 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     while frame is not None and frame.f_globals.get("__name__") != "__main__":
         callee, frame = frame, frame.f_back
     if frame is None or (callee and "importlib" in callee.f_globals.get("__name__", "")):
-        _say("interrupted")
+        _print_error("interrupted")
         _end_now()
     signal.default_int_handler(number, frame)
 
 
-def _press_again(lost: "sys.UnraisableHookArgs") -> None:
+def _redeliver_sigint(lost: "sys.UnraisableHookArgs") -> None:
     """Have Ctrl-C come again a moment later where it came while Python could not raise it.
 
     Python drops what is raised while an object is deleted, or in a function that C calls back.
@@ -115,12 +119,12 @@ def _press_again(lost: "sys.UnraisableHookArgs") -> None:
     if not issubclass(lost.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(lost)
         return
-    again = threading.Timer(_MOMENT, _press)
+    again = threading.Timer(_PAUSE, _send_sigint)
     again.daemon = True
     again.start()
 
 
-def _press() -> None:
+def _send_sigint() -> None:
     """Press Ctrl-C, so that even a wait for an answer ends."""
     main = threading.main_thread().ident
     if hasattr(signal, "pthread_kill") and main is not None:
@@ -135,15 +139,19 @@ def _end(
     """Tell in one line why the command ends, unless it is a mistake in the code."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # another Ctrl-C would interrupt the line
     if isinstance(error, KeyboardInterrupt):
-        _say("interrupted")
+        _print_error("interrupted")
         if _is_importing(traceback):  # Python may crash when it takes half a module down
             _end_now()
         raise SystemExit(INTERRUPTED)
     if isinstance(error, BrokenPipeError) and _is_closed(sys.stdout):
-        os._exit(READER_GONE)
+        os._exit(SIGPIPE_STATUS)
     if isinstance(error, OSError):
         named = "" if error.filename is None else f"{error.filename}: "
-        _say(f"{command}: {named}{describe_error(error)}")
+        _print_error(f"{command}: {named}{describe_error(error)}")
+        raise SystemExit(FAILED)
+    if isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] in _TRAIN:
+        extra = 'pip install "wfb-gym[train]"; in a checkout: pip install ".[train]"'
+        _print_error(f"{command}: needs {error.name}: {extra}")
         raise SystemExit(FAILED)
     sys.__excepthook__(kind, error, traceback)
 
@@ -170,9 +178,9 @@ def _finish(command: str) -> None:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        os._exit(READER_GONE)
+        os._exit(SIGPIPE_STATUS)
     except OSError as error:
-        _say(f"{command}: {describe_error(error)}")
+        _print_error(f"{command}: {describe_error(error)}")
         os._exit(FAILED)
 
 
@@ -185,7 +193,7 @@ def _is_closed(stream: IO[str]) -> bool:
     return any(event & select.POLLERR for _, event in asked.poll(0))
 
 
-def _say(line: str) -> None:
+def _print_error(line: str) -> None:
     try:
         sys.stderr.write(f"{line}\n")
         sys.stderr.flush()

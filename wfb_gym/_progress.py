@@ -1,15 +1,17 @@
 """Progress of long work on stderr: one place for the library and its commands.
 
-A `ProgressBar` draws itself on a terminal. Elsewhere it is silent, unless a command asked for lines
-(`printed_lines`) or shows the progress in a display of its own (`shown_by`).
+On a terminal rich draws a `ProgressBar`, if it is installed. Elsewhere the bar is silent, unless
+a command asked for lines (`printed_lines`) or shows the progress in a display of its own
+(`shown_by`).
 """
 
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from threading import Event, Thread
-from typing import TextIO
+from typing import Any, TextIO
 
 FIRST_LINE = 10.0
 """Seconds without a sign of progress after which a command prints a line."""
@@ -18,7 +20,6 @@ NEXT_LINES = 30.0
 _QUIET = 1.0
 """Seconds before a bar appears."""
 _REDRAWN_EVERY = 0.2
-_WIDTH = 30
 _CLEAR_LINE = "\r\x1b[K"
 
 
@@ -59,7 +60,7 @@ def printed_lines(what: str | Callable[[], str]) -> Iterator[None]:
     """
     out: TextIO | None = sys.stderr
     ended, began = Event(), time.monotonic()
-    draws, latest, moved = is_terminal(out), "", began
+    draws, latest, moved = _draws_on(out), "", began
 
     def show(text: str) -> None:
         nonlocal latest, moved
@@ -98,6 +99,51 @@ def tell(text: str) -> None:
         _Display.show(text)
 
 
+def _draws_on(stream: TextIO | None) -> bool:
+    return is_terminal(stream) and find_spec("rich") is not None
+
+
+class _TerminalLine:
+    """A line at the bottom of a terminal, which rich redraws in place; elsewhere nothing."""
+
+    _display: Any = None
+
+    def show(self, text: str, done: int = 0, expected: int = 0, out: TextIO | None = None) -> None:
+        """Show a text and a bar, which is full when as many as expected are done."""
+        out = out or sys.stderr
+        if not _Display.draws or not _draws_on(out):
+            return
+        if self._display is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn
+
+            columns = TextColumn("{task.description}", markup=False), BarColumn()
+            self._display = Progress(*columns, console=Console(file=out), transient=True)
+            self._display.add_task(text, total=expected or None)
+            self._display.start()
+        (task,) = self._display.tasks
+        self._display.update(task.id, description=text, completed=done, total=expected or None)
+
+    def clear(self) -> None:
+        """Remove the line."""
+        if self._display is not None:
+            self._display.stop()
+            self._display = None
+
+
+_LINE = _TerminalLine()
+"""Where commands show what they are doing."""
+
+
+def show_line(text: str) -> None:
+    """Show what is being done, in place of what was shown before; "" to end it."""
+    tell(text)
+    if text:
+        _LINE.show(text)
+    else:
+        _LINE.clear()
+
+
 class ProgressBar:
     """Shows how much of some work is done, of about how much if that is known.
 
@@ -113,7 +159,7 @@ class ProgressBar:
         self._is_told = False
         self._began = self._told = time.monotonic()
         self._expected, self._bound = 0, ""
-        self._drawn = 0
+        self._drawn = _TerminalLine()
 
     def expect(self, count: int, bound: str = "about ") -> None:
         """Set how many there will be: "about " or "at most " this many, or "" if it is exact."""
@@ -127,18 +173,14 @@ class ProgressBar:
         self._told = now
         self._is_told = True
         tell(self.line(done))
-        if _Display.draws and is_terminal(self._out):
-            filled = round(_WIDTH * min(1.0, done / max(1, self._expected)))
-            bar = f"[{'#' * filled}{'.' * (_WIDTH - filled)}]" if self._expected else ""
-            self._write(self.line(done, bar))
+        self._drawn.show(self.line(done), done, self._expected, self._out)
 
-    def line(self, done: int, bar: str = "") -> str:
+    def line(self, done: int) -> str:
         """Return the progress in words, with the time left if the total is known."""
         seconds = time.monotonic() - self._began
-        head = f"{self._what} {bar}" if bar else f"{self._what}:"
         if not self._expected:
-            return f"{head} {done:,} {self._unit}, {seconds:.0f} s, total not known yet"
-        line = f"{head} {done:,} of {self._bound}{self._expected:,} {self._unit}"
+            return f"{self._what}: {done:,} {self._unit}, {seconds:.0f} s, total not known yet"
+        line = f"{self._what}: {done:,} of {self._bound}{self._expected:,} {self._unit}"
         left = seconds * (self._expected - done) / max(1, done)
         return f"{line}, {self._bound or 'about '}{left:.0f} s left" if left >= 0.0 else line
 
@@ -146,15 +188,7 @@ class ProgressBar:
         """Remove the bar."""
         if self._is_told:
             tell("")
-        if self._drawn:
-            self._write("")
-            self._write("")  # back to the beginning of the line
-
-    def _write(self, line: str) -> None:
-        assert self._out is not None  # it is a terminal
-        self._out.write("\r" + line + " " * max(0, self._drawn - len(line)))
-        self._out.flush()
-        self._drawn = len(line)
+        self._drawn.clear()
 
 
 @contextmanager

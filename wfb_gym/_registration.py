@@ -1,17 +1,14 @@
-"""PettingZoo and OpenSpiel learn of the package's names as soon as they are imported.
+"""What PettingZoo and OpenSpiel know of the package by name.
 
 Gymnasium is imported with the package and registers at once. These two may be missing, take a
-second to load, and look for no packages that extend them; so `watch_imports` registers with what is
-loaded already, and waits for the rest at the front of Python's finders. What is registered names
-the adapters of `wfb_gym.interop`, which are imported when a game is made.
+second to load, and look for no packages that extend them. ``import wfb_gym`` registers with those
+that are loaded already, and each adapter of `wfb_gym.interop` registers with its own library.
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib import import_module
-from importlib.machinery import ModuleSpec
-from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any
 
 DEFAULT_SCENARIO = "archmage-duel"
 """Of OpenSpiel's game."""
@@ -19,18 +16,15 @@ _BATTLE = {"scenario": "border-skirmish"}
 """Of ``wfb_gym/Battle-v0``, as `wfb_gym.envs.battles` has it."""
 
 
-def watch_imports() -> None:
-    """Register with each library that is loaded, and with each that is loaded later."""
-    for name, register in list(_Watcher.waiting.items()):
-        library = sys.modules.get(name)
-        if library is not None:
-            del _Watcher.waiting[name]
+def register_loaded() -> None:
+    """Register with each of the libraries that is loaded."""
+    for name, register in _REGISTER.items():
+        if (library := sys.modules.get(name)) is not None:
             register(library)
-    if _Watcher.waiting and _Watcher not in sys.meta_path:
-        sys.meta_path.insert(0, _Watcher)
 
 
-def _register_with_pettingzoo(pettingzoo: Any) -> None:
+def register_with_pettingzoo(pettingzoo: Any) -> None:
+    """Register the environments with PettingZoo."""
     if not hasattr(pettingzoo, "register"):  # a release before 1.27 makes nothing by name
         return
     for kind, made in (("aec", "env"), ("parallel", "parallel_env")):
@@ -41,7 +35,8 @@ def _register_with_pettingzoo(pettingzoo: Any) -> None:
                 pettingzoo.register(kind, f"wfb_gym/{name}-v0", entry, kwargs=dict(kwargs))
 
 
-def _register_with_openspiel(pyspiel: Any) -> None:
+def register_with_openspiel(pyspiel: Any) -> None:
+    """Register the game with OpenSpiel."""
     kind = openspiel_type(pyspiel)
     if kind.short_name not in pyspiel.registered_names():
         pyspiel.register_game(kind, _PhaseGame)
@@ -90,38 +85,7 @@ def openspiel_type(pyspiel: Any, has_secrets: bool = False) -> Any:
     )
 
 
-class _Watcher:
-    """A finder that finds nothing itself: it has others' loaders tell when they are done."""
-
-    waiting: ClassVar[dict[str, Callable[[Any], None]]] = {
-        "pettingzoo": _register_with_pettingzoo,
-        "pyspiel": _register_with_openspiel,
-    }
-
-    @classmethod
-    def find_spec(
-        cls, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        """Return what the other finders find of a library that is waited for."""
-        if name not in cls.waiting:
-            return None
-        for finder in sys.meta_path:
-            if finder is not cls and (spec := finder.find_spec(name, path, target)) is not None:
-                cls._follow(spec.loader, name)
-                return spec
-        return None
-
-    @classmethod
-    def _follow(cls, loader: Any, name: str) -> None:
-        """Have a loader register with a library that it has executed."""
-        execute = getattr(loader, "exec_module", None)
-        if execute is None or "exec_module" in getattr(loader, "__dict__", ()):
-            return  # it loads in a way of its own, or is followed already
-
-        def exec_module(module: ModuleType) -> None:
-            execute(module)
-            if module.__name__ == name and (register := cls.waiting.pop(name, None)) is not None:
-                del loader.exec_module
-                register(module)
-
-        loader.exec_module = exec_module
+_REGISTER: dict[str, Callable[[Any], None]] = {
+    "pettingzoo": register_with_pettingzoo,
+    "pyspiel": register_with_openspiel,
+}

@@ -180,19 +180,12 @@ class TargetSet:
         return Batch(observations, masks, points, self._stakes[decisions], self._most[decisions])
 
 
-def make_targets(source: TargetSource, number: int) -> bool:
-    """Make the targets of a scenario, unless they are there; returns whether there are any.
-
-    A scenario that is too large, or in which no decision matters, has none: its file is empty.
-    """
-    (has_any,) = make_many_targets(source, [number])
-    return has_any
-
-
-def make_many_targets(
+def make_targets(
     source: TargetSource, numbers: Iterable[int], workers: Workers = HERE
 ) -> Iterator[bool]:
     """Make the targets of several scenarios; yields for each, in order, whether there are any.
+
+    A scenario that is too large, or in which no decision matters, has none: its file is empty.
 
     Workers send back what they have made, and this process writes it, so they need not see the
     folder. An interruption loses what they were at.

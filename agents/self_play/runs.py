@@ -36,6 +36,7 @@ from agents.self_play.settings import BOUNDS, POSITIVE, QUICK, Settings
 from agents.self_play.trainer_state import check_checkpoint
 from experiments import common
 from wfb_gym import solver
+from wfb_gym.cli.parser import flag_of
 from wfb_gym.envs.self_play import SelfPlayBatch
 from wfb_gym.players.network import save_network
 from wfb_gym.seats import SEATS
@@ -213,7 +214,7 @@ def check_settings(settings: Settings, resume: bool, overwrite: bool) -> None:
         value = getattr(settings, name)
         if not least <= value <= most:
             bounds = f"from {least}" if most == math.inf else f"{least} to {most}"
-            raise ValueError(f"{common.flag_of(name)}: expected {bounds}, found {value}")
+            raise ValueError(f"{flag_of(name)}: expected {bounds}, found {value}")
     if settings.features == "raw" and settings.shape != "flat":
         raise ValueError(
             f"--features: expected raw for flat networks alone, found {settings.shape}"

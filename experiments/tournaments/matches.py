@@ -25,14 +25,12 @@ from experiments.statistics import Interval, bootstrap, mean
 from experiments.workers import given_names, local_path, one_torch_thread
 from wfb_gym.encoding.policy_answers import validated_actions
 from wfb_gym.encoding.positions import Positions, sees_positions
-from wfb_gym.opponents.scripted import find_scripted
+from wfb_gym.opponents.policy_spec import is_file, is_scripted
 from wfb_gym.players.interface import Agent
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario
 from wfb_gym.seats import SEATS
 
-MODELS = (".zip", ".npz")
-"""Suffixes of saved models."""
 FIRST_BATTLES = 16
 """Size of the first batch, which shows how long an agent takes."""
 BATCH_SIZE = 1024
@@ -215,7 +213,7 @@ def _seat_agent(match: Match, seat: int, guarded: dict[int, GuardedAgent]) -> An
     """Return an agent ready to play: a guarded one, or the name of a scripted dispeller."""
     agent_name = (match.caster, match.dispeller)[seat]
     name = policy_name(agent_name, seat, match.scenario.name)
-    if seat and find_scripted(name) is not None:
+    if seat and is_scripted(name):
         return name
     try:
         made = make_agent(
@@ -241,7 +239,7 @@ def policy_name(agent: str, seat: int, scenario: str = "") -> str:
 
 def model_names(policies: Sequence[str]) -> list[str]:
     """Return those policies that are files of saved models."""
-    return [name for name in policies if Path(name).suffix in MODELS]
+    return [name for name in policies if is_file(name)]
 
 
 def policy_names(agents: Sequence[str]) -> list[str]:
@@ -252,6 +250,6 @@ def policy_names(agents: Sequence[str]) -> list[str]:
 def display_name(agent: str) -> str:
     """Return an agent's name as tables have it: of a path the last folder and the file."""
     return "+".join(
-        "/".join(Path(each).with_suffix("").parts[-2:]) if Path(each).suffix in MODELS else each
+        "/".join(Path(each).with_suffix("").parts[-2:]) if is_file(each) else each
         for each in agent.split("+")
     )

@@ -19,7 +19,6 @@ from experiments import common
 from experiments.experiment import Line
 from experiments.own_sizes import limits_of
 from experiments.tournaments.matches import (
-    MODELS,
     Match,
     MatchResult,
     model_names,
@@ -28,7 +27,7 @@ from experiments.tournaments.matches import (
     policy_names,
 )
 from experiments.workers import RAY, Workers
-from wfb_gym.opponents.scripted import find_scripted
+from wfb_gym.opponents.policy_spec import PolicySpec, is_file, is_scripted
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario, load_scenario
@@ -125,13 +124,16 @@ def parts_of(settings: Settings) -> list[Match | ExactPart]:
     return parts
 
 
+def _is_optimal(policy: str) -> bool:
+    spec = PolicySpec.find(policy)
+    return spec is not None and spec.name == OPTIMAL
+
+
 def load_round(name: str, agents: Sequence[str]) -> ScenarioRound:
     """Prepare a scenario; an optimal player takes part only where it can be solved."""
     scenario = load_scenario(name)
     optimal = [
-        agent
-        for agent in agents
-        if any(policy.partition(":")[0] == OPTIMAL for policy in policy_names([agent]))
+        agent for agent in agents if any(_is_optimal(each) for each in policy_names([agent]))
     ]
     absent: dict[str, str] = {}
     if optimal:
@@ -144,7 +146,7 @@ def load_round(name: str, agents: Sequence[str]) -> ScenarioRound:
 
 def is_planner(policy: str) -> bool:
     """Whether a policy searches."""
-    return find_scripted(policy) is None and Path(policy).suffix not in MODELS
+    return not is_scripted(policy) and not is_file(policy)
 
 
 def matches_of(settings: Settings, this: ScenarioRound) -> Iterator[Match]:
@@ -229,7 +231,7 @@ def _probabilities(
         with suppress(ValueError):  # it has memory, or makes random choices
             policy: Any = name
             limits = None
-            if find_scripted(name) is None:
+            if not is_scripted(name):
                 policy = make_agent(name, scenario=this.scenario, seat=seat, seed=0)
                 limits = limits_of(policy, this.scenario, seat)
             if not getattr(policy, "seeded", False):  # else it is another one in every match

@@ -46,10 +46,16 @@ def source(tmp_path: Path) -> TargetSource:
     return TargetSource((PHASE, DUEL), tmp_path / "targets", max_bytes=1 << 20, decisions=64)
 
 
+def make_one(source: TargetSource, number: int) -> bool:
+    """Make the targets of a scenario; returns whether there are any."""
+    (has_any,) = make_targets(source, [number])
+    return has_any
+
+
 def test_targets_are_the_solvers_values(source: TargetSource) -> None:
     asked = equal = 0
     for number in range(8):
-        if not make_targets(source, number):
+        if not make_one(source, number):
             continue
         solution = solver.solve(source.scenario(number))
         for seat in range(2):
@@ -72,15 +78,15 @@ def test_targets_are_the_solvers_values(source: TargetSource) -> None:
 
 
 def test_targets_are_made_once(source: TargetSource, monkeypatch: pytest.MonkeyPatch) -> None:
-    useful = make_targets(source, 1)
+    useful = make_one(source, 1)
     monkeypatch.setattr(targets, "_solve_targets", None)  # making them again fails
-    assert make_targets(source, 1) == useful
+    assert make_one(source, 1) == useful
     assert [path.name for path in source.folder.iterdir()] == ["train-1.npz"]
 
 
 def test_a_scenario_that_is_too_large_has_no_targets(source: TargetSource) -> None:
     large = replace(source, kinds=(Generation(phases=1),))
-    assert not any(make_targets(large, seed) for seed in (306, 307))
+    assert not any(make_one(large, seed) for seed in (306, 307))
     assert all(large.path(seed).is_file() for seed in (306, 307))
 
 
@@ -129,9 +135,9 @@ def test_visited_decisions_are_kept_besides_the_others(source: TargetSource) -> 
     more = replace(source, folder=source.folder.with_name("more"), visited=32)
     compared = 0
     for number in range(4):
-        if not make_targets(source, number):
+        if not make_one(source, number):
             continue
-        assert make_targets(more, number)
+        assert make_one(more, number)
         for seat in range(2):
             few, many = load_targets(source, number, seat), load_targets(more, number, seat)
             assert (few is None) == (many is None)
@@ -148,7 +154,7 @@ def test_visited_decisions_are_kept_besides_the_others(source: TargetSource) -> 
 
 
 def test_batches_are_what_the_seats_observe_and_what_is_at_stake(source: TargetSource) -> None:
-    useful = [number for number in range(8) if make_targets(source, number)]
+    useful = [number for number in range(8) if make_one(source, number)]
     drawn = TargetSet(source, useful, distil.LIMITS, 0)
     assert drawn.scenarios == len(useful)
     batch = drawn.show(drawn.draw(256))
@@ -163,7 +169,7 @@ def test_batches_are_what_the_seats_observe_and_what_is_at_stake(source: TargetS
 
 
 def test_decisions_that_are_stored_are_what_is_shown(source: TargetSource) -> None:
-    useful = [number for number in range(4) if make_targets(source, number)]
+    useful = [number for number in range(4) if make_one(source, number)]
     drawn = TargetSet(source, useful, distil.LIMITS, 0)
     stored = distil.StoredDecisions(drawn, "cpu")
     chosen = drawn.draw(64)
@@ -179,7 +185,7 @@ def test_a_gpu_that_is_not_there_is_refused_at_once(capsys: pytest.CaptureFixtur
 
 
 def test_a_run_goes_on_on_another_device(source: TargetSource, tmp_path: Path) -> None:
-    useful = [number for number in range(4) if make_targets(source, number)]
+    useful = [number for number in range(4) if make_one(source, number)]
     settings = distil.Settings(width=16, batch_size=64, steps=40, out=tmp_path)
     first, second = (
         distil.Student(settings, TargetSet(source, useful, distil.LIMITS, seed)) for seed in (0, 1)
@@ -214,7 +220,7 @@ def test_a_run_goes_on_on_another_device(source: TargetSource, tmp_path: Path) -
 def test_a_checkpoint_with_other_contents_is_refused_with_one_error(
     source: TargetSource, tmp_path: Path, damage: Any, message: str
 ) -> None:
-    useful = [number for number in range(2) if make_targets(source, number)]
+    useful = [number for number in range(2) if make_one(source, number)]
     settings = distil.Settings(width=16, batch_size=64, steps=40, out=tmp_path)
     student = distil.Student(settings, TargetSet(source, useful, distil.LIMITS, 0))
     student.update()
@@ -227,7 +233,7 @@ def test_a_checkpoint_with_other_contents_is_refused_with_one_error(
 
 
 def test_logits_are_drawn_back_to_0(source: TargetSource) -> None:
-    useful = [number for number in range(4) if make_targets(source, number)]
+    useful = [number for number in range(4) if make_one(source, number)]
     settings = distil.Settings(width=16, learning_rate=1e-2)
     student = distil.Student(settings, TargetSet(source, useful, distil.LIMITS, 0))
     body = student.network.body
@@ -278,7 +284,7 @@ def test_a_network_goes_on_learning_from_other_scenarios(
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="asks for a GPU")
 def test_a_gpu_learns_as_a_processor_does(source: TargetSource) -> None:
-    useful = [number for number in range(4) if make_targets(source, number)]
+    useful = [number for number in range(4) if make_one(source, number)]
     curves = []
     for device in ("cpu", "cuda"):
         settings = distil.Settings(width=16, batch_size=64, steps=200, device=device)
@@ -334,10 +340,10 @@ def test_grades_in_the_file_are_not_worked_out_again(
 
 
 def test_damaged_targets_are_refused(source: TargetSource) -> None:
-    make_targets(source, 1)
+    make_one(source, 1)
     path = source.path(1)
     path.write_bytes(path.read_bytes()[:-30])
-    for load in (lambda: load_targets(source, 1, 0), lambda: make_targets(source, 1)):
+    for load in (lambda: load_targets(source, 1, 0), lambda: make_one(source, 1)):
         with pytest.raises(TargetError, match="made anew once it is deleted"):
             load()
 

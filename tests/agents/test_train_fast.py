@@ -30,8 +30,9 @@ from agents.self_play.processes import process_group
 from agents.self_play.settings import Settings
 from agents.self_play.trainer_state import check_checkpoint, save_trainer
 from agents.train_fast import Trainer
-from experiments.common import FAILED, INTERRUPTED, flag_of, parse_settings, play
+from experiments.common import FAILED, INTERRUPTED, parse_settings, play
 from wfb_gym import solver
+from wfb_gym.cli.parser import flag_of
 from wfb_gym.players.network import load_network
 from wfb_gym.players.registry import make_agent
 from wfb_gym.seats import SEATS

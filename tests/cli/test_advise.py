@@ -11,8 +11,10 @@ import pytest
 
 from tests.pages import blocks, page
 from wfb_gym import _progress, solver
-from wfb_gym.cli import advice, main
-from wfb_gym.cli.position import PositionError, PositionRequest, RequestedPosition
+from wfb_gym.advising import advice
+from wfb_gym.advising.position import RequestedPosition
+from wfb_gym.advising.request import PositionError, PositionRequest
+from wfb_gym.cli import main
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, FIRST_TARGET, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node, State
@@ -411,6 +413,7 @@ def test_a_caster_without_spells_is_told_so(capsys: Capture, tmp_path: Path) -> 
             '--wizard: expected quotes: "Fire Ball=20", found Fire Ball=20',
         ),
         ("--wizard 4 8=40 Wall of Fire=9", '--wizard: expected quotes: "Wall of Fire=9", found'),
+        (f"--wizard 4{' x' * 100_000}", "--wizard: expected at most 24 spells, found 100000 words"),
         (f"{DUEL} --nominated Burning Head", "expected no more arguments, found Head (a name of"),
         ("archmage duel", "expected no more arguments, found duel (a name of"),
         (f"{DUEL} -power 3", "unrecognized arguments: -power 3 (did you mean --power?)"),

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from wfb_gym.cli import draw, main, roll, scenarios
+from wfb_gym.cli import main, roll
 from wfb_gym.cli.parser import Parser
 from wfb_gym.scenario import bundled_scenarios, hidden_scenarios, load_scenario
 from wfb_gym.scenario.profiles import character_profiles, unit_profiles
@@ -253,15 +253,6 @@ def test_errors_are_printed_without_control_characters(capsys: Capture) -> None:
     with pytest.raises(SystemExit):
         Parser(prog="x").error("a\x1b[2J\u202eb\ud800\nc")
     assert capsys.readouterr().err == "x: a?[2J?b?\nc\n"
-
-
-@pytest.mark.parametrize("command", ["scenarios", "profiles", "targets", "draw"])
-def test_every_option_has_a_help_text(command: str) -> None:
-    commands = Parser().add_subparsers()
-    for module in (scenarios, draw):
-        module.add_to(commands)
-    for action in commands.choices[command]._actions:
-        assert action.help, action.dest
 
 
 def test_profiles_are_those_of_the_army_lists(capsys: Capture) -> None:

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from tests.engine.hidden import SCROLL, STONE, hidden_scenario, kinds
+from wfb_gym.advising.hidden_advice import advise_hidden
+from wfb_gym.advising.position import RequestedPosition
+from wfb_gym.advising.request import PositionRequest
 from wfb_gym.cli import main
 from wfb_gym.cli.console import ConsoleGame
-from wfb_gym.cli.hidden_advice import advise_hidden
-from wfb_gym.cli.position import PositionRequest, RequestedPosition
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import new_states
@@ -426,7 +427,7 @@ def test_spells_that_are_rolled_must_be_told(capsys: Capture, tmp_path: Path) ->
 
 
 def test_what_is_too_large_is_refused(capsys: Capture, monkeypatch: Patch, file: Path) -> None:
-    monkeypatch.setattr("wfb_gym.cli.hidden_advice._MOST_BYTES", 1000)
+    monkeypatch.setattr("wfb_gym.advising.hidden_advice._MOST_BYTES", 1000)
     told = refused(capsys, "advise", str(file))
     assert told.endswith("; fewer dice, spells or phases (--phases 1) may")
     assert "do not fit" in told

@@ -17,31 +17,22 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import wfb_gym.engine
-from wfb_gym.encoding.layout import LAYOUT_OFFSETS
+from wfb_gym._records import Record, dtype_of
 from wfb_gym.engine.chance import sample
 from wfb_gym.engine.chance_outcomes import chance_outcomes
-from wfb_gym.engine.generator import RNG, key_of_seed, new_rngs
+from wfb_gym.engine.generator import key_of_seed, new_rngs
 from wfb_gym.engine.outcomes import has_faces
 from wfb_gym.engine.state import (
     STATE,
-    WORK_SPACE,
     DispelAttempt,
     Node,
     State,
     new_states,
     new_work_spaces,
 )
-from wfb_gym.envs.kernel import ENVIRONMENT, START
+from wfb_gym.envs.kernel import ENVIRONMENT
 from wfb_gym.packing.records import (
-    AIM,
-    ARMY,
-    EFFECT,
-    ITEM,
     PACKED_SCENARIO,
-    SPELL,
-    STRIKE,
-    UNIT,
-    WIZARD,
     Duration,
 )
 from wfb_gym.scenario import Scenario
@@ -448,20 +439,7 @@ def test_no_byte_of_a_state_is_without_a_name() -> None:
 
 def test_no_field_is_hidden_by_an_attribute_of_numpys_records() -> None:
     # without the compiler a field is read as an attribute, and numpy's own come first
-    engine = (
-        STATE,
-        WORK_SPACE,
-        RNG,
-        PACKED_SCENARIO,
-        ARMY,
-        WIZARD,
-        SPELL,
-        ITEM,
-        EFFECT,
-        UNIT,
-        AIM,
-        STRIKE,
-    )
-    dtypes = (*engine, LAYOUT_OFFSETS, ENVIRONMENT, START)
+    dtypes = [dtype_of(record) for record in Record.__subclasses__()]
+    assert {STATE, PACKED_SCENARIO, ENVIRONMENT} <= set(dtypes)
     names = {name for dtype in dtypes for name in dtype.names or ()}
     assert {name for name in names if hasattr(np.void, name)} == set()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments import extras
+from wfb_gym import _commands
 
 ROOT = Path(__file__).parents[2]
 
@@ -63,4 +63,4 @@ def test_other_modules_are_a_mistake_in_the_code(tmp_path: Path) -> None:
 def test_all_that_the_extra_brings_is_known() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     named = {re.split(r"[>=]", each)[0] for each in project["optional-dependencies"]["train"]}
-    assert {each.replace("-", "_") for each in named} | {"torch"} == extras._TRAIN
+    assert {each.replace("-", "_") for each in named} | {"torch"} == _commands._TRAIN

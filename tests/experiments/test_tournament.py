@@ -504,7 +504,7 @@ def test_a_file_that_is_no_record_is_refused(tmp_path: Path) -> None:
         (["missing.zip"], "missing.zip"),
         (["random", "--scenario", "archmage-dual"], "scenario: expected"),
         (["random", "--battles", "0"], "--battles: expected more than 0, found 0"),
-        (["random", "--move-seconds", "soon"], "--move-seconds: invalid float value: 'soon'"),
+        (["random", "--move-seconds", "soon"], "--move-seconds: expected a number, found 'soon'"),
         (["random", "--seed", "-1"], "expected 0 or more, found -1"),
     ],
 )

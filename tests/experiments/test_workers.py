@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from agents.distillation.grading import grade_scenarios
-from agents.distillation.targets import TargetSource, make_many_targets
+from agents.distillation.targets import TargetSource, make_targets
 from experiments import experiment, exploitability, leaderboard, tournament, workers
 from experiments.common import FAILED
 from experiments.leaderboards import protocol
@@ -264,8 +264,8 @@ def test_targets_and_grades_of_distillation_are_the_same(tmp_path: Path) -> None
         kinds = (KINDS["phase"], KINDS["duel-500"])
         source = TargetSource(kinds, tmp_path / name, max_bytes=1 << 20, decisions=64)
         if pool is not HERE:  # goes on with what an interrupted run has made
-            list(make_many_targets(source, range(1, 5, 2)))
-        useful = list(make_many_targets(source, range(5), pool))
+            list(make_targets(source, range(1, 5, 2)))
+        useful = list(make_targets(source, range(5), pool))
         files = {each.name: each.read_bytes() for each in source.folder.iterdir()}
         test = TargetSource(kinds, source.folder, "test", 1 << 20)
         path = tmp_path / f"{name}.jsonl"

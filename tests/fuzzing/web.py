@@ -24,9 +24,9 @@ from tests.fuzzing.laws import attempt, require
 from tests.fuzzing.mutations import mutated, pick
 from tests.fuzzing.running import Kind, Rng
 from tests.scenario.mutants import mutant
-from wfb_gym.cli.web import read_lists
+from wfb_gym.advising.lists import Lists
 from wfb_gym.solver import TooLarge
-from wfb_gym.web.session import Lists, Session, Setup, scenario_of
+from wfb_gym.web.session import Session, Setup, scenario_of
 
 _CHOICES = 6
 _ANSWER_SECONDS = 60.0
@@ -90,7 +90,7 @@ def _run_session(rng: Rng, folder: Path) -> str:
 
     def begin() -> Session | None:
         with contextlib.suppress(TooLarge):  # an optimal opponent tries to solve the scenario first
-            return Session(scenario_of(setup, read_lists), setup)
+            return Session(scenario_of(setup), setup)
         return None
 
     reading = attempt(begin, ValueError, ImportError)

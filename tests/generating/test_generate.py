@@ -15,9 +15,10 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-from wfb_gym.generating import KINDS, Generated, Generation, army_cost, generate
+from wfb_gym.generating import KINDS, Generated, Generation, generate
 from wfb_gym.generating.characters import BOUND, OF_LISTS, RUNE, SCROLL, STONE
-from wfb_gym.generating.options import slots_of
+from wfb_gym.generating.drafts import BANNER_POINTS
+from wfb_gym.generating.options import HORRORS_CHAMPION_POINTS, slots_of
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, ScenarioError, scenario_from_dict
 from wfb_gym.scenario.army import Army
@@ -69,6 +70,21 @@ def people_of(army: Army) -> ArmyList:
 def slot_of(who: Character) -> str | None:
     """Lord or hero; None for a unit of Daemons that casts."""
     return None if who.profile is None else character_profiles()[who.profile].slot
+
+
+def army_cost(scenario: Scenario, army: Army) -> float:
+    """Points of a generated army: units with banners, characters with items."""
+    points = 0.0
+    for unit in army.units:
+        points += unit.models * unit.points
+        if unit.magic_item and unit.profile is not None:
+            given = unit.magic_resistance - unit_profiles()[unit.profile].magic_resistance
+            points += BANNER_POINTS[given and unit.magic_resistance]
+    for who in army.characters:
+        casting = isinstance(who, Wizard) and who.daemon_unit is not None
+        points += HORRORS_CHAMPION_POINTS if casting else who.points
+        points += sum(scenario.catalogue[name].points for name in who.items)
+    return points
 
 
 def check_points_and_slots(scenario: Scenario, army: Army, options: Generation) -> None:

@@ -13,9 +13,9 @@ from wfb_gym import solver
 from wfb_gym.encoding.limits import fit
 from wfb_gym.encoding.space_sizes import declared_sizes, space_sizes
 from wfb_gym.files import DamagedFileError
+from wfb_gym.opponents.policy_spec import TABLE_ENDING
 from wfb_gym.packing import pack
 from wfb_gym.players.policy_table import (
-    ENDING,
     MOST_ROWS,
     TableAgent,
     load_table,
@@ -44,7 +44,7 @@ def table_of(path: Path, seat: int, optimal: float) -> Path:
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_a_table_is_what_it_says(tmp_path: Path, seat: int) -> None:
-    path = table_of(tmp_path / f"mine{ENDING}", seat, 0.7)
+    path = table_of(tmp_path / f"mine{TABLE_ENDING}", seat, 0.7)
     found = solver.normalised_score(DUEL, make_agent(path), seat)
     wanted = solver.normalised_score(DUEL, "optimal:0.3", seat)
     assert found.score == pytest.approx(wanted.score, abs=0.01)
@@ -52,7 +52,7 @@ def test_a_table_is_what_it_says(tmp_path: Path, seat: int) -> None:
 
 
 def test_a_table_plays_as_an_opponent_too(tmp_path: Path) -> None:
-    path = str(table_of(tmp_path / f"mine{ENDING}", 1, 0.7))
+    path = str(table_of(tmp_path / f"mine{TABLE_ENDING}", 1, 0.7))
     points = [
         play("greedy", seat="caster", scenario=DUEL, opponent=each, battles=4000, seed=3)
         for each in (path, "optimal:0.3")
@@ -63,7 +63,7 @@ def test_a_table_plays_as_an_opponent_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
 def test_a_copied_environment_needs_no_file_and_draws_alike(tmp_path: Path, copied: Any) -> None:
-    path = table_of(tmp_path / f"mine{ENDING}", 1, 0.0)
+    path = table_of(tmp_path / f"mine{TABLE_ENDING}", 1, 0.0)
     env = raw("wfb_gym/Caster-v0", scenario=DUEL, opponent=["veteran", str(path)])
     env.reset(seed=3)
     path.unlink()
@@ -73,7 +73,7 @@ def test_a_copied_environment_needs_no_file_and_draws_alike(tmp_path: Path, copi
 
 
 def test_zeros_with_a_minus_are_found(tmp_path: Path) -> None:
-    path = tmp_path / f"mine{ENDING}"
+    path = tmp_path / f"mine{TABLE_ENDING}"
     observations, about = np.array([[-0.0, 1.0]], np.float32), np.array("{}")
     np.savez(path, about=about, observations=observations, probabilities=np.array([[0.0, 1.0]]))
     masks = np.ones((1, 2), np.bool_)
@@ -83,16 +83,16 @@ def test_zeros_with_a_minus_are_found(tmp_path: Path) -> None:
 
 
 def test_other_scenarios_are_refused(tmp_path: Path) -> None:
-    path = table_of(tmp_path / f"mine{ENDING}", 0, 1.0)
+    path = table_of(tmp_path / f"mine{TABLE_ENDING}", 0, 1.0)
     with pytest.raises(ValueError, match="expected a policy for observations of size 68"):
         solver.normalised_score("archmage-duel", make_agent(path), 0)
-    with pytest.raises(ValueError, match=f"expected a name that ends in {ENDING}"):
+    with pytest.raises(ValueError, match=f"expected a name that ends in {TABLE_ENDING}"):
         save_table(tmp_path / "mine.npz", np.zeros((1, 1), np.float32), np.ones((1, 1)), {})
     many = np.zeros((MOST_ROWS + 1, 1), np.float32)
     with pytest.raises(ValueError, match="expected at most 32,768 rows, found 32,769"):
-        save_table(tmp_path / f"mine{ENDING}", many, np.ones(many.shape), {})
+        save_table(tmp_path / f"mine{TABLE_ENDING}", many, np.ones(many.shape), {})
     with pytest.raises(FileNotFoundError, match="expected a saved table, found no file"):
-        make_agent(tmp_path / f"nobody{ENDING}")
+        make_agent(tmp_path / f"nobody{TABLE_ENDING}")
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_other_scenarios_are_refused(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_table_is_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:
-    path = tmp_path / f"mine{ENDING}"
+    path = tmp_path / f"mine{TABLE_ENDING}"
     whole: dict[str, Any] = {
         "about": np.array("{}"), "observations": np.eye(4, dtype=np.float32)[:2],
         "probabilities": np.eye(3)[:2],
@@ -140,7 +140,7 @@ def test_what_is_no_table_is_refused(tmp_path: Path, change: dict[str, Any], mes
 
 
 def test_a_damaged_file_is_refused_with_one_error(tmp_path: Path) -> None:
-    path = table_of(tmp_path / f"mine{ENDING}", 1, 1.0)
+    path = table_of(tmp_path / f"mine{TABLE_ENDING}", 1, 1.0)
     data, rng = path.read_bytes(), np.random.default_rng(1)
     refused = 0
     for k in range(200):
@@ -157,5 +157,5 @@ def test_a_damaged_file_is_refused_with_one_error(tmp_path: Path) -> None:
 
 
 def test_it_declares_its_sizes(tmp_path: Path) -> None:
-    agent = TableAgent(table_of(tmp_path / f"mine{ENDING}", 0, 1.0))
+    agent = TableAgent(table_of(tmp_path / f"mine{TABLE_ENDING}", 0, 1.0))
     assert declared_sizes(agent) == space_sizes(fit(pack(load_scenario(DUEL)), 0))

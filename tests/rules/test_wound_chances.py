@@ -4,7 +4,8 @@ from fractions import Fraction as F
 
 import pytest
 
-from wfb_gym.rules.wounds import NEVER, armour_needed, hit_wounds, to_wound, wound_chance
+from wfb_gym.rules.dice import FACES
+from wfb_gym.rules.wounds import NEVER, armour_needed, hit_wounds, to_wound, wounding_rolls
 
 CHART = """
 4 5 6 6 N N N N N N
@@ -32,6 +33,11 @@ DAMAGE = [
 ]
 
 
+def chance_of(strength: int, toughness: int, armour: int, ward: int, allowed: bool) -> F:
+    """Exact chance that one hit takes a wound."""
+    return F(int(wounding_rolls(strength, toughness, armour, ward, allowed)), FACES**3)
+
+
 @pytest.mark.parametrize("strength", range(1, 11))
 def test_to_wound_chart(strength: int) -> None:
     row = CHART.split("\n")[strength].split()
@@ -43,13 +49,13 @@ def test_to_wound_chart(strength: int) -> None:
 def test_damage_per_hit(
     toughness: int, armour: int, ward: int, wounds: str, fire_ball: str
 ) -> None:
-    chance = wound_chance(FIRE_BALL, toughness, armour, ward, True)
+    chance = chance_of(FIRE_BALL, toughness, armour, ward, True)
     assert chance == F(wounds)
     assert chance * HITS_PER_FIRE_BALL == F(fire_ball)
 
 
 def test_damage_where_no_armour_is_allowed() -> None:
-    chance = wound_chance(3, 4, 4, NONE, False)
+    chance = chance_of(3, 4, 4, NONE, False)
     assert chance == F(1, 3)
     assert chance * HITS_PER_FIRE_BALL == F(7, 6)
 
@@ -77,5 +83,5 @@ def test_a_ward_save_is_not_modified_and_holds_where_armour_does_not() -> None:
 
 
 def test_a_hit_that_cannot_wound_does_nothing() -> None:
-    assert wound_chance(3, 7, NONE, NONE, True) == 0
+    assert chance_of(3, 7, NONE, NONE, True) == 0
     assert not hit_wounds(6, 1, 1, 3, 7, NONE, NONE, True)

@@ -24,28 +24,50 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_progress, "_REDRAWN_EVERY", 0.0)
 
 
-def shown(out: io.StringIO) -> list[str]:
-    """What stood on the line, one after the other."""
-    return [line.rstrip() for line in out.getvalue().split("\r")]
+def texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is drawn on the terminal from now on, one after the other; "" when it is cleared."""
+    found: list[str] = []
+    monkeypatch.setattr(_progress._TerminalLine, "show", lambda _, text, *__: found.append(text))
+    monkeypatch.setattr(_progress._TerminalLine, "clear", lambda _: found.append(""))
+    return found
 
 
 @pytest.mark.usefixtures("hasty")
-def test_a_bar_tells_how_far_it_is() -> None:
-    out = Terminal()
-    bar = ProgressBar("solving a duel", out)
+def test_a_bar_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = texts(monkeypatch)
+    bar = ProgressBar("solving a duel", Terminal())
     bar(1000)
     bar.expect(4000)
     bar(2000)
     bar(9000)
     bar.close()
-    assert shown(out) == [
-        "",
+    assert shown == [
         "solving a duel: 1,000 positions, 0 s, total not known yet",
-        f"solving a duel [{'#' * 15}{'.' * 15}] 2,000 of about 4,000 positions, about 0 s left",
-        f"solving a duel [{'#' * 30}] 9,000 of about 4,000 positions",
-        "",
+        "solving a duel: 2,000 of about 4,000 positions, about 0 s left",
+        "solving a duel: 9,000 of about 4,000 positions",
         "",
     ]
+
+
+@pytest.mark.usefixtures("hasty")
+def test_a_bar_is_drawn_on_a_terminal_until_it_is_closed() -> None:
+    out = Terminal()
+    bar = ProgressBar("solving [a] duel", out)
+    bar.expect(4000)
+    bar(2000)
+    bar.close()
+    assert "solving [a] duel: 2,000 of about 4,000 positions" in out.getvalue()
+    assert out.getvalue().endswith("\x1b[?25h\r\x1b[1A\x1b[2K")  # the cursor, an empty line
+
+
+@pytest.mark.usefixtures("hasty")
+def test_without_rich_nothing_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = Terminal()
+    monkeypatch.setattr(_progress, "find_spec", lambda _: None)
+    bar = ProgressBar("solving", out)
+    bar(5)
+    bar.close()
+    assert out.getvalue() == ""
 
 
 def test_nothing_is_drawn_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,13 +90,12 @@ def test_nothing_is_drawn_where_nobody_looks() -> None:
 
 @pytest.mark.usefixtures("hasty")
 def test_solving_shows_it_with_the_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
-    out = Terminal()
-    monkeypatch.setattr("sys.stderr", out)
+    shown = texts(monkeypatch)
     monkeypatch.setattr(estimation, "ESTIMATE_AFTER", 1000)
     monkeypatch.setattr(estimation, "available_cores", lambda: 1)  # it waits for the estimate
     solver.solve("archmage-duel")
-    assert any("] 4,112 of about 4,112 positions" in line for line in shown(out))
-    assert shown(out)[-1] == ""
+    assert any(": 4,112 of about 4,112 positions" in line for line in shown)
+    assert shown[-1] == ""
 
 
 @pytest.mark.usefixtures("hasty")

@@ -11,8 +11,7 @@ from tests.engine.hidden import LUCK, SCROLL, STONE, hidden_scenario, kinds, sce
 from tests.engine.test_hidden_items import twins
 from wfb_gym.engine import actions
 from wfb_gym.engine.state import Node
-from wfb_gym.opponents.scripted import find_scripted
-from wfb_gym.players.registry import make_agent
+from wfb_gym.opponents.policy_spec import PolicySpec
 from wfb_gym.scenario import Scenario
 from wfb_gym.transcripts import (
     NarratedBattle,
@@ -218,13 +217,11 @@ def test_players_of_all_kinds_play_with_hidden_items() -> None:
 
 @pytest.mark.parametrize("player", ["greedy", "veteran", "phase-search", "search:1"])
 def test_players_choose_the_same_whatever_the_enemy_was_dealt(player: str) -> None:
-    compared = 0
+    compared, spec = 0, PolicySpec.parse(player)
     for name in ("both", "in play", "three spells"):
         narrated = NarratedBattle(SCENARIOS[name])
         chosen = [
-            make_chooser(make_agent(player), narrated, seat)
-            if find_scripted(player) is None
-            else make_chooser(player, narrated, seat)
+            make_chooser(player if spec.is_scripted else spec.make(), narrated, seat)
             for seat in EVERYBODY
         ]
         rng = rng_of_seed(1)

@@ -2,14 +2,13 @@
 
 import pytest
 
-from wfb_gym.cli.web import read_lists
+from wfb_gym.advising.lists import Lists
 from wfb_gym.engine.state import Node
-from wfb_gym.players import registry
+from wfb_gym.opponents import policy_spec
 from wfb_gym.render.html import army_html, event_html, step_html
 from wfb_gym.scenario import ScenarioError, bundled_scenarios, load_scenario
 from wfb_gym.scenario.limits import MAX_BYTES
 from wfb_gym.web.session import (
-    Lists,
     Session,
     Setup,
     check_opponent,
@@ -19,7 +18,7 @@ from wfb_gym.web.session import (
 
 
 def start(setup: Setup) -> Session:
-    return Session(scenario_of(setup, read_lists), setup)
+    return Session(scenario_of(setup), setup)
 
 
 def test_a_phase_is_played_and_undone() -> None:
@@ -99,8 +98,8 @@ def test_scenarios_of_ones_own_are_checked() -> None:
         scenario_from_text("#" * (MAX_BYTES + 1))
     with pytest.raises(ScenarioError, match="expected the text of a scenario file, found nothing"):
         scenario_from_text(" \n")
-    assert scenario_of(Setup(None, text), read_lists).name == "mine"
-    assert scenario_of(Setup(), read_lists) == load_scenario("archmage-duel")
+    assert scenario_of(Setup(None, text)).name == "mine"
+    assert scenario_of(Setup()) == load_scenario("archmage-duel")
 
 
 def test_small_lists_become_a_phase() -> None:
@@ -119,7 +118,7 @@ def test_small_lists_become_a_phase() -> None:
         (Lists([["4", "8=40"]], power=99), "power: expected 0..24"),
     ):
         with pytest.raises(ValueError, match=message):
-            scenario_of(Setup(None, None, refused), read_lists)
+            scenario_of(Setup(None, None, refused))
 
 
 def test_opponents_are_those_of_the_registry_alone() -> None:
@@ -131,9 +130,9 @@ def test_opponents_are_those_of_the_registry_alone() -> None:
 
 
 def test_an_agent_that_joins_the_registry_is_an_opponent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "NAMES", (*registry.NAMES, "newcomer"))
+    monkeypatch.setitem(policy_spec.SEARCHING, "newcomer", "decisions to look ahead")
     check_opponent("newcomer")
-    with pytest.raises(ValueError, match="opponent: expected one of"):
+    with pytest.raises(ValueError, match="opponent: expected a whole number of decisions"):
         check_opponent("newcomer:/../model.zip")
 
 

@@ -8,12 +8,27 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 
 from wfb_gym import __version__
-from wfb_gym._commands import is_script
+from wfb_gym._commands import install_handlers, is_script
 from wfb_gym._progress import printed_lines
 from wfb_gym.cli import advise, compiling, draw, odds, play, roll, scenarios, web
-from wfb_gym.cli.parser import Parser
+from wfb_gym.cli.parser import Parser, UsageError, add_options, read_options
 
 __all__ = ["main"]
+
+COMMANDS = {
+    command.name: command
+    for command in (
+        *scenarios.COMMANDS,
+        draw.COMMAND,
+        roll.COMMAND,
+        odds.COMMAND,
+        advise.COMMAND,
+        *play.COMMANDS,
+        web.COMMAND,
+        compiling.COMMAND,
+    )
+}
+"""Commands by name, in the order of the help."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -22,6 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Raises:
         SystemExit: help was asked for, or the input is bad.
     """
+    if arguments is None:
+        install_handlers()
     parser = Parser(
         prog="wfb-gym" if is_script() else "python -m wfb_gym",
         description="The magic phase of Warhammer Fantasy Battle as a learning environment.",
@@ -29,15 +46,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--version", action="version", version=f"wfb_gym {__version__}", help="print the version"
     )
-    parser.set_defaults(is_interactive=False)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
-    for command in (scenarios, draw, roll, odds, advise, play, web, compiling):
-        command.add_to(commands)
-    options = parser.parse_args(arguments)
-    if "run" in options:
-        waits = options.is_interactive  # for a person, whom lines would interrupt
-        with nullcontext() if waits else printed_lines(options.command):
-            options.run(options)
-    else:
+    parsers: dict[str, Parser] = {}
+    for each in COMMANDS.values():
+        parsers[each.name] = one = commands.add_parser(
+            each.name, help=each.help, description=each.description, epilog=each.epilog
+        )
+        one.describe_extra = each.describe_extra
+        add_options(one, each.options)
+    given = parser.parse_args(arguments)
+    if given.command is None:
         parser.print_help()
+        return 0
+    command = COMMANDS[given.command]
+    try:
+        with nullcontext() if command.is_interactive else printed_lines(command.name):
+            command.run(read_options(command.options, given))
+    except UsageError as error:
+        parsers[command.name].error(str(error))
     return 0

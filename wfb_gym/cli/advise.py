@@ -2,18 +2,18 @@
 
 import argparse
 from collections import defaultdict
-from dataclasses import fields
-from functools import partial
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from wfb_gym.cli import parser as shared
-from wfb_gym.cli.parser import Commands, Parser, whole_number
+from wfb_gym.cli.output import align_columns, format_value, print_json
+from wfb_gym.cli.parser import Command, UsageError, option
 from wfb_gym.seats import SEATS
 
 if TYPE_CHECKING:
-    from wfb_gym.cli.advice import Advice
-    from wfb_gym.cli.position import RequestedPosition
-    from wfb_gym.cli.spell_rolls import RollsSummary, SpellRoll
+    from wfb_gym.advising.advice import Advice
+    from wfb_gym.advising.hidden_advice import HiddenAdvice
+    from wfb_gym.advising.position import RequestedPosition
+    from wfb_gym.advising.spell_rolls import RollsSummary, SpellRoll
 
 _DESCRIPTION = """\
 Print the best play and what every other play is worth, if both sides play their best from
@@ -22,6 +22,9 @@ phase begins or with what has happened in it. Solved exactly, dice and all; wher
 large, as a whole battle is, values are estimates and marked as such. Wizards who roll their
 spells have those of --spells, or are looked at on average over their rolls. Where items are
 hidden, the answer is how often to choose what, by what you have."""
+_ARMIES = "the armies, in place of a scenario or over it"
+_LEFT = "what is left in this phase"
+_HAPPENED = "what has happened in this phase"
 _MOST_ROWS = 20
 """Rolls of one wizard's spells that are listed; of more only how they open."""
 _SAMPLES = 20
@@ -47,114 +50,6 @@ examples:
 """
 
 
-def add_to(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "advise",
-        help="the best play in a situation at the table",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-    )
-    parser.add_argument("scenario", nargs="?", help="bundled name or file")
-    armies = parser.add_argument_group("the armies, in place of a scenario or over it")
-    armies.add_argument(
-        "--wizard",
-        nargs="+",
-        action="append",
-        default=[],
-        metavar=("LEVEL", "SPELL"),
-        help="a wizard of the caster's: its level, then each spell as NAME=POINTS (of a lore) or "
-        "VALUE=POINTS (what it takes to cast it); once for each wizard",
-    )
-    armies.add_argument("--ruleset", choices=("6e", "7e"), help="the edition (default: 6e)")
-    armies.add_argument(
-        "--spells",
-        nargs="+",
-        action="append",
-        default=[],
-        metavar=("WIZARD", "SPELL"),
-        help="the spells that a wizard has that rolls them, by name or by number; once for each "
-        "such wizard (default: the average over its rolls)",
-    )
-    armies.add_argument(
-        "--rolled",
-        nargs="+",
-        action="append",
-        default=[],
-        metavar=("WIZARD", "SPELL"),
-        help="the spells that a wizard has just rolled: which does it swap for the first of the "
-        "lore, if any?",
-    )
-    parser.add_argument(
-        "--samples",
-        type=whole_number,
-        default=_SAMPLES,
-        metavar="N",
-        help="rolls of spells to look at where there are too many for all of them "
-        f"(default: {_SAMPLES})",
-    )
-    parser.add_argument(
-        "--weights",
-        type=_weights,
-        default=(),
-        metavar="W,W",
-        help="how often you believe the enemy to have each of its sets of hidden items by now, in "
-        "their order: 1,2 (default: the scenario's)",
-    )
-    parser.add_argument(
-        "--own-weights",
-        type=_weights,
-        default=(),
-        metavar="W,W",
-        help="the same of your own sets: how often the enemy believes that you have each",
-    )
-    parser.add_argument(
-        "--phases", type=whole_number, metavar="N", help="look at the first N phases of a battle"
-    )
-    left = parser.add_argument_group("what is left in this phase")
-    left.add_argument("--power", type=whole_number, metavar="N", help="power dice")
-    left.add_argument(
-        "--own",
-        type=whole_number,
-        nargs="+",
-        default=[],
-        metavar="N",
-        help="power dice of each wizard's own (7th edition), in the wizards' order",
-    )
-    left.add_argument("--dispel", type=whole_number, metavar="N", help="dispel dice")
-    left.add_argument("--scrolls", type=whole_number, metavar="N", help="Dispel Scrolls")
-    happened = parser.add_argument_group("what has happened in this phase")
-    happened.add_argument(
-        "--tried",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="SPELL",
-        help="spells that were attempted; WIZARD/SPELL where two wizards know it",
-    )
-    happened.add_argument(
-        "--nominated", metavar="SPELL", help="the spell being cast, before its dice"
-    )
-    happened.add_argument(
-        "--cast", metavar="SPELL", help="the spell just cast: what does the dispeller do?"
-    )
-    happened.add_argument(
-        "--total", type=whole_number, metavar="T", help="total that it was cast with"
-    )
-    happened.add_argument("--at", metavar="NAME", help="the unit or character it is cast at")
-    happened.add_argument(
-        "--shown",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="ITEM",
-        help="hidden items that were used, once for each use; caster/ITEM or dispeller/ITEM where "
-        "both may have it",
-    )
-    shared.add_json_option(parser)
-    parser.set_defaults(run=partial(_run, parser))
-
-
 def _weights(text: str) -> tuple[float, ...]:
     """Convert weights with commas between them, or refuse them."""
     try:
@@ -164,43 +59,108 @@ def _weights(text: str) -> tuple[float, ...]:
         raise argparse.ArgumentTypeError(f"expected {expected}, found {text!r}") from None
 
 
-def _run(parser: Parser, options: argparse.Namespace) -> None:
-    from wfb_gym.cli.advice import advise
-    from wfb_gym.cli.position import PositionError, PositionRequest, RequestedPosition
+@dataclass(frozen=True)
+class Options:
+    """Options of ``advise``.
+
+    Attributes:
+        scenario: bundled name or file.
+        wizard: a wizard of the caster's: its level, then each spell as NAME=POINTS (of a lore) or
+            VALUE=POINTS (what it takes to cast it); once for each wizard.
+        ruleset: the edition (default: 6e).
+        spells: the spells that a wizard has that rolls them, by name or by number; once for each
+            such wizard (default: the average over its rolls).
+        rolled: the spells that a wizard has just rolled: which does it swap for the first of the
+            lore, if any?
+        samples: rolls of spells to look at where there are too many for all of them.
+        weights: how often you believe the enemy to have each of its sets of hidden items by now,
+            in their order: 1,2 (default: the scenario's).
+        own_weights: the same of your own sets: how often the enemy believes that you have each.
+        phases: look at the first N phases of a battle.
+        power: power dice.
+        own: power dice of each wizard's own (7th edition), in the wizards' order.
+        dispel: dispel dice.
+        scrolls: Dispel Scrolls.
+        tried: spells that were attempted; WIZARD/SPELL where two wizards know it.
+        nominated: the spell being cast, before its dice.
+        cast: the spell just cast, which the dispeller may answer.
+        total: total that it was cast with.
+        at: the unit or character it is cast at.
+        shown: hidden items that were used, once for each use; caster/ITEM or dispeller/ITEM where
+            both may have it.
+        json: print only JSON.
+    """
+
+    scenario: str | None = option(None, positional=True)
+    wizard: tuple[tuple[str, ...], ...] = option((), group=_ARMIES, metavar=("LEVEL", "SPELL"))
+    ruleset: str | None = option(None, group=_ARMIES, choices=("6e", "7e"))
+    spells: tuple[tuple[str, ...], ...] = option((), group=_ARMIES, metavar=("WIZARD", "SPELL"))
+    rolled: tuple[tuple[str, ...], ...] = option((), group=_ARMIES, metavar=("WIZARD", "SPELL"))
+    samples: int = option(_SAMPLES, metavar="N")
+    weights: tuple[float, ...] = option((), type=_weights, action="store", metavar="W,W")
+    own_weights: tuple[float, ...] = option((), type=_weights, action="store", metavar="W,W")
+    phases: int | None = option(None, metavar="N")
+    power: int | None = option(None, group=_LEFT, metavar="N")
+    own: tuple[int, ...] = option((), group=_LEFT, nargs="+", action="store", metavar="N")
+    dispel: int | None = option(None, group=_LEFT, metavar="N")
+    scrolls: int | None = option(None, group=_LEFT, metavar="N")
+    tried: tuple[str, ...] = option((), group=_HAPPENED, nargs="+", metavar="SPELL")
+    nominated: str | None = option(None, group=_HAPPENED, metavar="SPELL")
+    cast: str | None = option(None, group=_HAPPENED, metavar="SPELL")
+    total: int | None = option(None, group=_HAPPENED, metavar="T")
+    at: str | None = option(None, group=_HAPPENED, metavar="NAME")
+    shown: tuple[str, ...] = option((), group=_HAPPENED, nargs="+", metavar="ITEM")
+    json: bool = False
+
+
+def _run(options: Options) -> None:
+    from wfb_gym.advising.advice import advise
+    from wfb_gym.advising.position import RequestedPosition
+    from wfb_gym.advising.request import PositionError, PositionRequest
     from wfb_gym.scenario import ScenarioError
     from wfb_gym.solver import TooLarge
 
     if options.samples < 1:
-        parser.error(f"--samples: expected 1 or more, found {options.samples}")
+        raise UsageError(f"--samples: expected 1 or more, found {options.samples}")
     given = {field.name: getattr(options, field.name) for field in fields(PositionRequest)}
     try:
         position = RequestedPosition(PositionRequest(**given))
         if any(map(position.is_secret, range(len(SEATS)))):
             _run_hidden(position, options)
             return
-        for option in ("weights", "own_weights"):
-            if getattr(options, option):
+        for name in ("weights", "own_weights"):
+            if getattr(options, name):
                 expected, found = "hidden items that are a secret", "none of them"
-                raise PositionError(f"--{option.replace('_', '-')}", expected, found)
+                raise PositionError(f"--{name.replace('_', '-')}", expected, found)
         advice = advise(position, options.samples)
     except TooLarge as error:
-        parser.error(f"{error}; fewer dice, spells or phases (--phases 1) may")
+        raise UsageError(f"{error}; fewer dice, spells or phases (--phases 1) may") from error
     except (ScenarioError, PositionError) as error:
-        parser.error(str(error))
+        raise UsageError(str(error)) from error
     if options.json:
-        shared.print_json(_document(position, advice))
+        print_json(_document(position, advice))
     else:
         print("\n".join(_lines(position, advice)))
 
 
-def _run_hidden(position: "RequestedPosition", options: argparse.Namespace) -> None:
-    from wfb_gym.cli.hidden_advice import advise_hidden, document_of, lines_of
+def _run_hidden(position: "RequestedPosition", options: Options) -> None:
+    from wfb_gym.advising.hidden_advice import advise_hidden
 
     advice = advise_hidden(position, options.weights, options.own_weights)
     if options.json:
-        shared.print_json(document_of(advice))
+        print_json(_hidden_document(advice))
     else:
-        print("\n".join(lines_of(advice)))
+        print("\n".join(_hidden_lines(advice)))
+
+
+COMMAND = Command(
+    name="advise",
+    help="the best play in a situation at the table",
+    options=Options,
+    run=_run,
+    description=_DESCRIPTION,
+    epilog=_EXAMPLES,
+)
 
 
 # --- JSON ----------------------------------------------------------------------------------
@@ -272,18 +232,18 @@ def _lines(position: "RequestedPosition", advice: "Advice") -> list[str]:
     else:
         lines.append(f"{position.title}: {position.selection()}.")
     about = "" if advice.is_exact else "about "
-    worth = f"worth {about}{shared.format_value(advice.value)} points to the {mover}"
+    worth = f"worth {about}{format_value(advice.value)} points to the {mover}"
     # An estimate is of this phase, with what it leaves for later ones.
     horizon = position.horizon() if advice.is_exact else "This phase"
     lines.append(f"{horizon} is {worth}{_precision(advice.rolls)}.")
     lines += [*_estimate_lines(position, advice), *position.scenario.notes]
     rows = [("POINTS", "DIFFERENCE", "PLAY", "CHANCE", "")]
     for number, (play, value, difference, _, chance) in enumerate(advice.plays):
-        less = shared.format_value(difference) if number else ""
+        less = format_value(difference) if number else ""
         percent, fraction = ("", "") if chance is None else (f"{float(chance):.3%}", str(chance))
-        rows.append((shared.format_value(value), less, play, percent, fraction))
+        rows.append((format_value(value), less, play, percent, fraction))
     if advice.plays:
-        lines += ["", *shared.align_columns(rows, ">><><")]
+        lines += ["", *align_columns(rows, ">><><")]
     if advice.rolls is not None and advice.rolls.spells:
         lines += _rolls_lines(position, advice.rolls)
     return lines
@@ -305,7 +265,7 @@ def _precision(rolls: "RollsSummary | None") -> str:
     number = len(rolls.rolls)
     if rolls.is_complete:
         return f" on average over all {number} rolls"
-    interval = f", 95 % interval of \N{PLUS-MINUS SIGN}{shared.format_value(rolls.half_width)}"
+    interval = f", 95 % interval of \N{PLUS-MINUS SIGN}{format_value(rolls.half_width)}"
     return f" on average over {number} sampled rolls{interval}"
 
 
@@ -336,21 +296,21 @@ def _rolls_lines(position: "RequestedPosition", rolls: "RollsSummary") -> list[s
         values = (spell.adds, spell.with_it, spell.without_it)
         by = f" by {spell.wizard}" if several else ""
         times = f"{spell.times} of {len(rolls.rolls)}"
-        table.append((*map(shared.format_value, values), times, f"{spell.spell}{by}"))
-    lines = ["", *shared.align_columns(table, ">>>><"), ""]
+        table.append((*map(format_value, values), times, f"{spell.spell}{by}"))
+    lines = ["", *align_columns(table, ">>>><"), ""]
     best_first = sorted(rolls.rolls, key=lambda roll: -roll.situation.value)
     if len(rolls.rolls) <= _MOST_ROWS and len(rolls.rolls[0].drawn) == 1:
         rows = [("POINTS FOR THE CASTER", "ROLLED", "SWAP", "OPEN WITH")]
         rows += [
             (
-                shared.format_value(roll.situation.value),
+                format_value(roll.situation.value),
                 _rolled(roll, army),
                 ", ".join(roll.swapped.values()) or "-",
                 roll.situation.best,
             )
             for roll in best_first
         ]
-        return lines + shared.align_columns(rows, "><<<")
+        return lines + align_columns(rows, "><<<")
     share: dict[str, float] = defaultdict(float)
     for roll in rolls.rolls:
         share[roll.situation.best] += roll.probability
@@ -358,14 +318,69 @@ def _rolls_lines(position: "RequestedPosition", rolls: "RollsSummary") -> list[s
     cells = [("SHARE OF ROLLS", "OPEN WITH")]
     cells += [(f"{part:.1%}", opening) for opening, part in openings[:_MOST_ROWS]]
     best, worst = best_first[0], best_first[-1]
-    lines += shared.align_columns(cells, "><")
-    lines += ["", f"Best roll, {shared.format_value(best.situation.value)}: {_rolled(best, army)}"]
+    lines += align_columns(cells, "><")
+    lines += ["", f"Best roll, {format_value(best.situation.value)}: {_rolled(best, army)}"]
     return [
         *lines,
-        f"Worst roll, {shared.format_value(worst.situation.value)}: {_rolled(worst, army)}",
+        f"Worst roll, {format_value(worst.situation.value)}: {_rolled(worst, army)}",
     ]
 
 
 def _rolled(roll: "SpellRoll", army: int) -> str:
     """Return what the wizards of an army have rolled."""
     return "; ".join(", ".join(spells) for place, spells in roll.drawn.items() if place[0] == army)
+
+
+# --- hidden items --------------------------------------------------------------------------
+
+
+def _hidden_document(advice: "HiddenAdvice") -> dict[str, Any]:
+    """Return the advice as JSON has it."""
+    position = advice.position
+    own, enemy = (
+        [{"items": each.words, "chance": each.chance} for each in advice.sets[army]]
+        for army in (advice.mover, 1 - advice.mover)
+    )
+    return {
+        "scenario": position.title,
+        "mover": SEATS[advice.mover],
+        "node": position.battle.node.name.lower(),
+        **position.pools(),
+        "enemy": enemy,
+        "believed": own,
+        "lower": advice.lower,
+        "upper": advice.upper,
+        "mixtures": [
+            {
+                "dealt": each.dealt or None,
+                "plays": [{"play": play, "chance": chance} for play, chance in each.plays],
+            }
+            for each in advice.mixtures
+        ],
+        "notes": position.scenario.notes,
+    }
+
+
+def _hidden_lines(advice: "HiddenAdvice") -> list[str]:
+    """Format the advice: the position and its value between bounds, and a table for each set."""
+    from wfb_gym.view.hidden_sets import chances_words
+
+    position, mover = advice.position, SEATS[advice.mover]
+    enemy = SEATS[1 - advice.mover]
+    lines = [f"{position.summary()}.", "Items are hidden, so the best play is a mixture."]
+    lines += position.scenario.notes
+    if advice.sets[1 - advice.mover]:
+        lines.append(
+            f"The {enemy} may have been dealt: {chances_words(advice.sets[1 - advice.mover])}."
+        )
+    if advice.sets[advice.mover]:
+        own = chances_words(advice.sets[advice.mover])
+        lines.append(f"What the {enemy} believes of the {mover}: {own}.")
+    low, high = format_value(advice.lower), format_value(advice.upper)
+    lines.append(f"{position.horizon()} is worth between {low} and {high} points to the caster.")
+    for each in advice.mixtures:
+        what = f" with {each.dealt}" if each.dealt else ""
+        rows = [("CHANCE", f"PLAY OF THE {mover.upper()}{what}")]
+        rows += [(f"{chance:.1%}", play) for play, chance in each.plays]
+        lines += ["", *align_columns(rows, "><")]
+    return lines

@@ -6,7 +6,7 @@ The descriptions are those of `wfb_gym.view`, the values those of `wfb_gym.playe
 import re
 from functools import cached_property
 
-from wfb_gym.cli.parser import align_columns, format_value
+from wfb_gym.cli.output import align_columns, format_value
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node

@@ -1,6 +1,5 @@
 """``compile``: all that is compiled, ahead of its first use."""
 
-import argparse
 import contextlib
 import io
 import os
@@ -9,40 +8,45 @@ import sys
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from wfb_gym._cores import available_cores
-from wfb_gym.cli.parser import Commands
+from wfb_gym.cli.parser import Command, UsageError, option
 
 _SCENARIO, _BATTLE = "apprentice", "border-skirmish"
 
 
-def add_to(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "compile",
-        help="compile everything now",
-        description="Compile everything that environments, solver and players need, and keep it. "
-        "What is kept already is not compiled again.",
-    )
-    parser.add_argument(
-        "--into",
-        type=Path,
-        metavar="FOLDER",
-        help="make it anew for any processor of its kind and put it there, for a wheel",
-    )
-    parser.set_defaults(run=_run, parser=parser)
+@dataclass(frozen=True)
+class Options:
+    """Options of ``compile``.
+
+    Attributes:
+        into: compile from scratch for any processor of this kind, into this folder, for a wheel.
+    """
+
+    into: Path | None = option(None, metavar="FOLDER")
 
 
-def _run(options: argparse.Namespace) -> None:
+def _run(options: Options) -> None:
     if options.into is None:
         _compile_side_by_side()
         return
     try:
         _ship(options.into)
     except OSError as error:
-        options.parser.error(f"--into: {error}")
+        raise UsageError(f"--into: {error}") from error
+
+
+COMMAND = Command(
+    name="compile",
+    help="compile everything now",
+    options=Options,
+    run=_run,
+    description="Compile everything that environments, solver and players need, and keep it. "
+    "What is kept already is not compiled again.",
+)
 
 
 def compile_everything() -> None:

@@ -1,12 +1,12 @@
 """``draw``: the battlefield of a scenario as a picture."""
 
-import argparse
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wfb_gym.cli.parser import Commands, check_folder
-from wfb_gym.cli.scenarios import add_spell_options, select_spells
+from wfb_gym.cli.parser import Command, UsageError, check_folder
+from wfb_gym.cli.scenarios import SpellOptions, select_spells
 
 if TYPE_CHECKING:
     from wfb_gym.render.shapes import Drawing
@@ -15,46 +15,50 @@ _WRITTEN = (".png", ".svg")
 """What the name of a picture may end in."""
 
 
-def add_to(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "draw",
-        help="draw a scenario's battlefield",
-        description="Draw the battlefield of a scenario, cropped to the models: units, characters\n"
-        "and where they look, terrain. With --wizard and --spell also that spell's range and\n"
-        "arc of sight, which targets are legal, and the points that a Comet may be aimed at.",
-    )
-    add_spell_options(parser)
-    parser.add_argument(
-        "--out",
-        type=Path,
-        help="the picture, .png or .svg; only .png needs Pillow (default: SCENARIO.png, or "
-        "SCENARIO.svg if Pillow is not installed)",
-    )
-    parser.set_defaults(run=_run, parser=parser)
+@dataclass(frozen=True)
+class Options(SpellOptions):
+    """Options of ``draw``.
+
+    Attributes:
+        out: the picture, .png or .svg; only .png needs Pillow (default: SCENARIO.png, or
+            SCENARIO.svg if Pillow is not installed).
+    """
+
+    out: Path | None = None
 
 
-def _run(options: argparse.Namespace) -> None:
+def _run(options: Options) -> None:
     from wfb_gym.scenario import ScenarioError
 
     try:
         drawing, name = _drawing(options)
     except (ScenarioError, ValueError) as error:
-        options.parser.error(str(error))
+        raise UsageError(str(error)) from error
     usual = ".png" if find_spec("PIL") else ".svg"
     path = options.out or Path(f"{name}{usual}")
     path = path if path.suffix else path.with_name(f"{path.name}{usual}")
-    check_folder(options.parser, "--out", path)
+    check_folder("--out", path)
     try:
         _write(drawing, path)
     except (ImportError, ValueError) as error:
-        options.parser.error(f"--out: {error}")
+        raise UsageError(f"--out: {error}") from error
     except OSError as error:
-        options.parser.error(f"--out: {path}: {error.strerror or error}")
+        raise UsageError(f"--out: {path}: {error.strerror or error}") from error
     print(path)
 
 
-def _drawing(options: argparse.Namespace) -> "tuple[Drawing, str]":
+COMMAND = Command(
+    name="draw",
+    help="draw a scenario's battlefield",
+    options=Options,
+    run=_run,
+    description="Draw the battlefield of a scenario, cropped to the models: units, characters\n"
+    "and where they look, terrain. With --wizard and --spell also that spell's range and\n"
+    "arc of sight, which targets are legal, and the points that a Comet may be aimed at.",
+)
+
+
+def _drawing(options: Options) -> "tuple[Drawing, str]":
     """Return the drawing that the options ask for, and the scenario's name."""
     from wfb_gym.render.battlefield import draw_battlefield
     from wfb_gym.scenario import load_scenario

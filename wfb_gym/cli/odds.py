@@ -1,13 +1,11 @@
 """``odds``: the sheet of an army that a player takes to a game."""
 
-import argparse
-from dataclasses import asdict
-from functools import partial
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wfb_gym.cli import parser as shared
-from wfb_gym.cli.parser import Commands, Parser
+from wfb_gym.cli.output import align_columns, format_value, print_json
+from wfb_gym.cli.parser import Command, UsageError, check_folder, option
 from wfb_gym.seats import SEATS, seat_number
 
 if TYPE_CHECKING:
@@ -26,36 +24,34 @@ examples:
 """
 
 
-def add_to(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "odds",
-        help="the sheet of an army to take to a game",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-    )
-    parser.add_argument("scenario", help="bundled name or file")
-    parser.add_argument(
-        "--side", choices=SEATS, default="caster", help="whose sheet (default: caster)"
-    )
-    parser.add_argument(
-        "--html", type=Path, metavar="FILE", help="write a page to print into this file"
-    )
-    shared.add_json_option(parser)
-    parser.set_defaults(run=partial(_run, parser))
+@dataclass(frozen=True)
+class Options:
+    """Options of ``odds``.
+
+    Attributes:
+        scenario: bundled name or file.
+        side: whose sheet.
+        html: write a page to print into this file.
+        json: print only JSON.
+    """
+
+    scenario: str = option(positional=True)
+    side: str = option("caster", choices=SEATS)
+    html: Path | None = option(None, metavar="FILE")
+    json: bool = False
 
 
-def _run(parser: Parser, options: argparse.Namespace) -> None:
+def _run(options: Options) -> None:
     from wfb_gym.scenario import ScenarioError, load_scenario
     from wfb_gym.view.odds_sheet import odds_sheet
 
     if options.html is not None:
-        shared.check_folder(parser, "--html", options.html)
+        check_folder("--html", options.html)
     try:
         scenario = load_scenario(options.scenario)
         sheet = odds_sheet(scenario, seat_number(options.side))
     except (ScenarioError, ValueError) as error:
-        parser.error(str(error))
+        raise UsageError(str(error)) from error
     if options.html is not None:
         from wfb_gym.files import describe_error, write_text_whole
 
@@ -64,15 +60,25 @@ def _run(parser: Parser, options: argparse.Namespace) -> None:
 
             write_text_whole(options.html, html_of(sheet))
         except ImportError as error:
-            parser.error(f"--html: {error}")
+            raise UsageError(f"--html: {error}") from error
         except OSError as error:
-            parser.error(f"--html: {options.html}: {describe_error(error)}")
+            raise UsageError(f"--html: {options.html}: {describe_error(error)}") from error
     if options.json:
-        shared.print_json(asdict(sheet))
+        print_json(asdict(sheet))
     elif options.html is not None:
         print(options.html)
     else:
         print("\n".join(_lines(sheet)))
+
+
+COMMAND = Command(
+    name="odds",
+    help="the sheet of an army to take to a game",
+    options=Options,
+    run=_run,
+    description=_DESCRIPTION,
+    epilog=_EXAMPLES,
+)
 
 
 def _lines(sheet: "OddsSheet") -> list[str]:
@@ -89,17 +95,16 @@ def _lines(sheet: "OddsSheet") -> list[str]:
         lines += [remark_of(rows)] if remark_of(rows) else []
         cells = [("ROLL", "CHANCE", "COSTS", "WHAT HAPPENS")]
         cells += [
-            (row.roll, f"{row.chance:.1%}", shared.format_value(row.points), row.text)
-            for row in rows
+            (row.roll, f"{row.chance:.1%}", format_value(row.points), row.text) for row in rows
         ]
-        lines += shared.align_columns(cells, ">>><")
+        lines += align_columns(cells, ">>><")
     lines += ["", "To dispel a total with so many dice"]
     heads = ("TOTAL", *map(str, DISPEL_DICE))
     chances = [
         (str(total), *(f"{chance:.0%}" for chance in row))
         for total, row in sheet.dispelling.items()
     ]
-    lines += shared.align_columns([heads, *chances], ">" * len(heads))
+    lines += align_columns([heads, *chances], ">" * len(heads))
     if sheet.enemy_items:
         lines += ["", f"{capital(sheet.enemy)} has"]
         lines += [f"{name}: {words}" for name, words in sheet.enemy_items.items()]
@@ -118,9 +123,9 @@ def _wizard_lines(sheet: "OddsSheet", wizard: "WizardOdds") -> list[str]:
 
 def _spell_lines(sheet: "OddsSheet", spell: "SpellOdds") -> list[str]:
     from wfb_gym.view.odds import DISPEL_DICE
-    from wfb_gym.view.odds_sheet import points_line, title_of
+    from wfb_gym.view.odds_sheet import points_line
 
-    lines = [f"{title_of(spell)}: {points_line(sheet, spell)}"]
+    lines = [f"{spell.title}: {points_line(sheet, spell)}"]
     lines += [f"  {spell.effect}"] if spell.effect else []
     stopped = [f"STOPPED BY {n}" if n == 1 else str(n) for n in DISPEL_DICE]
     head = ("DICE", "CAST", "IRRESISTIBLE", "MISCAST", "POINTS", "TOTAL", *stopped)
@@ -128,10 +133,10 @@ def _spell_lines(sheet: "OddsSheet", spell: "SpellOdds") -> list[str]:
         (
             str(row.dice or "-"),
             *(f"{chance:.1%}" for chance in (row.cast, row.irresistible, row.miscast)),
-            shared.format_value(row.points),
+            format_value(row.points),
             f"{row.total:.1f}" if row.total else "-",
             *(f"{chance:.0%}" if row.total else "-" for chance in row.stopped),
         )
         for row in spell.casts
     ]
-    return lines + shared.align_columns([head, *rows], ">" * len(head))
+    return lines + align_columns([head, *rows], ">" * len(head))

@@ -1,18 +1,64 @@
-"""What the commands share: how input is refused, JSON and columns of text."""
+"""Command lines that are declared as dataclasses: a field is an option, its docstring the help.
+
+    @dataclass(frozen=True)
+    class Options:
+        '''Options of a command.
+
+Attributes:
+            scenario: bundled name or file.
+            side: army whose spells are listed.
+        '''
+
+        scenario: str = option(positional=True)
+        side: str = option("caster", choices=SEATS)
+
+`add_options` adds them to a `Parser`, and `read_options` makes an `Options` of what was given.
+"""
 
 import argparse
-import json
+import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from inspect import cleandoc
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias
+from types import NoneType
+from typing import Any, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 
-from wfb_gym import _progress
 from wfb_gym.suggestions import did_you_mean
 
 COULD_NOT_RUN = 2
 """Exit status after bad input."""
-_PROGRESS_WIDTH = 60
+OptionsT = TypeVar("OptionsT")
+
+
+class UsageError(Exception):
+    """Bad input, found while a command runs: the option, what was expected and what was found."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of a program that has several.
+
+    Attributes:
+        name: that it is called by.
+        help: its line in the list of commands.
+        options: dataclass of its options.
+        run: does it; raises `UsageError` for bad input.
+        description: first text of its help.
+        epilog: last text of its help.
+        is_interactive: whether it waits for a person, whom lines about progress would interrupt.
+        describe_extra: says of the options given what may be meant by arguments without any.
+    """
+
+    name: str
+    help: str
+    options: type[Any]
+    run: Callable[[Any], object]
+    description: str
+    epilog: str = ""
+    is_interactive: bool = False
+    describe_extra: Callable[[argparse.Namespace, list[str]], str] | None = None
 
 
 class Parser(argparse.ArgumentParser):
@@ -58,8 +104,131 @@ class Parser(argparse.ArgumentParser):
         raise SystemExit(COULD_NOT_RUN)
 
 
-Commands: TypeAlias = "argparse._SubParsersAction[Parser]"  # noqa: SLF001 - it has no public name
-"""Where a command adds its parser."""
+def option(default: Any = MISSING, *, positional: bool = False, **options: Any) -> Any:
+    """Return a field of a dataclass of options.
+
+    Args:
+        default: value when the option is not given; a positional argument may have none.
+        positional: whether the value stands alone, without a flag.
+        **options: `aliases`, further spellings of the flag; `group`, the heading that it stands
+            under in the help; `exclusive`, a name shared by options of which one may be given; and
+            arguments of `argparse.ArgumentParser.add_argument` in place of the usual ones.
+    """
+    metadata = {"positional": positional, **options}
+    if default is MISSING:
+        return field(metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+def add_options(parser: argparse.ArgumentParser, options: type[Any]) -> None:
+    """Add an argument for each field of a dataclass.
+
+    A truth value, false by default, is a flag without a value. Of a tuple the flag is repeated, or
+    takes several values with `nargs`. Below "Attributes:" the docstring says what an option means.
+    """
+    hints, meanings = get_type_hints(options), _meanings(options)
+    places: dict[str, Any] = {}
+    for each in fields(options):
+        metadata = dict(each.metadata)
+        is_positional = metadata.pop("positional", False)
+        aliases, group = metadata.pop("aliases", ()), metadata.pop("group", "")
+        exclusive = metadata.pop("exclusive", "")
+        default = each.default if each.default_factory is MISSING else each.default_factory()
+        found = _argument(hints[each.name], default, is_positional, metadata) | metadata
+        found["help"] = _help(meanings.get(each.name, ""), found)
+        place: Any = parser
+        if group:
+            place = places.setdefault(group, None) or parser.add_argument_group(group)
+            places[group] = place
+        elif exclusive:
+            place = places.setdefault(exclusive, None) or parser.add_mutually_exclusive_group()
+            places[exclusive] = place
+        names = [each.name] if is_positional else [flag_of(each.name), *aliases]
+        place.add_argument(*names, default=argparse.SUPPRESS, **found)
+
+
+def _argument(
+    hint: Any, default: Any, is_positional: bool, given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the usual arguments of `add_argument` for a field."""
+    shown = "" if default in (None, False, (), "", MISSING) else f"(default: {_shown(default)})"
+    if hint is bool:
+        return {"action": "store_true", "help": shown}
+    kind = next((each for each in get_args(hint) if each is not NoneType), hint)
+    is_tuple = tuple in (get_origin(hint), get_origin(kind))
+    if is_tuple and get_origin(hint) is not tuple:  # or None
+        kind = get_args(kind)[0]
+    found: dict[str, Any] = {"help": shown}
+    if get_origin(hint) is tuple and get_origin(kind) is tuple:
+        kind = get_args(kind)[0]
+        found |= {"action": "append", "nargs": "+"}
+    elif is_tuple and is_positional:
+        found["nargs"] = "*"
+    elif is_tuple and "action" not in given:
+        found["action"] = "extend" if "nargs" in given else "append"
+        if "nargs" not in given:
+            found["help"] = f"repeat for several {shown}".strip()
+    elif is_positional and default is not MISSING:
+        found["nargs"] = "?"
+    if kind is not str:
+        found["type"] = _CONVERTERS.get(kind, kind)
+    return found
+
+
+def _shown(default: Any) -> str:
+    text = " ".join(map(str, default)) if isinstance(default, tuple) else str(default)
+    return text.replace("%", "%%")
+
+
+def _help(meaning: str, options: Mapping[str, Any]) -> str:
+    """Return what the docstring says of a field, with the default."""
+    shown = str(options["help"])
+    if not meaning or (shown and not shown.startswith(("(", "repeat"))):
+        return shown
+    return f"{meaning}{'' if shown.startswith('(') or not shown else ';'} {shown}".strip()
+
+
+def _meanings(options: type[Any]) -> dict[str, str]:
+    """Return what the docstrings of a dataclass and its bases say of their fields."""
+    found: dict[str, str] = {}
+    for each in reversed(options.__mro__):
+        section = cleandoc(each.__doc__ or "").partition("Attributes:\n")[2]
+        for name, words in re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", section, re.MULTILINE):
+            found[name] = " ".join(words.split()).removesuffix(".").replace("%", "%%")
+    return found
+
+
+def given_options(options: type[Any], given: argparse.Namespace) -> dict[str, Any]:
+    """Return the fields of a dataclass that a command line gives, as it holds them."""
+    names = {each.name for each in fields(options)}
+    return {name: _as_tuple(value) for name, value in vars(given).items() if name in names}
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(map(_as_tuple, value)) if isinstance(value, list) else value
+
+
+def read_options(options: type[OptionsT], given: argparse.Namespace) -> OptionsT:
+    """Return the options that a command line gives, with defaults for the others."""
+    return options(**given_options(options, given))
+
+
+def parse_options(
+    options: type[OptionsT],
+    arguments: Sequence[str] | None,
+    *,
+    module: str,
+    description: str | None,
+) -> tuple[OptionsT, Parser]:
+    """Return the options of a module's command line, and the parser, which refuses bad input."""
+    parser = Parser(prog=f"python -m {module}", description=(description or "").strip())
+    add_options(parser, options)
+    return read_options(options, parser.parse_args(arguments)), parser
+
+
+def flag_of(name: str) -> str:
+    """Return the flag of a field."""
+    return "--" + name.replace("_", "-")
 
 
 def whole_number(text: str) -> int:
@@ -70,40 +239,18 @@ def whole_number(text: str) -> int:
         raise argparse.ArgumentTypeError(f"expected a whole number, found {text!r}") from None
 
 
-def check_folder(parser: Parser, option: str, path: str | Path) -> None:
-    """Refuse a file to write in a folder that does not exist."""
+def number(text: str) -> float:
+    """Convert an argument to a number, or refuse it."""
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a number, found {text!r}") from None
+
+
+_CONVERTERS: dict[Any, Callable[[str], Any]] = {int: whole_number, float: number}
+
+
+def check_folder(option: str, path: str | Path) -> None:
+    """Raise a `UsageError` for a file to write in a folder that does not exist."""
     if not Path(path).absolute().parent.is_dir():
-        parser.error(f"{option}: expected a file in a folder that exists, found {path}")
-
-
-def add_json_option(parser: argparse.ArgumentParser) -> None:
-    """Add ``--json``, for `print_json`."""
-    parser.add_argument("--json", action="store_true", help="print JSON alone")
-
-
-def print_json(document: Any, indent: int | None = 2) -> None:
-    """Print a document, fractions and all, as JSON on stdout; on one line without an indent.
-
-    Signs that stdout cannot encode are escaped.
-    """
-    is_unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
-    print(json.dumps(document, indent=indent, ensure_ascii=not is_unicode, default=float))
-
-
-def tell_progress(line: str) -> None:
-    """Show what is being done, in place of what was shown before; "" to end it."""
-    _progress.tell(line)
-    if sys.stderr.isatty():
-        print(f"\r{line:<{_PROGRESS_WIDTH}}", end="" if line else "\r", file=sys.stderr, flush=True)
-
-
-def format_value(points: float) -> str:
-    """Return points with two decimals, and no minus before a zero."""
-    return f"{round(points, 2) + 0.0:.2f}"
-
-
-def align_columns(rows: Sequence[Sequence[str]], alignments: str) -> list[str]:
-    """Return a line for each row of a table; alignments are "<" or ">" for each column."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    line = "  ".join(f"{{:{side}{width}}}" for side, width in zip(alignments, widths, strict=True))
-    return [line.format(*row).rstrip() for row in rows]
+        raise UsageError(f"{option}: expected a file in a folder that exists, found {path}")

@@ -2,17 +2,11 @@
 
 import argparse
 import math
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 
-from wfb_gym.cli.parser import (
-    Commands,
-    Parser,
-    add_json_option,
-    align_columns,
-    print_json,
-    whole_number,
-)
+from wfb_gym.cli.output import print_json, print_table
+from wfb_gym.cli.parser import Command, UsageError, flag_of, option, whole_number
 
 MOST_DICE = 24
 """Dice in one roll, and the largest bonus of either sign: `wfb_gym.packing.records.DICE`, written
@@ -43,76 +37,49 @@ def _casting_value(text: str) -> int:
     return whole_number(text.removesuffix("+"))
 
 
-def add_to(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "roll",
-        help="exact chances of a casting roll or of a dispel roll",
-        description="Print the exact chances of a casting roll (--dice and --value)\n"
-        "or of a dispel roll (--dispel and --total). Without a number of dice: a table\n"
-        "for one to six of them.",
-        epilog=_EXAMPLES,
+@dataclass(frozen=True)
+class Options:
+    """Options of ``roll``.
+
+    Attributes:
+        dice: power dice (default: a table).
+        value: casting value, 3..15.
+        no_irresistible: two 6s are not irresistible force, as some items have it.
+        dispel: dispel dice (default: a table).
+        total: number to match: the casting total, or the value of a spell in play.
+        double_six: two 6s dispel whatever the total, as in the 7th edition.
+        bonus: what items add to the total of the dice (default: 0).
+        json: print only JSON.
+    """
+
+    dice: int | None = option(None, group="to cast", metavar="N")
+    value: int | None = option(None, group="to cast", metavar="V", type=_casting_value)
+    no_irresistible: bool = option(False, group="to cast")
+    dispel: float | None = option(
+        None, group="to dispel", metavar="N", type=whole_number, nargs="?", const=ALL_DICE
     )
-    parser.describe_extra = _meant
-    casting = parser.add_argument_group("to cast")
-    casting.add_argument(
-        "--dice", type=whole_number, metavar="N", help="power dice (default: a table)"
-    )
-    casting.add_argument("--value", type=_casting_value, metavar="V", help="casting value, 3..15")
-    casting.add_argument(
-        "--no-irresistible",
-        action="store_true",
-        default=None,
-        help="two 6s are not irresistible force, as some items have it",
-    )
-    dispelling = parser.add_argument_group("to dispel")
-    dispelling.add_argument(
-        "--dispel",
-        type=whole_number,
-        nargs="?",
-        const=ALL_DICE,
-        metavar="N",
-        help="dispel dice (default: a table)",
-    )
-    dispelling.add_argument(
-        "--total",
-        type=whole_number,
-        metavar="T",
-        help="number to match: the casting total, or the value of a spell in play",
-    )
-    dispelling.add_argument(
-        "--double-six",
-        action="store_true",
-        default=None,
-        help="two 6s dispel whatever the total, as in the 7th edition",
-    )
-    parser.add_argument(
-        "--bonus",
-        type=whole_number,
-        default=0,
-        metavar="B",
-        help="what items add to the total of the dice (default: 0)",
-    )
-    add_json_option(parser)
-    parser.set_defaults(run=partial(_run, parser))
+    total: int | None = option(None, group="to dispel", metavar="T")
+    double_six: bool = option(False, group="to dispel")
+    bonus: int = option(0, metavar="B")
+    json: bool = False
 
 
 def _meant(options: argparse.Namespace, extra: list[str]) -> str:
     """Return which options numbers without any may belong to."""
-    names = ["--dice", "--value"][-len(extra) :] if options.value is None else ["--dice"]
+    names = ["--dice"] if "value" in options else ["--dice", "--value"][-len(extra) :]
     meant = " ".join(f"{name} {number}" for name, number in zip(names, extra, strict=False))
     return f"expected options, such as {meant}, found {' '.join(extra)}"
 
 
-def _run(parser: Parser, options: argparse.Namespace) -> None:
+def _run(options: Options) -> None:
     to_cast = _options(options, _CASTING)
     to_dispel = _options(options, _DISPELLING)
     if to_cast and to_dispel:
-        parser.error(
+        raise UsageError(
             f"expected a casting roll or a dispel roll, found {to_cast[0]} with {to_dispel[0]}"
         )
     if not to_cast and not to_dispel:
-        parser.error("expected --value to cast, or --total to dispel, and the dice with it")
+        raise UsageError("expected --value to cast, or --total to dispel, and the dice with it")
     (dice_name, number_name, _), chances_of, against = (
         (_CASTING, _cast, "against a casting value of")
         if to_cast
@@ -120,11 +87,11 @@ def _run(parser: Parser, options: argparse.Namespace) -> None:
     )
     dice, number = getattr(options, dice_name), getattr(options, number_name)
     if number is None:
-        parser.error(f"expected --{number_name} with {(to_cast or to_dispel)[0]}")
-    _check(parser, "bonus", options.bonus, -MOST_DICE, MOST_DICE)
+        raise UsageError(f"expected --{number_name} with {(to_cast or to_dispel)[0]}")
+    _check("bonus", options.bonus, -MOST_DICE, MOST_DICE)
     bonus = f" {options.bonus:+d}" if options.bonus else ""
     if dice in (None, ALL_DICE):
-        table = {each: chances_of(parser, options, each) for each in TABLE_DICE}
+        table = {each: chances_of(options, each, number) for each in TABLE_DICE}
         if options.json:
             rows = [{"dice": each, **_by_key(chances)} for each, chances in table.items()]
             print_json({number_name: number, "bonus": options.bonus, "rolls": rows})
@@ -135,10 +102,10 @@ def _run(parser: Parser, options: argparse.Namespace) -> None:
             (str(each), *(f"{float(chance):.3%}" for _, _, chance in chances))
             for each, chances in table.items()
         ]
-        print("\n".join(align_columns([head, *cells], ">" * len(head))))
+        print_table([head, *cells], ">" * len(head))
         return
-    _check(parser, dice_name, dice, 1, MOST_DICE)
-    chances = chances_of(parser, options, dice)
+    _check(dice_name, dice, 1, MOST_DICE)
+    chances = chances_of(options, dice, number)
     if options.json:
         print_json(_by_key(chances), indent=None)
         return
@@ -153,25 +120,24 @@ def _by_key(chances: list[_Chance]) -> dict[str, Fraction]:
     return {key: chance for key, _, chance in chances if key}
 
 
-def _options(options: argparse.Namespace, names: tuple[str, ...]) -> list[str]:
+def _options(options: Options, names: tuple[str, ...]) -> list[str]:
     """Return which of the options were given, as they are written."""
-    return [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) is not None]
+    given = (name for name in names if getattr(options, name) not in (None, False))
+    return [flag_of(name) for name in given]
 
 
-def _check(parser: Parser, name: str, value: int, lowest: int, highest: int) -> None:
+def _check(name: str, value: int, lowest: int, highest: int) -> None:
     """Refuse a number outside its range."""
     if not lowest <= value <= highest:
-        parser.error(f"--{name}: expected {lowest}..{highest}, found {value}")
+        raise UsageError(f"--{name}: expected {lowest}..{highest}, found {value}")
 
 
-def _cast(parser: Parser, options: argparse.Namespace, dice: int) -> list[_Chance]:
+def _cast(options: Options, dice: int, value: int) -> list[_Chance]:
     from wfb_gym.rules import casting
 
     lowest, highest = casting.LOWEST_CASTING_VALUE, casting.HIGHEST_CASTING_VALUE
-    _check(parser, "value", options.value, lowest, highest)
-    chances = casting.casting_probabilities(
-        dice, options.value, options.bonus, not options.no_irresistible
-    )
+    _check("value", value, lowest, highest)
+    chances = casting.casting_probabilities(dice, value, options.bonus, not options.no_irresistible)
     cast, irresistible = chances[casting.Casting.CAST], chances[casting.Casting.IRRESISTIBLE]
     return [
         ("cast", "cast, may be dispelled", cast),
@@ -182,9 +148,22 @@ def _cast(parser: Parser, options: argparse.Namespace, dice: int) -> list[_Chanc
     ]
 
 
-def _dispel(parser: Parser, options: argparse.Namespace, dice: int) -> list[_Chance]:
+def _dispel(options: Options, dice: int, total: int) -> list[_Chance]:
     from wfb_gym.rules.dispelling import dispel_chance
 
-    _check(parser, "total", options.total, 1, HIGHEST_TOTAL)
-    chance = dispel_chance(dice, options.total, options.bonus, bool(options.double_six))
+    _check("total", total, 1, HIGHEST_TOTAL)
+    chance = dispel_chance(dice, total, options.bonus, bool(options.double_six))
     return [("dispel", "dispelled", chance), ("", "not dispelled", 1 - chance)]
+
+
+COMMAND = Command(
+    name="roll",
+    help="exact chances of a casting roll or of a dispel roll",
+    options=Options,
+    run=_run,
+    description="Print the exact chances of a casting roll (--dice and --value)\n"
+    "or of a dispel roll (--dispel and --total). Without a number of dice: a table\n"
+    "for one to six of them.",
+    epilog=_EXAMPLES,
+    describe_extra=_meant,
+)

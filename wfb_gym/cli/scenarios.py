@@ -1,10 +1,11 @@
 """``scenarios``, ``profiles``: what comes with the package; ``targets``: what spells can hit."""
 
-import argparse
+from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wfb_gym.cli.parser import Commands, Parser, add_json_option, align_columns, print_json
+from wfb_gym.cli.output import print_json, print_table
+from wfb_gym.cli.parser import Command, UsageError, option
 from wfb_gym.seats import SEATS
 from wfb_gym.suggestions import find_name, one_of
 
@@ -13,44 +14,63 @@ if TYPE_CHECKING:
     from wfb_gym.scenario.spells import Spell
 
 
-def add_to(commands: Commands) -> None:
-    """Add both commands."""
-    parser = commands.add_parser(
-        "scenarios",
-        help="list the bundled scenarios, or print the file of one",
-        description="List the bundled scenarios. Pairs are the caster's and the dispeller's.\n"
-        "With a name: print that scenario's file, to read or to begin one of your own with.",
-        epilog="examples:\n"
-        "  python -m wfb_gym scenarios\n"
-        "  python -m wfb_gym scenarios border-skirmish > mine.toml\n"
-        "      then change mine.toml, and: python -m wfb_gym advise mine.toml\n",
-    )
-    parser.add_argument("scenario", nargs="?", help="bundled name (default: list them all)")
-    add_json_option(parser)
-    parser.set_defaults(run=_list_scenarios, parser=parser)
-    parser = commands.add_parser(
-        "profiles",
-        help="list the troops and characters that a scenario file can name",
-        description="List the profiles of the army lists, which units and characters of a scenario"
-        '\nfile take their numbers from: profile = "Halberdiers".',
-    )
-    parser.add_argument("army", nargs="*", help="show this army list alone, such as empire")
-    add_json_option(parser)
-    parser.set_defaults(run=_list_profiles, parser=parser)
-    parser = commands.add_parser(
-        "targets",
-        help="what spells can be cast at, and why not",
-        description="Print for each spell which targets are legal when the battle begins, and why\n"
-        "the others are not.",
-    )
-    add_spell_options(parser)
-    add_json_option(parser)
-    parser.set_defaults(run=_show_targets, parser=parser)
+@dataclass(frozen=True)
+class ScenariosOptions:
+    """Options of ``scenarios``.
+
+    Attributes:
+        scenario: bundled name (default: list them all).
+        json: print only JSON.
+    """
+
+    scenario: str | None = option(None, positional=True)
+    json: bool = False
 
 
-def _list_scenarios(options: argparse.Namespace) -> None:
+@dataclass(frozen=True)
+class ProfilesOptions:
+    """Options of ``profiles``.
+
+    Attributes:
+        army: show only this army list, such as empire.
+        json: print only JSON.
+    """
+
+    army: tuple[str, ...] = option((), positional=True)
+    json: bool = False
+
+
+@dataclass(frozen=True)
+class SpellOptions:
+    """Options that `select_spells` reads.
+
+    Attributes:
+        scenario: bundled name or file.
+        side: spells of only this army.
+        wizard: spells of only this wizard, or bearer of a bound spell.
+        spell: only this spell; also one that the wizard may roll.
+    """
+
+    scenario: str = option(positional=True)
+    side: str | None = option(None, choices=SEATS)
+    wizard: str | None = None
+    spell: str | None = None
+
+
+@dataclass(frozen=True)
+class TargetsOptions(SpellOptions):
+    """Options of ``targets``.
+
+    Attributes:
+        json: print only JSON.
+    """
+
+    json: bool = False
+
+
+def _list_scenarios(options: ScenariosOptions) -> None:
     if options.scenario is not None:
-        _print_file(options)
+        _print_file(options.scenario, options.json)
         return
     scenarios = _summaries()
     if options.json:
@@ -58,19 +78,19 @@ def _list_scenarios(options: argparse.Namespace) -> None:
     else:
         rows = [tuple(heading.upper() for heading in scenarios[0])]
         rows += [tuple(_cell(value) for value in scenario.values()) for scenario in scenarios]
-        print("\n".join(align_columns(rows, "<" * len(rows[0]))))
+        print_table(rows, "<" * len(rows[0]))
 
 
-def _print_file(options: argparse.Namespace) -> None:
+def _print_file(given: str, as_json: bool) -> None:
     from wfb_gym.scenario import bundled_scenarios, hidden_scenarios
 
     names = [*bundled_scenarios(), *hidden_scenarios()]
-    name = find_name(names, options.scenario)
+    name = find_name(names, given)
     if name is None:
-        expected = one_of(names, options.scenario, "a bundled scenario")
-        options.parser.error(f"scenario: expected {expected}, found {options.scenario!r}")
-    if options.json:
-        options.parser.error("--json: expected it with the list alone")
+        expected = one_of(names, given, "a bundled scenario")
+        raise UsageError(f"scenario: expected {expected}, found {given!r}")
+    if as_json:
+        raise UsageError("--json: expected it with the list alone")
     folder = "scenarios/hidden" if name in hidden_scenarios() else "scenarios"
     file = resources.files("wfb_gym") / "data" / folder / f"{name}.toml"
     print(file.read_text(encoding="utf-8"), end="")
@@ -100,7 +120,7 @@ def _summaries() -> list[dict[str, Any]]:
     return summaries
 
 
-def _list_profiles(options: argparse.Namespace) -> None:
+def _list_profiles(options: ProfilesOptions) -> None:
     from wfb_gym.scenario.profiles import army_list, bundled_armies
 
     armies = bundled_armies()
@@ -112,7 +132,7 @@ def _list_profiles(options: argparse.Namespace) -> None:
             having = _army_of_profile(given)
             if having is not None:
                 expected = f"the name of an army list, {having} for this profile"
-            options.parser.error(f"army: expected {expected}, found {given!r}")
+            raise UsageError(f"army: expected {expected}, found {given!r}")
         armies = tuple(army for army in armies if army == name)
     found: list[dict[str, Any]] = []
     for army in armies:
@@ -125,7 +145,7 @@ def _list_profiles(options: argparse.Namespace) -> None:
         return
     rows = [tuple(heading.upper() for heading in found[0])]
     rows += [tuple(_profile_cell(value) for value in each.values()) for each in found]
-    print("\n".join(align_columns(rows, "<<<<" + ">" * (len(rows[0]) - 4))))
+    print_table(rows, "<<<<" + ">" * (len(rows[0]) - 4))
 
 
 def _army_of_profile(given: str) -> str | None:
@@ -159,14 +179,6 @@ def _cell(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def add_spell_options(parser: Parser) -> None:
-    """Add the scenario and the options that `select_spells` reads."""
-    parser.add_argument("scenario", help="bundled name or file")
-    parser.add_argument("--side", choices=SEATS, help="spells of this army alone")
-    parser.add_argument("--wizard", help="spells of this wizard, or bearer of a bound spell, alone")
-    parser.add_argument("--spell", help="this spell alone, also one that the wizard may roll")
-
-
 class SelectedSpell(NamedTuple):
     """A spell that the options select."""
 
@@ -176,7 +188,7 @@ class SelectedSpell(NamedTuple):
     spell: "Spell"
 
 
-def select_spells(scenario: "Scenario", options: argparse.Namespace) -> list[SelectedSpell]:
+def select_spells(scenario: "Scenario", options: SpellOptions) -> list[SelectedSpell]:
     """Return the spells that the options select, those that are bound or may be rolled too.
 
     Raises:
@@ -213,13 +225,13 @@ def _known_name(known: list[str], given: str, option: str, kind: str) -> str:
     return name
 
 
-def _show_targets(options: argparse.Namespace) -> None:
+def _show_targets(options: TargetsOptions) -> None:
     from wfb_gym.scenario import ScenarioError
 
     try:
         found = _explain_targets(options)
     except (ScenarioError, ValueError) as error:
-        options.parser.error(str(error))
+        raise UsageError(str(error)) from error
     if options.json:
         print_json(found)
         return
@@ -232,7 +244,7 @@ def _show_targets(options: argparse.Namespace) -> None:
             print(f"  {row['target']:<{width}}  {verdict}{why}")
 
 
-def _explain_targets(options: argparse.Namespace) -> list[dict[str, Any]]:
+def _explain_targets(options: TargetsOptions) -> list[dict[str, Any]]:
     """Explain the targets of every spell that the options select."""
     from wfb_gym.scenario import explain_targets, load_scenario
 
@@ -249,3 +261,35 @@ def _explain_targets(options: argparse.Namespace) -> list[dict[str, Any]]:
             }
         )
     return entries
+
+
+COMMANDS = (
+    Command(
+        name="scenarios",
+        help="list the bundled scenarios, or print the file of one",
+        options=ScenariosOptions,
+        run=_list_scenarios,
+        description="List the bundled scenarios. Pairs are the caster's and the dispeller's.\n"
+        "With a name: print that scenario's file, to read or to begin one of your own with.",
+        epilog="examples:\n"
+        "  python -m wfb_gym scenarios\n"
+        "  python -m wfb_gym scenarios border-skirmish > mine.toml\n"
+        "      then change mine.toml, and: python -m wfb_gym advise mine.toml\n",
+    ),
+    Command(
+        name="profiles",
+        help="list the troops and characters that a scenario file can name",
+        options=ProfilesOptions,
+        run=_list_profiles,
+        description="List the profiles of the army lists, which units and characters of a scenario"
+        '\nfile take their numbers from: profile = "Halberdiers".',
+    ),
+    Command(
+        name="targets",
+        help="what spells can be cast at, and why not",
+        options=TargetsOptions,
+        run=_show_targets,
+        description="Print for each spell which targets are legal when the battle begins, and why\n"
+        "the others are not.",
+    ),
+)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym._records import Records, dtype_of, new_records
+from wfb_gym._records import Records, new_records
 from wfb_gym.encoding.fields import (
     ArmyOffsets,
     ChoiceOffsets,
@@ -22,7 +22,6 @@ from wfb_gym.encoding.fields import (
 )
 from wfb_gym.encoding.limits import SIDES, ArmyLimits, Limits
 
-LAYOUT_OFFSETS = dtype_of(LayoutOffsets)
 KINDS = {"wizard": WizardOffsets, "spell": SpellOffsets, "item": ItemOffsets, "unit": UnitOffsets}
 """What armies consist of, and the numbers of each."""
 

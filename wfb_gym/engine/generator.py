@@ -36,7 +36,6 @@ _S30 = np.uint64(30)
 _S27 = np.uint64(27)
 _S31 = np.uint64(31)
 _S32 = np.uint64(32)
-_LOW = np.uint64(0xFFFFFFFF)
 
 
 def _wrapping(function: _Function) -> _Function:

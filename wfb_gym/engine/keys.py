@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from wfb_gym._jit import jit
-from wfb_gym._records import Int64, Record, Records, dtype_of, new_records
+from wfb_gym._records import Int64, Record, Records, new_records
 from wfb_gym.engine.generator import mix
 from wfb_gym.engine.state import STATE_WORDS, State
 
@@ -40,7 +40,6 @@ class KeyPlan(Record):
 
 
 _COLUMNS = ("from_word", "from_bit", "bits", "to_word", "to_bit")
-PLAN = dtype_of(KeyPlan)
 
 _ZERO = np.uint64(0)
 

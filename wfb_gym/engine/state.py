@@ -234,9 +234,6 @@ class WorkSpace(Record):
     faces: Annotated[NDArray[np.int8], MOST_FACES]  # the dice rolled last
 
 
-WORK_SPACE = dtype_of(WorkSpace)
-
-
 def new_work_spaces(count: int = 1) -> Records[WorkSpace]:
     """Zeroed scratch records, shape (count,): one for each thread.
 

@@ -86,9 +86,6 @@ class FirstPosition(Record):
     count: Int64
 
 
-START = dtype_of(FirstPosition)
-
-
 class Game(NamedTuple):
     """What a batch plays, and against whom."""
 

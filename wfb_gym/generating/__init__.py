@@ -11,7 +11,6 @@ from wfb_gym.generating.scenarios import (
     TRAIN_SEEDS,
     Generated,
     Split,
-    army_cost,
     generate,
     seeds,
 )
@@ -27,7 +26,6 @@ __all__ = [
     "Generation",
     "Sizes",
     "Split",
-    "army_cost",
     "generate",
     "seeds",
 ]

@@ -9,9 +9,8 @@ from typing import Any, Literal
 
 from wfb_gym.generating import deployment
 from wfb_gym.generating.characters import choose_characters
-from wfb_gym.generating.drafts import BANNER_POINTS, ArmyDraft, CharacterDraft, scenario_document
+from wfb_gym.generating.drafts import ArmyDraft, CharacterDraft, scenario_document
 from wfb_gym.generating.options import (
-    HORRORS_CHAMPION_POINTS,
     KINDS,
     KINDS_OF_AXES,
     Generation,
@@ -23,12 +22,9 @@ from wfb_gym.generating.options import (
 )
 from wfb_gym.generating.primitives import RandomChoices
 from wfb_gym.generating.units import choose_units, join_units
-from wfb_gym.scenario.army import Army
-from wfb_gym.scenario.characters import Wizard
 from wfb_gym.scenario.errors import Problem, ScenarioError, format_value
 from wfb_gym.scenario.fields import python_value
 from wfb_gym.scenario.loading import scenario_from_dict
-from wfb_gym.scenario.profiles import unit_profiles
 from wfb_gym.scenario.scenario import Scenario
 from wfb_gym.scenario.sizes import AIMS, MARKS, POINTS
 from wfb_gym.scenario.slots import identities_to_mark
@@ -197,21 +193,6 @@ def _has_a_target(scenario: Scenario) -> bool:
             if any(verdict.legal for verdict in scenario.aim(0, index, effect).verdicts()):
                 return True
     return False
-
-
-def army_cost(scenario: Scenario, army: Army) -> float:
-    """Points of an army of a generated scenario: units with banners, characters with items."""
-    points = 0.0
-    for unit in army.units:
-        points += unit.models * unit.points
-        if unit.magic_item and unit.profile is not None:
-            given = unit.magic_resistance - unit_profiles()[unit.profile].magic_resistance
-            points += BANNER_POINTS[given and unit.magic_resistance]
-    for who in army.characters:
-        casting = isinstance(who, Wizard) and who.daemon_unit is not None
-        points += HORRORS_CHAMPION_POINTS if casting else who.points
-        points += sum(scenario.catalogue[name].points for name in who.items)
-    return points
 
 
 def seeds(split: Split, count: int, first: int = 0) -> range:

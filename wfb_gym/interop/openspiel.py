@@ -21,7 +21,11 @@ except ImportError as error:
     ) from error
 
 from wfb_gym._records import Records, as_records
-from wfb_gym._registration import DEFAULT_SCENARIO, openspiel_type
+from wfb_gym._registration import (
+    DEFAULT_SCENARIO,
+    openspiel_type,
+    register_with_openspiel,
+)
 from wfb_gym.encoding.actions import action_meanings, army_names
 from wfb_gym.encoding.limits import fit
 from wfb_gym.encoding.positions import Positions, hide_enemy_items
@@ -35,6 +39,8 @@ from wfb_gym.players.interface import Actions, Masks, Observations, Probabilitie
 from wfb_gym.rules.victory_points import GENERAL_POINTS
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.scenario.sizes import ARMIES, DICE, HIDDEN_KINDS
+
+register_with_openspiel(pyspiel)
 
 POINTS_PER_UTILITY = 100.0
 """Points that make a utility of 1."""

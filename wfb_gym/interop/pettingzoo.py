@@ -12,6 +12,7 @@ from gymnasium import logger, spaces
 from numpy.typing import NDArray
 
 try:
+    import pettingzoo
     from pettingzoo.utils import wrappers
     from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
     from pettingzoo.utils.env import AECEnv, ParallelEnv
@@ -21,6 +22,7 @@ except ImportError as error:
     ) from error
 
 from wfb_gym._records import as_records
+from wfb_gym._registration import register_with_pettingzoo
 from wfb_gym.encoding.limits import Limits, union
 from wfb_gym.engine.generator import Rng
 from wfb_gym.envs.driver import validated_points_per_reward
@@ -29,6 +31,8 @@ from wfb_gym.envs.scenario_set import ScenarioLike, resolve_scenarios
 from wfb_gym.envs.self_play import Decisions, SelfPlayBatch
 from wfb_gym.envs.spaces import action_space, observation_space
 from wfb_gym.envs.watching import FPS, TERMINAL_RENDER_MODES, BattleWatcher
+
+register_with_pettingzoo(pettingzoo)
 
 ILLEGAL_REWARD = -1.0
 """Reward of an illegal action where `env` and `parallel_env` end the game on it."""

@@ -27,7 +27,6 @@ to them, the flight of those struck in it, is `wfb_gym.opponents.worths`'s.
 Any of them may also act at random with some probability: `with_epsilon`.
 """
 
-import math
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -46,7 +45,9 @@ from wfb_gym.engine.odds import BEST_CAST_CHANCE, CAST_CHANCES, cast_need
 from wfb_gym.engine.outcomes import OUTCOME_FAIL
 from wfb_gym.engine.roll_results import outcome_if_kept
 from wfb_gym.engine.state import DispelAttempt, Node, State, WorkSpace, new_work_spaces
+from wfb_gym.opponents import policy_spec
 from wfb_gym.opponents.move_tables import NO_MOVE, MoveTable, MoveTables, look_up_move
+from wfb_gym.opponents.policy_spec import PolicySpec
 from wfb_gym.opponents.worths import (
     greatest_open_threat,
     later_worth,
@@ -73,7 +74,7 @@ class Scripted(IntEnum):
     OPTIMAL = 3
 
 
-SCRIPTED = {kind.name.lower(): kind for kind in Scripted if kind != Scripted.EXTERNAL}
+SCRIPTED = {name: Scripted[name.upper()] for name in policy_spec.SCRIPTED}
 """Scripted players by name."""
 RULE_BASED = tuple(name for name, kind in SCRIPTED.items() if kind != Scripted.OPTIMAL)
 """Those that play any scenario; "optimal" plays only what can be solved."""
@@ -103,27 +104,9 @@ def kind_and_epsilon(number: int) -> tuple[Scripted, float]:
     return Scripted(number & _KIND_MASK), (number >> _KIND_BITS) / EPSILON_STEPS
 
 
-def find_scripted(name: str) -> int | None:
-    """Return the number of a scripted player, NAME or NAME:EPSILON; None if none has that name.
-
-    Raises:
-        ValueError: the probability is not in 0..1.
-    """
-    plain, colon, probability = name.partition(":")
-    if plain not in SCRIPTED:
-        return None
-    if not colon:
-        return int(SCRIPTED[plain])
-    try:
-        epsilon = float(probability)
-    except ValueError:
-        epsilon = math.nan
-    if not 0.0 <= epsilon <= 1.0:
-        raise ValueError(
-            f"opponent: expected the chance of a random action, 0 to 1, behind {plain}:, "
-            f"found {probability!r}"
-        )
-    return with_epsilon(SCRIPTED[plain], epsilon)
+def scripted_number(spec: PolicySpec) -> int:
+    """Return the number of a scripted player that is named."""
+    return with_epsilon(SCRIPTED[spec.name], spec.epsilon)
 
 
 # --- how likely a roll is -----------------------------------------------------------------------

@@ -180,7 +180,7 @@ class PackedSpell(Record):
     bound_in: Int8  # 1 + the item whose uses it takes, of a bound spell
     targeted: Int8  # 1: it is aimed; 0: it has a fixed worth
     mark: Int8  # 1 + the mark its target keeps, so that it is not cast at it again
-    mark_stays: Int8  # 1: for the rest of the battle; 0: for the phase
+    reserved: Int8  # 0; without this byte the digests of packed scenarios would change
     gains_wound: Int8  # 1: its caster gains a wound if its target loses one
     heals: Int8  # 1: its target gets back the wounds it has lost
     needs_flight: Int8  # 1: its target must be fleeing
@@ -388,15 +388,9 @@ class PackedScenario(Record):
     landings: Annotated[NDArray[np.float64], sizes.LANDINGS]
 
 
-WIZARD = dtype_of(PackedWizard)
-SPELL = dtype_of(PackedSpell)
-AIM = dtype_of(PackedAim)
-STRIKE = dtype_of(PackedStrike)
-UNIT = dtype_of(PackedUnit)
 ITEM = dtype_of(PackedItem)
 ARMY = dtype_of(PackedArmy)
 CONTACT = dtype_of(PackedContact)
-EFFECT = dtype_of(PackedEffect)
 MISCAST_ROW = dtype_of(PackedMiscastRow)
 PACKED_SCENARIO = dtype_of(PackedScenario)
 

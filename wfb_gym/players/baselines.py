@@ -6,7 +6,13 @@ import numpy as np
 
 from wfb_gym.encoding.positions import PositionArrays, Positions, sees_positions
 from wfb_gym.opponents.move_tables import no_move_tables
-from wfb_gym.opponents.scripted import SCRIPTED, Scripted, choose_actions, new_chooser
+from wfb_gym.opponents.scripted import (
+    EPSILON_STEPS,
+    SCRIPTED,
+    Scripted,
+    choose_actions,
+    new_chooser,
+)
 from wfb_gym.players.interface import (
     Actions,
     Agent,
@@ -17,6 +23,7 @@ from wfb_gym.players.interface import (
     action_probabilities_of,
 )
 from wfb_gym.scenario import load_scenario
+from wfb_gym.solver import solve
 from wfb_gym.solver.move_tables import load_move_tables
 
 DETERMINISTIC = tuple(name for name, kind in SCRIPTED.items() if kind != Scripted.RANDOM)
@@ -115,3 +122,24 @@ class ScriptedAgent(PositionAgent):
 
     def _choose(self, asked: PositionArrays, actions: Actions) -> None:
         choose_actions(self._chooser, asked, actions)
+
+
+def make_scripted(
+    name: str, epsilon: float | None, *, seed: int | None, scenario: Any, seat: int | str
+) -> Agent:
+    """Return a scripted player as an agent, which acts at random with a probability if it is given.
+
+    Raises:
+        TooLarge: the scenario of "optimal" has more positions than fit.
+    """
+    agent: Agent
+    if name == "random":
+        agent = RandomAgent(seed)
+    elif name == "optimal":
+        agent = solve(scenario, cache=True).policy(seat)
+    else:
+        agent = ScriptedAgent(name)
+    if epsilon is None:
+        return agent
+    played = round(epsilon * EPSILON_STEPS) / EPSILON_STEPS  # as inside the batch
+    return EpsilonAgent(agent, played, seed)

@@ -6,12 +6,13 @@ is whatever a user names to sit opposite; `wfb_gym.players.registry` resolves it
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym.encoding.positions import PositionArrays, Positions
+from wfb_gym.opponents.policy_spec import Model
 
 Observations = NDArray[np.float32]
 """Shape (k, size)."""
@@ -66,14 +67,6 @@ class HasPolicy(Protocol):
     @property
     def act(self) -> Policy:
         """The policy."""
-
-
-@runtime_checkable
-class Model(Protocol):
-    """A model of Stable-Baselines3 in memory."""
-
-    policy: Any
-    policy_class: Any
 
 
 Opponent = str | Path | Policy | HasPolicy | Model

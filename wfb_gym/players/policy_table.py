@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from wfb_gym.encoding.positions import Positions
 from wfb_gym.files import open_archive, refuse_damage, write_whole
+from wfb_gym.opponents.policy_spec import TABLE_ENDING
 from wfb_gym.players.interface import (
     Actions,
     Masks,
@@ -20,7 +21,6 @@ from wfb_gym.players.interface import (
     draw_actions,
 )
 
-ENDING = ".table.npz"
 MOST_ROWS = 2**15
 """Observations of a table."""
 MOST_BYTES = 2**26
@@ -88,7 +88,7 @@ class TableAgent:
 def save_table(
     path: Path, observations: Observations, probabilities: Probabilities, about: dict[str, Any]
 ) -> None:
-    """Write a table to a file whose name ends in `ENDING`; no code is in it.
+    """Write a table to a file whose name ends in `TABLE_ENDING`; no code is in it.
 
     Args:
         path: of the file; replaced as a whole.
@@ -103,8 +103,8 @@ def save_table(
         raise ValueError(
             f"{path}: expected at most {MOST_ROWS:,} rows, found {len(observations):,}"
         )
-    if not path.name.endswith(ENDING):
-        raise ValueError(f"{path}: expected a name that ends in {ENDING}")
+    if not path.name.endswith(TABLE_ENDING):
+        raise ValueError(f"{path}: expected a name that ends in {TABLE_ENDING}")
     path.parent.mkdir(parents=True, exist_ok=True)
     with write_whole(path) as draft:
         np.savez_compressed(

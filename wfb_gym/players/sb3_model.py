@@ -21,7 +21,8 @@ except ImportError as error:
 
 from wfb_gym.encoding.positions import Positions
 from wfb_gym.files import DamagedFileError, refuse_damage
-from wfb_gym.players.interface import Actions, Masks, Model, Observations, Probabilities
+from wfb_gym.opponents.policy_spec import Model
+from wfb_gym.players.interface import Actions, Masks, Observations, Probabilities
 
 
 class SavedPolicy:

@@ -1,7 +1,5 @@
 """Hits, wounds and saves (6th edition): one hit of a given Strength on one model."""
 
-from fractions import Fraction
-
 from wfb_gym._jit import jit
 from wfb_gym.rules.dice import FACES
 
@@ -80,11 +78,3 @@ def wounding_rolls(
                 ):
                     works += 1
     return works
-
-
-def wound_chance(
-    strength: int, toughness: int, armour_save: int, ward_save: int, armour_allowed: bool
-) -> Fraction:
-    """Exact chance that one hit takes a wound; arguments as `hit_wounds` has them."""
-    works = wounding_rolls(strength, toughness, armour_save, ward_save, armour_allowed)
-    return Fraction(int(works), FACES**3)

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym import _policies
 from wfb_gym._progress import shown
 from wfb_gym._records import Records
 from wfb_gym.encoding.limits import Limits
@@ -27,6 +26,7 @@ from wfb_gym.encoding.positions import Positions, ask_policy
 from wfb_gym.encoding.space_sizes import check_sizes
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.state import State
+from wfb_gym.opponents.policy_spec import resolve_policy
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.seats import SEATS, seat_number
 from wfb_gym.solver.evaluation import Score
@@ -230,7 +230,7 @@ class HiddenGame:
         """
         self.check_whole()
         own = seat_number(seat)
-        function = _policies.resolve_policy(policy, "policy", ("action_probabilities", "act"))
+        function = resolve_policy(policy, "policy", ("action_probabilities", "act"))
         view = View.fitted(self.packed, own, limits)
         check_sizes(function, view.limits, "policy")
         strategy = np.zeros_like(self._sweeper.sweep.action_values)

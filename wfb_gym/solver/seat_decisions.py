@@ -13,7 +13,6 @@ from typing import Any, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym import _policies
 from wfb_gym._jit import jit
 from wfb_gym._records import Records
 from wfb_gym.encoding.limits import Limits
@@ -27,6 +26,7 @@ from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.state import State, WorkSpace, new_states, new_work_spaces
 from wfb_gym.opponents import scripted
 from wfb_gym.opponents.move_tables import no_move_tables
+from wfb_gym.opponents.policy_spec import PolicySpec, resolve_policy
 from wfb_gym.opponents.scripted import Scripted
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.solver.game_graph import GameGraph, Progress
@@ -122,17 +122,17 @@ class SeatDecisions:
                 legal actions or probabilities, or answers one observation in two ways.
         """
         offsets = self.graph.offsets()
-        number = scripted.find_scripted(policy) if isinstance(policy, str) else None
+        spec = PolicySpec.find(policy) if isinstance(policy, str) else None
         places, lengths = self._places(self.nodes, offsets)
         uniform = np.repeat(1.0 / lengths, lengths)
-        if number is None:
+        if spec is None or not spec.is_scripted:
             preferred = ("action_probabilities", "act")
-            function = _policies.resolve_policy(policy, "policy", preferred)
+            function = resolve_policy(policy, "policy", preferred)
             check_sizes(function, self.view.limits, "policy")
             probabilities[places] = uniform
             self._write_answers(probabilities, offsets, function, start, progress)
             return
-        kind, epsilon = scripted.kind_and_epsilon(number)
+        kind, epsilon = scripted.kind_and_epsilon(scripted.scripted_number(spec))
         if kind == Scripted.RANDOM:
             probabilities[places] = uniform
             return

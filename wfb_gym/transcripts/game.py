@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.generator import new_rngs
 from wfb_gym.engine.state import new_states
-from wfb_gym.opponents.scripted import find_scripted
+from wfb_gym.opponents.policy_spec import PolicySpec
 from wfb_gym.players.interface import Opponent
-from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario
 from wfb_gym.transcripts.narrator import NarratedBattle
 from wfb_gym.transcripts.recording import make_chooser, play_on, rng_of_seed
@@ -63,7 +62,8 @@ class Game:
     def __init__(
         self, scenario: Scenario, seat: int, opponent: str, seed: int | None = None
     ) -> None:
-        if scenario.has_secrets and opponent.partition(":")[0] == "optimal":
+        spec = PolicySpec.parse(opponent, "opponent")
+        if scenario.has_secrets and spec.name == "optimal":
             raise ValueError(
                 f"opponent {opponent}: expected a scenario in which nothing is hidden, found "
                 f"hidden items in {scenario.name}; veteran and search play it"
@@ -72,10 +72,8 @@ class Game:
         self.seat, self.opponent = seat, opponent
         self.narrated = NarratedBattle(scenario)
         player: Opponent = opponent
-        if find_scripted(opponent) is None:
-            player = make_agent(
-                opponent, seed=self.seed, scenario=scenario, seat=1 - seat, who="opponent"
-            )
+        if not spec.is_scripted:
+            player = spec.make(seed=self.seed, scenario=scenario, seat=1 - seat)
         other = make_chooser(player, self.narrated, 1 - seat)
         self._players = (None, other) if seat == 0 else (other, None)
         self._rng = rng_of_seed(self.seed)

@@ -134,10 +134,7 @@ class ScenarioNames:
         """Return a spell with its casting value, and its wizard where another knows it too."""
         slot = self.spells[army][spell]
         namesakes = sum(each.spell.name == slot.spell.name for each in self.spells[army])
-        value = f"{slot.casting_value}+"
-        if slot.item is not None:
-            value = f"power level {slot.casting_value}"
-        name = slot.spell.name if slot.spell.name == value else f"{slot.spell.name} ({value})"
+        name = spell_title(slot.spell.name, slot.casting_value, slot.item is not None)
         return f"{name} by {self.caster(army, spell)}" if namesakes > 1 else name
 
     def first_of_lore(self, battle: Battle, army: int, spell: int) -> int:
@@ -167,6 +164,12 @@ class ScenarioNames:
                 kinds = [effect.kind.replace("_", " ") for effect in row.effects]
                 return ", ".join(kinds) or "only the spell fails"
         return "only the spell fails"
+
+
+def spell_title(name: str, casting_value: int, is_bound: bool) -> str:
+    """Return a spell with what it takes to cast it or, of a bound one, to dispel it."""
+    value = f"power level {casting_value}" if is_bound else f"{casting_value}+"
+    return name if name == value else f"{name} ({value})"
 
 
 def capital(words: str) -> str:

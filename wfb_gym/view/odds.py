@@ -18,7 +18,7 @@ from wfb_gym.rules.casting import Casting
 from wfb_gym.rules.dispelling import dispel_chance
 from wfb_gym.view.decisions import casting_rolls, describe_choices
 from wfb_gym.view.effects import spell_words
-from wfb_gym.view.names import ScenarioNames
+from wfb_gym.view.names import ScenarioNames, spell_title
 
 DISPEL_DICE = range(1, 7)
 """Dispel dice that odds of a cast have chances for."""
@@ -72,6 +72,11 @@ class SpellOdds:
     target: str
     has_target: bool
     casts: tuple[CastOdds, ...]
+
+    @property
+    def title(self) -> str:
+        """The name, with what it takes to cast it or to dispel it."""
+        return spell_title(self.name, self.casting_value, self.is_bound)
 
 
 class DispelOdds(NamedTuple):

@@ -327,12 +327,6 @@ def remark_of(rows: Sequence[MiscastOdds]) -> str:
     return f"{which}: not found in print but ours; a scenario file may replace them."
 
 
-def title_of(spell: SpellOdds) -> str:
-    """Return a spell with what it takes to cast it, or to dispel it."""
-    value = f"power level {spell.casting_value}" if spell.is_bound else f"{spell.casting_value}+"
-    return spell.name if spell.name == value else f"{spell.name} ({value})"
-
-
 def points_line(sheet: OddsSheet, spell: SpellOdds) -> str:
     """Return what a spell brings once it takes effect, and where."""
     if not spell.has_target:

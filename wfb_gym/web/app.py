@@ -12,7 +12,6 @@ from wfb_gym.render.html import static_text, symbols_html
 from wfb_gym.scenario.limits import MAX_BYTES
 from wfb_gym.web.guard import RequestGuard, drop_malformed_messages
 from wfb_gym.web.page import Page
-from wfb_gym.web.session import ListsReader
 
 HOST = "127.0.0.1"
 """The only address that is listened on."""
@@ -45,12 +44,11 @@ def _before_shutdown(_: logging.LogRecord) -> bool:
     return server is None or not server.should_exit
 
 
-def serve(port: int, read_lists: ListsReader, *, open_browser: bool) -> None:
+def serve(port: int, *, open_browser: bool) -> None:
     """Serve the page until the process is interrupted.
 
     Args:
         port: to listen on.
-        read_lists: makes scenarios of small lists.
         open_browser: whether to open the page in the system's browser.
     """
 
@@ -59,7 +57,7 @@ def serve(port: int, read_lists: ListsReader, *, open_browser: bool) -> None:
         style = static_text("fragments.css", "review.css", "web.css")
         ui.add_head_html(f"<style>{style}</style><script>{static_text('web.js')}</script>")
         ui.html(symbols_html(), sanitize=False)
-        await Page(read_lists).show()
+        await Page().show()
 
     app.storage.max_tab_storage_age = _GAMES_ARE_KEPT
     app.add_middleware(RequestGuard, max_body_bytes=_MAX_MESSAGE_BYTES)

@@ -6,13 +6,14 @@ from typing import Any
 
 from nicegui import events, ui
 
+from wfb_gym.advising.lists import Lists
 from wfb_gym.files import NOT_UTF8
 from wfb_gym.render.html import render_macro
 from wfb_gym.scenario import bundled_scenarios, hidden_scenarios, load_scenario
 from wfb_gym.scenario.limits import MAX_BYTES
 from wfb_gym.seats import SEATS
 from wfb_gym.web.elements import FLAT, rewrite, waiting, write
-from wfb_gym.web.session import MOST_WIZARDS, OPPONENTS, Lists, Setup
+from wfb_gym.web.session import MOST_WIZARDS, OPPONENTS, Setup
 
 _BUNDLED, _OWN, _LISTS = "Bundled", "Own file", "Lists"
 _LONG_START = (

@@ -5,7 +5,7 @@ import asyncio
 from nicegui import app, run, ui
 
 from wfb_gym.web.form import Form
-from wfb_gym.web.session import ListsReader, Session, Setup, scenario_of
+from wfb_gym.web.session import Session, Setup, scenario_of
 from wfb_gym.web.table import GAME, KeptGame, Table
 
 _STARTING = "starting"
@@ -15,8 +15,7 @@ _STARTING = "starting"
 class Page:
     """The page of one browser; `show` begins with the tab's game, or else with the form."""
 
-    def __init__(self, read_lists: ListsReader) -> None:
-        self._read_lists = read_lists
+    def __init__(self) -> None:
         self._root = ui.element("div").classes("wfb page")
 
     async def show(self) -> None:
@@ -49,7 +48,7 @@ class Page:
         """Begin a game; returns what is wrong with the setup, or ""."""
 
         def begin() -> Session:
-            return Session(scenario_of(setup, self._read_lists), setup)
+            return Session(scenario_of(setup), setup)
 
         self._tab[_STARTING] = asyncio.ensure_future(run.io_bound(begin))
         return await self._started()

@@ -3,17 +3,17 @@
 No NiceGUI here. A session belongs to one browser; its methods may run in any thread, one at a time.
 """
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+from wfb_gym.advising.lists import Lists, scenario_of_lists
 from wfb_gym.engine.actions import FIRST_TARGET
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
+from wfb_gym.opponents.policy_spec import NAMES, SHIPPED, PolicySpec
 from wfb_gym.packing.records import FIRST_POINT
 from wfb_gym.players.analysis import Analyst
-from wfb_gym.players.registry import NAMES, SHIPPED, is_name
 from wfb_gym.render.battlefield import draw_battlefield
 from wfb_gym.render.drawing import to_svg
 from wfb_gym.render.html import (
@@ -58,28 +58,6 @@ _NOT_WEIGHED = (
 
 
 @dataclass(frozen=True)
-class Lists:
-    """Small lists: the caster's wizards, and what both sides have.
-
-    Attributes:
-        wizards: level and spells of each, as ``advise --wizard`` takes them: NAME=POINTS or
-            VALUE=POINTS.
-        power: power dice; None for those that the wizards generate.
-        dispel: dispel dice.
-        scrolls: Dispel Scrolls.
-    """
-
-    wizards: Sequence[Sequence[str]]
-    power: int | None = None
-    dispel: int = 4
-    scrolls: int = 0
-
-
-ListsReader = Callable[[Lists], Scenario]
-"""Makes a scenario of lists, or raises a ValueError that says what is wrong with them."""
-
-
-@dataclass(frozen=True)
 class Setup:
     """What is chosen before a game.
 
@@ -100,7 +78,7 @@ class Setup:
     seed: int | None = None
 
 
-def scenario_of(setup: Setup, read_lists: ListsReader) -> Scenario:
+def scenario_of(setup: Setup) -> Scenario:
     """Return the scenario that a setup asks for.
 
     Raises:
@@ -111,7 +89,7 @@ def scenario_of(setup: Setup, read_lists: ListsReader) -> Scenario:
         return load_scenario(setup.scenario)
     if setup.text is not None:
         return scenario_from_text(setup.text)
-    return read_lists(setup.lists)
+    return scenario_of_lists(setup.lists)
 
 
 def scenario_from_text(text: str) -> Scenario:
@@ -134,7 +112,8 @@ def check_opponent(name: str) -> None:
     Raises:
         ValueError: it is none.
     """
-    if not is_name(name):
+    spec = PolicySpec.find(name, "opponent")
+    if spec is None or spec.is_file:
         raise ValueError(f"opponent: expected one of {', '.join(OPPONENTS)}, found {name!r}")
 
 

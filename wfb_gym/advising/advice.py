@@ -5,9 +5,9 @@ from fractions import Fraction
 from functools import partial
 from typing import NamedTuple
 
-from wfb_gym.cli.parser import tell_progress
-from wfb_gym.cli.position import RequestedPosition
-from wfb_gym.cli.spell_rolls import RollsSummary, Situation, SpellRolls
+from wfb_gym._progress import show_line
+from wfb_gym.advising.position import RequestedPosition
+from wfb_gym.advising.spell_rolls import RollsSummary, Situation, SpellRolls
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.players.analysis import MOST_POSITIONS, Analysis, Analyst
@@ -132,7 +132,7 @@ class Judge:
 
     def _watch(self, positions: int) -> None:
         if self._most is not None and not self._before:  # later ones are told by their number
-            tell_progress(f"looking at one roll: {positions:,} of at most {self._most:,} positions")
+            show_line(f"looking at one roll: {positions:,} of at most {self._most:,} positions")
         if self._most is not None and positions > self._before + self._most:
             what = f"one situation alone has more than {self._most:,} positions"
             raise _TooManyPositionsError(f"{what}, and every roll brings another")

@@ -4,10 +4,11 @@ There the best play is a mixture: what an army does tells its enemy something of
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from wfb_gym.cli.parser import align_columns, format_value, tell_progress
-from wfb_gym.cli.position import PositionError, RequestedPosition
+from wfb_gym._progress import show_line
+from wfb_gym.advising.position import RequestedPosition
+from wfb_gym.advising.request import PositionError
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.hidden_items import deal_instead
 from wfb_gym.engine.state import new_states
@@ -19,7 +20,6 @@ from wfb_gym.view.decisions import describe_choices
 from wfb_gym.view.hidden_sets import (
     EVERYBODY,
     HiddenSet,
-    chances_words,
     sets_that_may_be,
 )
 from wfb_gym.view.names import ScenarioNames
@@ -91,7 +91,7 @@ def advise_hidden(
     try:
         game = HiddenGame(believed, _MOST_BYTES, _tell, start=start)
     finally:
-        tell_progress("")
+        show_line("")
     equilibrium = game.solve(GAP, _SECONDS)
     # Not by what the enemy believes: an army knows what it has, however unlikely.
     own = sets_that_may_be(position.names, battle, mover) or sets[mover] or [HiddenSet(0, "", 1.0)]
@@ -106,7 +106,7 @@ def advise_hidden(
 
 
 def _tell(histories: int) -> None:
-    tell_progress(f"looking at {histories:,} public histories")
+    show_line(f"looking at {histories:,} public histories")
 
 
 def _decision_of(position: RequestedPosition) -> Battle:
@@ -158,56 +158,3 @@ def _mixture(
         if chance >= _NEVER
     ]
     return Mixture(dealt.words, sorted(plays, key=lambda each: -each[1]))
-
-
-# --- shown ---------------------------------------------------------------------------------
-
-
-def document_of(advice: HiddenAdvice) -> dict[str, Any]:
-    """Return the advice as JSON has it."""
-    position = advice.position
-    own, enemy = (
-        [{"items": each.words, "chance": each.chance} for each in advice.sets[army]]
-        for army in (advice.mover, 1 - advice.mover)
-    )
-    return {
-        "scenario": position.title,
-        "mover": SEATS[advice.mover],
-        "node": position.battle.node.name.lower(),
-        **position.pools(),
-        "enemy": enemy,
-        "believed": own,
-        "lower": advice.lower,
-        "upper": advice.upper,
-        "mixtures": [
-            {
-                "dealt": each.dealt or None,
-                "plays": [{"play": play, "chance": chance} for play, chance in each.plays],
-            }
-            for each in advice.mixtures
-        ],
-        "notes": position.scenario.notes,
-    }
-
-
-def lines_of(advice: HiddenAdvice) -> list[str]:
-    """Format the advice: the position and its value between bounds, and a table for each set."""
-    position, mover = advice.position, SEATS[advice.mover]
-    enemy = SEATS[1 - advice.mover]
-    lines = [f"{position.summary()}.", "Items are hidden, so the best play is a mixture."]
-    lines += position.scenario.notes
-    if advice.sets[1 - advice.mover]:
-        lines.append(
-            f"The {enemy} may have been dealt: {chances_words(advice.sets[1 - advice.mover])}."
-        )
-    if advice.sets[advice.mover]:
-        own = chances_words(advice.sets[advice.mover])
-        lines.append(f"What the {enemy} believes of the {mover}: {own}.")
-    low, high = format_value(advice.lower), format_value(advice.upper)
-    lines.append(f"{position.horizon()} is worth between {low} and {high} points to the caster.")
-    for each in advice.mixtures:
-        what = f" with {each.dealt}" if each.dealt else ""
-        rows = [("CHANCE", f"PLAY OF THE {mover.upper()}{what}")]
-        rows += [(f"{chance:.1%}", play) for play, chance in each.plays]
-        lines += ["", *align_columns(rows, "><")]
-    return lines

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from statistics import stdev
 from typing import TYPE_CHECKING, NamedTuple
 
-from wfb_gym.cli.parser import tell_progress
+from wfb_gym._progress import show_line
 from wfb_gym.engine.actions import FIRST_CAST, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.chance import sample
@@ -21,7 +21,7 @@ from wfb_gym.scenario.sizes import LORE_SPELLS, WIZARDS
 from wfb_gym.transcripts.recording import rng_of_seed, scripted_chooser
 
 if TYPE_CHECKING:
-    from wfb_gym.cli.position import RequestedPosition
+    from wfb_gym.advising.position import RequestedPosition
 
 _Z95 = 1.959964
 """Half-width of a 95 % confidence interval, in standard errors."""
@@ -131,7 +131,7 @@ class SpellRolls:
             rolls = list(self._sampled(battle, samples))
             spread = stdev(roll.situation.value for roll in rolls) if samples > 1 else math.inf
             half_width = _Z95 * spread / math.sqrt(samples)
-        tell_progress("")
+        show_line("")
         spells = tuple(sorted(self._worths(rolls), key=lambda each: -each.adds))
         return RollsSummary(_mean(rolls), half_width, is_complete, tuple(rolls), spells)
 
@@ -217,7 +217,7 @@ class SpellRolls:
     def _value(self, beginning: Battle) -> Situation:
         key = beginning.key()
         if key not in self._known:
-            tell_progress(f"looking at roll {len(self._known) + 1} of {self._expected}")
+            show_line(f"looking at roll {len(self._known) + 1} of {self._expected}")
             self._known[key] = self._judge(self._position.reach(beginning))
         return self._known[key]
 

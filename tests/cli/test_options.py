@@ -1,0 +1,106 @@
+"""Command lines that are declared as dataclasses."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from wfb_gym.cli.parser import Parser, add_options, option, parse_options, read_options
+
+
+@dataclass(frozen=True)
+class Base:
+    """What several commands share.
+
+    Attributes:
+        scenario: bundled name or file.
+    """
+
+    scenario: str = option(positional=True)
+
+
+@dataclass(frozen=True)
+class Options(Base):
+    """Options of a command.
+
+    Attributes:
+        seats: whose seats they are.
+        seed: seed of the dice, which
+            takes two lines here (default: drawn).
+        share: 50 % of something.
+        out: a file.
+        opponent: who plays, of several.
+        wizard: a level and spells.
+        own: dice of each wizard.
+        quick: a short run.
+        json: print JSON.
+    """
+
+    seats: str = option("both", choices=("both", "one"))
+    seed: int | None = option(None, metavar="N")
+    share: float = field(default=0.5, metadata={"aliases": ("--part",)})
+    out: Path | None = None
+    opponent: tuple[str, ...] = ("veteran",)
+    wizard: tuple[tuple[str, ...], ...] = ()
+    own: tuple[int, ...] | None = option(None, nargs="*")
+    quick: bool = option(False, exclusive="form")
+    json: bool = option(False, exclusive="form")
+
+
+def parse(line: str) -> Options:
+    return parse_options(Options, line.split(), module="a.b", description="What it does.")[0]
+
+
+def test_options_that_are_not_given_have_their_defaults() -> None:
+    assert parse("duel") == Options("duel")
+
+
+def test_options_have_the_types_of_their_fields() -> None:
+    line = "duel --seed 3 --part 0.25 --out a/b --opponent x --opponent y --wizard 4 a --wizard 2 b"
+    found = parse(f"{line} --own 1 2 --json")
+    assert found == Options(
+        "duel",
+        "both",
+        3,
+        0.25,
+        Path("a/b"),
+        ("x", "y"),
+        (("4", "a"), ("2", "b")),
+        (1, 2),
+        json=True,
+    )
+    assert parse("duel --own").own == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("", "the following arguments are required: scenario"),
+        ("duel --seed x", "argument --seed: expected a whole number, found 'x'"),
+        ("duel --share x", "argument --share/--part: expected a number, found 'x'"),
+        ("duel --seats bth", "(did you mean both?)"),
+        ("duel --quick --json", "not allowed with argument --quick"),
+        ("duel --sead 3", "(did you mean --seed?)"),
+        ("duel more", "expected no more arguments, found more"),
+    ],
+)
+def test_bad_input_is_refused(line: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        parse(line)
+    assert end.value.code == 2
+    (error,) = capsys.readouterr().err.splitlines()
+    assert error.startswith("python -m a.b: ")
+    assert message in error
+
+
+def test_docstrings_and_defaults_are_the_help() -> None:
+    parser = Parser()
+    add_options(parser, Options)
+    helps = {action.dest: action.help for action in parser._actions}
+    assert helps["scenario"] == "bundled name or file"
+    assert helps["seats"] == "whose seats they are (default: both)"
+    assert helps["seed"] == "seed of the dice, which takes two lines here (default: drawn)"
+    assert helps["share"] == "50 %% of something (default: 0.5)"
+    assert helps["opponent"] == "who plays, of several; repeat for several (default: veteran)"
+    assert helps["quick"] == "a short run"
+    assert read_options(Options, parser.parse_args(["duel"])) == Options("duel")

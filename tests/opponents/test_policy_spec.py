@@ -1,0 +1,70 @@
+"""How policies are named: players with an option, shipped networks and files."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from wfb_gym.opponents.policy_spec import NAMES, SHIPPED, PolicySpec
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "option"),
+    [
+        ("veteran", "veteran", None),
+        ("veteran:0.2", "veteran", 0.2),
+        ("optimal:0", "optimal", 0.0),
+        ("mcts:200", "mcts", 200),
+        ("generalist:2", "generalist", 2),
+    ],
+)
+def test_players_have_a_name_and_an_option(text: str, name: str, option: object) -> None:
+    spec = PolicySpec.parse(text)
+    assert (spec.text, spec.name, spec.option, spec.is_file) == (text, name, option, False)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_shipped_networks_are_files_of_the_package(name: str) -> None:
+    spec = PolicySpec.parse(name)
+    assert spec.path is not None
+    assert spec.path.is_file()
+    assert not spec.is_file
+
+
+@pytest.mark.parametrize(
+    ("path", "ending"),
+    [("a/b.zip", ".zip"), ("b.npz", ".npz"), ("C:/b.table.npz", ".table.npz")],
+)
+def test_files_are_known_by_their_ending(path: str, ending: str) -> None:
+    spec = PolicySpec.parse(Path(path))
+    assert (spec.name, spec.path, spec.ending, spec.is_file) == (path, Path(path), ending, True)
+
+
+@pytest.mark.parametrize("text", ["", "veteranx", "model.pt", "caster", "random0.1", "learned:"])
+def test_other_names_are_found_nowhere(text: str) -> None:
+    assert PolicySpec.find(text) is None
+    with pytest.raises(ValueError, match=r"^--opponent: expected one of random, greedy"):
+        PolicySpec.parse(text, "--opponent")
+
+
+@pytest.mark.parametrize("text", ["veteran:", "veteran:1.5", "veteran:nan", "mcts:0", "search:x"])
+def test_impossible_options_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=f"^who: expected .* behind {text.partition(':')[0]}:"):
+        PolicySpec.find(text, "who")
+
+
+def test_some_scripted_players_draw_their_actions() -> None:
+    drawing = [
+        name for name in ("greedy:0.0", "greedy:0.1", *NAMES) if PolicySpec.parse(name).draws
+    ]
+    assert drawing == ["greedy:0.1", "random"]
+
+
+def test_reading_names_imports_no_player() -> None:
+    code = (
+        "import sys; from wfb_gym.opponents.policy_spec import PolicySpec\n"
+        "PolicySpec.parse('mcts:3'); assert 'numba' not in sys.modules\n"
+        "assert not any(name.startswith('wfb_gym.players') for name in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

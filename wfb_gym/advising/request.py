@@ -1,0 +1,259 @@
+"""What is asked about: the options of a request, and the scenario that they describe."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
+from wfb_gym.scenario.army import Army
+from wfb_gym.scenario.errors import printable, shortened
+from wfb_gym.scenario.sizes import DICE, SPELLS
+from wfb_gym.scenario.spells import lore_spells
+from wfb_gym.suggestions import find_name, name_finder, one_of
+
+SCROLL = "Dispel Scroll"
+"""The item that stops a spell when it is read."""
+_PROFILES = {"1": "Battle Wizard", "2": "Battle Wizard", "3": "Wizard Lord", "4": "Wizard Lord"}
+"""Profiles whose Toughness, Wounds and points a wizard has of which only the level is known."""
+
+
+_WITHOUT_EQUALS = re.compile(r"(.*?)[\s:]+(\d+(?:\.\d+)?)")
+"""A spell and its points without the sign between them."""
+_MAX_SHOWN = 200
+"""Characters of what was found in a message."""
+
+
+class PositionError(ValueError):
+    """A position that cannot be: which option, what was expected, what was found."""
+
+    def __init__(self, option: str, expected: str, found: object) -> None:
+        shown = shortened(printable(str(found)), _MAX_SHOWN)
+        super().__init__(f"{option}: expected {expected}, found {shown}")
+
+
+@dataclass(frozen=True)
+class PositionRequest:
+    """What the options of ``advise`` say; a member that is not given is None or empty."""
+
+    scenario: str | None = None
+    wizard: Sequence[Sequence[str]] = ()
+    ruleset: str | None = None
+    power: int | None = None
+    own: Sequence[int] = ()
+    dispel: int | None = None
+    scrolls: int | None = None
+    tried: Sequence[str] = ()
+    nominated: str | None = None
+    cast: str | None = None
+    total: int | None = None
+    at: str | None = None
+    shown: Sequence[str] = ()
+    phases: int | None = None
+    spells: Sequence[Sequence[str]] = ()
+    rolled: Sequence[Sequence[str]] = ()
+
+
+class KnownSpells(NamedTuple):
+    """Spells of a wizard that rolls them: a bit for each, and whether one may be swapped."""
+
+    drawn: int
+    may_swap: bool
+
+
+def check_request(request: PositionRequest) -> None:
+    """Refuse options that say too little or too much, and impossible numbers."""
+    if request.scenario is None and not request.wizard:
+        raise PositionError("situation", "a scenario or --wizard", "neither")
+    pools = ("power", request.power), ("dispel", request.dispel), ("scrolls", request.scrolls)
+    for option, number in (*pools, *(("own", dice) for dice in request.own)):
+        if number is not None and not 0 <= number <= DICE:
+            raise PositionError(f"--{option}", f"0..{DICE}", number)
+    if request.cast is not None and request.nominated is not None:
+        raise PositionError("--nominated", "no spell beside that of --cast", request.nominated)
+    if request.cast is not None and request.total is None:
+        raise PositionError("--cast", "--total with it", "none")
+    if request.total is not None and request.cast is None:
+        raise PositionError("--total", "--cast with it", "none")
+    if request.at is not None and request.cast is None and request.nominated is None:
+        raise PositionError("--at", "--nominated or --cast with it", "neither")
+    for option in ("tried", "cast"):
+        if getattr(request, option) and request.power is None:
+            raise PositionError(f"--{option}", "--power with it, the dice that are left", "none")
+
+
+def scenario_of_request(request: PositionRequest) -> Scenario:
+    """Load the scenario, with the wizards, scrolls and ruleset that the request says."""
+    if request.scenario is None:
+        where = "--wizard"
+        data: dict[str, Any] = {"name": "wizards", "caster": {}, "dispeller": {}}
+    else:
+        loaded = load_scenario(request.scenario)
+        if request.phases is not None:
+            if not 1 <= request.phases <= loaded.phases:
+                raise PositionError("--phases", f"1..{loaded.phases}", request.phases)
+            loaded = loaded.first_phases(request.phases)
+        where = loaded.name
+        data = dict(loaded)
+    if request.wizard:
+        data["caster"] = dict(data["caster"]) | {"wizards": _wizards(request)}
+    if request.ruleset is not None:
+        data["ruleset"] = request.ruleset
+    scenario = scenario_from_dict(data, where)
+    if request.scrolls is None:
+        return scenario
+    dispeller = _with_scrolls(scenario.dispeller, request.scrolls)
+    return scenario_from_dict(dict(scenario) | {"dispeller": dispeller}, where)
+
+
+def known_spells(
+    request: PositionRequest, scenario: Scenario
+) -> dict[tuple[int, int], KnownSpells]:
+    """Read the spells of wizards that roll them."""
+    rolling = {
+        who.name: (army, wizard, who)
+        for army, side in enumerate(scenario.armies)
+        for wizard, who in enumerate(side.wizards)
+        if who.rolls_spells
+    }
+    known: dict[tuple[int, int], KnownSpells] = {}
+    for option, lists in (("--spells", request.spells), ("--rolled", request.rolled)):
+        for name, *spells in lists:
+            found = find_name(rolling, name)
+            if found is None:
+                expected = one_of(rolling, name, "a wizard that rolls its spells")
+                raise PositionError(option, expected, repr(name))
+            army, wizard, who = rolling[found]
+            if (army, wizard) in known:
+                raise PositionError(option, f"{found} once", "twice")
+            lore = [spell.name for spell in who.candidate_spells]
+            drawn, number = 0, scenario.spells_drawn(who)
+            for spell in spells:
+                numbered = dict(zip(map(str, range(1, len(lore) + 1)), lore, strict=True))
+                named = find_name(lore, numbered.get(spell, spell))
+                if named is None:
+                    kind = f"a spell of the lore of {who.lore}, or its number from 1"
+                    raise PositionError(option, one_of(lore, spell, kind), repr(spell))
+                drawn |= 1 << lore.index(named)
+            if drawn.bit_count() != number or len(spells) != number:
+                expected = f"{number} different spells of {found}"
+                raise PositionError(option, expected, ", ".join(map(repr, spells)) or "none")
+            known[army, wizard] = KnownSpells(drawn, option == "--rolled")
+    return known
+
+
+def wizards_title(request: PositionRequest) -> str:
+    """Return what to call a position of wizards without a scenario."""
+    return " and ".join(f"level {wizard[0]} wizard" for wizard in request.wizard)
+
+
+def _wizards(request: PositionRequest) -> list[dict[str, Any]]:
+    """Read the wizards that the command line lists."""
+    wizards: list[dict[str, Any]] = []
+    for number, (level, *spells) in enumerate(request.wizard, 1):
+        if level not in _PROFILES:
+            raise PositionError(
+                "--wizard", f"a level from {min(_PROFILES)} to {max(_PROFILES)} first", level
+            )
+        if not spells:
+            raise PositionError("--wizard", f"spells behind the level {level}", "none")
+        _refuse_split_names(spells)
+        known: list[dict[str, Any]] = []
+        for text in spells:
+            spell = _spell(text, request.scenario is None)
+            copies = sum(other["name"].split(" #")[0] == spell["name"] for other in known)
+            if copies and "casting_value" not in spell:  # a spell of a lore is known once
+                raise PositionError("--wizard", "each spell once", f"{spell['name']} twice")
+            if copies:
+                spell["name"] += f" #{copies + 1}"
+            known.append(spell)
+        name = "Wizard" if len(request.wizard) == 1 else f"Wizard {number}"
+        wizard = {"name": name, "profile": _PROFILES[level], "level": int(level), "spells": known}
+        wizards.append(wizard)
+    return wizards
+
+
+def _refuse_split_names(texts: Sequence[str]) -> None:
+    """Refuse a name of several words that came as several arguments, as without quotes."""
+    lores = [spell.name for spell in lore_spells()]
+    longest = max(len(name.split()) for name in lores)
+    if len(texts) > SPELLS * longest:
+        raise PositionError("--wizard", f"at most {SPELLS} spells", f"{len(texts)} words")
+    find = name_finder(lores)
+    for first, text in enumerate(texts):
+        if find(text.partition("=")[0]):
+            continue
+        for end in range(first + 2, min(first + longest, len(texts)) + 1):
+            words = " ".join(texts[first:end])
+            if find(words.partition("=")[0]):
+                raise PositionError("--wizard", f'quotes: "{words}"', f"{words} without any")
+
+
+def _spell(text: str, worth_needed: bool) -> dict[str, Any]:
+    """Read a spell as the command line writes it: ``Fire Ball=20``, ``8=40`` or ``8+=40``."""
+    name, equals, points = text.partition("=")
+    lores = [spell.name for spell in lore_spells()]
+    spell: dict[str, Any] = {"name": find_name(lores, name.strip())}
+    value = name.strip().removesuffix("+")
+    if value.isdecimal():
+        spell = {"name": f"{int(value)}+", "casting_value": int(value)}
+    elif spell["name"] is None:
+        unsigned = _WITHOUT_EQUALS.fullmatch(text.strip())
+        if unsigned and find_name(lores, unsigned[1]):
+            expected = f"= before the points, as {unsigned[1]}={unsigned[2]}"
+            raise PositionError("--wizard", expected, repr(text))
+        expected = one_of(lores, name.strip(), "a casting value or a spell of a lore")
+        raise PositionError("--wizard", expected, repr(name.strip()))
+    if equals:
+        try:
+            spell["worth"] = float(points)
+        except ValueError:
+            expected = f"what {spell['name']} is worth in points behind the ="
+            raise PositionError("--wizard", expected, repr(points)) from None
+    elif worth_needed or "casting_value" in spell:
+        expected = f"what it is worth in points, as {text.strip()}=20"
+        raise PositionError("--wizard", expected, repr(text))
+    return spell
+
+
+def _with_scrolls(army: Army, scrolls: int) -> dict[str, Any]:
+    """Give the army that many scrolls that can be read, its bearers' first."""
+    unread = iter([SCROLL] * scrolls)
+
+    def keep(items: Sequence[str]) -> tuple[str, ...]:
+        return tuple(item for item in items if item != SCROLL or next(unread, None))
+
+    changed: dict[str, Any] = {}
+    for kind in ("wizards", "runesmiths", "heroes"):
+        changed[kind] = [
+            each.model_copy(update={"items": keep(each.items)}) if each.is_active else each
+            for each in getattr(army, kind)
+        ]
+    return dict(army) | changed | {"items": (*keep(army.items), *unread)}
+
+
+def with_dice(scenario: Scenario, request: PositionRequest) -> Scenario:
+    """Return the scenario with the dice of its first phase as the request has them.
+
+    In later phases they are generated as ever: only the position is taken from this one.
+    """
+    caster, dispeller = dict(scenario.caster), dict(scenario.dispeller)
+    wizards = scenario.caster.wizards
+    if request.power is not None:
+        # As many as there can be, so that what was tried and cast can be played; the number that
+        # is left is written then. A phase without dice is over, which the engine must see.
+        caster["power_dice"] = DICE if request.power or request.tried or request.cast else 0
+    if request.dispel is not None:
+        dispeller["dispel_dice"] = request.dispel
+    if request.own:
+        if len(request.own) != len(wizards):
+            whose = ", ".join(wizard.name for wizard in wizards)
+            expected = f"a number for each of the caster's wizards ({whose})"
+            raise PositionError("--own", expected, len(request.own))
+        caster["wizards"] = [
+            wizard.model_copy(update={"reserve": dice})
+            for wizard, dice in zip(wizards, request.own, strict=True)
+        ]
+    return scenario_from_dict(
+        dict(scenario) | {"caster": caster, "dispeller": dispeller}, scenario.name
+    )
