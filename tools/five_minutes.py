@@ -24,7 +24,9 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.files import write_text_whole, write_whole
 from wfb_gym.render import colours
-from wfb_gym.render.canvas import Box, Canvas
+from wfb_gym.render.drawing import to_image
+from wfb_gym.render.shapes import Drawing, Extent
+from wfb_gym.render.sketch import Sketch
 from wfb_gym.rules.casting import Casting, casting_probabilities, most_casting_dice
 from wfb_gym.rules.dispelling import dispel_chance
 from wfb_gym.rules.pools import (
@@ -53,6 +55,8 @@ OTHER_ENDS: tuple[tuple[tuple[int, ...], ...], ...] = (((3, 4),), ((1, 1), (1, 1
 """Other dice for the last spell, with the rolls that follow from them."""
 LEVELS = range(1, 5)
 DICE = range(1, most_casting_dice(LEVELS[-1]) + 1)
+_WIDTH = 1120
+"""Pixels across in a picture."""
 
 
 @dataclass(frozen=True)
@@ -239,23 +243,21 @@ def pictures() -> dict[str, list[Row]]:
 
 def draw(rows: Sequence[Row]) -> Image.Image:
     """Draw a picture of its lines."""
-    unit, high, wide = 2.0, 50, 560
-    canvas = Canvas(int(wide * unit), int((high * len(rows) + 16) * unit), colours.PAPER, unit)
-    px = canvas.px
-    whole = Box(0, 0, px(wide), canvas.image.height)
-    canvas.fill(whole, None, colours.LINE, px(1))
+    high, page = 50, Extent(0.0, -50.0 * len(rows) - 16, 560.0, 0.0)
+    sketch = Sketch()
+    sketch.fill(page, None, colours.LINE)
     for number, row in enumerate(rows):
-        box = whole.rows(px(8 + high * number), px(high)).inset(px(14), 0)
-        canvas.text(box._replace(right=px(200)), row.words, px(18), colours.ARMIES[row.army])
-        left = px(210)
+        box = page.row(8 + high * number, high).grown(-14, 0)
+        sketch.write(box._replace(right=200), row.words, 18, colours.ARMIES[row.army])
+        left = 210
         for face in row.faces:
             body = colours.PALE[row.army] if face == 0 else colours.BONE
             if row.army == 0 and row.faces.count(face) > 1:
                 body = {1: colours.ONE, 6: colours.SIX}.get(face, body)
-            canvas.die(box, left, px(38), face, body, colours.ARMIES[row.army])
-            left += px(46)
-        canvas.text(box._replace(left=left + px(6)), row.result, px(18), colours.INK)
-    return canvas.image
+            sketch.die(box, left, 38, face, body, colours.ARMIES[row.army])
+            left += 46
+        sketch.write(box._replace(left=left + 6), row.result, 18, colours.INK)
+    return to_image(Drawing(page, tuple(sketch.shapes), "dice"), _WIDTH)
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ import subprocess
 import sys
 from dataclasses import replace
 from functools import cache
-from typing import ClassVar, NamedTuple
-from unittest.mock import patch
+from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -17,14 +17,16 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import BARS_ITEMS, Node
 from wfb_gym.packing.records import Duration, Lock
 from wfb_gym.render import colours
-from wfb_gym.render import picture as drawing
-from wfb_gym.render.canvas import Align, Box, Canvas, fit_text, text_width, to_ascii, wrap_text
-from wfb_gym.render.colours import Colour
-from wfb_gym.render.picture import LEAST_SIZE, SIZE, picture
+from wfb_gym.render.drawing import image_text_width, to_ascii
+from wfb_gym.render.labels import LINE_HEIGHT, text_width
+from wfb_gym.render.picture import LEAST_SIZE, SIZE, draw_position, picture
+from wfb_gym.render.shapes import Extent, extent_of
+from wfb_gym.render.sketch import Sketch, fit_lines
 from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario
 from wfb_gym.scenario.sizes import TARGETS, UNITS
 from wfb_gym.view.events import Event
 from wfb_gym.view.names import ScenarioNames
+from wfb_gym.view.position import view_position
 
 from .battles import random_positions
 
@@ -49,24 +51,11 @@ def shown(battle: Battle, *events: Event, name: str = DUEL, seat: int = 0) -> ND
 
 
 class WrittenText(NamedTuple):
-    """Words that were to be written, those shown, what these cover, and the box that they got."""
+    """Words on a picture, what they cover in an image, and the box that they have."""
 
-    words: str
     shown: str
-    ink: Box
-    box: Box
-
-
-class WatchedCanvas(Canvas):
-    """A canvas that notes what is written on it."""
-
-    written: ClassVar[list[WrittenText]] = []
-
-    def text(self, box: Box, words: str, size: float, colour: Colour, align: Align = "left") -> Box:
-        ink = super().text(box, words, size, colour, align)
-        if words:
-            self.written.append(WrittenText(words, fit_text(words, size, box.width)[1], ink, box))
-        return ink
+    ink: Extent
+    box: Extent
 
 
 def words_on(
@@ -76,10 +65,20 @@ def words_on(
     seat: int = 0,
     size: tuple[int, int] = SIZE,
 ) -> list[WrittenText]:
-    WatchedCanvas.written.clear()
-    with patch.object(drawing, "Canvas", WatchedCanvas):
-        picture(scenario(name), battle, events, seat=seat, size=size)
-    return WatchedCanvas.written.copy()
+    view = view_position(ScenarioNames(scenario(name)), battle, seat)
+    drawing = draw_position(view, events, size)
+    written = []
+    for shape in drawing.shapes:
+        if shape.kind != "label":
+            continue
+        box, (words,) = extent_of(shape.parts), shape.text
+        wide = image_text_width(to_ascii(words), box.height / LINE_HEIGHT)
+        assert wide <= 1.1 * box.width, words  # else it would be small in an image
+        wide = min(wide, box.width)
+        share = {"start": 0.0, "middle": 0.5, "end": 1.0}[shape.style.align]
+        left = box.left + share * (box.width - wide)
+        written.append(WrittenText(words, box._replace(left=left, right=left + wide), box))
+    return written
 
 
 def lines_on(battle: Battle, *events: Event, name: str = DUEL, seat: int = 0) -> list[str]:
@@ -131,7 +130,12 @@ def test_a_size_too_small() -> None:
 
 
 def test_without_pillow_the_error_names_the_extra() -> None:
-    code = "import sys; sys.modules['PIL'] = None; import wfb_gym.render.picture"
+    code = (
+        "import sys; sys.modules['PIL'] = None\n"
+        "from wfb_gym.render.drawing import to_image\n"
+        "from wfb_gym.render.shapes import Drawing, Extent\n"
+        "to_image(Drawing(Extent(0, 0, 9, 9), (), ''))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     lines = 'ImportError: pictures need Pillow: pip install "wfb-gym[render]"'
@@ -173,7 +177,7 @@ def test_points_as_the_seat_sees_them() -> None:
 
 
 def test_the_seats_army_stands_on_the_left() -> None:
-    def left_of(name: str, seat: int) -> int:
+    def left_of(name: str, seat: int) -> float:
         (place,) = (w.box.left for w in words_on(start_of(DUEL), seat=seat) if w.shown == name)
         return place
 
@@ -206,7 +210,7 @@ def spell_background(battle: Battle, *events: Event) -> tuple[int, ...]:
         if each.shown == "Fire Ball" and each.box.left < 99
     )
     image = shown(battle, *events)
-    return tuple(int(part) for part in image[words.ink.bottom + 1, words.box.left + 2])
+    return tuple(int(part) for part in image[round(1 - words.box.bottom), round(words.box.left)])
 
 
 def test_a_spell_looks_as_it_stands() -> None:
@@ -334,23 +338,15 @@ def test_the_latest_events_stand_first() -> None:
 # --- everything fits -----------------------------------------------------------------------
 
 
-def overlaps(one: Box, two: Box) -> bool:
-    across = min(one.right, two.right) - max(one.left, two.left)
-    down = min(one.bottom, two.bottom) - max(one.top, two.top)
-    return across > 0 and down > 0
-
-
 def check_words(written: list[WrittenText], size: tuple[int, int]) -> None:
-    page = Box(0, 0, *size)
+    unit = min(size[0] / SIZE[0], size[1] / SIZE[1])
+    page = Extent(0, -size[1] / unit, size[0] / unit, 0)
     for each in written:
-        assert each.shown == to_ascii(each.words), f"cut: {each}"
-        assert each.ink.left >= each.box.left - 1, each
-        assert each.ink.right <= each.box.right + 1, each
-        assert each.ink.top >= max(page.top, each.box.top - 3), each
-        assert each.ink.bottom <= min(page.bottom, each.box.bottom + 3), each
-    for at, one in enumerate(written):
-        for two in written[:at]:
-            assert not overlaps(one.ink, two.ink), (one, two)
+        assert not each.shown.endswith("..."), f"cut: {each}"
+        assert each.ink.cut(page) == each.ink, each
+    for one, two in combinations(written, 2):
+        letters = [each.ink.grown(-1, -0.1 * each.ink.height) for each in (one, two)]
+        assert not letters[0].overlaps(letters[1]), (one, two)
 
 
 @pytest.mark.parametrize("name", bundled_scenarios())
@@ -367,9 +363,8 @@ def test_words_fit_in_other_sizes() -> None:
 
 def test_the_least_size_is_drawn() -> None:
     for battle, events in some("the-winds-unbound", 4, 3):
-        written = words_on(battle, *events, name="the-winds-unbound", size=LEAST_SIZE)
-        for each in written:
-            assert each.ink.right <= each.box.right + 1, each
+        assert words_on(battle, *events, name="the-winds-unbound", size=LEAST_SIZE)
+        assert picture(scenario("the-winds-unbound"), battle, events, size=LEAST_SIZE).any()
 
 
 @pytest.mark.parametrize("dice", [1, 2, 5, 6, 12, 18, 24])
@@ -377,7 +372,7 @@ def test_any_number_of_dice_lies_within_its_panel(dice: int) -> None:
     faces = tuple(1 + die % 6 for die in range(dice))
     event = roll(*faces, words="word " * 40)
     check_words(
-        [w for w in words_on(start_of(DUEL), event) if not w.words.startswith("word")], SIZE
+        [w for w in words_on(start_of(DUEL), event) if not w.shown.startswith("word")], SIZE
     )
     bare = shown(start_of(DUEL), replace(event, faces=()))
     image = shown(start_of(DUEL), event)
@@ -398,17 +393,27 @@ def test_full_pools_fit() -> None:
 # --- words ---------------------------------------------------------------------------------
 
 
+def written_in(width: float, words: str, size: float = 20.0) -> tuple[str, float]:
+    """What is written of words in a box, and the size of the letters."""
+    sketch = Sketch()
+    covered = sketch.write(Extent(0, 0, width, 30), words, size, colours.INK)
+    assert covered.right <= width
+    if not sketch.shapes:
+        return "", 0.0
+    (shape,) = sketch.shapes
+    return shape.text[0], extent_of(shape.parts).height / LINE_HEIGHT
+
+
 def test_words_shrink_before_they_are_cut() -> None:
     words = "Distillation of Molten Silver"
     whole = text_width(words, 20)
-    assert fit_text(words, 20, whole) == (20, words)
-    size, shown_words = fit_text(words, 20, int(whole * 0.85))
-    assert size < 20
-    assert shown_words == words
-    size, cut = fit_text(words, 20, whole // 3)
+    assert written_in(whole, words) == (words, pytest.approx(20))
+    shown_words, size = written_in(whole * 0.85, words)
+    assert (shown_words, size) == (words, pytest.approx(17))
+    cut, size = written_in(whole / 3, words)
     assert cut.endswith("...")
-    assert text_width(cut, size) <= whole // 3
-    assert fit_text(words, 20, 0)[1] == ""
+    assert size == pytest.approx(20 * 0.72)
+    assert written_in(0, words) == ("", 0.0)
 
 
 def test_characters_that_the_font_lacks() -> None:
@@ -418,23 +423,20 @@ def test_characters_that_the_font_lacks() -> None:
 
 @pytest.mark.parametrize("size", [9.0, 10.0, 13.0, 26.0])
 def test_numbers_stand_apart(size: float) -> None:
-    space = (text_width("3 5 6", size) - text_width("356", size)) / 2
+    space = (image_text_width("3 5 6", size) - image_text_width("356", size)) / 2
     assert space >= size / 4
 
 
-def test_wrapped_words_are_all_there() -> None:
+def test_lines_take_the_largest_size_in_which_they_fit() -> None:
     words = "one two three four five six seven eight nine ten"
-    lines = wrap_text(words, 14, 90, 9)
+    size, lines = fit_lines(words, [14, 10], 90, 300)
+    assert size == 14
     assert " ".join(lines) == words
     assert len(lines) > 2
-    assert all(text_width(line, 14) <= 90 for line in lines)
-    assert len(wrap_text(words, 14, 90, 2)) == 2
-
-
-def test_looking_at_words_changes_nothing() -> None:
-    WatchedCanvas.written.clear()
-    watched, alone = (made(90, 30, (9, 9, 9)) for made in (WatchedCanvas, Canvas))
-    for canvas in (watched, alone):
-        canvas.text(Box(5, 5, 80, 25), "words", 14, (200, 200, 200), "right")
-    assert np.array_equal(watched.pixels(), alone.pixels())
-    assert [each.shown for each in WatchedCanvas.written] == ["words"]
+    size, fewer = fit_lines(words, [14, 10], 90, 14 * 1.3 * (len(lines) - 1))
+    assert size == 10
+    assert " ".join(fewer) == words
+    size, (first, rest) = fit_lines(words, [14], 90, 40)
+    assert words.startswith(first)
+    assert rest.endswith("...")
+    assert text_width(rest, 14) <= 90

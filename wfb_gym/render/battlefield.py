@@ -13,6 +13,7 @@ from wfb_gym.geometry import Aim, Piece
 from wfb_gym.render.captions import LETTERS, Captions, Named, write_names
 from wfb_gym.render.labels import Label, place_labels
 from wfb_gym.render.shapes import Drawing, Extent, Point, Points, Shape, extent_of
+from wfb_gym.render.styles import style_of
 from wfb_gym.scenario.battlefield import target_code
 from wfb_gym.scenario.scenario import Scenario, explain_targets
 from wfb_gym.scenario.sizes import TARGETS
@@ -107,7 +108,8 @@ def draw_battlefield(
     if legend:
         captions.add_legend([] if names.key else armies, shapes)
         captions.add_title(title)
-    return Drawing(captions.extent, (*shapes, *captions.shapes), title)
+    styled = (each._replace(style=style_of(each)) for each in (*shapes, *captions.shapes))
+    return Drawing(captions.extent, tuple(styled), title, font / 10)
 
 
 # --- what stands there ---------------------------------------------------------------------

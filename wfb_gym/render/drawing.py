@@ -1,25 +1,21 @@
-"""Writes a battlefield's shapes: as SVG, which needs nothing, or as an image, which needs Pillow.
-
-One table of styles serves both. What the shapes are and where is `battlefield`'s to say.
-"""
+"""Writes drawings: as SVG, which needs nothing, or as an image, which needs Pillow."""
 
 import itertools
+import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from html import escape
 from math import hypot
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wfb_gym.render import colours
-from wfb_gym.render.captions import LETTERS
 from wfb_gym.render.colours import Colour
 from wfb_gym.render.labels import LINE_HEIGHT
-from wfb_gym.render.shapes import Drawing, Points, Shape
+from wfb_gym.render.shapes import Drawing, Point, Points, Shape
 from wfb_gym.seats import SEATS
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-    from wfb_gym.render.canvas import Align, Canvas
 
 SVG_WIDTH = 780
 """Units across in an SVG; it fills whatever width it is shown in."""
@@ -28,114 +24,36 @@ IMAGE_WIDTH = 1200
 _SMOOTH = 2
 """Pixels drawn for one, either way, so that edges are smooth."""
 _HALO = 0.8
-"""How much of what is behind a name is covered."""
-
-
-class Style(NamedTuple):
-    """How a shape is drawn; widths and dashes in tenths of the height of the letters."""
-
-    fill: Colour | None = None
-    edge: Colour | None = None
-    width: float = 0.0
-    opacity: float = 1.0  # of the fill
-    dashes: float = 0.0  # length of a dash, and of a gap; 0 for a line without
-
-
-def style_of(shape: Shape) -> Style:
-    """Return how a shape is drawn."""
-    army = shape.army or 0
-    match shape.role:
-        case "ground":
-            return Style(colours.FIELD, colours.LINE, 1.0)
-        case "terrain":
-            return Style(colours.TERRAIN[shape.states[0]], colours.FADED, 0.5)
-        case "reach":
-            return Style(colours.SIX, opacity=0.22)
-        case "range":
-            return Style(edge=colours.TURN, width=2.0)
-        case "arc":
-            return Style(edge=colours.TURN, width=2.0, dashes=6.0)
-        case "touch":
-            return Style()
-        case "lost":
-            return Style(edge=colours.ARMIES[army], width=0.5, dashes=2.0)
-        case "outline":
-            edge = colours.TURN if "caster" in shape.states else colours.LEGAL
-            return Style(edge=edge, width=3.0)
-        case "front":
-            return Style(colours.ARMIES[army])
-        case "combat":
-            return Style(edge=colours.INK, width=2.5)
-        case "leader":
-            return Style(edge=colours.ARMIES[army], width=0.8)
-        case "point":
-            return Style(edge=colours.INK, width=1.5)
-        case "scale":
-            return Style(edge=colours.INK, width=2.5)
-        case "unit" | "character" | "wizard":
-            return _style_of_models(shape, army)
-        case role:
-            raise ValueError(f"role: expected that of a polygon or line, found {role!r}")
-
-
-def _style_of_models(shape: Shape, army: int) -> Style:
-    fill = colours.UNITS[army]
-    if shape.role == "wizard":
-        fill = colours.MAGIC
-    elif shape.role == "character":
-        fill = colours.WHITE
-    style = Style(fill, colours.ARMIES[army], 0.7)
-    if "fleeing" in shape.states:
-        style = style._replace(opacity=0.35, dashes=3.0, width=1.2)
-    if "illegal" in shape.states:
-        style = style._replace(opacity=style.opacity * 0.4)
-    return style
-
-
-def _ink_of(shape: Shape) -> Colour:
-    if "terrain" in shape.states or "illegal" in shape.states or "gone" in shape.states:
-        return colours.FADED
-    if "legal" in shape.states:
-        return colours.LEGAL
-    return (
-        colours.INK if shape.army is None or shape.role == "point" else colours.ARMIES[shape.army]
-    )
-
-
-def _has_halo(shape: Shape) -> bool:
-    """Whether a label covers a part of what is behind it; names of terrain stand on it."""
-    return shape.role in ("name", "point") and shape.army is not None
-
-
-def _size_of(shape: Shape, drawing: Drawing) -> float:
-    """Return the height of a label's letters, in inches."""
-    (corners,) = shape.parts
-    high = max(y for _, y in corners) - min(y for _, y in corners)
-    return high / len(shape.text) / LINE_HEIGHT
+"""How much of what is behind a label its halo covers."""
 
 
 class _Scale(NamedTuple):
-    """From inches on the battlefield to units of the picture."""
+    """From lengths of a drawing to units of what is written."""
 
     drawing: Drawing
-    each: float  # units for one inch
+    each: float  # units for a length of 1
 
     @property
     def size(self) -> tuple[int, int]:
-        left, bottom, right, top = self.drawing.extent
-        return round((right - left) * self.each), round((top - bottom) * self.each)
+        extent = self.drawing.extent
+        return round(extent.width * self.each), round(extent.height * self.each)
 
-    def places(self, points: Points) -> list[tuple[float, float]]:
+    @property
+    def stroke(self) -> float:
+        return self.drawing.stroke * self.each
+
+    def places(self, points: Points) -> list[Point]:
         left, _, _, top = self.drawing.extent
         return [((x - left) * self.each, (top - y) * self.each) for x, y in points]
 
-    @property
-    def tenth(self) -> float:
-        return self.size[0] / LETTERS / 10
+    def box(self, points: Points) -> tuple[float, float, float, float]:
+        """Return left, top, right and bottom of what surrounds the points."""
+        xs, ys = zip(*self.places(points), strict=True)
+        return min(xs), min(ys), max(xs), max(ys)
 
 
-def _scaled(drawing: Drawing, width: int) -> _Scale:
-    return _Scale(drawing, width / (drawing.extent.right - drawing.extent.left))
+def _scaled(drawing: Drawing, width: float) -> _Scale:
+    return _Scale(drawing, width / drawing.extent.width)
 
 
 # --- SVG -----------------------------------------------------------------------------------
@@ -194,42 +112,46 @@ def _svg_note(shape: Shape) -> str:
 
 
 def _svg_path(shape: Shape, scale: _Scale) -> str:
-    style, end = style_of(shape), "Z" if shape.kind == "polygon" else ""
-    path = "".join(
-        "M" + "L".join(f"{_number(x)} {_number(y)}" for x, y in scale.places(part)) + end
-        for part in shape.parts
-    )
+    style = shape.style
     look = f'fill="{_css(style.fill)}"'
     if style.fill is not None and style.opacity < 1:
         look += f' fill-opacity="{_number(style.opacity)}"'
     if style.edge is not None:
-        look += f' stroke="{_css(style.edge)}" stroke-width="{_number(style.width * scale.tenth)}"'
+        look += f' stroke="{_css(style.edge)}" stroke-width="{_number(style.width * scale.stroke)}"'
         if style.dashes:
-            look += f' stroke-dasharray="{_number(style.dashes * scale.tenth)}"'
+            look += f' stroke-dasharray="{_number(style.dashes * scale.stroke)}"'
     if shape.role == "touch":
         look += ' pointer-events="all"'
     elif shape.code is None:
         look += ' pointer-events="none"' if shape.role != "terrain" else ""
+    path = "".join(_svg_commands(shape, part, scale) for part in shape.parts)
     return f'<path {_svg_attributes(shape)} {look} d="{path}">{_svg_note(shape)}</path>'
+
+
+def _svg_commands(shape: Shape, part: Points, scale: _Scale) -> str:
+    """Return the commands of a path that draw one part of a shape."""
+    if shape.kind == "ellipse":
+        left, top, right, bottom = scale.box(part)
+        x, y = (right - left) / 2, (bottom - top) / 2
+        start = f"M{_number(left)} {_number(top + y)}"
+        halves = (f"a{_number(x)} {_number(y)} 0 1 0 {_number(way)} 0" for way in (2 * x, -2 * x))
+        return f"{start}{''.join(halves)}Z"
+    corners = "L".join(f"{_number(x)} {_number(y)}" for x, y in scale.places(part))
+    return f"M{corners}Z" if shape.kind == "polygon" else f"M{corners}"
 
 
 def _svg_label(shape: Shape, scale: _Scale) -> str:
     (corners,) = shape.parts
-    places = scale.places(corners)
-    left, top = min(x for x, _ in places), min(y for _, y in places)
-    right, bottom = max(x for x, _ in places), max(y for _, y in places)
-    size = _size_of(shape, scale.drawing) * scale.each
-    is_name = _has_halo(shape)
-    x, anchor = (
-        ((left + right) / 2, "middle") if shape.role in ("name", "point") else (left, "start")
-    )
-    halo = ""
-    if is_name:
+    left, top, right, bottom = scale.box(corners)
+    size = (bottom - top) / len(shape.text) / LINE_HEIGHT
+    style, halo = shape.style, ""
+    if style.halo is not None:
         halo = (
             f'<rect x="{_number(left)}" y="{_number(top)}" width="{_number(right - left)}"'
-            f' height="{_number(bottom - top)}" fill="{_css(colours.FIELD)}"'
+            f' height="{_number(bottom - top)}" fill="{_css(style.halo)}"'
             f' fill-opacity="{_HALO}"/>'
         )
+    x = {"start": left, "middle": (left + right) / 2, "end": right}[style.align]
     spans = "".join(
         f'<tspan x="{_number(x)}" y="{_number(top + (k + 0.82) * size * LINE_HEIGHT)}">'
         f"{escape(line)}</tspan>"
@@ -237,7 +159,7 @@ def _svg_label(shape: Shape, scale: _Scale) -> str:
     )
     return (
         f'<g {_svg_attributes(shape)}>{_svg_note(shape)}{halo}<text font-size="{_number(size)}"'
-        f' text-anchor="{anchor}" fill="{_css(_ink_of(shape))}">{spans}</text></g>'
+        f' text-anchor="{style.align}" fill="{_css(style.fill)}">{spans}</text></g>'
     )
 
 
@@ -254,51 +176,56 @@ def to_image(drawing: Drawing, width: int = IMAGE_WIDTH) -> "Image":
     Raises:
         ImportError: there is no Pillow.
     """
-    from wfb_gym.render.canvas import Box, Canvas
+    try:
+        from PIL import Image, ImageDraw
+    except ImportError as error:
+        raise ImportError('pictures need Pillow: pip install "wfb-gym[render]"') from error
 
     scale, fine = _scaled(drawing, width), _scaled(drawing, width * _SMOOTH)
-    large = Canvas(*fine.size, colours.PAPER)
+    large = Image.new("RGB", (_SMOOTH * scale.size[0], _SMOOTH * scale.size[1]), colours.PAPER)
+    solid, mixing = ImageDraw.Draw(large), ImageDraw.Draw(large, "RGBA")
     for shape in drawing.shapes:
         if shape.kind != "label":
-            _draw_path(large, shape, fine)
-    canvas = large.shrunk(*scale.size)
+            _draw_shape(solid if shape.style.opacity >= 1 else mixing, shape, fine)
+    image = large.reduce(_SMOOTH)
+    mixing = ImageDraw.Draw(image, "RGBA")
     for shape in drawing.shapes:
         if shape.kind == "label":
-            (corners,) = shape.parts
-            places = scale.places(corners)
-            xs, ys = sorted(x for x, _ in places), sorted(y for _, y in places)
-            box = Box(round(xs[0]), round(ys[0]), round(xs[-1]), round(ys[-1]))
-            if _has_halo(shape):
-                canvas.tint(box, colours.FIELD, _HALO)
-            step = (ys[-1] - ys[0]) / len(shape.text)
-            for k, line in enumerate(shape.text):
-                row = box._replace(
-                    top=round(ys[0] + k * step), bottom=round(ys[0] + (k + 1) * step)
-                )
-                align: Align = "centre" if shape.role in ("name", "point") else "left"
-                canvas.text(row, line, round(step / LINE_HEIGHT * 2) / 2, _ink_of(shape), align)
-    return canvas.image
+            box = scale.box(shape.parts[0])
+            if shape.style.halo is not None:
+                left, top, right, bottom = map(round, box)
+                halo = (*shape.style.halo, round(255 * _HALO))
+                mixing.rectangle((left, top, right - 1, bottom - 1), halo)
+            _draw_label(image, shape, box)
+    return image
 
 
-def _draw_path(canvas: "Canvas", shape: Shape, scale: _Scale) -> None:
-    style = style_of(shape)
-    parts = [scale.places(part) for part in shape.parts]
-    if style.fill is not None:
-        for part in parts:
-            canvas.polygon(part, style.fill, style.opacity)
-    if style.edge is None:
-        return
-    width = max(1, round(style.width * scale.tenth))
-    for part in parts:
-        line = [*part, *part[:2]] if shape.kind == "polygon" else part
-        dash = style.dashes * scale.tenth
-        for piece in _dashed(line, dash) if dash else [line]:
-            canvas.line(piece, style.edge, width)
+def _draw_shape(draw: Any, shape: Shape, scale: _Scale) -> None:
+    style, fill = shape.style, shape.style.fill
+    if fill is not None and style.opacity < 1:
+        fill = (*fill, round(255 * style.opacity))  # type: ignore[assignment]
+    width = max(1, round(style.width * scale.stroke))
+    for part in shape.parts:
+        left, top, right, bottom = scale.box(part)
+        within = left, top, max(left, right - 1), max(top, bottom - 1)
+        if shape.kind == "ellipse":
+            draw.ellipse(within, fill, style.edge, width)
+            continue
+        places = [(x - 0.5, y - 0.5) for x, y in scale.places(part)]  # of the middles of pixels
+        is_upright = len(part) == 4 and all(len(set(each)) == 2 for each in zip(*part, strict=True))
+        if fill is not None and is_upright:
+            draw.rectangle(tuple(map(round, within)), fill)
+        elif fill is not None:
+            draw.polygon(places, fill)
+        if style.edge is not None:
+            line = [*places, *places[:2]] if shape.kind == "polygon" else places
+            dash = style.dashes * scale.stroke
+            for piece in _dashed(line, dash) if dash else [line]:
+                if len(piece) > 1:
+                    draw.line(piece, style.edge, width, joint="curve")
 
 
-def _dashed(
-    line: Sequence[tuple[float, float]], dash: float
-) -> Iterator[list[tuple[float, float]]]:
+def _dashed(line: Sequence[Point], dash: float) -> Iterator[list[Point]]:
     """Yield the dashes of a line, with gaps as long between them."""
     done, dashes = 0.0, [[line[0]]]
     for (x0, y0), (x1, y1) in itertools.pairwise(line):
@@ -312,3 +239,69 @@ def _dashed(
                 done = 0.0
                 dashes.append([dashes[-1][-1]])
     yield from dashes[::2]
+
+
+# --- words of an image ---------------------------------------------------------------------
+
+_SPACE = 0.3
+"""Width of a space, of the size of the letters: the font's own would hardly part small digits."""
+_REPLACEMENTS = {"–": "-", "—": "-", "…": "...", "×": "x", "−": "-", "ß": "ss", "æ": "ae", "ø": "o"}  # noqa: RUF001
+"""For characters that Pillow's own font lacks."""
+
+
+def to_ascii(words: str) -> str:
+    """Spell words in Pillow's own font: accents go, what it lacks becomes "?"."""
+    if words.isascii():
+        return words
+    words = "".join(_REPLACEMENTS.get(each, each) for each in words)
+    apart = unicodedata.normalize("NFKD", words)
+    return "".join(
+        each if each.isascii() else "?" for each in apart if not unicodedata.combining(each)
+    )
+
+
+def _draw_label(image: "Image", shape: Shape, box: tuple[float, float, float, float]) -> None:
+    """Write the lines of a label, each as large as its share of the box allows."""
+    left, top, right, bottom = box
+    step = (bottom - top) / len(shape.text)
+    for number, line in enumerate(shape.text):
+        words, size = to_ascii(line), round(step / LINE_HEIGHT * 2) / 2
+        width = image_text_width(words, size)
+        if width > right - left:
+            size = max(1.0, int(size * (right - left) / width * 2) / 2)
+            width = image_text_width(words, size)
+        mask, beside, above = _mask(words, size)
+        share = {"start": 0.0, "middle": 0.5, "end": 1.0}[shape.style.align]
+        x = round(left + (right - left - width) * share) + beside
+        y = round(top + (number + 0.5) * step) + above
+        image.paste(shape.style.fill or colours.INK, (x, y), mask)
+
+
+@lru_cache(maxsize=64)
+def _font(size: float) -> Any:
+    from PIL import ImageFont
+
+    return ImageFont.load_default(size)
+
+
+@lru_cache(maxsize=16384)
+def image_text_width(words: str, size: float) -> float:
+    """Return the pixels that ASCII words of a size take in an image."""
+    font, apart = _font(size), words.split(" ")
+    return float(sum(map(font.getlength, apart))) + (len(apart) - 1) * round(size * _SPACE)
+
+
+@lru_cache(maxsize=4096)
+def _mask(words: str, size: float) -> tuple["Image", int, int]:
+    """Return words as a mask, and its place from their left end and the middle of their height."""
+    from PIL import Image, ImageDraw
+
+    font = _font(size)
+    left, top, _, bottom = (int(each) for each in font.getbbox(words, anchor="lm"))
+    wide = max(1, int(image_text_width(words, size)) - left + 1)
+    mask = Image.new("L", (wide, max(1, bottom - top)))
+    draw, at = ImageDraw.Draw(mask), -float(left)
+    for word in words.split(" "):
+        draw.text((at, -top), word, 255, font, anchor="lm")
+        at += font.getlength(word) + round(size * _SPACE)
+    return mask, left, top

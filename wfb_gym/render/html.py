@@ -1,7 +1,7 @@
 """A position in HTML: dice, spells, items, units, choices and odds, as fragments of a page.
 
 The web UI and the review in one file show these. The templates are in `templates`, the style sheets
-and the script in `static`; a page has `SYMBOLS` and "fragments.css" once, and the fragments in an
+and scripts in `static`. A page has `symbols_html` and "fragments.css" once, and the fragments in an
 element of the class ``wfb``. Every name is escaped. Needs ``pip install "wfb-gym[html]"``.
 """
 

@@ -5,6 +5,7 @@ font is loaded: letters are taken to be as wide as those of common sans-serif fo
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -57,7 +58,12 @@ class Placed(NamedTuple):
 
 def text_width(words: str, size: float) -> float:
     """Return how wide words are, in letters of a size; rather more than less."""
-    return size * sum(_WIDTHS.get(each, _WIDTH) for each in words)
+    return size * _width_of(words)
+
+
+@lru_cache(maxsize=16384)
+def _width_of(words: str) -> float:
+    return sum(_WIDTHS.get(each, _WIDTH) for each in words)
 
 
 def fill_lines(words: str, size: float, wide: float) -> tuple[str, ...]:

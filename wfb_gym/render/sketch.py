@@ -1,0 +1,139 @@
+"""Boxes, words and dice of a page, as shapes of a drawing.
+
+Lengths are those of the page. Words stay within the box that they are given: they shrink, and only
+what is still too long is cut with three dots. Nothing here knows the game.
+"""
+
+from collections.abc import Sequence
+from math import cos, pi, sin
+
+from wfb_gym.render import colours
+from wfb_gym.render.colours import Colour
+from wfb_gym.render.dice import PIPS
+from wfb_gym.render.labels import LINE_HEIGHT, fill_lines, shorten, text_width
+from wfb_gym.render.shapes import Align, Extent, Kind, Points, Shape, Style
+
+LEADING = 1.3
+"""From one line of a paragraph to the next, of the size of the letters."""
+_LEAST_SHRINK = 0.72
+"""Words shrink to this share of their size before they are cut."""
+_ALIGNS: dict[Align, float] = {"start": 0.0, "middle": 0.5, "end": 1.0}
+
+
+class Sketch:
+    """A page that is being drawn.
+
+    Attributes:
+        shapes: from the back to the front; words stand before all others.
+    """
+
+    def __init__(self) -> None:
+        self.shapes: list[Shape] = []
+
+    def fill(
+        self, box: Extent, colour: Colour | None, edge: Colour | None = None, width: float = 1.0
+    ) -> None:
+        """Fill a rectangle, with an edge inside it; without a colour draw only the edge."""
+        if box.width > 0 and box.height > 0:
+            if edge is not None:
+                box = box.grown(-width / 2)
+            self._add("box", "polygon", box.corners, Style(colour, edge, width))
+
+    def strike(self, box: Extent, colour: Colour) -> None:
+        """Draw a line through the middle of a box."""
+        y = box.middle[1]
+        self._add("box", "line", ((box.left, y), (box.right, y)), Style(edge=colour, width=1))
+
+    def dot(self, box: Extent, left: float, size: float, colour: Colour, filled: bool) -> None:
+        """Draw a disc, or a circle, in the middle of a box's height."""
+        place = _square(box, left, size).grown(-size / 18)
+        style = Style(colour if filled else None, colour, size / 9)
+        self._add("disc", "ellipse", place.corners, style)
+
+    def die(
+        self, box: Extent, left: float, size: float, face: int, body: Colour, ink: Colour
+    ) -> None:
+        """Draw a die in the middle of a box's height; face 0 is one that has not been thrown."""
+        edge = max(1.0, size / 24)
+        place = _square(box, left, size)
+        outline = _rounded(place.grown(-edge / 2), size / 5)
+        self._add("die", "polygon", outline, Style(body, ink, edge))
+        for x, y in PIPS.get(face, ()):
+            middle = Extent(*(place.left + x * size, place.top - y * size) * 2)
+            self._add("pip", "ellipse", middle.grown(size / 11).corners, Style(ink))
+
+    def unthrown(self, box: Extent, dice: int, colour: Colour, most: float) -> None:
+        """Draw dice that have not been thrown, from the left, as large as there is room."""
+        step = min(most + max(2, most / 6), box.width / max(1, dice))
+        size = min(most, box.height, step - max(1, step / 8))
+        for number in range(dice):
+            self.die(box, box.left + number * step, size, 0, colour, colours.WHITE)
+
+    def write(
+        self, box: Extent, words: str, size: float, colour: Colour, align: Align = "start"
+    ) -> Extent:
+        """Write words in the middle of a box's height, smaller if need be; return what they cover.
+
+        Args:
+            box: where they stay.
+            words: one line.
+            size: height of the letters, if the words fit.
+            colour: of the letters.
+            align: "start", "middle" or "end".
+        """
+        if not words or box.width <= 0:
+            return box._replace(right=box.left)
+        wide = text_width(words, size)
+        if wide > box.width + 1e-6:
+            size *= max(_LEAST_SHRINK, box.width / wide * (1 - 1e-9))
+            words = shorten(words, size, box.width)
+            wide = min(text_width(words, size), box.width)
+        y, half = box.middle[1], size * LINE_HEIGHT / 2
+        row = box._replace(bottom=y - half, top=y + half)
+        style = Style(colour, align=align)
+        self._add("words", "label", row.corners, style, (words,))
+        left = box.left + (box.width - wide) * _ALIGNS[align]
+        return row._replace(left=left, right=left + wide)
+
+    def write_lines(self, box: Extent, lines: Sequence[str], size: float, colour: Colour) -> float:
+        """Write lines from a box's top on; return the height that they take."""
+        for number, line in enumerate(lines):
+            self.write(box.row(number * size * LEADING, size * LEADING), line, size, colour)
+        return len(lines) * size * LEADING
+
+    def _add(
+        self, role: str, kind: Kind, part: Points, style: Style, text: tuple[str, ...] = ()
+    ) -> None:
+        self.shapes.append(Shape(role, kind, (part,), text=text, style=style))
+
+
+def fit_lines(
+    words: str, sizes: Sequence[float], width: float, height: float
+) -> tuple[float, tuple[str, ...]]:
+    """Break words into lines in the first of the sizes in which they fit, or cut them in the last.
+
+    Returns:
+        The size, and the lines.
+    """
+    for size in sizes:
+        most = max(1, int(height / (size * LEADING) + 1e-6))
+        lines = fill_lines(words, size, width)
+        if len(lines) <= most:
+            return size, lines
+    rest = " ".join(lines[most - 1 :])
+    return size, (*lines[: most - 1], shorten(rest, size, width))
+
+
+def _square(box: Extent, left: float, size: float) -> Extent:
+    y = box.middle[1]
+    return Extent(left, y - size / 2, left + size, y + size / 2)
+
+
+def _rounded(box: Extent, radius: float) -> Points:
+    """Return the outline of a rectangle with rounded corners."""
+    inner = box.grown(-radius)
+    corners = zip(inner.corners, (1.0, 0.5, 0.0, 1.5), strict=True)
+    angles = [
+        (corner, pi * (start + step / 8)) for corner, start in corners for step in (4, 3, 2, 1, 0)
+    ]
+    return tuple((x + radius * cos(angle), y + radius * sin(angle)) for (x, y), angle in angles)
