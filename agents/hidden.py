@@ -35,7 +35,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from rich.table import Table
 
 from agents.compare import CURVES, TEXT_COLUMNS, TITLE, compare_rows
 from agents.figures import draw_comparison
@@ -232,9 +231,9 @@ def results_of(done: experiment.Run[Settings, Run]) -> Results:
     )
 
 
-def player_rows(results: Results) -> list[list[str]]:
-    """Return the rows of players that do not learn, for the table of `compare_rows`."""
-    rows = []
+def rows_of(results: Results) -> list[list[str]]:
+    """Return the table of `compare_rows`, with the players that do not learn."""
+    rows = compare_rows(results["trainings"])
     for name, scores in results["players"].items():
         for seat, score in scores.items():
             cell = "" if score is None else f"{score:.1f}"
@@ -251,12 +250,6 @@ def check(settings: Settings, _: Collection[str]) -> Settings:
         raise ValueError(f"--scenario: {error}") from None
     torch.set_num_threads(1)
     return settings
-
-
-def table(results: Results) -> Table:
-    """Return the table of learners and of players that do not learn."""
-    rows = [*compare_rows(results["trainings"]), *player_rows(results)]
-    return common.text_table(rows, TITLE, TEXT_COLUMNS)
 
 
 EXPERIMENT = Experiment(
@@ -280,7 +273,7 @@ EXPERIMENT = Experiment(
     run_part=run_part,
     name_of=lambda line: str(Run(*line["run"])),
     results=results_of,
-    tables=lambda results: [table(results)],
+    tables=lambda results: [common.text_table(rows_of(results), TITLE, TEXT_COLUMNS)],
     figures=lambda results, out: draw_comparison(results, out / CURVES),
 )
 main = EXPERIMENT.main

@@ -15,6 +15,8 @@ from stable_baselines3 import PPO
 from experiments import leaderboard
 from experiments.common import FAILED, INTERRUPTED
 from experiments.leaderboards import page, protocol
+from experiments.leaderboards import settings as leaderboard_settings
+from experiments.leaderboards.grading import keep_model
 from experiments.leaderboards.protocol import (
     POOL,
     PRESETS,
