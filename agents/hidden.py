@@ -38,9 +38,8 @@ from numpy.typing import NDArray
 
 from agents.compare import CURVES, TEXT_COLUMNS, TITLE, compare_rows
 from agents.figures import draw_comparison
-from agents.self_play.learner import Learner
 from agents.self_play.settings import Settings as Training
-from agents.self_play.trainer import Trainer
+from agents.train_fast import Learner, Trainer
 from experiments import common, experiment
 from experiments.experiment import Experiment, Line, Results
 from wfb_gym import solver

@@ -15,9 +15,8 @@ from typing import Any
 import torch
 
 from agents.self_play.processes import ProcessGroup, process_group
-from agents.self_play.settings import Settings
-from agents.self_play.trainer import Trainer
-from agents.train_fast import QUICK, worker_loop
+from agents.self_play.settings import QUICK, Settings
+from agents.train_fast import Trainer, worker_loop
 
 BOOKKEEPING = "bookkeeping"
 """What no other part takes: advantages, batches of decisions, the archive."""

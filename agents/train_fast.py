@@ -5,406 +5,393 @@
     python -m agents.train_fast --scenario storm-council --steps 30000000 --width 256
     python -m agents.train_fast --scenario generated-phase --steps 100000000 --shape entities
 
-Proximal policy optimisation (Schulman et al. 2017), with what this game asks for:
+Proximal policy optimisation (Schulman et al. 2017). The learner of a seat, rollouts, advantages,
+updates and the training loop are in this file, in this order. Additions for this game:
 
-- Both seats learn from the same battles, each with a network of its own, so that no opponent has
-  to be chosen and no decision is wasted.
-- A policy that learns against one way to play is weak where that way never leads, and the exact
-  score punishes that. So in part of the battles a seat explores: it acts at random with a
-  probability (epsilon) that is drawn for each battle. What follows a random action counts for the
-  decisions before it by the critic's value alone, so that no policy counts on mistakes.
-- A random action that came out well is reinforced, however unlikely the policy made it: a policy
-  that is sure of the wrong action would hardly find out from its own samples.
-- Some battles begin at a position of an archive that stores each position once, however rare, so
-  that positions reached only by an exploiting opponent are learned too (exploring starts, Sutton
-  and Barto 2018, section 5.3).
-- The entropy bonus is large at first and small in the end (a geometric schedule): an early greedy
-  policy stops exploring.
-- Battles end by themselves and points are not discounted: gamma is 1 unless one says otherwise.
+- Both seats learn from the same battles, each with its own network. No opponent has to be chosen.
+- The exact score punishes a policy that is weak where its usual opponent never leads. Therefore
+  seats explore in part of the battles: they act at random with a probability (epsilon) that is
+  drawn for each battle. What follows a random action counts for earlier decisions by the critic's
+  value only, so no policy relies on mistakes.
+- A random action with a good result is reinforced even if the policy gives it a low probability.
+  Samples of the policy would hardly ever correct a policy that is sure of a wrong action.
+- Some battles begin at a position of an archive that stores each position once, so that both seats
+  also learn positions that only an exploiting opponent reaches (exploring starts, Sutton and Barto
+  2018, section 5.3).
+- The entropy bonus falls geometrically: an early greedy policy stops exploring.
+- Battles end by themselves, and gamma is 1 by default.
 
-It ends after a number of decisions, and nothing in it depends on time, load or cores: with the same
-seed and as many --workers a machine gives the same networks again, to the byte.
+A run ends after --steps decisions. Time, load and the number of cores change nothing: the same
+seed and --workers give the same networks on a machine, to the byte.
 
-Writes into the run's folder: caster.npz and dispeller.npz (`wfb_gym.players.learned.NetworkAgent`
-plays them), results.json, curve.png, and until it is finished a checkpoint, from which --resume
-goes on with the settings that it was begun with. Where the scenario can be solved, the network of
-either seat is kept that had the best exact score, and policy.png shows what the caster casts and
-the points that it gives away; elsewhere the last network is kept, and its points per battle against
-the scripted players are reported. Several runs have a folder each, of consecutive seeds; with
---resume, those that are finished are not repeated.
+The run's folder gets caster.npz and dispeller.npz (`wfb_gym.players.learned.NetworkAgent` plays
+them), results.json, curve.png and, until the run is finished, a checkpoint for --resume, which
+needs the same settings. If the scenario can be solved, the run keeps each seat's network with the
+best exact score, and policy.png shows the caster's choices and the points that they give away.
+Otherwise it keeps the last networks and reports points per battle against the scripted players.
+Several runs have consecutive seeds and a folder each; --resume does not repeat finished ones.
 """
 
-import math
 import sys
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import Tensor
 
 from agents.checkpoints import NAME as CHECKPOINT
-from agents.checkpoints import delete_checkpoint, has_checkpoint, load_checkpoint
-from agents.common import (
-    DeferredInterrupt,
-    check_trainable,
-    graded_scenario,
-    is_generated,
-    load_solutions,
-    report,
-)
-from agents.figures import draw_policy, draw_scores
-from agents.run_folder import (
-    OVERWRITE,
-    check_same_settings,
-    is_finished,
-    occupy,
-    read_results,
-    refuse_other_settings,
-    refuse_unfinished,
-    resume_hint,
-    run_command,
-    write_or_warn,
-)
+from agents.checkpoints import load_checkpoint
+from agents.common import DeferredInterrupt
+from agents.run_folder import write_or_warn
+from agents.self_play.archive import PositionArchive
+from agents.self_play.grading import Best, evaluate
 from agents.self_play.processes import ProcessGroup, process_group
+from agents.self_play.runs import run_from_command_line
 from agents.self_play.settings import Settings
-from agents.self_play.trainer import Trainer, check_checkpoint
+from agents.self_play.trainer_state import restore_trainer, save_trainer
 from experiments import common
-from wfb_gym import solver
-from wfb_gym.envs.self_play import SelfPlayBatch
-from wfb_gym.opponents.scripted import RULE_BASED
-from wfb_gym.players.network import save_network
-from wfb_gym.seats import SEATS
+from wfb_gym.encoding.layout import layout
+from wfb_gym.envs.self_play import Decisions, SelfPlayBatch
+from wfb_gym.players.learned import NetworkAgent
+from wfb_gym.players.network import PolicyNetwork
+from wfb_gym.solver import Solution
 
-MODULE = "agents.train_fast"
-QUICK = {
-    "steps": 4096, "num_envs": 64, "rollout": 8, "batch_size": 128, "evaluations": 2, "width": 32,
-    "workers": 1,
-}  # fmt: skip
-POSITIVE = (
-    "steps", "runs", "num_envs", "rollout", "batch_size", "epochs", "width", "evaluations",
-    "workers", "exact_bytes", "archive_capacity",
-)  # fmt: skip
-BOUNDS = (
-    ("seed", 0, math.inf),
-    ("learning_rate", 0.0, math.inf),
-    ("gamma", 0.0, 1.0),
-    ("gae_lambda", 0.0, 1.0),
-    ("clip_range", 0.0, math.inf),
-    ("entropy_coefficient", 0.0, math.inf),
-    ("final_entropy_coefficient", 0.0, math.inf),
-    ("exploration", 0.0, 1.0),
-    ("exploration_weight", 0.0, math.inf),
-    ("exploring_starts", 0.0, 1.0),
-    ("max_grad_norm", 0.0, math.inf),
-    ("checkpoint_seconds", 0.0, math.inf),
-)
-"""The least and the most of settings."""
-CURVE, POLICY = "curve.png", "policy.png"
-"""Pictures of a run's folder."""
-LARGE = (
-    "--scenario grand-conclave --steps 42000000 --width 192 --evaluations 2 "
-    "--exact-bytes 4294967296"
-)
-"""Arguments that train in a larger duel."""
-BATTLES = 1024
-"""Battles against each scripted player, where there is no exact score."""
+MIN_LOG_PROB = -5.0
+"""A bad exploratory action at or below this log-probability is not pushed down any further."""
+TRAINING_SEED, SEED_SPACING = 3_000_000_000, 1_000_000
+"""Seed of the first run's dice, and the distance to the next run's, so that no two share dice."""
 
 
-def exact_scores(trainer: Trainer, solutions: Collection[solver.Solution]) -> dict[str, float]:
-    """Normalised score of either seat: the median over the solved scenarios.
+class Choices(NamedTuple):
+    """A seat's actions in one step of a rollout, at its k decisions."""
 
-    A seat has none where no scenario is solved, or where its decisions change nothing.
+    members: NDArray[np.int64]  # (k,): the battles
+    inputs: Tensor  # encoded observations, float32 (k, size)
+    masks: Tensor  # legal actions, bool (k, actions)
+    actions: Tensor  # int64 (k,)
+    log_probs: Tensor  # of the actions under the policy, float32 (k,)
+    values: Tensor  # critic's values, as shares of the greatest worth of a spell, float32 (k,)
+    exploratory: Tensor  # bool (k,): drawn uniformly instead of from the policy
+
+
+class Batch(NamedTuple):
+    """Decisions to learn from: columns of `Choices`, with advantages and returns."""
+
+    inputs: Tensor
+    masks: Tensor
+    actions: Tensor
+    log_probs: Tensor
+    exploratory: Tensor
+    advantages: Tensor  # float32 (k,)
+    returns: Tensor  # targets of the critic, float32 (k,)
+
+
+class Learner:
+    """The learner of one seat. Its copies in all processes stay equal: they share gradients."""
+
+    def __init__(
+        self, seat: int, battles: SelfPlayBatch, settings: Settings, group: ProcessGroup
+    ) -> None:
+        self.seat, self.settings, self.group = seat, settings, group
+        view = battles.views[seat]
+        self.network = PolicyNetwork(view.limits, settings.shape, settings.width)
+        self.ignored = torch.zeros(0, dtype=torch.long)  # observed numbers, with --features raw
+        if settings.features == "raw":
+            promised = [k for k, each in enumerate(layout(view.limits).fields) if each.promise]
+            self.ignored = torch.tensor(promised, dtype=torch.long)
+            self._input_weights().data[:, self.ignored] = 0.0
+        parameters = list(self.network.parameters())
+        sizes = [parameter.numel() for parameter in parameters]
+        self.gradient = torch.zeros(sum(sizes))
+        for parameter, part in zip(parameters, self.gradient.split(sizes), strict=True):
+            parameter.grad = part.view_as(parameter)  # so that one all_reduce takes all of them
+        self.optimiser = torch.optim.Adam(
+            parameters, settings.learning_rate, betas=(0.9, 0.99), eps=1e-5, fused=True
+        )
+        self.rng = np.random.default_rng([settings.seed, seat, group.rank])
+        self.torch_rng = torch.Generator().manual_seed(
+            (settings.seed * group.count + group.rank) * 2 + seat
+        )
+        static = torch.from_numpy(view.static)
+        self.worth = 100.0 * self.network.greatest_worth(static).numpy()  # points, by scenario
+        general = battles.redraw or len(battles.scenarios) > 1
+        self.agent = NetworkAgent(self.network, seat, general=general)
+
+    def _input_weights(self) -> Any:
+        """Return the first weights of a flat network, (width, inputs)."""
+        return self.network.body.trunk[0].weight  # type: ignore[union-attr, index]
+
+    def choose(
+        self, decisions: Decisions, epsilon: NDArray[np.float64], from_archive: NDArray[np.bool_]
+    ) -> Choices:
+        """Choose actions, at random with the probability `epsilon` of each battle.
+
+        The first action after a start at a position of the archive is random in half of the cases.
+        """
+        members = decisions.members
+        masks = torch.from_numpy(decisions.masks)
+        with torch.no_grad():
+            inputs = self.network.encode(torch.from_numpy(decisions.observations))
+            log_probs, values = self.network.evaluate(inputs, masks)
+            uniform = torch.rand(log_probs.shape, generator=self.torch_rng)
+            explores = self.rng.random(len(members)) < epsilon[members]
+            explores |= from_archive[members] & (self.rng.random(len(members)) < 0.5)
+            exploratory = torch.from_numpy(explores)
+            sampled = torch.where(exploratory[:, None], masks.float().log(), log_probs)
+            # the argmax after adding Gumbel noise is a sample
+            actions = (sampled - (-uniform.clamp_min(1e-20).log()).log()).argmax(1)
+            chosen = log_probs.gather(1, actions[:, None])[:, 0]
+        return Choices(members, inputs, masks, actions, chosen, values, exploratory)
+
+    def learn(self, batch: Batch, progress: float) -> int:
+        """Take the gradient steps of an update; returns the decisions of all processes."""
+        settings = self.settings
+        size = len(batch.advantages)
+        advantages = batch.advantages.double()
+        moments = [advantages.new_tensor(size), advantages.sum(), advantages.square().sum()]
+        count, total, squares = self.group.all_reduce(torch.stack(moments)).tolist()
+        if count < 2:
+            return 0
+        deviation = np.sqrt(max(0.0, squares / count - (total / count) ** 2)) + 1e-8
+        batch = batch._replace(advantages=batch.advantages / deviation)
+        self.optimiser.param_groups[0]["lr"] = settings.learning_rate * max(0.01, 1.0 - progress)
+        steps = max(1, round(count / settings.batch_size))
+        for _ in range(settings.epochs):
+            order = torch.randperm(size, generator=self.torch_rng)
+            columns = [column.index_select(0, order).tensor_split(steps) for column in batch]
+            for minibatch in map(Batch._make, zip(*columns, strict=True)):
+                self.gradient.zero_()
+                (self._loss(minibatch, progress) * (steps / count)).backward()
+                if len(self.ignored):
+                    self._input_weights().grad[:, self.ignored] = 0.0  # so they stay 0
+                self.group.all_reduce(self.gradient)
+                norm = self.gradient.norm()
+                self.gradient.mul_((settings.max_grad_norm / norm).clamp_max(1.0))
+                self.optimiser.step()
+        return int(count)
+
+    def _loss(self, batch: Batch, progress: float) -> Tensor:
+        """Return the PPO loss, summed over decisions."""
+        settings = self.settings
+        all_log_probs, values = self.network.evaluate(batch.inputs, batch.masks)
+        log_probs = all_log_probs.gather(1, batch.actions[:, None])[:, 0]
+        ratio = (log_probs - batch.log_probs).exp()
+        clipped = ratio.clamp(1.0 - settings.clip_range, 1.0 + settings.clip_range)
+        own = ~batch.exploratory
+        advantages = batch.advantages
+        policy_loss = -(torch.min(ratio * advantages, clipped * advantages) * own).sum()
+        # The ratio means nothing for an action that another distribution drew. A good one is
+        # reinforced; a bad one becomes less likely unless it is unlikely already.
+        counts = (advantages > 0.0) | (log_probs.detach() > MIN_LOG_PROB)
+        explored = (advantages * log_probs * (batch.exploratory & counts)).sum()
+        policy_loss = policy_loss - settings.exploration_weight * explored
+        value_loss = ((values - batch.returns).square() * own).sum()
+        entropy = -(all_log_probs.exp() * all_log_probs.masked_fill(~batch.masks, 0.0)).sum()
+        coefficient = settings.entropy_coefficient
+        if coefficient > 0.0:
+            coefficient *= (settings.final_entropy_coefficient / coefficient) ** progress
+        return policy_loss + 0.5 * value_loss - coefficient * entropy
+
+
+class Rollout(NamedTuple):
+    """Some steps of n battles, from the first army's point of view."""
+
+    values: NDArray[np.float32]  # (steps + 1, n): of the positions
+    rewards: NDArray[np.float32]  # (steps, n): until the next position
+    ended: NDArray[np.bool_]  # (steps, n): whether the battle ended before the next position
+    on_policy: NDArray[np.bool_]  # (steps + 1, n): whether the action was the policy's own
+    choices: tuple[list[tuple[int, Choices]], list[tuple[int, Choices]]]  # by seat, with steps
+
+
+def compute_advantages(
+    rollout: Rollout, gae_lambda: float, gamma: float = 1.0
+) -> NDArray[np.float32]:
+    """Return the generalised advantage estimates (GAE) of the first army, (steps, n).
+
+    Before an exploratory action the critic's value replaces the rest of the estimate, as lambda 0
+    does everywhere: the result of such an action says nothing about earlier decisions.
     """
-    scores: dict[str, float] = {}
-    for seat, learner in zip(SEATS, trainer.learners, strict=True):
-        found = [solver.normalised_score(one, learner.agent, seat).score for one in solutions]
-        known = [score for score in found if score is not None]
-        if known:
-            scores[seat] = float(np.median(known))
-    return scores
+    values, rewards = rollout.values, rollout.rewards
+    advantages = np.zeros_like(rewards)
+    later = np.zeros(rewards.shape[1], np.float32)
+    for step in range(len(rewards) - 1, -1, -1):
+        goes_on = ~rollout.ended[step]
+        error = rewards[step] + gamma * np.where(goes_on, values[step + 1], 0.0) - values[step]
+        counts = goes_on & rollout.on_policy[step + 1]
+        later = error + gamma * gae_lambda * np.where(counts, later, 0.0)
+        advantages[step] = later
+    return advantages
 
 
-def points_per_battle(trainer: Trainer) -> dict[str, dict[str, Any]]:
-    """Mean points of either seat against every scripted player."""
-    from agents.evaluation import EVALUATION_SEED, Grader  # brings Stable-Baselines3
+def concatenate_choices(
+    choices: Sequence[tuple[int, Choices]],
+    advantages: NDArray[np.float32],
+    returns: NDArray[np.float32],
+) -> Batch:
+    """Return a seat's decisions with more than one legal action; advantages are (steps, n)."""
+    parts = []
+    for step, chosen in choices:
+        rows = chosen.masks.sum(1) > 1
+        members = chosen.members[rows.numpy()]
+        known = (chosen.inputs, chosen.masks, chosen.actions, chosen.log_probs, chosen.exploratory)
+        targets = (torch.from_numpy(each[step, members]) for each in (advantages, returns))
+        parts.append(Batch(*(column[rows] for column in known), *targets))
+    return Batch(*(torch.cat(column) for column in zip(*parts, strict=True)))
 
-    played = graded_scenario(trainer.settings.scenario)
-    return {
-        seat: Grader(seat, played, RULE_BASED, {}).points(learner.agent, BATTLES, EVALUATION_SEED)
-        for seat, learner in zip(SEATS, trainer.learners, strict=True)
-    }
+
+class Trainer:
+    """One process's battles and its copies of both learners; the only process by default."""
+
+    def __init__(self, settings: Settings, group: ProcessGroup | None = None) -> None:
+        self.settings = settings
+        self.group = group = group or ProcessGroup()
+        names = settings.scenario
+        count = self.num_envs = settings.num_envs // group.count
+        played = names if len(names) > 1 else names[0]
+        self.battles = SelfPlayBatch(count, played, history=settings.history)
+        torch.manual_seed(settings.seed)  # the same networks in all processes
+        self.learners = tuple(Learner(seat, self.battles, settings, group) for seat in range(2))
+        self.rng = np.random.default_rng([settings.seed, 2, group.rank])
+        self.epsilon = np.zeros((2, count))
+        self.from_archive = np.zeros(count, np.bool_)
+        capacity = settings.archive_capacity // group.count
+        self.archive = PositionArchive(capacity, (settings.seed, group.rank))
+        self.frames = 0  # decisions played by all processes
+        self.learned = 0  # those learned from, which had more than one legal action
+        self.seconds = 0.0  # of learning so far
+        self.curve: list[dict[str, Any]] = []  # points of the learning curve so far
+        self.best: dict[str, Best] = {}  # by seat, where there are exact scores
+        seed = TRAINING_SEED + SEED_SPACING * settings.seed + count * group.rank
+        self.decisions = self.battles.reset(seed)
+        self._draw_epsilon(np.ones(count, np.bool_))
+
+    @property
+    def progress(self) -> float:
+        """Share of the training that is over, 0 to 1."""
+        return min(1.0, self.frames / self.settings.steps)
+
+    def update(self) -> None:
+        """Play a rollout and let both seats learn from it."""
+        began = time.perf_counter()
+        settings = self.settings
+        (progress,) = self.group.broadcast(self.progress)
+        rollout = self._collect_rollout()
+        advantages = compute_advantages(rollout, settings.gae_lambda, settings.gamma)
+        returns = advantages + rollout.values[:-1]
+        for learner, choices, sign in zip(self.learners, rollout.choices, (1.0, -1.0), strict=True):
+            batch = concatenate_choices(choices, sign * advantages, sign * returns)
+            self.learned += learner.learn(batch, progress)
+        self.frames += settings.rollout * self.num_envs * self.group.count
+        self.seconds += time.perf_counter() - began
+
+    def _collect_rollout(self) -> Rollout:
+        steps, count = self.settings.rollout, self.num_envs
+        rollout = Rollout(
+            np.zeros((steps + 1, count), np.float32),
+            np.zeros((steps, count), np.float32),
+            np.zeros((steps, count), np.bool_),
+            np.ones((steps + 1, count), np.bool_),
+            ([], []),
+        )
+        for step in range(steps + 1):
+            actions = [np.zeros(0, np.int64)] * 2
+            for seat, learner in enumerate(self.learners):
+                decisions = self.decisions[seat]
+                members = decisions.members  # the battles in which this seat decides now
+                chosen = learner.choose(decisions, self.epsilon[seat], self.from_archive)
+                values = chosen.values.numpy()
+                rollout.values[step, members] = values if seat == 0 else -values
+                if step < steps:  # the last actions are not played
+                    rollout.on_policy[step, members] = ~chosen.exploratory.numpy()
+                    rollout.choices[seat].append((step, chosen))
+                actions[seat] = chosen.actions.numpy()
+            if step < steps:
+                worth = self.learners[0].worth[self.battles.playing]
+                self.decisions = self.battles.play(*actions)
+                rollout.rewards[step] = self.battles.points / worth
+                rollout.ended[step] = self.battles.ended
+                self._draw_epsilon(self.battles.ended)
+                self._begin_at_archive()
+        return rollout
+
+    def _draw_epsilon(self, begun: NDArray[np.bool_]) -> None:
+        """Draw how often each seat explores in the battles that have just begun."""
+        count = int(begun.sum())
+        explores = self.rng.random((2, count)) < self.settings.exploration
+        self.epsilon[:, begun] = np.where(explores, self.rng.random((2, count)) ** 2, 0.0)
+
+    def _begin_at_archive(self) -> None:
+        """Move some of the battles that have just begun to positions of the archive."""
+        for decisions in self.decisions:
+            self.archive.add(decisions, self.battles)
+        begun = np.flatnonzero(self.battles.ended)
+        moved = begun[self.rng.random(len(begun)) < self.settings.exploring_starts]
+        self.from_archive[:] = False
+        self.from_archive[moved] = True
+        if len(moved):
+            self.decisions = self.battles.put(moved, *self.archive.sample(len(moved)))
 
 
-def evaluate(trainer: Trainer, solutions: Collection[solver.Solution]) -> None:
-    """Add a point to the learning curve, and keep the networks that are the best so far."""
-    point = {"seconds": round(trainer.seconds, 2), "frames": trainer.frames}
-    scores = exact_scores(trainer, solutions)
-    trainer.keep_best(scores)
-    points = {} if scores else {"points": points_per_battle(trainer)}
-    trainer.curve.append({**point, "scores": scores, **points})
+def train(
+    settings: Settings,
+    solutions: Collection[Solution],
+    checkpoint: dict[str, Any] | None,
+    interrupt: DeferredInterrupt,
+) -> Trainer:
+    """Train until all steps are taken, or Ctrl-C; leaves a checkpoint of where it ended.
+
+    Args:
+        settings: of the run.
+        solutions: of its scenarios, for exact scores; may be empty.
+        checkpoint: to go on from, or None.
+        interrupt: whether Ctrl-C was pressed.
+    """
+    with process_group(settings.workers, worker_loop, settings, checkpoint is not None) as group:
+        trainer = Trainer(settings, group)
+        if checkpoint is not None:
+            restore_trainer(trainer, checkpoint)
+            group.broadcast(0.0)
+        saved = time.monotonic()
+        with common.progress(in_percent=True) as bar:
+            task = bar.add_task("training", total=settings.steps, note="")
+            while True:
+                stop = trainer.progress >= 1.0 or interrupt.requested
+                save = stop or time.monotonic() - saved > settings.checkpoint_seconds
+                group.broadcast(save, stop)
+                if save:
+                    write_or_warn(settings.out / CHECKPOINT, lambda: save_trainer(trainer))
+                    saved = time.monotonic()
+                if stop:
+                    return trainer
+                if trainer.progress >= len(trainer.curve) / settings.evaluations:
+                    evaluate(trainer, solutions)
+                trainer.update()
+                scores = "".join(f" {k} {v:.1f}" for k, v in trainer.curve[-1]["scores"].items())
+                note = f"{trainer.frames / max(trainer.seconds, 1e-9):,.0f}/s{scores}"
+                bar.update(task, completed=min(trainer.frames, settings.steps), note=note)
 
 
 def worker_loop(group: ProcessGroup, settings: Settings, resume: bool) -> None:
-    """Do in a process of rank 1 or more what rank 0 does in `train`, as it commands."""
+    """Do in a process of rank 1 or more the same as rank 0 in `train`, on its command."""
     trainer = Trainer(settings, group)
     if resume:
         group.broadcast(0.0)  # rank 0 has checked all parts
-        trainer.set_state(load_checkpoint(settings.out))
+        restore_trainer(trainer, load_checkpoint(settings.out))
     while True:
         save, stop = group.broadcast(0.0, 0.0)
         if save:
-            trainer.save()
+            save_trainer(trainer)
         if stop:
             return
         trainer.update()
 
 
-def train(
-    trainer: Trainer, solutions: Collection[solver.Solution], interrupt: DeferredInterrupt
-) -> None:
-    """Train until all steps are taken, or Ctrl-C; leaves a checkpoint of where it ended."""
-    settings, curve = trainer.settings, trainer.curve
-    saved = time.monotonic()
-    with common.progress(in_percent=True) as bar:
-        task = bar.add_task("training", total=settings.steps, note="")
-        while True:
-            stop = trainer.progress >= 1.0 or interrupt.requested
-            save = stop or time.monotonic() - saved > settings.checkpoint_seconds
-            trainer.group.broadcast(save, stop)
-            if save:
-                write_or_warn(settings.out / CHECKPOINT, trainer.save)
-                saved = time.monotonic()
-            if stop:
-                break
-            if trainer.progress >= len(curve) / settings.evaluations:
-                evaluate(trainer, solutions)
-            trainer.update()
-            scores = "".join(f" {k} {v:.1f}" for k, v in curve[-1]["scores"].items())
-            note = f"{trainer.frames / max(trainer.seconds, 1e-9):,.0f}/s{scores}"
-            bar.update(task, completed=min(trainer.frames, settings.steps), note=note)
-
-
-def run(settings: Settings, resume: bool) -> dict[str, Any]:
-    """Train with one seed, evaluate and write; returns the results.
-
-    What is finished is not trained again if it is to be resumed.
-    """
-    with occupy(settings.out):
-        if resume and is_finished(settings.out):
-            results = read_results(settings.out)
-            before, now = results.get("args", {}), common.settings_as_json(settings)
-            check_same_settings(before, now, settings.free)
-            return results
-        return _run(settings, resume and has_checkpoint(settings.out))
-
-
-def _run(settings: Settings, resume: bool) -> dict[str, Any]:
-    state = load_checkpoint(settings.out) if resume else None
-    if state is not None:
-        check_checkpoint(state, settings)
-    # before the workers start, which would wait
-    solutions = load_solutions(settings.scenario, settings.exact_bytes).values()
-    with (
-        DeferredInterrupt() as interrupt,
-        process_group(settings.workers, worker_loop, settings, resume) as group,
-    ):
-        trainer = Trainer(settings, group)
-        if state is not None:
-            trainer.set_state(state)
-            group.broadcast(0.0)
-        train(trainer, solutions, interrupt)
-    curve = trainer.curve
-    if not interrupt.requested:
-        evaluate(trainer, solutions)
-    trainer.go_back_to_best()
-    results = {
-        "args": common.settings_as_json(settings),
-        "interrupted": interrupt.requested,
-        "frames": trainer.frames,
-        "learned": trainer.learned,
-        "seconds": round(trainer.seconds, 2),
-        "frames_per_second": round(trainer.frames / max(trainer.seconds, 1e-9)),
-        "scores": {seat: best.score for seat, best in trainer.best.items()},
-        "best_after": {seat: best.frames for seat, best in trainer.best.items()},
-        "points": curve[-1].get("points", {}) if curve else {},
-        "curve": curve,
-        "versions": common.versions(),
-    }
-    for seat, learner in zip(SEATS, trainer.learners, strict=True):
-        about = {
-            "seat": learner.seat,
-            "general": learner.agent.sees_positions,
-            "scenario": ", ".join(settings.scenario),
-            "seed": settings.seed,
-            "frames": results["best_after"].get(seat, trainer.frames),
-            "score": results["scores"].get(seat),
-            "command": common.command_line(MODULE, settings),
-            "versions": results["versions"],
-        }
-        save_network(learner.network, settings.out / f"{seat}.npz", about)
-    _write_results(settings, results, [curve])
-    if interrupt.requested:
-        print(resume_hint(settings.out), file=sys.stderr)
-        return results
-    if len(solutions) == 1 == len(settings.scenario):
-        (solution,) = solutions
-        path = settings.out / POLICY
-        write_or_warn(path, lambda: draw_policy(solution, trainer.learners[0].agent, path))
-    delete_checkpoint(settings.out)  # there is nothing left to go on with
-    return results
-
-
-def settings_of_seeds(settings: Settings) -> list[Settings]:
-    """Settings of each of several runs, in folders of their own."""
-    return [
-        replace(settings, seed=seed, runs=1, out=settings.out / f"seed-{seed}")
-        for seed in range(settings.seed, settings.seed + settings.runs)
-    ]
-
-
-def run_seeds(settings: Settings, resume: bool) -> dict[str, Any]:
-    """Train with several seeds, each in a folder of its own; returns the results of all."""
-    runs: list[dict[str, Any]] = []
-    with occupy(settings.out):
-        for one in settings_of_seeds(settings):
-            runs.append(run(one, resume))
-            if runs[-1]["interrupted"]:
-                break
-        found = {seat: [one["scores"].get(seat) for one in runs] for seat in SEATS}
-        results = {
-            "args": common.settings_as_json(settings),
-            "interrupted": runs[-1]["interrupted"],
-            "frames": sum(one["frames"] for one in runs),
-            "seconds": sum(one["seconds"] for one in runs),
-            "scores": {seat: float(np.median(m)) for seat, m in found.items() if None not in m},
-            "runs": runs,
-        }
-        curves = [one["curve"] for one in runs]
-        _write_results(settings, results, curves, f", {len(runs)} seeds")
-    return results
-
-
-def _write_results(
-    settings: Settings, results: dict[str, Any], curves: Sequence[Any], seeds: str = ""
-) -> None:
-    common.write_results(settings.out, results)
-    if results["scores"]:
-        title = f"{', '.join(settings.scenario)}: self-play{seeds}"
-        path = settings.out / CURVE
-        write_or_warn(path, lambda: draw_scores(curves, title, path))
-
-
-def describe(settings: Settings, results: dict[str, Any]) -> str:
-    """What a run came to, in a few lines."""
-    scores = ", ".join(f"{seat} {score:.2f}" for seat, score in results["scores"].items())
-    median = f"median of {settings.runs} runs: " if settings.runs > 1 else ""
-    counts = f"{results['frames']:,} decisions in {results['seconds']:.1f} s"
-    lines = [f"{counts}; exact scores: {median}{scores or 'none'}"]
-    for one in results.get("runs", [results]):
-        which = f" (seed {one['args']['seed']})" if settings.runs > 1 else ""
-        for seat, points in one.get("points", {}).items():
-            means = ", ".join(f"{name} {each['mean']:+.1f}" for name, each in points.items())
-            lines.append(f"points per battle as {seat}{which}, against {means}")
-    return "\n".join(lines)
-
-
-def next_steps(settings: Settings, results: dict[str, Any]) -> str:
-    """Where a finished run's files lie, and what to do with them."""
-    out, python, (scenario, *others) = settings.out, common.interpreter(), settings.scenario
-    each = "in a folder for each seed, " if settings.runs > 1 else ""
-    first = settings_of_seeds(settings)[0].out if settings.runs > 1 else out
-    pictures = [path.name for path in (out / CURVE, first / POLICY) if path.is_file()]
-    lines = [
-        f"in {out}:",
-        f"  {each}caster.npz and dispeller.npz, the networks"
-        + (" with the best exact scores" if results["scores"] else ""),
-        f"  {common.RESULTS}, with the learning curve"
-        + (f"; pictures: {', '.join(pictures)}" if pictures else ""),
-        "next:",
-    ]
-    if not (others or is_generated(scenario)):
-        lines += [
-            f"  {python} -m wfb_gym play {scenario} --opponent {first / 'dispeller.npz'}",
-            f"  {python} -m wfb_gym advise {scenario}",
-            f"  {python} -m wfb_gym web    # the same in the browser",
-        ]
-    lines += [
-        f"  {python} -m {MODULE} --scenario orc-shaman-hunt    # another scenario",
-        f"  {python} -m {MODULE} {LARGE}    # a larger duel, in ten minutes",
-    ]
-    return "\n".join(lines)
-
-
-def usual_out(settings: Settings) -> Path:
-    """The folder of a run, or of several, for which no other is given."""
-    name = Path(settings.scenario[0]).stem.replace(":", "-")
-    return Path("runs") / f"{name}-fast{'-runs' if settings.runs > 1 else ''}"
-
-
-def check_settings(settings: Settings, resume: bool, overwrite: bool) -> None:
-    """Refuse, with a ValueError, settings that nobody can train with."""
-    for name, least, most in BOUNDS:
-        value = getattr(settings, name)
-        if not least <= value <= most:
-            bounds = f"from {least}" if most == math.inf else f"{least} to {most}"
-            raise ValueError(f"{common.flag_of(name)}: expected {bounds}, found {value}")
-    if settings.features == "raw" and settings.shape != "flat":
-        raise ValueError(
-            f"--features: expected raw for flat networks alone, found {settings.shape}"
-        )
-    if settings.history and settings.exploring_starts:
-        raise ValueError(
-            "--history: expected --exploring-starts 0 with it, as a stored position does not tell "
-            f"what went before, found {settings.exploring_starts}"
-        )
-    if settings.num_envs % settings.workers:
-        raise ValueError(f"--num-envs: expected a multiple of {settings.workers} workers")
-    check_trainable(settings.scenario)
-    names = settings.scenario
-    # Refuses what is unplayable.
-    SelfPlayBatch(len(names), names if len(names) > 1 else names[0]).reset(0)
-    if (
-        settings.runs == 1
-        and resume
-        and not (has_checkpoint(settings.out) or is_finished(settings.out))
-    ):
-        raise ValueError(f"--resume: there is no checkpoint in {settings.out}")
-    if not (resume or overwrite):
-        for one in (settings, *(settings_of_seeds(settings) if settings.runs > 1 else ())):
-            refuse_unfinished(one.out, "--resume")
-            refuse_other_settings(one.out, common.settings_as_json(one), one.free)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Train, evaluate and write; returns the exit status."""
-    settings, switches, parser = common.parse_settings(
-        Settings,
-        arguments,
-        module=MODULE,
-        description=__doc__,
-        quick=QUICK,
-        switches={"resume": "go on from the folder's checkpoint", **OVERWRITE},
-        usual_out=usual_out,
-    )
-    common.check_positive(parser, settings, POSITIVE)
-    torch.set_num_threads(1)  # there are several processes instead
-    resume = "resume" in switches
-
-    def work() -> int:
-        try:
-            check_settings(settings, resume, "overwrite" in switches)
-        except (ValueError, OSError) as error:
-            parser.error(str(error))
-        results = (run_seeds if settings.runs > 1 else run)(settings, resume)
-        text = describe(settings, results)
-        if not results["interrupted"]:
-            text += f"\n{next_steps(settings, results)}"
-        return report(results, "json" in switches, text)
-
-    return run_command(MODULE, settings.out, work)
+    """Train, evaluate and write as the command line says; returns the exit status."""
+    return run_from_command_line(train, arguments, __doc__)
 
 
 if __name__ == "__main__":

@@ -43,7 +43,6 @@ import wfb_gym
 from wfb_gym import _commands
 from wfb_gym._progress import is_terminal, printed_lines, shown_by
 from wfb_gym.cli.parser import Parser
-from wfb_gym.encoding.limits import Limits
 from wfb_gym.encoding.positions import ask_policy, reads_histories
 from wfb_gym.envs.vector import MagicPhaseVectorEnv
 from wfb_gym.envs.watching import BatchWatcher
@@ -115,7 +114,6 @@ def play(
     battles: int,
     seed: int,
     watcher: BatchWatcher | None = None,
-    limits: Limits | None = None,
 ) -> NDArray[np.float64]:
     """Play battles side by side.
 
@@ -129,7 +127,6 @@ def play(
         battles: how many.
         seed: of the first battle.
         watcher: follows the battles.
-        limits: sizes of the observations and actions; fitted to the scenario unless given.
 
     Returns:
         Points of the seat in each battle, float64 (battles,).
@@ -146,8 +143,7 @@ def play(
         num_envs=battles,
         scenario=scenario,
         opponent=opponent,
-        limits=limits,
-        history=reads_histories(player),
+        history=reads_histories(player) or reads_histories(opponent),
         autoreset_mode="Disabled",
         points_per_reward=1.0,
         strict=True,

@@ -34,6 +34,7 @@ from experiments.distances.exploiting import (
 )
 from experiments.exact import score_of
 from experiments.experiment import Experiment, Line, Results, Run
+from experiments.own_sizes import in_own_sizes
 from experiments.tournaments.matches import (
     MODELS,
     display_name,
@@ -192,7 +193,7 @@ def check_models(settings: Settings) -> None:
                 agent = make_agent(name, seed=0)
                 try:
                     common.play(
-                        agent,
+                        in_own_sizes(agent, load_scenario(scenario), seat),
                         seat=seat_name,
                         scenario=scenario,
                         opponent="random",

@@ -1,7 +1,7 @@
 """The cells of docs/lores.md that follow from data/lores.toml, so that the page cannot drift."""
 
 from wfb_gym.scenario.spells import LoreSpell, lore_spells
-from wfb_gym.transcripts.effects import effect_words, worth_words
+from wfb_gym.view.effects import effect_words, worth_words
 
 CAST_AT = {
     "enemy_unit": "enemy unit",

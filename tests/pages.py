@@ -33,7 +33,7 @@ def tables(text: str) -> list[list[list[str]]]:
         [
             [cell.strip() for cell in line.strip().strip("|").split("|")]
             for line in table.splitlines()
-            if not re.fullmatch(r"[|:-]+", line)
+            if not re.fullmatch(r"[|: -]+", line)
         ]
         for table in found
     ]

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from tests.pages import PACKAGE, ROOT, page
 from wfb_gym._records import Record
-from wfb_gym.encoding.layout import (
+from wfb_gym.encoding.fields import (
     ArmyOffsets,
     ItemOffsets,
     LayoutOffsets,

@@ -12,7 +12,6 @@ SOURCES = read_sources()
 ENUMERATIONS = find_enumerations(SOURCES)
 BY_TABLE = {
     "Cost": "engine.effects looks costs up by membership",
-    "Kept": "rows of the shares of players.search.prices",
     "Role": "annotates fields",
 }
 """Enumerations that no code compares with, and why."""

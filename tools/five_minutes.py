@@ -35,8 +35,8 @@ from wfb_gym.rules.pools import (
 )
 from wfb_gym.scenario import load_scenario
 from wfb_gym.transcripts import Event, NarratedBattle
-from wfb_gym.transcripts.decisions import describe_action
-from wfb_gym.transcripts.names import ScenarioNames
+from wfb_gym.view.decisions import describe_action
+from wfb_gym.view.names import ScenarioNames
 
 PAGE = ROOT / "docs" / "five-minutes.md"
 SCENARIO = "archmage-duel"

@@ -5,7 +5,7 @@
 
 The text comes from the docstrings of the environments' classes, section by section; a class's text
 follows that of its base classes. Numbers and tables come from the registered environments.
-docs/environments.md, which is written by hand, is the overview.
+docs/environments.md, the overview, is written by hand but for its tables of fields.
 """
 
 import ast
@@ -25,10 +25,19 @@ import wfb_gym
 from experiments.common import FAILED, markdown_table
 from wfb_gym.cli.parser import Parser
 from wfb_gym.encoding.actions import ActionCodec
+from wfb_gym.encoding.fields import (
+    ArmyOffsets,
+    ChoiceOffsets,
+    LayoutOffsets,
+    Number,
+    UnitOffsets,
+)
+from wfb_gym.encoding.layout import KINDS
 from wfb_gym.files import write_text_whole
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "environments"
+OVERVIEW = ROOT / "docs" / "environments.md"
 SECTIONS = (
     "Description",
     "Action Space",
@@ -159,12 +168,60 @@ def action_table(codec: ActionCodec, meanings: Sequence[str]) -> str:
 
 
 def field_table(fields: Sequence[Any]) -> str:
-    """Return a table of an observation's fields (`encoding.layout.Field`) with their bounds."""
+    """Return a table of an observation's fields (`encoding.fields.Field`) with their bounds."""
     rows = [
         [str(i), f"`{one.name}`", f"{one.low:g}", f"{one.high:g}", one.meaning]
         for i, one in enumerate(fields)
     ]
     return markdown_table([["Num", "Observation", "Min", "Max", "Unit"], *rows])
+
+
+PRESENT = {
+    "spells_lie_on_targets": "`targets` and `in_play`",
+    "comets_at_points": "`comet_points` of either army",
+}
+"""Limits that a number needs, where they have no name of their own among the arguments."""
+BLOCKS = {
+    "position": [("", LayoutOffsets)],
+    "armies": [
+        *((f"{kind} N ", record) for kind, record in KINDS.items()),
+        ("", ArmyOffsets),
+        ("own spell N ", ChoiceOffsets),
+    ],
+}
+"""The tables of an observation's fields, and what is numbered in each."""
+
+
+def overview_table(block: str) -> str:
+    """Return a table of the fields of any observation, with the limits that each needs."""
+    rows = [["field", "low", "high", "unit", "present"]]
+    for owner, record in BLOCKS[block]:
+        for attribute, declared in vars(record).items():
+            if isinstance(declared, Number):
+                needed = PRESENT.get(declared.when) or " or ".join(
+                    f"`{switch}`" for switch in declared.when.split()
+                )
+                if record is UnitOffsets and not needed:
+                    needed = "`units` of them"
+                elif isinstance(declared.each, str) and not needed:
+                    needed = f"`{declared.each}` of them"
+                rows += [
+                    [f"`{owner}{one.name}`", f"{one.low:g}", f"{one.high:g}", one.meaning, needed]
+                    for one in declared.documented(attribute)
+                ]
+    return markdown_table(rows)
+
+
+def make_overview() -> str:
+    """Return the overview with its tables as the observation is declared."""
+    text = OVERVIEW.read_text(encoding="utf-8")
+    for block in BLOCKS:
+        marked = re.compile(rf"(<!-- fields:{block} -->\n).*?(<!-- /fields -->)", re.DOTALL)
+        table = overview_table(block)
+        text, found = marked.subn(lambda m, table=table: f"{m[1]}\n{table}\n\n{m[2]}", text)
+        if found != 1:
+            raise ValueError(f"{OVERVIEW}: expected <!-- fields:{block} --> and <!-- /fields -->")
+    return text
 
 
 def size_table(spec: EnvSpec) -> str:
@@ -231,13 +288,15 @@ def make_page(spec: EnvSpec) -> str:
 
 def make_pages() -> dict[Path, str]:
     """Write every page; returns them by file."""
-    return {FOLDER / f"{name}.md": make_page(spec) for name, spec in newest_specs().items()}
+    pages = {FOLDER / f"{name}.md": make_page(spec) for name, spec in newest_specs().items()}
+    return {OVERVIEW: make_overview(), **pages}
 
 
 def find_stale(wanted: Mapping[Path, str]) -> list[str]:
     """Names of the pages that are missing, not current, or belong to no id."""
-    found = {path: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
-    return sorted(path.name for path in {*found, *wanted} if found.get(path) != wanted.get(path))
+    paths = {*wanted, *FOLDER.glob("*.md")}
+    found = {path: path.read_text(encoding="utf-8") for path in paths if path.is_file()}
+    return sorted(path.name for path in paths if found.get(path) != wanted.get(path))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -248,7 +307,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wanted = make_pages()
     changed = find_stale(wanted)
     for name in changed:
-        print(f"{'stale' if check else 'written'}: docs/environments/{name}", file=sys.stderr)
+        print(f"{'stale' if check else 'written'}: {name}", file=sys.stderr)
     if check:
         return FAILED if changed else 0
     FOLDER.mkdir(exist_ok=True)

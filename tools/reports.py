@@ -18,8 +18,7 @@ from agents.figures import (
     draw_offline,
     draw_scores,
 )
-from agents.prices import prices_rows
-from agents.train_fast import LARGE
+from agents.self_play.runs import LARGE
 from experiments import distance, horizon, memory, secret
 from experiments.benchmarks import tables
 from experiments.common import markdown_table
@@ -234,14 +233,6 @@ ALL = (
         markdown_of(strength_rows, 0, 1),
         {"strength.png": "strength.png"},
         draw=(draw_strength,),
-    ),
-    Report("prices", "agents.prices --scenarios 450", 20, markdown_of(prices_rows, 0)),
-    Report(
-        "prices-strength",
-        "experiments.strength phase-search:learned phase-search --pool greedy --pool veteran "
-        "--battles 100",
-        40,
-        markdown_of(partial(strength_rows, variants=True), 0, 1),
     ),
     Report(
         "strength-slow",

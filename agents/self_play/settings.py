@@ -1,5 +1,6 @@
 """Settings of a self-play run; their fields are the flags of `agents.train_fast`."""
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -80,3 +81,28 @@ class Settings:
     def free(self) -> frozenset[str]:
         """Names of the settings that do not decide what is learned, nor where the curve is."""
         return frozenset({"out", "exact_bytes", "checkpoint_seconds"})
+
+
+QUICK = {
+    "steps": 4096, "num_envs": 64, "rollout": 8, "batch_size": 128, "evaluations": 2, "width": 32,
+    "workers": 1,
+}  # fmt: skip
+POSITIVE = (
+    "steps", "runs", "num_envs", "rollout", "batch_size", "epochs", "width", "evaluations",
+    "workers", "exact_bytes", "archive_capacity",
+)  # fmt: skip
+BOUNDS = (
+    ("seed", 0, math.inf),
+    ("learning_rate", 0.0, math.inf),
+    ("gamma", 0.0, 1.0),
+    ("gae_lambda", 0.0, 1.0),
+    ("clip_range", 0.0, math.inf),
+    ("entropy_coefficient", 0.0, math.inf),
+    ("final_entropy_coefficient", 0.0, math.inf),
+    ("exploration", 0.0, 1.0),
+    ("exploration_weight", 0.0, math.inf),
+    ("exploring_starts", 0.0, 1.0),
+    ("max_grad_norm", 0.0, math.inf),
+    ("checkpoint_seconds", 0.0, math.inf),
+)
+"""Bounds of settings, both allowed."""

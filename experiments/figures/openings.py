@@ -10,8 +10,8 @@ from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.slots import SpellSlot, spell_slots
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import Solution
-from wfb_gym.transcripts.decisions import describe_action
-from wfb_gym.transcripts.names import ScenarioNames
+from wfb_gym.view.decisions import describe_action
+from wfb_gym.view.names import ScenarioNames
 
 STOP = -1
 """In the place of a spell: none is cast."""

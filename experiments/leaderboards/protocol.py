@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from experiments.common import Report, play
-from experiments.exact import hidden_strategy_of, limits_of, score_of
+from experiments.exact import hidden_strategy_of, score_of
+from experiments.own_sizes import in_own_sizes
 from experiments.records import Record
 from experiments.tournaments.matches import one_line
 from experiments.workers import Workers, local_path, one_torch_thread
@@ -392,12 +393,11 @@ def play_battles(part: BattleRun, task: Task) -> float:
     )
     with one_torch_thread():
         points = play(
-            agent,
+            in_own_sizes(agent, load_scenario(task.scenario), task.seat),
             seat=task.seat,
             scenario=task.scenario,
             opponent=part.opponent,
             battles=BATTLES_EACH,
             seed=FIRST_SEED + part.run * SPACING,
-            limits=limits_of(agent, load_scenario(task.scenario), task.seat),
         )
     return round(float(np.mean(points)), 4)

@@ -20,6 +20,7 @@ from pydantic import TypeAdapter
 
 from experiments.common import play
 from experiments.luck import LuckWatcher
+from experiments.own_sizes import in_own_sizes
 from experiments.statistics import Interval, bootstrap, mean
 from experiments.workers import given_names, local_path, one_torch_thread
 from wfb_gym.encoding.policy_answers import validated_actions
@@ -121,6 +122,7 @@ class GuardedAgent:
 
     def __init__(self, agent: Agent, name: str, seat: int, move_seconds: float) -> None:
         self.sees_positions = sees_positions(agent)
+        self.limits = getattr(agent, "limits", None)
         self._agent = agent
         self._name = name
         self._seat = seat
@@ -216,9 +218,10 @@ def _seat_agent(match: Match, seat: int, guarded: dict[int, GuardedAgent]) -> An
     if seat and find_scripted(name) is not None:
         return name
     try:
-        agent = make_agent(
+        made = make_agent(
             local_path(name), scenario=match.scenario, seat=seat, seed=match.agent_seeds[seat]
         )
+        agent = in_own_sizes(made, match.scenario, seat)
     except Exception as error:
         raise ForfeitError(agent_name, seat, one_line(error)) from error
     guarded[seat] = GuardedAgent(agent, agent_name, seat, match.move_seconds)

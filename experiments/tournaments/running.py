@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 import wfb_gym
 from experiments import common
 from experiments.experiment import Line
+from experiments.own_sizes import limits_of
 from experiments.tournaments.matches import (
     MODELS,
     Match,
@@ -227,8 +228,10 @@ def _probabilities(
         name = policy_name(agent, seat)
         with suppress(ValueError):  # it has memory, or makes random choices
             policy: Any = name
+            limits = None
             if find_scripted(name) is None:
                 policy = make_agent(name, scenario=this.scenario, seat=seat, seed=0)
+                limits = limits_of(policy, this.scenario, seat)
             if not getattr(policy, "seeded", False):  # else it is another one in every match
-                found[agent] = game.probabilities(policy, SEATS[seat], reached=True)
+                found[agent] = game.probabilities(policy, seat, limits, reached=True)
     return found

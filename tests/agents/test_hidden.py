@@ -9,7 +9,7 @@ import pytest
 
 from agents import hidden
 from agents.self_play.settings import Settings as Training
-from agents.self_play.trainer import Trainer
+from agents.train_fast import Trainer
 from wfb_gym.players.learned import NetworkAgent
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import HiddenGame

@@ -25,9 +25,11 @@ from agents.checkpoints import (
 from agents.common import DeferredInterrupt
 from agents.evaluation import EVALUATION_SEED
 from agents.run_folder import occupy
+from agents.self_play import grading, runs
 from agents.self_play.processes import process_group
 from agents.self_play.settings import Settings
-from agents.self_play.trainer import Trainer, check_checkpoint
+from agents.self_play.trainer_state import check_checkpoint, save_trainer
+from agents.train_fast import Trainer
 from experiments.common import FAILED, INTERRUPTED, flag_of, parse_settings, play
 from wfb_gym import solver
 from wfb_gym.players.network import load_network
@@ -62,6 +64,10 @@ SMALL = (
     "--workers",
     "1",
 )
+
+
+def run(settings: Settings, *, resume: bool) -> dict[str, Any]:
+    return runs.run(settings, resume, train_fast.train)
 
 
 def test_a_run_writes_players_that_score_what_it_says(
@@ -113,7 +119,7 @@ def test_a_damaged_part_of_any_process_ends_a_run_in_one_line(
     with process_group(2, train_fast.worker_loop, two, False) as group:
         trainer = Trainer(two, group)
         group.broadcast(1.0, 1.0)  # as `train` tells the others to save and to stop
-        trainer.save()
+        save_trainer(trainer)
     state = load_checkpoint(tmp_path)
     state["parts"][1]["learners"][0]["network"].clear()
     save_checkpoint(tmp_path, state)
@@ -129,19 +135,17 @@ def test_a_damaged_part_of_any_process_ends_a_run_in_one_line(
 
 @pytest.mark.slow
 def test_processes_learn_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(train_fast, "load_solutions", lambda *_: {})  # the last networks are kept
+    monkeypatch.setattr(runs, "load_solutions", lambda *_: {})  # the last networks are kept
     settings = Settings(
         scenario=("apprentice",), num_envs=64, rollout=8, width=16, batch_size=64, steps=4096,
         workers=2, evaluations=1, out=tmp_path,
     )  # fmt: skip
-    whole = train_fast.run(settings, resume=False)
+    whole = run(settings, resume=False)
     assert whole["frames"] == 4096 >= whole["learned"]
     networks = []
     for _ in range(2):
-        with process_group(2, train_fast.worker_loop, settings, False) as group:
-            trainer = Trainer(settings, group)
-            assert trainer.num_envs == 32
-            train_fast.train(trainer, [], DeferredInterrupt())
+        trainer = train_fast.train(settings, [], None, DeferredInterrupt())
+        assert trainer.num_envs == 32
         networks.append(list(trainer.learners[0].network.parameters()))
         assert trainer.learned == whole["learned"]
     for one, other in zip(*networks, strict=True):
@@ -157,7 +161,7 @@ def test_processes_resume_together(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         scenario=("apprentice",), num_envs=64, rollout=8, width=16, batch_size=64, steps=4096,
         workers=2, out=tmp_path / "parts",
     )  # fmt: skip
-    whole = train_fast.run(replace(settings, out=tmp_path / "whole"), resume=False)
+    whole = run(replace(settings, out=tmp_path / "whole"), resume=False)
     update = Trainer.update
 
     def update_and_stop(trainer: Trainer) -> None:
@@ -167,8 +171,8 @@ def test_processes_resume_together(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     with monkeypatch.context() as patch:
         patch.setattr(Trainer, "update", update_and_stop)
-        assert train_fast.run(settings, resume=False)["interrupted"]
-    resumed = train_fast.run(settings, resume=True)
+        assert run(settings, resume=False)["interrupted"]
+    resumed = run(settings, resume=True)
     assert (resumed["frames"], resumed["learned"]) == (whole["frames"], whole["learned"])
     assert resumed["scores"] == whole["scores"]
 
@@ -194,13 +198,13 @@ def test_the_clock_does_not_change_what_a_seed_learns(
         scenario=("apprentice",), num_envs=64, rollout=8, width=16, batch_size=64, steps=4096,
         workers=1, evaluations=4, checkpoint_seconds=1e9, out=tmp_path / "idle",
     )  # fmt: skip
-    idle = train_fast.run(settings, resume=False)
+    idle = run(settings, resume=False)
     clock = itertools.accumulate(itertools.cycle([0.0, 1e-9, 100.0]))
     with monkeypatch.context() as patch:
         for name in ("monotonic", "perf_counter"):
             patch.setattr(f"time.{name}", lambda: next(clock))
         other = replace(settings, checkpoint_seconds=1.0, out=tmp_path / "busy")
-        busy = train_fast.run(other, resume=False)
+        busy = run(other, resume=False)
     assert busy["seconds"] != idle["seconds"]  # as the false clock has it
     assert without_times(busy) == without_times(idle)
     assert_same_networks(settings.out, other.out)
@@ -225,7 +229,7 @@ def test_the_best_networks_by_exact_score_are_kept(
         if trainer.frames >= 3000:
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(train_fast, "exact_scores", score)
+    monkeypatch.setattr(grading, "exact_scores", score)
     line = [*SMALL, "--steps", "4096", "--evaluations", "4", "--out", str(tmp_path)]
     with monkeypatch.context() as patch:  # the best is known behind an interruption, too
         patch.setattr(Trainer, "update", update_and_stop)
@@ -260,7 +264,7 @@ def test_a_run_ends_with_where_all_lies_and_what_to_do_next(
     assert advise == "advise apprentice"
     assert web.strip() == "web"
     for _, arguments in training:
-        train_fast.check_settings(
+        runs.check_settings(
             parse_settings(
                 Settings, arguments.split(), module="", description="", quick={}, switches={}
             )[0],
@@ -281,7 +285,7 @@ def test_kills_change_nothing(
         scenario=("apprentice",), num_envs=64, rollout=8, width=16, batch_size=64, steps=8192,
         workers=workers, evaluations=5, checkpoint_seconds=1e-9, out=tmp_path / "parts",
     )  # fmt: skip
-    whole = train_fast.run(replace(settings, out=tmp_path / "whole"), resume=False)
+    whole = run(replace(settings, out=tmp_path / "whole"), resume=False)
     assert len(whole["curve"]) == 6
     update = Trainer.update
     for kill in (1, 2500, 2500, 6000, 8192):
@@ -294,8 +298,8 @@ def test_kills_change_nothing(
         with monkeypatch.context() as patch:
             patch.setattr(Trainer, "update", update_and_die)
             with pytest.raises(Killed):
-                train_fast.run(settings, resume=has_checkpoint(settings.out))
-    resumed = train_fast.run(settings, resume=True)
+                run(settings, resume=has_checkpoint(settings.out))
+    resumed = run(settings, resume=True)
     assert without_times(resumed) == without_times(whole)
     assert_same_networks(tmp_path / "whole", tmp_path / "parts")
 
@@ -352,7 +356,7 @@ def test_a_changed_scenario_file_is_noticed(
     scenario = tmp_path / "own.toml"
     scenario.write_text(ALONE.format(worth=20))
     settings = Settings(scenario=(str(scenario),), num_envs=8, rollout=2, width=8, out=tmp_path)
-    Trainer(settings).save()
+    save_trainer(Trainer(settings))
     check_checkpoint(load_checkpoint(tmp_path), settings)
     scenario.write_text(ALONE.format(worth=30))
     with pytest.raises(CheckpointError, match="found that it has changed since"):
@@ -384,8 +388,8 @@ def test_an_unfinished_run_is_overwritten_only_on_demand(
 
 
 def test_several_runs_have_another_folder_than_one() -> None:
-    assert train_fast.usual_out(Settings()) == Path("runs/archmage-duel-fast")
-    assert train_fast.usual_out(Settings(runs=5)) == Path("runs/archmage-duel-fast-runs")
+    assert runs.usual_out(Settings()) == Path("runs/archmage-duel-fast")
+    assert runs.usual_out(Settings(runs=5)) == Path("runs/archmage-duel-fast-runs")
 
 
 def test_two_trainers_do_not_share_a_folder(
@@ -403,8 +407,8 @@ def test_a_full_disk_costs_checkpoints_and_pictures_but_not_the_run(
     def fail(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("agents.self_play.trainer.save_checkpoint", fail)
-    monkeypatch.setattr(train_fast, "draw_scores", fail)
+    monkeypatch.setattr("agents.self_play.trainer_state.save_checkpoint", fail)
+    monkeypatch.setattr(runs, "draw_scores", fail)
     assert train_fast.main([*SMALL, "--steps", "1024", "--out", str(tmp_path)]) == 0
     err = capsys.readouterr().err
     assert "checkpoint.pt: could not be written: No space left on device" in err
@@ -433,7 +437,7 @@ def test_ctrl_c_before_the_training_ends_in_one_line(
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(train_fast, "load_solutions", interrupt)
+    monkeypatch.setattr(runs, "load_solutions", interrupt)
     assert train_fast.main([*SMALL, "--out", str(tmp_path)]) == INTERRUPTED
     assert capsys.readouterr() == ("", "interrupted\n")
 
@@ -480,7 +484,7 @@ def test_a_killed_worker_ends_the_run_in_one_line(
 def test_points_are_reported_where_nothing_is_solved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(train_fast, "load_solutions", lambda *_: {})
+    monkeypatch.setattr(runs, "load_solutions", lambda *_: {})
     line = [*SMALL, "--steps", "1024", "--out", str(tmp_path)]
     assert train_fast.main(line) == 0
     assert "points per battle as dispeller, against random " in capsys.readouterr().out
@@ -493,7 +497,7 @@ def test_points_are_reported_where_nothing_is_solved(
             seat=seat,
             scenario="apprentice",
             opponent="veteran",
-            battles=train_fast.BATTLES,
+            battles=grading.BATTLES,
             seed=EVALUATION_SEED,
         )
         assert points["veteran"]["mean"] == pytest.approx(played.mean())

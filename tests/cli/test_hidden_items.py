@@ -18,12 +18,12 @@ from wfb_gym.cli.position import PositionRequest, RequestedPosition
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import new_states
-from wfb_gym.render.odds_facts import odds_sheet
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver import Equilibrium, solve_hidden
 from wfb_gym.solver.regret_matching import Sweeper
 from wfb_gym.transcripts import read, record, replay, write
 from wfb_gym.transcripts.mixtures import GAP
+from wfb_gym.view.odds_sheet import odds_sheet
 
 Capture = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch

@@ -14,12 +14,13 @@ from wfb_gym.cli import main
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.promises import worth_now
 from wfb_gym.packing import pack
-from wfb_gym.render.odds_facts import DISPEL_DICE, OddsSheet, SpellOdds, odds_sheet
 from wfb_gym.render.odds_sheet import html_of
 from wfb_gym.rules.casting import Casting, casting_probabilities
 from wfb_gym.rules.dice import FACES, roll_counts
 from wfb_gym.rules.dispelling import dispel_chance
 from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario, scenario_from_dict
+from wfb_gym.view.odds import DISPEL_DICE, SpellOdds
+from wfb_gym.view.odds_sheet import OddsSheet, odds_sheet
 
 Capture = pytest.CaptureFixture[str]
 

@@ -25,6 +25,8 @@ from wfb_gym.scenario import bundled_scenarios, load_scenario
 from wfb_gym.solver import TooLarge
 from wfb_gym.transcripts import read, record, replay, write
 from wfb_gym.transcripts.game import Game
+from wfb_gym.view.choices import nomination_words
+from wfb_gym.view.names import ScenarioNames
 
 Capture = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch
@@ -230,10 +232,10 @@ def test_a_spell_is_named_after_another_question() -> None:
 
 def test_chances_before_a_spell_is_named_count_a_wizard_s_own_dice() -> None:
     scenario = load_scenario("seventh-edition-duel")
-    battle, choices = Battle(pack(scenario)), Choices(scenario)
+    battle, names = Battle(pack(scenario)), ScenarioNames(scenario)
     for action in battle.legal_actions():
         if action != PASS:
-            told = choices.before_nomination(battle, action)
+            told = nomination_words(names, battle, action)
             assert "of its own left. To cast it: 1 die " in told
             assert "2 dice " in told
 

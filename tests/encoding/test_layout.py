@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from wfb_gym.encoding.fields import ArmyOffsets, ChoiceOffsets, LayoutOffsets, Number
 from wfb_gym.encoding.layout import FIXED_OFFSETS, KINDS, layout
 from wfb_gym.encoding.limits import SIDES, ArmyLimits, Limits, fit
-from wfb_gym.scenario.sizes import HIDDEN_KINDS, MARKS
 
 from ..envs.playing import PHASES, table_of
 
@@ -71,6 +71,14 @@ def placed(at: Any) -> dict[str, int]:
     return found | {"own choices": choices}
 
 
+def sizes_of(record: type, limits: Limits) -> dict[str, int]:
+    """How many numbers each attribute of a class of offsets declares."""
+    declared = vars(record).items()
+    return {
+        name: len(one.fields(name, limits)) for name, one in declared if isinstance(one, Number)
+    }
+
+
 @pytest.mark.parametrize("limits", ALL)
 def test_offsets_split_the_vector(limits: Limits) -> None:
     """Blocks lie one after the other and leave nothing over."""
@@ -78,35 +86,13 @@ def test_offsets_split_the_vector(limits: Limits) -> None:
     at = table.offsets[0]
     assert at.length == table.size
     own, enemy = limits.own, limits.opponent
-    rare = limits.targets or limits.selection or limits.stored_dice
-    attempts = limits.in_play or limits.free_spells
-    sizes = {
-        "node": 11,
-        "rare_node": 3 * rare,
-        **dict.fromkeys(("own_phase", "phases_left", "own_pool", "enemy_pool"), 1),
-        "number_to_match": 1,
-        **dict.fromkeys(("rule_own_dice", "rule_double_six", "rule_one_turn"), 1),
-        **dict.fromkeys(("rule_recast_per_side", "rule_reroll_all", "miscast_stops"), 1),
-        "dispelling": 3 * attempts,
-        "own_dice_committed": 1 * limits.own_dice,
-        "miscast_row": 1 * limits.free_spells,
-        "effect": 1 * limits.free_spells,
-        "faces": 6 * limits.rerolls,
-        "held": 6 * limits.rerolls,
-        "natural_dice": 1 * limits.rerolls,
-        "contact": limits.contacts,
-        "rule_panic": 1 * limits.panic,
-        "rule_victory_points": 1 * limits.victory_points,
-        "comet_at_point": own.comet_points,
-    }
+    sizes = sizes_of(LayoutOffsets, limits)
     for side, army in zip(SIDES, (own, enemy), strict=True):
         sizes[f"{side} wizards"] = army.wizards * at.in_wizard.stride
         sizes[f"{side} spells"] = army.spells * at.in_spell.stride
         sizes[f"{side} items"] = army.items * at.in_item.stride
         sizes[f"{side} units"] = army.units * at.in_unit.stride
-        sizes[f"{side} mark"] = MARKS * limits.marks
-        sizes[f"{side} kind_chance"] = HIDDEN_KINDS * limits.hidden
-        sizes[f"{side} kind"] = HIDDEN_KINDS * limits.hidden
+        sizes |= {f"{side} {name}": size for name, size in sizes_of(ArmyOffsets, limits).items()}
     sizes["own choices"] = own.spells * at.in_choice.stride
     offsets = placed(at)
     assert list(offsets) == list(sizes)
@@ -117,42 +103,13 @@ def test_offsets_split_the_vector(limits: Limits) -> None:
     assert place == table.size
     assert at.n_contacts == limits.contacts
     assert at.n_units == own.units + enemy.units
-    known = limits.battle or limits.free_spells or limits.selection
-    tally = ("counted", "counted_if_lost", "wounds_until_half")
-    powers = ("helps_casts", "helps_dispels", "not_irresistible", "changes_natural",
-              "ends_own_spells", "holds_dice", "forgotten", "power_dice", "dispel_dice",
-              "takes_power", "keeps", "keeps_on_a_roll", "keeps_of_any_phase")  # fmt: skip
-    optional: dict[str, dict[str, int]] = {
-        "in_wizard": {"own_dice": limits.own_dice, "joins": limits.own_dice,
-                   "aimed_at": limits.targets, "promise": limits.targets,
-                   "markers": limits.comets, "flees": limits.panic,
-                   **dict.fromkeys(tally, limits.victory_points),
-                   "magic_resistance": limits.resistance,
-                   "comet_point": bool(own.comet_points or enemy.comet_points),
-                   "cast_bonus": limits.exceptions, "any_double": limits.exceptions},
-        "in_spell": {"known": known, "lies_on": limits.in_play and limits.targets,
-                  **dict.fromkeys(("worth_per_phase", "remains_in_play", "lasts_one_turn",
-                                   "in_play", "fresh", "tried"), limits.in_play),
-                  "lands_later": limits.comets,
-                  "best_with_item": limits.exceptions, "for_friends": limits.targets,
-                  **dict.fromkeys(("last_dice", "last_number", "let_through", "answered_by_dice",
-                                   "answered_by_item"), limits.history)},
-        "in_choice": {"at_unit": limits.targets * max(own.units, enemy.units),
-                      "at_wizard": limits.targets * max(own.wizards, enemy.wizards)},
-        "in_item": {**dict.fromkeys(powers, limits.exceptions), "shown": limits.hidden},
-        "in_unit": {**dict.fromkeys(
-            ("flees", "leadership", "models_at_start", "models_until_test"), limits.panic),
-            **dict.fromkeys(tally, limits.victory_points),
-            "magic_resistance": limits.resistance},
-    }  # fmt: skip
-    for kind, shown in optional.items():
+    for kind, record in {**KINDS, "choice": ChoiceOffsets}.items():
         place = 0
-        for name in at[kind].dtype.names:
-            if name != "stride":
-                count = int(shown.get(name, True))
-                assert at[kind][name] == (place if count else -1), (kind, name)
-                place += count
-        assert at[kind].stride == place, kind
+        member = at[f"in_{kind}"]
+        for name, count in sizes_of(record, limits).items():
+            assert member[name] == (place if count else -1), (kind, name)
+            place += count
+        assert member.stride == place, kind
 
 
 def test_names_stand_where_the_offsets_say() -> None:

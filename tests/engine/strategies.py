@@ -204,6 +204,7 @@ def scenarios(draw: st.DrawFn) -> Scenario:
                 "miscast_table": packed,
                 "in_play_recast": draw(st.sampled_from(["side", "caster"])),
                 "dispel_one_turn": draw(st.booleans()),
+                "destroy_bound": draw(st.booleans()),
                 "panic": draw(st.booleans()),
             },
             "miscast_tables": {"house": {"rows": rows}},

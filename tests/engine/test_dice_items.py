@@ -127,6 +127,8 @@ def test_two_runes_of_balance_take_two_and_no_more_than_there_are() -> None:
 
 # Spells forgotten.
 
+ITEMS_THAT_DESTROY = ("Seal of Destruction", "Sigil of Asuryan", "Spelleater Rune")
+
 
 def destroyer(item: str, **keys: Any) -> Game:
     """Bolt has been cast; the enemy has the item and no dice."""
@@ -141,7 +143,7 @@ def destroyer(item: str, **keys: Any) -> Game:
     return battle
 
 
-@pytest.mark.parametrize("item", ["Seal of Destruction", "Sigil of Asuryan", "Spelleater Rune"])
+@pytest.mark.parametrize("item", ITEMS_THAT_DESTROY)
 @pytest.mark.parametrize(("die", "forgotten"), [(3, False), (4, True)])
 def test_a_spell_dispelled_by_it_is_forgotten_on_a_4(item: str, die: int, forgotten: bool) -> None:
     battle = destroyer(item)
@@ -189,6 +191,54 @@ def test_a_bound_spell_cannot_be_forgotten() -> None:
     battle.use("Spelleater Rune")
     assert battle.state.phase == 2
     assert battle.can_cast("Fire Ball")
+
+
+def ring_dispelled(item: str, uses: int = 0, phases: int = 6, **keys: Any) -> Game:
+    """A bound spell has been cast, and the enemy has used the item."""
+    ring = {
+        "name": "Ring",
+        "bound": {"power_level": 4, "uses": uses, "spell": {"name": "Fire Ball"}},
+    }
+    hero = {"name": "Captain", "items": ["Ring"]}
+    foe = army(items=[item], units=[unit()], dispel_dice=0)
+    battle = game(army(heroes=[hero]), foe, phases=phases, items=[ring], **keys)
+    battle.nominate("Fire Ball")
+    battle.use(item)
+    return battle
+
+
+@pytest.mark.parametrize("item", ITEMS_THAT_DESTROY)
+@pytest.mark.parametrize(("die", "destroyed"), [(3, False), (4, True)])
+def test_a_bound_spell_is_destroyed_in_the_7th_edition(
+    item: str, die: int, destroyed: bool
+) -> None:
+    battle = ring_dispelled(item, ruleset="7e")
+    assert battle.node == Node.ROLL_FORGET
+    battle.roll(die)
+    assert battle.points == 0
+    if destroyed:
+        assert battle.is_over  # nothing is left to cast in this battle
+    else:
+        assert (battle.state.phase, battle.can_cast("Fire Ball")) == (2, True)
+
+
+def test_the_switch_of_the_ruleset_decides() -> None:
+    rules = {"destroy_bound": True}
+    assert ring_dispelled("Sigil of Asuryan", rules=rules).node == Node.ROLL_FORGET
+    rules = {"destroy_bound": False}
+    battle = ring_dispelled("Sigil of Asuryan", ruleset="7e", rules=rules)
+    assert battle.node != Node.ROLL_FORGET
+
+
+def test_a_bound_spell_without_uses_left_needs_no_roll() -> None:
+    assert ring_dispelled("Sigil of Asuryan", uses=2, ruleset="7e").node == Node.ROLL_FORGET
+    assert ring_dispelled("Sigil of Asuryan", uses=1, ruleset="7e").is_over
+    assert ring_dispelled("Sigil of Asuryan", phases=1, ruleset="7e").is_over
+
+
+def test_plain_scrolls_destroy_nothing() -> None:
+    battle = ring_dispelled("Rune of Spellbreaking", ruleset="7e")
+    assert (battle.state.phase, battle.can_cast("Fire Ball")) == (2, True)
 
 
 def test_all_butchers_losing_a_spell_leaves_it_in_items() -> None:

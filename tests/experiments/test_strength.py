@@ -9,6 +9,9 @@ import pytest
 from experiments import strength
 from experiments.strength import main, strength_rows
 from experiments.tournaments.matches import Match, MatchResult, play_match
+from wfb_gym.envs.scenario_set import generated_limits
+from wfb_gym.generating import KINDS
+from wfb_gym.players.network import PolicyNetwork, save_network
 
 PLAYERS = ["veteran", "greedy"]
 LINE = [*PLAYERS, "--pool", "greedy", "--scenario", "border-skirmish", "--battles", "8"]
@@ -48,6 +51,14 @@ def test_models_of_each_scenario_and_seat_are_one_player(tmp_path: Path) -> None
     assert main([*line, "--out", str(tmp_path)]) == 0
     for row in _results(tmp_path)["rows"]:
         assert (row["reference_wins_more"] < 0) == (row["player"] == both)
+
+
+def test_models_play_in_the_sizes_that_they_declare(tmp_path: Path) -> None:
+    path, limits = tmp_path / "wide.npz", generated_limits(KINDS["duel"].sizes)
+    save_network(PolicyNetwork(limits, width=8), path, {"seat": "either", "scenario": "generated"})
+    line = ["random", str(path), "--pool", str(path), "--scenario", "apprentice", "--battles", "64"]
+    assert main([*line, "--out", str(tmp_path / "out")]) == 0
+    assert len(_results(tmp_path / "out")["rows"]) == 4
 
 
 def test_a_model_that_is_missing_is_named(capsys: pytest.CaptureFixture[str]) -> None:

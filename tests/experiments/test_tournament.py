@@ -3,7 +3,7 @@
 import errno
 import json
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +29,14 @@ from experiments.tournaments.matches import (
 from experiments.tournaments.rating import rate
 from experiments.tournaments.reports import signed_tick, tables
 from wfb_gym import solver
+from wfb_gym.encoding.limits import fit, union
 from wfb_gym.encoding.positions import Positions
+from wfb_gym.envs.scenario_set import generated_limits
+from wfb_gym.generating import KINDS
+from wfb_gym.packing import pack
 from wfb_gym.players.baselines import RandomAgent
 from wfb_gym.players.interface import Agent
+from wfb_gym.players.network import PolicyNetwork, save_network
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import load_scenario
 
@@ -331,7 +336,7 @@ def test_a_model_of_other_sizes_fails_its_cells_alone(tmp_path: Path) -> None:
     small, duel = found["scenarios"]
     reasons = [c["failure"]["reason"] for c in small["cells"] if c["failure"] is not None]
     assert len(reasons) == 3
-    assert all("trained on observations of size" in reason for reason in reasons)
+    assert all("model for apprentice of one of these sizes" in reason for reason in reasons)
     fine = {(c["caster"], c["dispeller"]): c for c in duel["cells"]}
     assert fine[str(path), "random"]["exact"] is not None
     assert fine[str(path), "random"]["battles"] == 20
@@ -339,6 +344,27 @@ def test_a_model_of_other_sizes_fails_its_cells_alone(tmp_path: Path) -> None:
     (rating,) = [each for each in found["rating"] if each["agent"] == str(path)]
     assert (rating["rating"], rating["dispelling"]) == (None, None)
     assert rating["casting"] is not None
+
+
+def test_models_play_in_the_sizes_that_they_declare(tmp_path: Path) -> None:
+    path, limits = tmp_path / "wide.npz", generated_limits(KINDS["duel"].sizes)
+    save_network(PolicyNetwork(limits, width=8), path, {"seat": "either", "scenario": "generated"})
+    found = run(str(path), "random", "--scenario", DUEL, "--battles", "500", out=tmp_path / "out")
+    for cell in found["scenarios"][0]["cells"]:
+        assert cell["battles"] == 500
+        assert abs(cell["mean"] - cell["exact"]) < 2 * (cell["high"] - cell["low"])
+
+
+@pytest.mark.parametrize("pair", [("{}", "veteran"), ("veteran", "{}"), ("{}", "{}")])
+def test_models_that_read_histories_play_in_either_seat(
+    pair: tuple[str, str], tmp_path: Path
+) -> None:
+    path, packed = tmp_path / "history.npz", pack(load_scenario(DUEL))
+    limits = replace(union([fit(packed, seat) for seat in range(2)]), history=True)
+    save_network(PolicyNetwork(limits, width=8), path, {"seat": "either", "scenario": DUEL})
+    caster, dispeller = (name.format(path) for name in pair)
+    result = play_match(_match(caster, dispeller, battles=20))
+    assert (result.failure, len(result.points)) == (None, 20)
 
 
 def test_an_agent_may_be_two_for_the_two_seats(tmp_path: Path) -> None:

@@ -21,7 +21,8 @@ import torch
 
 from agents.checkpoints import _TITLE, FORMAT, CheckpointError, load_checkpoint
 from agents.self_play.settings import Settings
-from agents.self_play.trainer import Trainer, check_checkpoint
+from agents.self_play.trainer_state import check_checkpoint, restore_trainer, save_trainer
+from agents.train_fast import Trainer
 from experiments.leaderboards.submissions import FOLDER, SubmissionError, read_submission
 from tests.fuzzing.calls import play_randomly
 from tests.fuzzing.laws import attempt, require, require_printable
@@ -336,7 +337,7 @@ def _make_checkpoint() -> bytes:
     folder = Path(mkdtemp())
     trainer = Trainer(_settings(folder))
     trainer.update()
-    trainer.save()
+    save_trainer(trainer)
     return (folder / "checkpoint.pt").read_bytes()
 
 
@@ -370,12 +371,12 @@ def _read_checkpoint(path: Path) -> Trainer:
     state = load_checkpoint(path.parent)
     check_checkpoint(state, settings)
     trainer = Trainer(settings)
-    trainer.set_state(state)
+    restore_trainer(trainer, state)
     return trainer
 
 
 def _check_checkpoint(trainer: Trainer, path: Path) -> None:
-    trainer.save()
+    save_trainer(trainer)
     again = _read_checkpoint(path)
     require(again.battles.get_state() == trainer.battles.get_state(), "the same when saved")
     for each in (trainer, again):

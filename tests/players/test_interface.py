@@ -12,10 +12,7 @@ from wfb_gym.players.registry import NAMES, make_agent
 
 from .asking import ALL, SCENARIOS, met
 
-NAMED = (
-    *NAMES, "random:0.5", "veteran:0.2", "optimal:0.3", "expectimax:2", "mcts:20",
-    "phase-search:learned",
-)  # fmt: skip
+NAMED = (*NAMES, "random:0.5", "veteran:0.2", "optimal:0.3", "expectimax:2", "mcts:20")
 DRAWING = ("random", "random:0.5", "veteran:0.2", "optimal:0.3")
 
 

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from wfb_gym.engine.battle import Battle
 from wfb_gym.scenario import Scenario
-from wfb_gym.transcripts.narrator import Event, NarratedBattle
+from wfb_gym.transcripts.narrator import NarratedBattle
+from wfb_gym.view.events import Event
 
 
 def random_positions(scenario: Scenario, seed: int) -> Iterator[tuple[Battle, tuple[Event, ...]]]:

@@ -13,10 +13,11 @@ from tests.transcripts.test_hidden_items import play
 from wfb_gym.engine import actions
 from wfb_gym.engine.state import Node
 from wfb_gym.render.ansi import frame
-from wfb_gym.render.facts import army_facts, step_facts
 from wfb_gym.render.html import army_html
 from wfb_gym.transcripts import NarratedBattle
-from wfb_gym.transcripts.hidden_sets import EVERYBODY, all_as_told
+from wfb_gym.view.events import all_as_told
+from wfb_gym.view.hidden_sets import EVERYBODY
+from wfb_gym.view.position import view_army, view_step
 
 pytest.importorskip("PIL")
 from wfb_gym.render.picture import picture
@@ -72,7 +73,7 @@ def test_where_one_set_is_left_it_is_known() -> None:
     narrated.roll(6, 5)
     narrated.act(actions.FIRST_ITEM)
     assert "  hidden items: Dispel Scroll" in lines(narrated, 0)
-    assert army_facts(narrated.names, narrated.visible, 1, is_known=False).may_have == ()
+    assert view_army(narrated.names, narrated.visible, 1, is_known=False).may_have == ()
 
 
 def test_before_the_deal_nothing_is_told() -> None:
@@ -81,9 +82,7 @@ def test_before_the_deal_nothing_is_told() -> None:
     assert shown[0] == "secrets, before the battle: nobody is ahead"
     assert shown[-1].startswith("  may have: nothing (33%)")
     assert "The dispeller" in shown
-    assert (
-        step_facts(narrated.names, narrated.visible).text == "Hidden items are dealt to Dispeller"
-    )
+    assert view_step(narrated.names, narrated.visible).text == "Hidden items are dealt to Dispeller"
 
 
 def test_in_the_end_all_is_shown() -> None:
@@ -109,14 +108,14 @@ def test_a_frame_tells_a_deal_to_its_owner_alone() -> None:
 
 def test_facts_of_both_kinds() -> None:
     narrated = after_a_scroll(1)
-    known = army_facts(narrated.names, narrated.visible, 1)
+    known = view_army(narrated.names, narrated.visible, 1)
     assert known.hidden == "Dispel Scroll"
     assert known.may_have == ()
-    veiled = army_facts(narrated.names, narrated.visible, 1, is_known=False)
+    veiled = view_army(narrated.names, narrated.visible, 1, is_known=False)
     assert veiled.hidden == ""
     assert [each.words for each in veiled.may_have] == ["Dispel Scroll", "Dispel Scroll x2"]
     assert [(each.name, each.left) for each in veiled.items] == [("Dispel Scroll", 0)]
-    assert army_facts(narrated.names, narrated.visible, 0).may_have == ()
+    assert view_army(narrated.names, narrated.visible, 0).may_have == ()
 
 
 def test_html_of_both_kinds() -> None:

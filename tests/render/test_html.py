@@ -9,13 +9,13 @@ import pytest
 
 from tests.pages import blocks, page
 from wfb_gym.cli import main
-from wfb_gym.render.facts import ItemFacts
 from wfb_gym.render.html import _item, army_html, event_html, faces_html, step_html
 from wfb_gym.render.review_page import review_page
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 from wfb_gym.transcripts import NarratedBattle, read, record, write
 from wfb_gym.transcripts.game import Game
 from wfb_gym.transcripts.review import review
+from wfb_gym.view.position import ItemView
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "border-skirmish"
 
@@ -123,5 +123,5 @@ def test_the_example_of_the_documentation_is_what_its_transcript_gives() -> None
 
 @pytest.mark.parametrize("uses", [0, 1])
 def test_equal_items_are_counted(uses: int) -> None:
-    shown = _item(ItemFacts("Dispel Scroll", 0, uses, copies=2))
+    shown = _item(ItemView("Dispel Scroll", 0, uses, copies=2))
     assert "Dispel Scroll &times;2" in shown

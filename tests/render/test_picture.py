@@ -23,8 +23,8 @@ from wfb_gym.render.colours import Colour
 from wfb_gym.render.picture import LEAST_SIZE, SIZE, picture
 from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario
 from wfb_gym.scenario.sizes import TARGETS, UNITS
-from wfb_gym.transcripts.names import ScenarioNames
-from wfb_gym.transcripts.narrator import Event
+from wfb_gym.view.events import Event
+from wfb_gym.view.names import ScenarioNames
 
 from .battles import random_positions
 

@@ -80,8 +80,8 @@ def test_defaults() -> None:
 @pytest.mark.parametrize(
     ("edition", "expected"),
     [
-        ("6e", (False, False, "side", "6e", 1, False, True, "points")),
-        ("7e", (True, True, "caster", "7e", 2, True, False, "points")),
+        ("6e", (False, False, "side", "6e", 1, False, False, True, "points")),
+        ("7e", (True, True, "caster", "7e", 2, True, True, False, "points")),
     ],
 )
 def test_ruleset_switches(edition: str, expected: tuple[object, ...]) -> None:
@@ -93,6 +93,7 @@ def test_ruleset_switches(edition: str, expected: tuple[object, ...]) -> None:
         rules.miscast_table,
         rules.runelord_dispel_dice,
         rules.reroll_all_dice,
+        rules.destroy_bound,
         rules.dispel_one_turn,
         rules.scoring,
     ) == expected
@@ -107,6 +108,7 @@ def test_ruleset_switches(edition: str, expected: tuple[object, ...]) -> None:
         ("miscast_table", "7e"),
         ("runelord_dispel_dice", 2),
         ("reroll_all_dice", True),
+        ("destroy_bound", True),
         ("dispel_one_turn", False),
         ("panic", True),
         ("scoring", "victory_points"),

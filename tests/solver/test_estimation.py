@@ -103,11 +103,12 @@ def test_an_estimate_reads_well() -> None:
 @pytest.mark.parametrize(
     ("cores", "within"), [(1, 400_000), pytest.param(2, 10_000_000, marks=pytest.mark.slow)]
 )
-def test_a_battle_that_is_far_too_large_is_refused_ahead(
+def test_a_battle_that_does_not_look_large_is_refused_ahead(
     cores: int, within: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a second core solving goes on while the size is estimated."""
     monkeypatch.setattr(estimation, "available_cores", lambda: cores)
+    monkeypatch.setattr(estimation, "LOOKS_LARGE", 10**9)
     done: list[int] = []
     with pytest.raises(solver.TooLarge) as refused:
         solver.solve("border-skirmish", progress=done.append)
@@ -115,6 +116,13 @@ def test_a_battle_that_is_far_too_large_is_refused_ahead(
     assert words.startswith("border-skirmish does not fit into 4.0 GiB of memory: it has about")
     assert "what makes it large: the wounds left of 8 units" in words
     assert estimation.ESTIMATE_AFTER <= done[-1] <= within
+
+
+def test_a_battle_that_looks_large_is_estimated_at_once() -> None:
+    done: list[int] = []
+    with pytest.raises(solver.TooLarge, match=r"border-skirmish .* it has about .* billion"):
+        solver.solve("border-skirmish", progress=done.append)
+    assert done[-1] < 3 * estimation.SAMPLE_AFTER
 
 
 def test_a_small_sample_rejects_the_largest_battles() -> None:

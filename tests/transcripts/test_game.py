@@ -6,7 +6,8 @@ from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE
 from wfb_gym.scenario import load_scenario
 from wfb_gym.solver import TooLarge
 from wfb_gym.transcripts import record, replay
-from wfb_gym.transcripts.game import QUESTIONS, Game
+from wfb_gym.transcripts.game import Game
+from wfb_gym.view.nodes import DECISIONS
 
 DUEL = load_scenario("archmage-duel")
 
@@ -50,7 +51,7 @@ def test_undone_decisions_come_again_with_the_same_dice() -> None:
         game.undo(decision)
         assert len(game.decisions) == (decision if decision >= 0 else len(game.decisions))
         assert game.battle.mover == 0
-        assert game.battle.node in QUESTIONS
+        assert game.battle.node in DECISIONS
         play_best_guess(game)
         assert game.events == events
         assert game.narrated.visible.key() == visible

@@ -23,17 +23,17 @@ from wfb_gym.transcripts import (
     replay,
     write,
 )
-from wfb_gym.transcripts.hidden_sets import (
+from wfb_gym.transcripts.recording import make_chooser, rng_of_seed
+from wfb_gym.view.events import as_told
+from wfb_gym.view.hidden_sets import (
     EVERYBODY,
     UNTOLD,
-    as_told,
     chances_words,
     hidden_sets,
     known_items,
     sets_that_may_be,
     veiled,
 )
-from wfb_gym.transcripts.recording import make_chooser, rng_of_seed
 
 SCENARIOS = scenarios()
 NAMES = list(SCENARIOS)

@@ -19,9 +19,9 @@ from wfb_gym.packing.records import PackedScenario
 from wfb_gym.players.analysis import Analyst
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver import HiddenGame, TooLarge, solve_hidden
-from wfb_gym.transcripts.hidden_sets import EVERYBODY, sets_that_may_be
 from wfb_gym.transcripts.mixtures import GAP, Mixer, mixture_at
-from wfb_gym.transcripts.names import ScenarioNames
+from wfb_gym.view.hidden_sets import EVERYBODY, sets_that_may_be
+from wfb_gym.view.names import ScenarioNames
 
 Floats = NDArray[np.float64]
 BOTH = hidden_scenario(

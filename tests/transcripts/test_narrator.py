@@ -18,11 +18,12 @@ from wfb_gym.engine.actions import (
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import FIRST_CHANCE, FIRST_DECISION, LAST_CHANCE, LAST_DECISION, Node
 from wfb_gym.packing.records import Duration, Lock
-from wfb_gym.render import armies, facts
+from wfb_gym.render import armies
 from wfb_gym.scenario import bundled_scenarios, load_scenario, scenario_from_dict
 from wfb_gym.scenario.sizes import TARGETS
-from wfb_gym.transcripts import NarratedBattle, changes, game, rolls
-from wfb_gym.transcripts.decisions import describe_choices
+from wfb_gym.transcripts import NarratedBattle
+from wfb_gym.view import changes, nodes, position, rolls
+from wfb_gym.view.decisions import describe_choices
 
 BURNING_HEAD = FIRST_CAST + 2
 SPEARS = FIRST_TARGET + 1 + TARGETS
@@ -167,6 +168,20 @@ def test_a_miscast_says_its_row_and_what_it_did() -> None:
         "6 1 1: a Strength 6 hit on Archmage: 1 wound. Archmage loses 1 wound, 2 left. "
         "Archmage forgets Burning Head. 85 points to the dispeller."
     )
+
+
+def test_a_bound_spell_is_destroyed() -> None:
+    ring = {"name": "Ring", "bound": {"power_level": 4, "spell": {"name": "Fire Ball"}}}
+    narrated = narrate(
+        army(wizard(1, spell("Bolt")), heroes=[{"name": "Captain", "items": ["Ring"]}]),
+        army(items=["Sigil of Asuryan"], units=[unit()], dispel_dice=0),
+        items=[ring],
+        ruleset="7e",
+        phases=4,
+    )
+    assert words_of(narrated, FIRST_CAST + 1, FIRST_ITEM, (5,))[2:] == [
+        "5: the spell is dispelled and destroyed, on 4+. Captain loses the bound Fire Ball."
+    ]
 
 
 def test_a_locked_wizard() -> None:
@@ -448,11 +463,11 @@ def test_every_node_lock_and_duration_has_words() -> None:
         {node for node in Node if low <= node <= high}
         for low, high in ((FIRST_DECISION, LAST_DECISION), (FIRST_CHANCE, LAST_CHANCE))
     )
-    assert set(facts._DECISIONS) == set(game.QUESTIONS) == decisions
-    assert set(facts.ROLLS) == chances
-    assert set(changes.LOCKS) == set(facts._LOCKS) == set(Lock) - {Lock.NONE}
+    assert set(nodes.DECISIONS) == decisions
+    assert set(nodes.ROLLS) == chances
+    assert set(changes.LOCKS) == set(position._LOCKS) == set(Lock) - {Lock.NONE}
     assert set(changes._ENTERS_PLAY) == set(Duration) - {Duration.INSTANT}
-    assert set(armies.STATUS_COLOURS) == set(facts.SpellStatus)
+    assert set(armies.STATUS_COLOURS) == set(position.SpellStatus)
 
 
 def test_a_roll_without_a_description_is_refused() -> None:

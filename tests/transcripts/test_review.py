@@ -15,9 +15,9 @@ from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, PASS
 from wfb_gym.players.analysis import Analyst
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.transcripts import Event, NarratedBattle, Transcript, TranscriptError, record
-from wfb_gym.transcripts.hidden_sets import EVERYBODY, sets_that_may_be
 from wfb_gym.transcripts.mixtures import Mixer
 from wfb_gym.transcripts.review import GAP, NOTICED, Choice, ReviewedDecision, review
+from wfb_gym.view.hidden_sets import EVERYBODY, sets_that_may_be
 
 DUEL = load_scenario("archmage-duel")
 

@@ -14,8 +14,8 @@ from wfb_gym.engine.state import Node
 from wfb_gym.render.html import army_blocks, score_html, step_html
 from wfb_gym.scenario import Scenario, hidden_scenarios, load_scenario, scenario_from_dict
 from wfb_gym.transcripts import Event, NarratedBattle, read, replay
-from wfb_gym.transcripts.hidden_sets import EVERYBODY, dealt_words, hidden_sets
 from wfb_gym.transcripts.transcript import text_of
+from wfb_gym.view.hidden_sets import EVERYBODY, dealt_words, hidden_sets
 from wfb_gym.web.session import Session, Setup
 
 SMALL = ("hidden-scroll", "hidden-stone")

@@ -14,8 +14,8 @@ from wfb_gym.players.analysis import MOST_POSITIONS, Analysis, Analyst
 from wfb_gym.scenario import Scenario
 from wfb_gym.solver import Solution, TooLarge, solve
 from wfb_gym.solver.graph_arrays import TIE
-from wfb_gym.transcripts.decisions import describe_action, describe_dice
-from wfb_gym.transcripts.names import ScenarioNames
+from wfb_gym.view.decisions import describe_action, describe_dice
+from wfb_gym.view.names import ScenarioNames
 
 _ALL_POSITIONS = 20 * MOST_POSITIONS
 """Positions of all situations together that rolls of spells are solved for: about a minute."""

@@ -1,7 +1,6 @@
 """The choices of a decision in words: what they do, their odds and values, and how they are typed.
 
-The rules are the engine's, the descriptions those of `wfb_gym.transcripts`, the values those of
-`wfb_gym.players.analysis`.
+The descriptions are those of `wfb_gym.view`, the values those of `wfb_gym.players.analysis`.
 """
 
 import re
@@ -10,18 +9,15 @@ from functools import cached_property
 from wfb_gym.cli.parser import align_columns, format_value
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.promises import worth_now, worth_of_aim, worth_of_pending
 from wfb_gym.engine.state import Node
-from wfb_gym.engine.targets import aim_at
 from wfb_gym.players.analysis import Analysis, Analyst
 from wfb_gym.scenario import Scenario
-from wfb_gym.scenario.spells import Spell
 from wfb_gym.suggestions import one_of, plain
-from wfb_gym.transcripts.decisions import describe_choices
-from wfb_gym.transcripts.effects import item_words, spell_words
-from wfb_gym.transcripts.hidden_sets import sets_that_may_be, veiled
-from wfb_gym.transcripts.names import NO_TARGET, ScenarioNames, dice_phrase, format_points
-from wfb_gym.transcripts.odds import cast_odds
+from wfb_gym.view.choices import view_decision
+from wfb_gym.view.decisions import describe_choices
+from wfb_gym.view.hidden_sets import sets_that_may_be, veiled
+from wfb_gym.view.names import ScenarioNames, dice_phrase
+from wfb_gym.view.odds import cast_odds
 
 NOT_ROLLED = "-"
 """Stands for a chance where no dice are thrown."""
@@ -44,11 +40,10 @@ class Choices:
 
     def lines(self, battle: Battle) -> list[str]:
         """Return a line for each legal action, numbered from 1, with what it does."""
+        decision = view_decision(self._names, battle)
         rows = [
-            (f"{number:>3}", each.text, self._note(battle, action))
-            for number, (action, each) in enumerate(
-                describe_choices(self._names, battle).items(), 1
-            )
+            (f"{number:>3}", each.text, decision.notes[action])
+            for number, (action, each) in enumerate(decision.actions.items(), 1)
         ]
         return align_columns(rows, "><<")
 
@@ -58,15 +53,15 @@ class Choices:
         Below stand the chances of the spells that can be cast now, on every number of dice.
         Values are points still to come for the mover if both play on as well as they can.
         """
-        analysis = self._analyse(battle)
+        analysis, decision = self._analyse(battle), view_decision(self._names, battle)
         mark = "" if analysis.is_exact else ESTIMATED
         differ = any(analysis.loss(action) >= 1e-9 for action in analysis.values)
         rows = [("", "", "CHANCE", "POINTS TO COME", "")]
-        for number, (action, each) in enumerate(describe_choices(self._names, battle).items(), 1):
+        for number, (action, each) in enumerate(decision.actions.items(), 1):
             chance = NOT_ROLLED if each.chance is None else f"{float(each.chance):.1%}"
             value = mark + format_value(analysis.values[action])
             value += " best" if differ and analysis.loss(action) < 1e-9 else ""
-            rows.append((f"{number:>3}", each.text, chance, value, self._note(battle, action)))
+            rows.append((f"{number:>3}", each.text, chance, value, decision.notes[action]))
         legend = []
         if any(row[2] == NOT_ROLLED for row in rows):
             legend.append(f"{NOT_ROLLED} no dice are thrown for it now")
@@ -89,14 +84,15 @@ class Choices:
     def _casts(self, battle: Battle) -> list[str]:
         """Return the chances of every spell that can be cast now, by its dice; [] of none."""
         spells = cast_odds(self._names, battle)
-        casts = {cast.dice: cast for spell in spells for cast in spell.casts}
+        every = [cast for spell in spells.values() for cast in spell.casts]
+        casts = {cast.dice: cast for cast in every}
         if not casts:
             return []
         forces = {n: cast.irresistible for n, cast in casts.items()}
-        differ = any(c.irresistible != forces[c.dice] for each in spells for c in each.casts)
+        differ = any(cast.irresistible != forces[cast.dice] for cast in every)
         chances = []
-        for each in spells:
-            chances.append((f"cast {each.name}", {c.dice: c.cast for c in each.casts}))
+        for name, each in spells.items():
+            chances.append((f"cast {name}", {c.dice: c.cast for c in each.casts}))
             if differ:  # by an item of the wizard's
                 chances.append(("  irresistible", {c.dice: c.irresistible for c in each.casts}))
         if not differ:
@@ -104,26 +100,9 @@ class Choices:
         chances.append(("miscast", {n: cast.miscast for n, cast in casts.items()}))
         rows = [("CHANCE OF", *(dice_phrase(dice).upper() for dice in sorted(casts)))]
         for what, by_dice in chances:
-            cells = (f"{float(by_dice[n]):.1%}" if n in by_dice else "" for n in sorted(casts))
+            cells = (f"{by_dice[n]:.1%}" if n in by_dice else "" for n in sorted(casts))
             rows.append((what, *cells))
         return ["", *align_columns(rows, "<" + ">" * len(casts))]
-
-    def before_nomination(self, battle: Battle, action: int) -> str:
-        """Return what a player should know before a spell is named, which cannot be taken back."""
-        spell = action - actions.FIRST_CAST
-        name, slot = self._names.spell(battle.mover, spell), self._names.spells[battle.mover][spell]
-        if slot.item is not None:
-            return f"{name} is cast without dice."
-        after = battle.copy()
-        after.act(action)
-        (odds,) = cast_odds(self._names, after)
-        state = battle.state
-        own = int(state.own_dice[slot.wizard])
-        left = dice_phrase(int(state.power), "power") + (f" and {own} of its own" if own else "")
-        listed = ", ".join(
-            f"{dice_phrase(each.dice)} {float(each.cast):.1%}" for each in odds.casts
-        )
-        return f"{name} with {left} left. To cast it: {listed}."
 
     def find(self, battle: Battle, answer: str) -> int | str:
         """Return the action that an answer in words means, or what was expected in its place.
@@ -157,48 +136,6 @@ class Choices:
         if battle.node in (Node.NOMINATE, Node.FREE_SPELL) and _is_cast(action):
             return self._names.spell_name(battle.mover, action - actions.FIRST_CAST)
         return text
-
-    def _note(self, battle: Battle, action: int) -> str:
-        """Return what a choice is worth and does, where that is not said by its name."""
-        packed, state, army = battle.packed, battle.state, battle.mover
-        if _is_cast(action):
-            spell = action - actions.FIRST_CAST
-            if battle.node == Node.SWAP_SPELL:  # what matters is the spell that comes
-                spell = self._names.first_of_lore(battle, army, spell)
-            slot = self._names.spells[army][spell]
-            points = self._points(float(worth_now(packed, state, army, spell, 0.0)))
-            return self._worth(slot.spell, points)
-        if battle.node == Node.TARGET:
-            spell = int(state.free or state.spell) - 1
-            aim = int(aim_at(packed, army, spell, action - actions.FIRST_TARGET))
-            if self._names.target_of_aim(battle, army, spell, aim + 1) not in ("", NO_TARGET):
-                return self._points(float(worth_of_aim(packed, state, army, spell, aim, 0.0)))
-        if actions.FIRST_ITEM <= action < actions.FIRST_REROLL:
-            return item_words(self._names.items[army][action - actions.FIRST_ITEM].item)
-        return ""
-
-    def at_stake(self, battle: Battle) -> str:
-        """Return which spell may be dispelled, what it would bring, and whom it would not."""
-        pending = self._names.pending(battle)
-        if pending is None:
-            return ""
-        army, spell = pending
-        state = battle.state
-        aim = int(state.free_aim if state.free else state.aim)
-        points = float(worth_of_pending(battle.packed, state, army, spell, aim, 0.0))
-        worth = self._worth(self._names.spells[army][spell].spell, self._points(points))
-        what = self._names.spell(army, spell) + self._names.at_pending_target(battle)
-        you, other = self._names.armies[1 - army], self._names.armies[army]
-        return f"You are {you}. {what} would bring {other} {worth}."
-
-    def _worth(self, spell: Spell, points: str) -> str:
-        """Return what a spell brings, and what it does where its points do not say that."""
-        fixed = spell.effect is None and not spell.worth_per_phase
-        return points if fixed else f"{points}: {spell_words(spell)}"
-
-    def _points(self, points: float) -> str:
-        number = format_points(points)
-        return f"{number} {self._names.point}{'' if number == '1' else 's'}"
 
 
 def _is_cast(action: int) -> bool:

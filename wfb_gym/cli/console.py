@@ -15,10 +15,12 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.render.ansi import AnsiStyle, battlefield_lines, event_lines, position_lines
 from wfb_gym.scenario import Scenario
-from wfb_gym.transcripts import Event, NarratedBattle, Transcript
-from wfb_gym.transcripts.game import Game, question
-from wfb_gym.transcripts.hidden_sets import EVERYBODY, as_told, dealt_words, set_words
-from wfb_gym.transcripts.names import points_phrase
+from wfb_gym.transcripts import NarratedBattle, Transcript
+from wfb_gym.transcripts.game import Game
+from wfb_gym.view.choices import nomination_words, view_decision
+from wfb_gym.view.events import Event, as_told
+from wfb_gym.view.hidden_sets import EVERYBODY, dealt_words, set_words
+from wfb_gym.view.names import capital, points_phrase
 
 _QUIT = ("quit", "exit", "q")
 _ODDS = ("?", "odds")
@@ -75,8 +77,8 @@ class ConsoleGame:
     def play(self, *, always_odds: bool = False) -> None:
         """Play to the end, or until the person leaves."""
         game, narrated = self._game, self._game.narrated
-        opening = f"{narrated.opening[:1].upper()}{narrated.opening[1:]}."
-        self._show(f"{narrated.scenario.name}, seed {game.seed}. {opening}")
+        opening = capital(narrated.opening)
+        self._show(f"{narrated.scenario.name}, seed {game.seed}. {opening}.")
         try:
             self._show_events(game.play_on())
             while not game.battle.is_over:
@@ -120,9 +122,10 @@ class ConsoleGame:
         if battle.node in _SHOWS_POSITION or phase != self._phase_shown:
             self._show_position()
         self._phase_shown = phase
-        self._show("\n" + question(game.narrated.names, battle))
-        if battle.node == Node.DISPEL:
-            self._show(choices.at_stake(battle))
+        decision = view_decision(game.narrated.names, battle)
+        self._show("\n" + decision.question)
+        if decision.stake:
+            self._show(decision.stake)
         self._show_lines(choices.odds(battle) if always_odds else choices.lines(battle))
         while True:
             answer = self._ask_line("Your choice: ")
@@ -175,7 +178,7 @@ class ConsoleGame:
         is_spell = actions.FIRST_CAST <= action < actions.FIRST_IN_PLAY
         if not self._confirm or battle.node != Node.NOMINATE or not is_spell:
             return True
-        self._show(self._choices.before_nomination(battle, action))
+        self._show(nomination_words(self._game.narrated.names, battle, action))
         while True:
             answer = self._ask_line("Once it is named it must be cast. Name it? (y/n) ")
             if answer in _YES + _NO:

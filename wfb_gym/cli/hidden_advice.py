@@ -14,15 +14,15 @@ from wfb_gym.engine.state import new_states
 from wfb_gym.scenario import Scenario
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import Equilibrium, HiddenGame
-from wfb_gym.transcripts.decisions import describe_choices
-from wfb_gym.transcripts.hidden_sets import (
+from wfb_gym.transcripts.mixtures import GAP, mixture_at
+from wfb_gym.view.decisions import describe_choices
+from wfb_gym.view.hidden_sets import (
     EVERYBODY,
     HiddenSet,
     chances_words,
     sets_that_may_be,
 )
-from wfb_gym.transcripts.mixtures import GAP, mixture_at
-from wfb_gym.transcripts.names import ScenarioNames
+from wfb_gym.view.names import ScenarioNames
 
 _SECONDS = 60.0
 _MOST_BYTES = 1 << 28

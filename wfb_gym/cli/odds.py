@@ -11,7 +11,8 @@ from wfb_gym.cli.parser import Commands, Parser
 from wfb_gym.seats import SEATS, seat_number
 
 if TYPE_CHECKING:
-    from wfb_gym.render.odds_facts import OddsSheet, SpellOdds, WizardOdds
+    from wfb_gym.view.odds import SpellOdds
+    from wfb_gym.view.odds_sheet import OddsSheet, WizardOdds
 
 _DESCRIPTION = """\
 Print the odds of an army: for each wizard, spell and number of dice the chances to cast, of
@@ -45,8 +46,8 @@ def add_to(commands: Commands) -> None:
 
 
 def _run(parser: Parser, options: argparse.Namespace) -> None:
-    from wfb_gym.render.odds_facts import odds_sheet
     from wfb_gym.scenario import ScenarioError, load_scenario
+    from wfb_gym.view.odds_sheet import odds_sheet
 
     if options.html is not None:
         shared.check_folder(parser, "--html", options.html)
@@ -72,7 +73,9 @@ def _run(parser: Parser, options: argparse.Namespace) -> None:
 
 
 def _lines(sheet: "OddsSheet") -> list[str]:
-    from wfb_gym.render.odds_facts import DISPEL_DICE, dice_line, remark_of
+    from wfb_gym.view.names import capital
+    from wfb_gym.view.odds import DISPEL_DICE
+    from wfb_gym.view.odds_sheet import dice_line, remark_of
 
     lines = [f"{sheet.scenario}: {sheet.army} against {sheet.enemy}", dice_line(sheet)]
     lines += [*sheet.notes, *(f"{name}: {words}" for name, words in sheet.items.items())]
@@ -95,13 +98,13 @@ def _lines(sheet: "OddsSheet") -> list[str]:
     ]
     lines += shared.align_columns([heads, *chances], ">" * len(heads))
     if sheet.enemy_items:
-        lines += ["", f"{sheet.enemy[:1].upper()}{sheet.enemy[1:]} has"]
+        lines += ["", f"{capital(sheet.enemy)} has"]
         lines += [f"{name}: {words}" for name, words in sheet.enemy_items.items()]
     return lines
 
 
 def _wizard_lines(sheet: "OddsSheet", wizard: "WizardOdds") -> list[str]:
-    from wfb_gym.render.odds_facts import wizard_line
+    from wfb_gym.view.odds_sheet import wizard_line
 
     lines = [f"{wizard.name}: {wizard_line(wizard)}"]
     lines += [f"  {name}: {words}" for name, words in wizard.items.items()]
@@ -111,7 +114,8 @@ def _wizard_lines(sheet: "OddsSheet", wizard: "WizardOdds") -> list[str]:
 
 
 def _spell_lines(sheet: "OddsSheet", spell: "SpellOdds") -> list[str]:
-    from wfb_gym.render.odds_facts import DISPEL_DICE, points_line, title_of
+    from wfb_gym.view.odds import DISPEL_DICE
+    from wfb_gym.view.odds_sheet import points_line, title_of
 
     lines = [f"{title_of(spell)}: {points_line(sheet, spell)}"]
     lines += [f"  {spell.effect}"] if spell.effect else []

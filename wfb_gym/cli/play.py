@@ -141,8 +141,8 @@ def _play(parser: Parser, options: argparse.Namespace) -> None:
 def _replay(parser: Parser, options: argparse.Namespace) -> None:
     from wfb_gym.render.ansi import AnsiStyle, event_lines, position_lines
     from wfb_gym.transcripts import TranscriptError, read, replay
-    from wfb_gym.transcripts.hidden_sets import EVERYBODY
-    from wfb_gym.transcripts.names import points_phrase
+    from wfb_gym.view.hidden_sets import EVERYBODY
+    from wfb_gym.view.names import points_phrase
 
     try:
         transcript = read(options.transcript)
@@ -171,8 +171,8 @@ def _replay(parser: Parser, options: argparse.Namespace) -> None:
 def _write_review(parser: Parser, transcript: "Transcript", path: str) -> None:
     from wfb_gym.files import write_text_whole
     from wfb_gym.render.review_page import review_page
-    from wfb_gym.transcripts.names import plural
     from wfb_gym.transcripts.review import PUBLIC_REFUSED, review
+    from wfb_gym.view.names import capital, plural
 
     check_folder(parser, "--html", path)
     if transcript.is_public:
@@ -188,5 +188,5 @@ def _write_review(parser: Parser, transcript: "Transcript", path: str) -> None:
     except OSError as error:
         parser.error(f"--html: {path}: {error.strerror or error}")
     for army, name in enumerate(reviewed.names.armies):
-        print(f"{name[:1].upper()}{name[1:]}: {reviewed.summary(army)}")
+        print(f"{capital(name)}: {reviewed.summary(army)}")
     print(f"The review is in {path}.")

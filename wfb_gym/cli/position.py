@@ -29,9 +29,9 @@ from wfb_gym.scenario.sizes import DICE, NO_BEARER, WIZARDS
 from wfb_gym.scenario.spells import lore_spells
 from wfb_gym.seats import SEATS
 from wfb_gym.suggestions import find_name, one_of, plain
-from wfb_gym.transcripts.effects import spell_words
-from wfb_gym.transcripts.hidden_sets import EVERYBODY, known_items
-from wfb_gym.transcripts.names import NO_TARGET, ScenarioNames, dice_phrase, own_dice_phrase
+from wfb_gym.view.effects import spell_words
+from wfb_gym.view.hidden_sets import EVERYBODY, known_items
+from wfb_gym.view.names import NO_TARGET, ScenarioNames, dice_phrase, own_dice_phrase
 
 _SCROLL = "Dispel Scroll"
 _PROFILES = {"1": "Battle Wizard", "2": "Battle Wizard", "3": "Wizard Lord", "4": "Wizard Lord"}

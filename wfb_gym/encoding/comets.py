@@ -4,7 +4,7 @@ import numpy as np
 from numpy import float32
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.encoding.layout import ArmyOffsets, LayoutOffsets
+from wfb_gym.encoding.fields import ArmyOffsets, LayoutOffsets
 from wfb_gym.encoding.promises import spells_to_choose
 from wfb_gym.encoding.rows import COMET_POINT, MARKER, POINT, Row, put
 from wfb_gym.engine.promises import worth_in_play, worth_now, worth_of_aim, worths_of_points

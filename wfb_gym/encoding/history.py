@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
 from wfb_gym._records import Record, Records, dtype_of, new_records
-from wfb_gym.encoding.layout import ArmyOffsets, LayoutOffsets
+from wfb_gym.encoding.fields import ArmyOffsets, LayoutOffsets
 from wfb_gym.encoding.rows import DIE, NUMBER, ONE, Row, put
 from wfb_gym.engine.actions import FIRST_ITEM, FIRST_WIZARD, PASS
 from wfb_gym.engine.state import DispelAttempt, Node, State

@@ -3,8 +3,8 @@
 from numpy import float32
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.encoding import layout
-from wfb_gym.encoding.layout import ArmyOffsets, LayoutOffsets
+from wfb_gym.encoding import fields
+from wfb_gym.encoding.fields import ArmyOffsets, LayoutOffsets
 from wfb_gym.encoding.rows import ONE, Row, put
 from wfb_gym.engine.state import State
 from wfb_gym.engine.targets import flees, models_left, unit_stands
@@ -12,8 +12,8 @@ from wfb_gym.packing.records import PackedScenario
 from wfb_gym.rules.morale import models_until_test
 from wfb_gym.scenario.sizes import UNITS
 
-LEADERSHIP = float32(1.0 / layout.LEADERSHIP.scale)
-MODEL = float32(1.0 / layout.MODELS.scale)
+LEADERSHIP = float32(1.0 / fields.LEADERSHIP.scale)
+MODEL = float32(1.0 / fields.MODELS.scale)
 
 
 @jit(forceinline=False)

@@ -1,6 +1,6 @@
 """Write observations: the fixed part of a scenario once, the moving part at each decision.
 
-What the numbers mean and where they stand is declared in `wfb_gym.encoding.layout`. Two different
+What the numbers mean and where they stand is declared in `wfb_gym.encoding.fields`. Two different
 states of one scenario never share an observation, and equal states always do, so a policy of
 observations is a policy of states; where histories are shown, of these too.
 """
@@ -9,8 +9,9 @@ from numpy import float32
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.encoding.comets import write_comets, write_points
+from wfb_gym.encoding.fields import ArmyOffsets, ItemOffsets, LayoutOffsets
 from wfb_gym.encoding.history import History, write_history
-from wfb_gym.encoding.layout import FIXED_OFFSETS, ArmyOffsets, ItemOffsets, LayoutOffsets
+from wfb_gym.encoding.layout import FIXED_OFFSETS
 from wfb_gym.encoding.morale import write_morale
 from wfb_gym.encoding.promises import write_aims, write_choices, write_shared_resistance
 from wfb_gym.encoding.rows import (

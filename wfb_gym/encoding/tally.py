@@ -3,7 +3,7 @@
 from numpy import float32
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.encoding.layout import ArmyOffsets, LayoutOffsets
+from wfb_gym.encoding.fields import ArmyOffsets, LayoutOffsets
 from wfb_gym.encoding.rows import POINT, UNIT_WOUND, WOUND, Row, put
 from wfb_gym.engine.scoring import (
     points_for_unit,

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from wfb_gym._jit import jit
 from wfb_gym._records import Records
 from wfb_gym.encoding.actions import ActionCodec, action_codec
+from wfb_gym.encoding.fields import LayoutOffsets
 from wfb_gym.encoding.history import History, new_histories
-from wfb_gym.encoding.layout import Layout, LayoutOffsets, layout
+from wfb_gym.encoding.layout import Layout, layout
 from wfb_gym.encoding.limits import Limits, check_covers, fit
 from wfb_gym.encoding.observe import observe, write_static
 from wfb_gym.engine.legal import legal_actions

@@ -10,6 +10,7 @@ from wfb_gym.engine.queries import (
     declared_bonus,
     declared_uses,
     dispel_bonus,
+    has_bound_use,
     last_phase,
     number_against,
     one_use,
@@ -57,8 +58,12 @@ def forgetting_matters(packed: PackedScenario, state: State) -> bool:
     if state.attempt == DispelAttempt.FREE:
         return True
     if state.attempt == DispelAttempt.CAST:
-        bound = packed.armies[state.active].spells[state.spell - 1].bound
-        return not (bound or last_phase(packed, state))
+        if last_phase(packed, state):
+            return False
+        army, spell = int64(state.active), int64(state.spell - 1)
+        if not packed.armies[army].spells[spell].bound:
+            return True
+        return packed.destroys_bound != 0 and has_bound_use(packed, state, army, spell)
     raise AssertionError("no item dispels outright in this attempt")
 
 
@@ -74,7 +79,7 @@ def forgotten_on(packed: PackedScenario, state: State) -> int:
 
 @jit(forceinline=False)
 def resolve_forget(packed: PackedScenario, state: State, forgotten: bool) -> float:
-    """Dispel the spell by an item; its caster may forget it for the battle."""
+    """Dispel the spell by an item; its caster may lose it for the battle."""
     if forgotten:
         if state.attempt == DispelAttempt.FREE:
             army = other(state.active)

@@ -432,7 +432,7 @@ def _magic_in(packed: PackedScenario, state: State, side: int, unit: int) -> flo
 @jit(forceinline=False)
 def _dearest_spell(packed: PackedScenario, state: State, side: int, wizard: int) -> float:
     entry = packed.armies[side].wizards[wizard]
-    spells = int64(entry.bound)
+    spells = int64(entry.bound & state.known[side])
     if state.level[side, wizard] > 0:
         spells |= int64(entry.spells & state.known[side])
     most = 0.0

@@ -126,7 +126,9 @@ def flight_matters(
 def _has_magic(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
     """Whether a character brings dice, casts or uses an item while it does not flee."""
     entry = packed.armies[army].wizards[wizard]
-    if state.level[army, wizard] > 0 or (entry.rune and entry.dispel_dice > 0) or entry.bound:
+    if state.level[army, wizard] > 0 or (entry.rune and entry.dispel_dice > 0):
+        return True
+    if entry.bound & state.known[army]:
         return True
     return _bears_item(packed, state, army, wizard)
 

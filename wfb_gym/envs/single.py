@@ -47,7 +47,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
     ## Observation Space
 
     `Box(float32)`, one flat vector scaled into finite bounds and never clipped, from the
-    learner's seat. `named_fields(observation)` names its fields; `wfb_gym.encoding.layout`
+    learner's seat. `named_fields(observation)` names its fields; `wfb_gym.encoding.fields`
     documents units and scales. Different positions never share an observation. The last one of an
     episode shows only what the scenario fixes.
 

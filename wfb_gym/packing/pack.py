@@ -58,6 +58,10 @@ def pack(scenario: Scenario) -> Records[PackedScenario]:
         spells = [slot.spell for slot in slots.spell_slots(army, scenario.catalogue)]
         packed.delayed |= any(spell.is_delayed for spell in spells)
         targeted |= any(spell.effect is not None for spell in spells)
+    packed.destroys_bound = rules.destroy_bound and any(
+        owner.bound and enemy.items["forgotten_on"].any()
+        for owner, enemy in (packed.armies, packed.armies[::-1])
+    )
     if targeted:
         from wfb_gym.packing.aims import AimPacker  # only targets need it
 

@@ -372,6 +372,7 @@ class PackedScenario(Record):
     miscast_wounds: Int8  # most that a miscast costs one wizard; UNBOUNDED: its life
     miscast_levels: Int8  # most that a miscast costs the caster
     miscast_spells: Int8  # most free spells after a miscast
+    destroys_bound: Int8  # 1: an enemy's item may destroy a bound spell (7th edition)
     n_contacts: Int64
     n_miscast_tables: Int64
     n_miscast_rows: Int64

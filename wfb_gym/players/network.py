@@ -22,7 +22,8 @@ import torch
 from torch import Tensor, nn
 
 from wfb_gym.encoding.actions import action_codec
-from wfb_gym.encoding.layout import BONUS, DICE, KINDS, NUMBER, POINTS, SpellOffsets, layout
+from wfb_gym.encoding.fields import BONUS, DICE, NUMBER, POINTS, SpellOffsets
+from wfb_gym.encoding.layout import KINDS, layout
 from wfb_gym.encoding.limits import SIDES, ArmyLimits, Limits
 from wfb_gym.engine.actions import FIRST_DICE
 from wfb_gym.engine.odds import CAST_CHANCE, DISPEL_CHANCE, through_table

@@ -26,8 +26,6 @@ SHIPPED = tuple(
 """Trained networks that come with the package: as scenario/seat, or one for all."""
 GENERALIST = "generalist"
 """The network for all scenarios; with a number behind it, of decisions, it looks ahead."""
-LEARNED = "learned"
-"""Behind "phase-search:", in place of a number: what is kept counts as learned from battles."""
 _COUNTED = SEARCHING | {GENERALIST: SEARCHING["search"]}
 _MAX_DIGITS = 6
 _LONGEST_ENDING = 5
@@ -117,8 +115,7 @@ def make_agent(
             player that acts at random with probability EPSILON,
             "expectimax:DEPTH" for one that looks DEPTH decisions ahead, "mcts:SIMULATIONS" for one
             with that many per decision, "phase-search:SPELLS" for one that solves phases of so many
-            spells, "phase-search:learned" for one whose prices of what is kept are learned, or
-            "search:PLIES" for one that looks PLIES decisions ahead and at phases behind;
+            spells, or "search:PLIES" for one that looks PLIES decisions ahead and at phases behind;
             "generalist:PLIES" chooses so from what that network takes for likely.
         deterministic: whether a saved .zip model takes its likeliest action instead of drawing one.
         seed: of the agent's draws; None draws differently each time.
@@ -155,10 +152,7 @@ def _find_agent(
         from wfb_gym.players.search.mcts import DEFAULT_SIMULATIONS, MctsAgent
         from wfb_gym.players.search.phase_search import DEFAULT_SPELLS, PhaseSearchAgent
         from wfb_gym.players.search.ply_search import DEFAULT_PLIES, PlySearchAgent
-        from wfb_gym.players.search.prices import load_prices
 
-        if kind == "phase-search" and option == LEARNED:
-            return PhaseSearchAgent(prices=load_prices())
         count = _parse_count(kind, option, who) if colon else None
         if kind == "expectimax":
             return ExpectimaxAgent(count)
@@ -210,10 +204,9 @@ def _parse_count(name: str, option: str, who: str) -> int:
     """Read the number behind a searching agent's name."""
     number = int(option) if option.isdecimal() and len(option) <= _MAX_DIGITS else 0
     if number < 1:
-        word = f", or {LEARNED}" if name == "phase-search" else ""
         raise ValueError(
             f"{who}: expected a whole number of {_COUNTED[name]} behind {name}:, at least 1 and "
-            f"at most {_MAX_DIGITS} digits{word}, found {option!r}"
+            f"at most {_MAX_DIGITS} digits, found {option!r}"
         )
     return number
 

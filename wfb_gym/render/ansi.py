@@ -14,31 +14,31 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.scoring import points_for_unit
 from wfb_gym.engine.state import Node
 from wfb_gym.engine.targets import flees, models_left
-from wfb_gym.render.facts import (
-    FLEES,
-    ArmyFacts,
-    ItemFacts,
-    SpellFacts,
-    SpellStatus,
-    army_facts,
-    is_beyond_dispel,
-)
 from wfb_gym.scenario import Scenario
-from wfb_gym.transcripts.changes import BEFORE_THE_BATTLE
-from wfb_gym.transcripts.hidden_sets import (
-    all_as_told,
+from wfb_gym.view.events import Event, all_as_told
+from wfb_gym.view.hidden_sets import (
     armies_known,
     chances_words,
     veiled,
 )
-from wfb_gym.transcripts.names import (
+from wfb_gym.view.names import (
     ScenarioNames,
+    capital,
     dice_phrase,
     format_points,
     plural,
     points_phrase,
 )
-from wfb_gym.transcripts.narrator import Event
+from wfb_gym.view.nodes import BEFORE_THE_BATTLE
+from wfb_gym.view.position import (
+    FLEES,
+    ArmyView,
+    ItemView,
+    SpellStatus,
+    SpellView,
+    is_beyond_dispel,
+    view_army,
+)
 
 _BOLD, _DIM = "1", "2"
 _ARMIES = ("31", "34")
@@ -131,13 +131,13 @@ def position_lines(
     score = points_phrase(names, battle.points)
     yield style(f"{scenario.name}, {'over' if battle.is_over else phase}: {score}", _BOLD)
     for army, name in enumerate(names.armies):
-        heading, dice = f"{name[:1].upper()}{name[1:]}{', you' if army == seat else ''}", ""
+        heading, dice = f"{capital(name)}{', you' if army == seat else ''}", ""
         if not battle.is_over:
             dice = "" if selecting else f"  {_dice(battle, army)}"
             if battle.mover == army and battle.node != Node.DEAL:
                 heading += " to decide" if battle.is_decision() else " rolls"
         yield style(heading, _ARMIES[army], _BOLD) + dice
-        facts = army_facts(names, battle, army, army in known)
+        facts = view_army(names, battle, army, army in known)
         yield from _characters(facts, style)
         if facts.items:
             yield f"  items of the army: {_items(facts.items)}"
@@ -170,7 +170,7 @@ def battlefield_lines(scenario: Scenario, battle: Battle) -> Iterator[str]:
         keys.append(f"{_TERRAIN[terrain.kind]} {terrain.name}")
     for army, (side, standing) in enumerate(scenario.keyed_armies()):
         names = ScenarioNames(scenario).armies[army]
-        keys += ["", f"{names[:1].upper()}{names[1:]}"]
+        keys += ["", capital(names)]
         for name, shape in shapes[side].items():
             index = standing.unit_index(name)
             if index is None:
@@ -229,7 +229,7 @@ def _dice(battle: Battle, army: int) -> str:
     return " and ".join(f"{_DIE * dice} {dice_phrase(dice, kind)}".lstrip() for dice, kind in pools)
 
 
-def _characters(army: ArmyFacts, style: AnsiStyle) -> Iterator[str]:
+def _characters(army: ArmyView, style: AnsiStyle) -> Iterator[str]:
     """Yield the characters, and under each its spells and items."""
     for who in army.characters:
         parts = [f"level {who.level}"] if who.level else []
@@ -251,13 +251,13 @@ def _characters(army: ArmyFacts, style: AnsiStyle) -> Iterator[str]:
             yield f"{'':8}items: {_items(who.items)}"
 
 
-def _spell_row(spell: SpellFacts) -> str:
+def _spell_row(spell: SpellView) -> str:
     """Return a spell with its casting value; of one bound in an item its power level, and where."""
     name = f"{spell.name} ({spell.item})" if spell.item else spell.name
     return f"   {spell.value:>4} {name:<28} {spell.words}".rstrip()
 
 
-def _items(items: Sequence[ItemFacts]) -> str:
+def _items(items: Sequence[ItemView]) -> str:
     """Return items in words, with the number of uses that are left."""
     numbers: dict[tuple[str, str], int] = defaultdict(int)  # equal ones may be in several entries
     for item in items:
@@ -268,7 +268,7 @@ def _items(items: Sequence[ItemFacts]) -> str:
     )
 
 
-def _hidden(army: ArmyFacts) -> Iterator[str]:
+def _hidden(army: ArmyView) -> Iterator[str]:
     """Yield the hidden items of an army, or what they may be."""
     if army.hidden:
         yield f"  hidden items: {army.hidden}"

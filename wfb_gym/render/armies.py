@@ -5,11 +5,19 @@ Spells, items and units stand in one column where there is room, else in two or 
 
 from collections.abc import Iterator, Sequence
 
-from wfb_gym.render import colours, facts
+from wfb_gym.render import colours
 from wfb_gym.render.canvas import Box, Canvas, text_width
 from wfb_gym.render.colours import Colour
-from wfb_gym.render.facts import SpellStatus
-from wfb_gym.transcripts.names import dice_phrase
+from wfb_gym.view.names import dice_phrase
+from wfb_gym.view.position import (
+    FLEES,
+    ArmyView,
+    CharacterView,
+    ItemView,
+    SpellStatus,
+    SpellView,
+    UnitView,
+)
 
 STATUS_COLOURS: dict[SpellStatus, Colour] = {
     SpellStatus.IDLE: colours.PANEL,
@@ -35,12 +43,12 @@ _TALLEST = 28
 _LEAST = 18
 """Height of a line; where it would be less, spells, items and units stand side by side."""
 
-_Fact = facts.CharacterFacts | facts.SpellFacts | facts.ItemFacts | facts.UnitFacts | str
+_Fact = CharacterView | SpellView | ItemView | UnitView | str
 _Line = tuple[float, Sequence[_Fact]]
 """A line of the column: its share of a line's height, and what stands in it side by side."""
 
 
-def draw_armies(canvas: Canvas, boxes: Sequence[Box], armies: Sequence[facts.ArmyFacts]) -> None:
+def draw_armies(canvas: Canvas, boxes: Sequence[Box], armies: Sequence[ArmyView]) -> None:
     """Draw the armies in their boxes, in lines of one height."""
     px = canvas.px
     edge = px(8)
@@ -64,19 +72,19 @@ def draw_armies(canvas: Canvas, boxes: Sequence[Box], armies: Sequence[facts.Arm
                 left = row.left + index * (wide + gap)
                 cell = Box(left, row.top, left + wide, row.bottom - max(1, round(each / 12)))
                 match fact:
-                    case facts.CharacterFacts():
+                    case CharacterView():
                         _draw_character(canvas, row, each, fact, colours.ARMIES[army.army])
-                    case facts.SpellFacts():
+                    case SpellView():
                         _draw_spell(canvas, cell, fact)
-                    case facts.ItemFacts():
+                    case ItemView():
                         _draw_item(canvas, cell, fact)
-                    case facts.UnitFacts():
+                    case UnitView():
                         _draw_unit(canvas, cell, fact, colours.PALE[army.army])
                     case str():
                         canvas.text(row, fact, each * _FONT, colours.FADED)
 
 
-def _fit_lines(army: facts.ArmyFacts, height: int, unit: float) -> tuple[int, list[_Line], int]:
+def _fit_lines(army: ArmyView, height: int, unit: float) -> tuple[int, list[_Line], int]:
     """Find how many stand side by side, the lines, and the height that these may have."""
     for across in (1, 2, 3):
         lines = list(_lines(army, across))
@@ -86,9 +94,9 @@ def _fit_lines(army: facts.ArmyFacts, height: int, unit: float) -> tuple[int, li
     return across, lines, int(min(_TALLEST * unit, height / shares if shares else height))
 
 
-def _lines(army: facts.ArmyFacts, across: int) -> Iterator[_Line]:
+def _lines(army: ArmyView, across: int) -> Iterator[_Line]:
     def rows(
-        cells: Sequence[facts.SpellFacts | facts.ItemFacts | facts.UnitFacts],
+        cells: Sequence[SpellView | ItemView | UnitView],
     ) -> Iterator[_Line]:
         return ((1.0, cells[k : k + across]) for k in range(0, len(cells), across))
 
@@ -115,7 +123,7 @@ def _lines(army: facts.ArmyFacts, across: int) -> Iterator[_Line]:
         yield from rows(army.units)
 
 
-def _draw_head(canvas: Canvas, box: Box, army: facts.ArmyFacts) -> None:
+def _draw_head(canvas: Canvas, box: Box, army: ArmyView) -> None:
     """Draw its name, what it does, and its dice."""
     px, unit, colour = canvas.px, canvas.unit, colours.ARMIES[army.army]
     edge = max(1, px(4 if army.activity else 1))
@@ -152,7 +160,7 @@ def draw_unthrown(canvas: Canvas, box: Box, dice: int, colour: Colour, most: int
 
 
 def _draw_character(
-    canvas: Canvas, box: Box, each: int, character: facts.CharacterFacts, colour: Colour
+    canvas: Canvas, box: Box, each: int, character: CharacterView, colour: Colour
 ) -> None:
     """Draw a character in a box, among lines that are `each` high."""
     dead = character.wounds == 0
@@ -199,7 +207,7 @@ def _draw_character(
         canvas.text(rest, character.place, tiny, colours.FADED, "right")
 
 
-def _draw_spell(canvas: Canvas, box: Box, spell: facts.SpellFacts) -> None:
+def _draw_spell(canvas: Canvas, box: Box, spell: SpellView) -> None:
     size, status = box.height * _FONT, spell.status
     lively = status in (SpellStatus.OPEN, SpellStatus.PENDING, SpellStatus.IN_PLAY)
     ink = colours.INK if lively or status == SpellStatus.IDLE else colours.FADED
@@ -222,7 +230,7 @@ def _draw_spell(canvas: Canvas, box: Box, spell: facts.SpellFacts) -> None:
         canvas.strike(covered._replace(top=box.top, bottom=box.bottom), ink)
 
 
-def _draw_item(canvas: Canvas, box: Box, item: facts.ItemFacts) -> None:
+def _draw_item(canvas: Canvas, box: Box, item: ItemView) -> None:
     size, left = box.height * _FONT, _inside(box).left
     spent = bool(item.spent)
     ink = colours.FADED if spent else colours.INK
@@ -237,13 +245,13 @@ def _draw_item(canvas: Canvas, box: Box, item: facts.ItemFacts) -> None:
         canvas.strike(covered._replace(top=box.top, bottom=box.bottom), ink)
 
 
-def _draw_unit(canvas: Canvas, box: Box, unit: facts.UnitFacts, colour: Colour) -> None:
+def _draw_unit(canvas: Canvas, box: Box, unit: UnitView, colour: Colour) -> None:
     """Draw a unit on a bar that is as long as it has models left."""
     size = box.height * _FONT
     canvas.fill(box, colours.GONE, colours.LINE)
     bar = box.inset(1)
     bar = bar._replace(right=bar.left + bar.width * unit.models // max(1, unit.full_models))
-    fled = unit.condition == facts.FLEES
+    fled = unit.condition == FLEES
     canvas.fill(bar, colours.FLIGHT if fled else colour)
     inner = _inside(box)
     ink = colours.INK if unit.models else colours.FADED

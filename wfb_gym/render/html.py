@@ -5,30 +5,30 @@ once; the fragments stand anywhere within an element of the class ``wfb``. Every
 What is said comes from `facts` and `wfb_gym.transcripts`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.promises import worth_in_play, worth_now
-from wfb_gym.render.facts import (
-    ArmyFacts,
-    CharacterFacts,
-    ItemFacts,
-    SpellFacts,
-    SpellStatus,
-    UnitFacts,
-    army_facts,
-    army_name,
-    step_facts,
-)
 from wfb_gym.render.html_style import PIPS
 from wfb_gym.rules.dice import FACES, double
-from wfb_gym.transcripts.hidden_sets import armies_known, chances_words, veiled
-from wfb_gym.transcripts.names import ScenarioNames, dice_phrase, format_points
-from wfb_gym.transcripts.narrator import Event
-from wfb_gym.transcripts.odds import DispelOdds, SpellOdds
 from wfb_gym.transcripts.review import NOTICED, Choice
-from wfb_gym.transcripts.rolls import CASTING_ROLLS, DISPEL_ROLLS
+from wfb_gym.view.events import Event
+from wfb_gym.view.hidden_sets import armies_known, chances_words, veiled
+from wfb_gym.view.names import ScenarioNames, dice_phrase, format_points
+from wfb_gym.view.nodes import CASTING_ROLLS, DISPEL_ROLLS
+from wfb_gym.view.odds import DispelOdds, SpellOdds
+from wfb_gym.view.position import (
+    ArmyView,
+    CharacterView,
+    ItemView,
+    SpellStatus,
+    SpellView,
+    UnitView,
+    army_name,
+    view_army,
+    view_step,
+)
 
 _MOST_DISCS = 6
 """Wounds of one character that are drawn one by one."""
@@ -109,7 +109,7 @@ def army_blocks(names: ScenarioNames, battle: Battle, army: int, you: int | None
     """
     known = armies_known(battle, you)
     battle = veiled(battle, known)
-    facts = army_facts(names, battle, army, army in known)
+    facts = view_army(names, battle, army, army in known)
     blocks = [_head(facts, you == army)]
     blocks += [_character(each, facts, battle) for each in facts.characters]
     if facts.items:
@@ -135,7 +135,7 @@ def army_html(names: ScenarioNames, battle: Battle, army: int, you: int | None =
     return f'<section class="army a{army}">{blocks}</section>'
 
 
-def _head(facts: ArmyFacts, is_you: bool) -> str:
+def _head(facts: ArmyView, is_you: bool) -> str:
     badges = [("you", is_you), ("casting", facts.casts), (facts.activity, bool(facts.activity))]
     shown = "".join(f'<span class="badge">{words}</span>' for words, on in badges if on)
     pool = pool_html(facts.pool, facts.pool_kind, facts.army) if facts.pool_kind else ""
@@ -143,7 +143,7 @@ def _head(facts: ArmyFacts, is_you: bool) -> str:
     return f'<header class="{turn}"><h3>{escape(facts.name)}</h3>{shown}</header>{pool}'
 
 
-def _character(each: CharacterFacts, facts: ArmyFacts, battle: Battle) -> str:
+def _character(each: CharacterView, facts: ArmyView, battle: Battle) -> str:
     lost = max(0, each.full_wounds - each.wounds)
     wounds = f"{each.wounds} of {each.full_wounds} wounds"
     if max(each.wounds, each.full_wounds) <= _MOST_DISCS and each.wounds:
@@ -168,7 +168,7 @@ def _character(each: CharacterFacts, facts: ArmyFacts, battle: Battle) -> str:
     )
 
 
-def _spell(spell: SpellFacts, facts: ArmyFacts, battle: Battle) -> str:
+def _spell(spell: SpellView, facts: ArmyView, battle: Battle) -> str:
     worth = ""
     if spell.number is not None and not battle.is_over:
         promise = worth_in_play if spell.status == SpellStatus.IN_PLAY else worth_now
@@ -183,7 +183,7 @@ def _spell(spell: SpellFacts, facts: ArmyFacts, battle: Battle) -> str:
     )
 
 
-def _item(item: ItemFacts) -> str:
+def _item(item: ItemView) -> str:
     several = f" &times;{item.number}" if item.number > 1 else ""
     return (
         f'<span class="item{" used" if item.spent else ""}" title="{item.spent}">'
@@ -191,7 +191,7 @@ def _item(item: ItemFacts) -> str:
     )
 
 
-def _unit(unit: UnitFacts) -> str:
+def _unit(unit: UnitView) -> str:
     share = 100 * unit.models / unit.full_models
     lost = f"&minus;{format_points(unit.points_lost)}" if unit.points_lost else ""
     condition = f'<span class="tag warn">{escape(unit.condition)}</span>' if unit.condition else ""
@@ -226,7 +226,7 @@ def score_html(names: ScenarioNames, battle: Battle) -> str:
 
 def step_html(names: ScenarioNames, battle: Battle) -> str:
     """Return what is going on now, and the dice that are about to be thrown or lie."""
-    step = step_facts(names, battle)
+    step = view_step(names, battle)
     army = "" if step.army is None else f" a{step.army}"
     dice = faces_html(step.faces) if step.faces else ""
     if step.dice and not dice:
@@ -286,20 +286,20 @@ def choices_html(choices: Iterable[Choice], method: str, is_exact: bool) -> str:
     )
 
 
-def cast_odds_html(spells: Sequence[SpellOdds]) -> str:
+def cast_odds_html(spells: Mapping[str, SpellOdds]) -> str:
     """Return a table for each spell: what every number of dice does."""
     parts = []
-    for spell in spells:
-        most = max(each.expected for each in spell.casts)
+    for name, spell in spells.items():
+        most = max(each.points for each in spell.casts)
         rows = "".join(
-            f'<tr class="{"most" if each.expected == most else ""}"><td>{each.dice}</td>'
+            f'<tr class="{"most" if each.points == most else ""}"><td>{each.dice}</td>'
             f"<td>{_percent(each.cast)}</td><td>{_percent(each.irresistible)}</td>"
-            f"<td>{_percent(each.miscast)}</td><td>{points_html(each.expected)}</td></tr>"
+            f"<td>{_percent(each.miscast)}</td><td>{points_html(each.points)}</td></tr>"
             for each in spell.casts
         )
         parts.append(
-            f'<table class="odds"><caption>{escape(spell.name)}, worth '
-            f"{format_points(spell.worth)}</caption><thead><tr><th>Dice</th><th>Cast</th>"
+            f'<table class="odds"><caption>{escape(name)}, worth '
+            f"{format_points(spell.points)}</caption><thead><tr><th>Dice</th><th>Cast</th>"
             "<th>Irresistible</th><th>Miscast</th><th>Points</th></tr></thead>"
             f"<tbody>{rows}</tbody></table>"
         )

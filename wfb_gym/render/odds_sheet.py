@@ -6,11 +6,11 @@ It loads nothing, and every name in it is escaped.
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-from wfb_gym.render.odds_facts import (
-    DISPEL_DICE,
+from wfb_gym.view.names import capital
+from wfb_gym.view.odds import DISPEL_DICE, SpellOdds
+from wfb_gym.view.odds_sheet import (
     MiscastOdds,
     OddsSheet,
-    SpellOdds,
     WizardOdds,
     dice_line,
     points_line,
@@ -74,7 +74,7 @@ dice, spells and phases cost nothing there.\
 
 def html_of(sheet: OddsSheet) -> str:
     """Return the page."""
-    title = f"{_capital(sheet.army)} against {sheet.enemy}"
+    title = f"{capital(sheet.army)} against {sheet.enemy}"
     parts = [f"<h1>{escape(title)}</h1>", _line(f"{sheet.scenario}: {dice_line(sheet)}.")]
     parts += [_line(note) for note in sheet.notes]
     parts.append(_items(sheet.items))
@@ -85,7 +85,7 @@ def html_of(sheet: OddsSheet) -> str:
         f'<h2>Miscasts and dispels</h2>\n<div class="grid">{tables}{_dispels(sheet)}</div>'
     )
     if sheet.enemy_items:
-        parts.append(f"<h2>{escape(_capital(sheet.enemy))} has</h2>")
+        parts.append(f"<h2>{escape(capital(sheet.enemy))} has</h2>")
         parts.append(_items(sheet.enemy_items))
     parts.append("<h2>How to read it</h2>")
     parts += [_line(note) for note in _NOTES.splitlines()]
@@ -96,10 +96,6 @@ def html_of(sheet: OddsSheet) -> str:
         f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
         f"<body>\n{body}\n</body>\n</html>\n"
     )
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 def _line(words: str) -> str:
@@ -116,14 +112,14 @@ def _items(items: Mapping[str, str]) -> str:
 
 def _wizard(sheet: OddsSheet, wizard: WizardOdds) -> str:
     cards = "".join(_spell(sheet, spell) for spell in wizard.spells)
-    heading = f"<h2>{escape(wizard.name)}</h2>\n{_line(_capital(wizard_line(wizard)) + '.')}"
+    heading = f"<h2>{escape(wizard.name)}</h2>\n{_line(capital(wizard_line(wizard)) + '.')}"
     return f'{heading}{_items(wizard.items)}\n<div class="grid">{cards}</div>'
 
 
 def _spell(sheet: OddsSheet, spell: SpellOdds) -> str:
     head = f"<h3><span>{escape(title_of(spell))}</span>"
     head += f"<b>{escape(points_line(sheet, spell))}</b></h3>"
-    effect = _line(_capital(spell.effect) + ".") if spell.effect else ""
+    effect = _line(capital(spell.effect) + ".") if spell.effect else ""
     most = max(row.points for row in spell.casts)
     rows = []
     for row in spell.casts:

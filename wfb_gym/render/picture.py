@@ -15,12 +15,12 @@ from wfb_gym.engine.state import Node
 from wfb_gym.render import colours
 from wfb_gym.render.armies import LEGEND, STATUS_COLOURS, draw_armies, draw_unthrown
 from wfb_gym.render.canvas import Box, Canvas, line_height, text_width, wrap_text, wrap_to_fit
-from wfb_gym.render.facts import ROLLS, StepFacts, army_facts, army_name, step_facts
 from wfb_gym.scenario import Scenario
-from wfb_gym.transcripts.hidden_sets import all_as_told, armies_known, veiled
-from wfb_gym.transcripts.names import ScenarioNames
-from wfb_gym.transcripts.narrator import Event
-from wfb_gym.transcripts.rolls import CASTING_ROLLS, DISPEL_ROLLS
+from wfb_gym.view.events import Event, all_as_told
+from wfb_gym.view.hidden_sets import armies_known, veiled
+from wfb_gym.view.names import ScenarioNames
+from wfb_gym.view.nodes import CASTING_ROLLS, DISPEL_ROLLS, ROLLS
+from wfb_gym.view.position import StepView, army_name, view_army, view_step
 
 SIZE = (1280, 720)
 """Width and height of a picture that is not asked for in another size."""
@@ -78,12 +78,12 @@ def picture(
     left, middle, right = (
         each._replace(top=each.top + px(54) + px(10)) for each in (left, middle, right)
     )
-    armies = [army_facts(names, battle, army, army in known) for army in (seat, 1 - seat)]
+    armies = [view_army(names, battle, army, army in known) for army in (seat, 1 - seat)]
     draw_armies(canvas, (left, right), armies)
     step, roll = middle.rows(0, px(148)), middle.rows(px(148) + px(10), px(196))
     legend = middle._replace(top=middle.bottom - px(18))
     history = middle._replace(top=roll.bottom + px(10), bottom=legend.top - px(10) // 2)
-    _draw_step(canvas, step, step_facts(names, battle))
+    _draw_step(canvas, step, view_step(names, battle))
     _draw_roll(canvas, roll, next((e for e in reversed(events) if _is_throw(e)), None))
     _draw_events(canvas, history, events, seat)
     _draw_legend(canvas, legend)
@@ -152,7 +152,7 @@ def _draw_phases(canvas: Canvas, box: Box, battle: Battle) -> None:
 # --- the middle ----------------------------------------------------------------------------
 
 
-def _draw_step(canvas: Canvas, box: Box, step: StepFacts) -> None:
+def _draw_step(canvas: Canvas, box: Box, step: StepView) -> None:
     px, unit = canvas.px, canvas.unit
     colour = colours.INK if step.army is None else colours.ARMIES[step.army]
     canvas.fill(box, colours.PANEL, colours.TURN, max(1, px(2)))

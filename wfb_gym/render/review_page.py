@@ -22,7 +22,8 @@ from wfb_gym.render.html import (
 )
 from wfb_gym.render.html_style import STYLE
 from wfb_gym.scenario import Scenario
-from wfb_gym.transcripts.review import NOTICED, Review, ReviewedDecision, plural_points
+from wfb_gym.transcripts.review import NOTICED, Review, ReviewedDecision
+from wfb_gym.view.names import plural_points
 
 _WIDE, _HIGH, _EDGE = 700, 130, 6
 """Size of the curve, and its margin."""

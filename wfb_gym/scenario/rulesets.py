@@ -32,6 +32,7 @@ class Ruleset(StrictModel):
     miscast_table: Name  # name of a table of the scenario or of a bundled one
     runelord_dispel_dice: RunelordDice  # dispel dice that a Runelord brings
     reroll_all_dice: Flag  # a re-roll of a casting roll takes all its dice
+    destroy_bound: Flag  # an item that dispels and destroys a spell does so to a bound one too
     dispel_one_turn: Flag  # spells that last one turn may be dispelled at the end of later phases
     panic: Flag  # units that lose a quarter of their models in a phase may flee
     # what rewards count: the "points" of all that is lost, or "victory_points" of the rulebook
@@ -47,6 +48,7 @@ class Switches(StrictModel):
     miscast_table: Name | None = None
     runelord_dispel_dice: RunelordDice | None = None
     reroll_all_dice: Flag | None = None
+    destroy_bound: Flag | None = None
     dispel_one_turn: Flag | None = None
     panic: Flag | None = None
     scoring: Scoring | None = None

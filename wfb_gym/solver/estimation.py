@@ -25,6 +25,10 @@ from wfb_gym.solver.sampling import Floats, Sample, estimate_count, sample_game,
 
 SAMPLE_AFTER = 20_000
 """Positions that are solved before a small sample shows whether the others are far too many."""
+LOOKS_LARGE = 5_000_000
+"""Positions in a small sample times the groups that it went through, from which their number is
+estimated at once: it misses the more of a game the longer the game is. Solving such a game takes
+many times as long as the estimate."""
 ESTIMATE_AFTER = 200_000
 """Positions that are solved before their number is estimated."""
 DOUBT = 4
@@ -138,7 +142,8 @@ def explore(
     The scenario ends where the graph does: by it the size is estimated. If it takes long, `expect`
     is called once with the estimated number of positions. Where there is a core for it, solving
     goes on while the size is estimated; what is refused is the same. A small sample comes first: in
-    most battles of armies it already shows that the rest is far too large.
+    most battles of armies it already shows that the rest is far too large, or that solving had
+    better wait for the estimate.
 
     Raises:
         TooLarge: It does not fit, or hardly can; names what makes the scenario large.
@@ -182,7 +187,7 @@ def explore(
             progress(size)
         if sampled is None and size - before >= SAMPLE_AFTER:
             sampled = sample_once(beginning())
-            if sampled.left:  # a full estimate says no more
+            if sampled.left or sampled.number * sampled.groups >= LOOKS_LARGE:
                 expected = Future()
                 expected.set_result(estimated_size())
         if expected is None and size - before >= ESTIMATE_AFTER:

@@ -7,50 +7,21 @@ import secrets
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from wfb_gym.engine.actions import FIRST_CAST, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.generator import new_rngs
-from wfb_gym.engine.state import Node, new_states
+from wfb_gym.engine.state import new_states
 from wfb_gym.opponents.scripted import find_scripted
 from wfb_gym.players.interface import Opponent
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario
-from wfb_gym.transcripts.decisions import ActionDescription, describe_choices
-from wfb_gym.transcripts.effects import spell_words
-from wfb_gym.transcripts.names import ScenarioNames
-from wfb_gym.transcripts.narrator import Event, NarratedBattle
+from wfb_gym.transcripts.narrator import NarratedBattle
 from wfb_gym.transcripts.recording import make_chooser, play_on, rng_of_seed
 from wfb_gym.transcripts.transcript import Transcript, player_label
+from wfb_gym.view.decisions import ActionView, describe_choices
+from wfb_gym.view.events import Event
 
 YOU = "you"
 """What a transcript calls the person."""
-QUESTIONS = {
-    Node.NOMINATE: "What will you cast?",
-    Node.ITEM: "Use an item with it?",
-    Node.RESERVE_DICE: "How many of the wizard's own dice?",
-    Node.POOL_DICE: "On how many dice?",
-    Node.KEEP_CASTING: "Keep the roll?",
-    Node.DISPEL: "Will you dispel it?",
-    Node.DISPEL_RESERVE: "How many of the wizard's own dice?",
-    Node.DISPEL_POOL: "How many dice of the pool?",
-    Node.KEEP_DISPEL: "Keep the roll?",
-    Node.FREE_SPELL: "The miscast gives you a spell without a roll. Which?",
-    Node.IN_PLAY: "Will you dispel a spell in play?",
-    Node.TARGET: "At whom?",
-    Node.SWAP_SPELL: "Swap a spell for the first of its lore?",
-    Node.STORE_DICE: "How many dice will you keep?",
-}
-"""What a person is asked at each decision."""
-
-
-def question(names: ScenarioNames, battle: Battle) -> str:
-    """Return what a person is asked at a decision; of a swap, what the new spell does."""
-    if battle.node != Node.SWAP_SPELL:
-        return QUESTIONS[battle.node]
-    army = battle.mover
-    swap = next(code for code in battle.legal_actions() if code != PASS)
-    spell = names.spells[army][names.first_of_lore(battle, army, swap - FIRST_CAST)].spell
-    return f"{QUESTIONS[battle.node]} It is {spell.name}: {spell_words(spell)}."
 
 
 class _Moment(NamedTuple):
@@ -127,7 +98,7 @@ class Game:
             self.events.append(event)
             yield event
 
-    def choices(self) -> dict[int, ActionDescription]:
+    def choices(self) -> dict[int, ActionView]:
         """Return the person's choices in words, by engine code; none while it is not their turn."""
         battle = self.battle
         if not battle.is_decision() or battle.mover != self.seat:

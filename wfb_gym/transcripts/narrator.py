@@ -1,11 +1,10 @@
 """A battle that describes what happens as it is played.
 
-`Event` is one thing that happened, `NarratedBattle` a battle whose steps return events. The
-sentences are in `decisions`, `rolls` and `changes`; no rule is here.
+`NarratedBattle` is a battle whose steps return events, described in `wfb_gym.view.events`. No rule
+is here.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from wfb_gym._records import Records
@@ -21,35 +20,9 @@ from wfb_gym.engine.state import Node, State, new_states, new_work_spaces
 from wfb_gym.packing import pack
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario import Scenario
-from wfb_gym.transcripts.changes import describe_changes, describe_next_phase, describe_phase
-from wfb_gym.transcripts.decisions import describe_decision
-from wfb_gym.transcripts.names import ScenarioNames, points_phrase
-from wfb_gym.transcripts.rolls import describe_roll
-
-
-@dataclass(frozen=True)
-class Event:
-    """A decision or a roll, with all that follows from it by itself.
-
-    Attributes:
-        kind: "decision" or "roll".
-        army: that decides or rolls, 0 or 1.
-        node: where.
-        code: engine code of the action, or the outcome of the roll: of a deal the number of the
-            set, or `hidden_sets.UNTOLD`.
-        faces: dice as they fell, 1 to 6; () where their number is open, or they are unknown.
-        points: that changed hands, as the first army sees them.
-        words: the description.
-    """
-
-    kind: str
-    army: int
-    node: Node
-    code: int
-    faces: tuple[int, ...]
-    points: float
-    words: str
-
+from wfb_gym.view.changes import describe_phase
+from wfb_gym.view.events import Event, Step, describe
+from wfb_gym.view.names import ScenarioNames
 
 _KEPT = (
     "marks", "known", "unit_wounds", "fleeing", "items", "level", "wounds", "lock", "contacts",
@@ -159,22 +132,10 @@ class NarratedBattle:
     def _event(self, before: Battle, code: int, faces: Sequence[int]) -> Event:
         """Describe the step from `before` to the position now."""
         note(before.packed, self.histories[0], before.state, code)
-        names, after, visible_before = self.names, self.battle, self.visible
+        shown_before = self.visible
         self._follow(before, code)
-        points = after.points - before.points
-        faces = tuple(int(face) for face in faces)
-        if before.is_decision():
-            kind, first = "decision", describe_decision(names, before, code, after)
-        else:
-            kind, first = "roll", describe_roll(names, before, code, faces)
-        sentences = [first, *describe_changes(names, visible_before, self.visible)]
-        if points:
-            sentences.append(points_phrase(names, points))
-        sentences += describe_next_phase(names, before, after)
-        if after.is_over:
-            sentences.append(f"The battle ends: {points_phrase(names, after.points)}")
-        words = ". ".join(sentence[:1].upper() + sentence[1:] for sentence in sentences) + "."
-        return Event(kind, before.mover, before.node, int(code), faces, points, words)
+        step = Step(before, code, faces, self.battle, shown_before, self.visible)
+        return describe(self.names, step)
 
     def _follow(self, before: Battle, code: int) -> None:
         """Follow a step from `before`, by an action or an outcome, in the visible position.

@@ -14,12 +14,13 @@ from typing import NamedTuple
 from wfb_gym.engine.battle import Battle
 from wfb_gym.players.analysis import Analyst
 from wfb_gym.solver import TooLarge
-from wfb_gym.transcripts.decisions import describe_choices
-from wfb_gym.transcripts.hidden_sets import EVERYBODY, sets_that_may_be
 from wfb_gym.transcripts.mixtures import Mixer, Worths
-from wfb_gym.transcripts.names import ScenarioNames, format_points, plural
-from wfb_gym.transcripts.narrator import Event, NarratedBattle
+from wfb_gym.transcripts.narrator import NarratedBattle
 from wfb_gym.transcripts.transcript import Transcript, follow
+from wfb_gym.view.decisions import describe_choices
+from wfb_gym.view.events import Event
+from wfb_gym.view.hidden_sets import EVERYBODY, sets_that_may_be
+from wfb_gym.view.names import ScenarioNames, plural, plural_points
 
 MOST_SECONDS = 120.0
 """Time after which the decisions that are left are not analysed, unless a caller says otherwise."""
@@ -182,12 +183,6 @@ class Review:
             return f"{count}, every one the best{', as far as is seen' if about else ''}.{rest}"
         lost = plural_points(self.lost_by(army))
         return f"{count}, {mistakes} not the best: {about}{lost} given away.{rest}"
-
-
-def plural_points(points: float) -> str:
-    """Return a number of points with their noun."""
-    number = format_points(points)
-    return f"{number} {'point' if number == '1' else 'points'}"
 
 
 def review(

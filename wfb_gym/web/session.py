@@ -23,19 +23,20 @@ from wfb_gym.scenario.documents import parse_toml
 from wfb_gym.scenario.limits import MAX_BYTES
 from wfb_gym.scenario.sizes import TARGETS
 from wfb_gym.solver import TooLarge
-from wfb_gym.transcripts.game import Game, question
-from wfb_gym.transcripts.hidden_sets import (
+from wfb_gym.transcripts.game import Game
+from wfb_gym.transcripts.mixtures import Mixer
+from wfb_gym.transcripts.review import Progress, Review, review
+from wfb_gym.transcripts.transcript import Transcript
+from wfb_gym.view.choices import question
+from wfb_gym.view.events import all_as_told
+from wfb_gym.view.hidden_sets import (
     EVERYBODY,
     HiddenSet,
-    all_as_told,
     armies_known,
     sets_that_may_be,
 )
-from wfb_gym.transcripts.mixtures import Mixer
-from wfb_gym.transcripts.names import ScenarioNames
-from wfb_gym.transcripts.odds import cast_odds, dispel_odds
-from wfb_gym.transcripts.review import Progress, Review, review
-from wfb_gym.transcripts.transcript import Transcript
+from wfb_gym.view.names import ScenarioNames, capital
+from wfb_gym.view.odds import cast_odds, dispel_odds
 
 MOST_WIZARDS = 6
 """Wizards in lists that are put together on the page."""
@@ -198,7 +199,7 @@ class Session:
         """Which seat is the person's, and the seed; from it what is still hidden would follow."""
         you = f"you are {self.names.armies[self.game.seat]}."
         if self.scenario.has_secrets and not self.is_over:
-            return f"{you[:1].upper()}{you[1:]}"
+            return capital(you)
         return f"Seed {self.game.seed}; {you}"
 
     @property

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 import torch
 
-from agents import train_fast
 from agents.checkpoints import NAME, CheckpointError, load_checkpoint
+from agents.self_play.grading import exact_scores, keep_best
 from agents.self_play.settings import Settings
-from agents.self_play.trainer import Rollout, Trainer, check_checkpoint, compute_advantages
+from agents.self_play.trainer_state import check_checkpoint, restore_trainer, save_trainer
+from agents.train_fast import Rollout, Trainer, compute_advantages
 from wfb_gym import solver
 from wfb_gym.encoding.layout import layout
 
@@ -110,10 +111,10 @@ def test_training_comes_close_to_the_optimum(tmp_path: Path) -> None:
     )
     trainer = Trainer(settings)
     solution = solver.solve("apprentice")
-    before = train_fast.exact_scores(trainer, [solution])
+    before = exact_scores(trainer, [solution])
     while trainer.progress < 1.0:
         trainer.update()
-    after = train_fast.exact_scores(trainer, [solution])
+    after = exact_scores(trainer, [solution])
     assert min(after.values()) > 90 > max(before.values())
 
 
@@ -145,7 +146,7 @@ def test_a_seat_that_never_decides_learns_nothing(tmp_path: Path) -> None:
         for learner, own in zip(trainer.learners, before, strict=True)
     ]
     assert changed == [True, False]
-    scores = train_fast.exact_scores(trainer, [solver.solve(settings.scenario[0])])
+    scores = exact_scores(trainer, [solver.solve(settings.scenario[0])])
     assert list(scores) == ["caster"]
 
 
@@ -160,8 +161,8 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Trainer:
     )  # fmt: skip
     trainer.update()
     trainer.curve.append({"seconds": 1.0, "frames": 32, "scores": {"caster": 50.0}})
-    trainer.keep_best({"caster": 50.0})
-    trainer.save()
+    keep_best(trainer, {"caster": 50.0})
+    save_trainer(trainer)
     return trainer
 
 
@@ -217,14 +218,14 @@ def test_a_checkpoint_with_other_contents_is_refused_with_one_error(
     state = load_checkpoint(trained.settings.out)
     damage(state["parts"][0])
     with pytest.raises(CheckpointError, match=rf"expected the state of this run, .*{message}"):
-        trained.set_state(state)
+        restore_trainer(trained, state)
 
 
 def test_a_curve_of_a_million_points_is_refused_at_its_length(trained: Trainer) -> None:
     state = load_checkpoint(trained.settings.out)
     state["curve"] = [[]] * 200_000
     with pytest.raises(CheckpointError, match="at most 10000 items"):
-        trained.set_state(state)
+        restore_trainer(trained, state)
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -261,11 +262,11 @@ def test_no_part_of_a_checkpoint_may_be_of_another_type(trained: Trainer) -> Non
         for other in others:
             holder[last] = other
             with pytest.raises(CheckpointError, match="expected the state of this run"):
-                trained.set_state(whole)
+                restore_trainer(trained, whole)
         holder[last] = kept
     after = trained.learners[0].network.state_dict()
     assert all(torch.equal(before[name], each) for name, each in after.items())
-    trained.set_state(whole)
+    restore_trainer(trained, whole)
 
 
 @pytest.mark.parametrize("settings", [None, [], "text", {"scenario": "x" * 10**6}])
@@ -290,10 +291,10 @@ def test_a_restored_trainer_goes_on_exactly(tmp_path: Path) -> None:
         whole.update()
     for _ in range(3):
         first.update()
-    first.save()
+    save_trainer(first)
     assert [each.name for each in tmp_path.iterdir()] == [NAME]
     second = Trainer(settings)
-    second.set_state(load_checkpoint(tmp_path))
+    restore_trainer(second, load_checkpoint(tmp_path))
     for _ in range(3):
         second.update()
     assert (second.frames, second.learned) == (whole.frames, whole.learned)

@@ -34,7 +34,6 @@ from wfb_gym.players.search.phase_duel import (
     value_at,
     whole,
 )
-from wfb_gym.players.search.prices import Kept
 from wfb_gym.players.search.reduction import (
     Lasting,
     Scores,
@@ -118,8 +117,6 @@ def look_ahead(packed: PackedScenario, state: State, terms: Terms, ahead: Ahead)
                     duel = ahead.duels[_SCRATCH]
                     more = value_at(duel, ahead.table.values, whole(duel)) - base
                     more = more if owner == army else -more
-                    rounds = int64((phases_left(packed, begun) + 1) // 2)
-                    more *= share_of(packed, terms, int64(Kept.IN_PLAY), rounds)
                     ahead.before[owner, spell] = 1.0 + more / pays
                 begun.in_play[owner] = 0
         _copy(ahead.before, ahead.lasting)
@@ -137,7 +134,7 @@ def _price_answer(packed: PackedScenario, state: State, terms: Terms, ahead: Ahe
     terms.answers[enemy] = np.inf
     for item in range(packed.armies[army].n_items):
         if dispels_outright(packed, state, army, item):
-            terms.answers[enemy] = price_of_scroll(packed, state, enemy, terms, ahead)
+            terms.answers[enemy] = price_of_scroll(packed, enemy, terms, ahead)
 
 
 @jit
@@ -147,59 +144,9 @@ def has_units(packed: PackedScenario) -> bool:
 
 
 @jit
-def phases_to_come(packed: PackedScenario, state: State, army: int) -> int:
-    """Return the phases of an army behind this one."""
-    left = phases_left(packed, state)
-    return int64((left - 1) // 2 if army == state.active else left // 2)
-
-
-@jit
-def share_of(packed: PackedScenario, terms: Terms, kind: int, phases: int) -> float:
-    """Share of what is kept that counts: all where nobody can be slain.
-
-    Args:
-        packed: the battle's scenario.
-        terms: of the search.
-        kind: of what is kept, a `wfb_gym.players.search.prices.Kept`.
-        phases: in which it may count.
-    """
-    if not has_units(packed):
-        return 1.0
-    return float(terms.prices[kind, min(int64(phases), terms.prices.shape[1]) - 1])
-
-
-@jit(forceinline=False)
-def _worth_of_kept(
-    packed: PackedScenario,
-    terms: Terms,
-    phases: int,
-    duel: Duel,
-    later: NDArray[np.float64],
-    kept: tuple[int, int],
-    base: float,
-) -> float:
-    """Points by which what is left for an army's phases to come counts above a base.
-
-    Args:
-        packed: the battle's scenario.
-        terms: of the search.
-        phases: of the army that are to come, 1 or more.
-        duel: of the next of them.
-        later: what it brings, by the uses of aids and the scrolls that are left.
-        kept: these two.
-        base: what it is counted from.
-    """
-    if phases < 1:
-        return 0.0
-    uses, scrolls = kept
-    casts = share_of(packed, terms, int64(Kept.WIZARD), phases)
-    points = later[uses, scrolls]
-    unread = later[uses, duel.scrolls]
-    unused = later[uses_size(duel) - 1, duel.scrolls]
-    worth = casts * (points - base)
-    worth += (share_of(packed, terms, int64(Kept.SCROLL), phases) - casts) * (points - unread)
-    worth += (share_of(packed, terms, int64(Kept.AID), phases) - casts) * (unread - unused)
-    return float(worth)
+def fade_of(packed: PackedScenario, terms: Terms) -> float:
+    """Share of later phases that counts: all of it if nobody can be slain."""
+    return terms.fade if has_units(packed) else 1.0
 
 
 @jit(forceinline=False)
@@ -237,20 +184,11 @@ def _solve_later(
         )
         if table_size(duel) <= ahead.table.values.shape[0]:
             break
-    phases, later = phases_to_come(packed, begun, army), ahead.later[army]
-    charge_miscasts(
-        packed,
-        begun,
-        share_of(packed, terms, int64(Kept.WIZARD), phases)
-        * later[uses_size(duel) - 1, duel.scrolls],
-        duel,
-    )
+    fade, later = fade_of(packed, terms), ahead.later[army]
+    charge_miscasts(packed, begun, fade * later[uses_size(duel) - 1, duel.scrolls], duel)
     for left in range(uses_size(duel)):
         for scrolls in range(duel.scrolls + 1):
-            kept = int64(left), int64(scrolls)
-            duel.later[left, scrolls] = _worth_of_kept(
-                packed, terms, phases, duel, later, kept, 0.0
-            )
+            duel.later[left, scrolls] = fade * later[left, scrolls]
     solve_duel(duel, ahead.table)
 
 
@@ -306,40 +244,14 @@ def price_later(
     duel.later[:] = 0.0
     if not ahead.comes[army]:
         return
-    then, phases = ahead.duels[army], phases_to_come(packed, state, army)
-    lost = share_of(packed, terms, int64(Kept.WIZARD), phases)
-    charge_miscasts(packed, state, lost * value_of_later(packed, state, army, ahead), duel)
+    then, fade = ahead.duels[army], fade_of(packed, terms)
+    charge_miscasts(packed, state, fade * value_of_later(packed, state, army, ahead), duel)
     more = _scrolls_of(packed, state, other(army)) - duel.scrolls  # that cannot be read now
     for left in range(uses_size(duel)):
         ours = _uses_of(state, duel, int64(left), army, then)
         for scrolls in range(duel.scrolls + 1):
-            kept = ours, min(int64(scrolls + more), int64(then.scrolls))
-            duel.later[left, scrolls] = _worth_of_kept(
-                packed, terms, phases, then, ahead.later[army], kept, float(ahead.nothing[0])
-            )
-
-
-@jit(forceinline=False)
-def worth_beyond(
-    packed: PackedScenario, state: State, army: int, phase: int, terms: Terms, ahead: Ahead
-) -> float:
-    """Points of an army's phases to come, counted as in `price_later`.
-
-    Args:
-        packed: the battle's scenario.
-        state: a position behind the army's phase that was looked ahead from.
-        army: whose phases they are.
-        phase: that was looked ahead from.
-        terms: of the search.
-        ahead: what it is counted by.
-    """
-    if not ahead.comes[army]:
-        return 0.0
-    phases = int64((packed.phases - phase - 1) // 2)
-    kept = _kept_in(packed, state, army, ahead)
-    nothing = float(ahead.nothing[0])
-    duel, later = ahead.duels[army], ahead.later[army]
-    return _worth_of_kept(packed, terms, phases, duel, later, kept, nothing)
+            kept = min(int64(scrolls + more), int64(then.scrolls))
+            duel.later[left, scrolls] = fade * (ahead.later[army, ours, kept] - ahead.nothing[0])
 
 
 @jit
@@ -347,12 +259,6 @@ def value_of_later(packed: PackedScenario, state: State, army: int, ahead: Ahead
     """Points of an army's phases to come if no more is used before."""
     if not ahead.comes[army]:
         return 0.0
-    return float(ahead.later[army][_kept_in(packed, state, army, ahead)])
-
-
-@jit
-def _kept_in(packed: PackedScenario, state: State, army: int, ahead: Ahead) -> tuple[int, int]:
-    """Return the uses of aids and the scrolls that a position keeps for an army's next phase."""
     then = ahead.duels[army]
     scrolls = min(_scrolls_of(packed, state, other(army)), int64(then.scrolls))
     uses = int64(0)
@@ -360,7 +266,7 @@ def _kept_in(packed: PackedScenario, state: State, army: int, ahead: Ahead) -> t
     for k in range(then.n_aids):
         uses += min(int64(then.uses[k]), int64(state.items[army, then.aids[k].item])) * stride
         stride *= then.uses[k] + 1
-    return int64(uses), int64(scrolls)
+    return float(ahead.later[army, uses, scrolls])
 
 
 @jit
@@ -374,17 +280,14 @@ def _scrolls_of(packed: PackedScenario, state: State, army: int) -> int:
 
 
 @jit
-def price_of_scroll(
-    packed: PackedScenario, state: State, army: int, terms: Terms, ahead: Ahead
-) -> float:
+def price_of_scroll(packed: PackedScenario, army: int, terms: Terms, ahead: Ahead) -> float:
     """Points that the enemy of an army loses, over that army's next phases, with one scroll."""
     then = ahead.duels[army]
     if not ahead.comes[army] or then.scrolls == 0:
         return 0.0
     full = uses_size(then) - 1
     more = ahead.later[army, full, then.scrolls - 1] - ahead.later[army, full, then.scrolls]
-    phases = phases_to_come(packed, state, army)
-    return float(share_of(packed, terms, int64(Kept.SCROLL), phases) * more)
+    return float(fade_of(packed, terms) * more)
 
 
 @jit

@@ -40,7 +40,6 @@ from wfb_gym.players.search.phase_values import (
     position_value,
     slot_of,
 )
-from wfb_gym.players.search.prices import Prices, plain_prices
 from wfb_gym.players.search.reduction import Terms
 from wfb_gym.scenario.sizes import ARMIES, ITEMS, SPELLS
 
@@ -158,7 +157,6 @@ class PhaseSearchAgent(PositionAgent):
         later_spells: that are looked at in each phase to come.
         fade: share of what scrolls and items bring later that counts, for each phase of the army
             that casts, in battles with units: casualties and moves in between are left out.
-        prices: shares that count instead, for each kind of what is kept; None for `fade`.
 
     Raises:
         ValueError: spells or phases out of bounds.
@@ -173,7 +171,6 @@ class PhaseSearchAgent(PositionAgent):
         phases_ahead: int = 6,
         later_spells: int = 3,
         fade: float = 0.85,
-        prices: Prices | None = None,
     ) -> None:
         if not 1 <= spells < MOST_SPELLS:
             raise ValueError(
@@ -187,7 +184,7 @@ class PhaseSearchAgent(PositionAgent):
         self._terms = Terms(
             phases_ahead,
             min(spells, later_spells),
-            plain_prices(fade) if prices is None else prices,
+            fade,
             self._room.ahead.lasting,
             np.zeros((ARMIES, SPELLS)),
             np.zeros(ARMIES),

@@ -46,10 +46,11 @@ from wfb_gym.engine.targets import aim_at, resistance, resistance_of_aim, worth_
 from wfb_gym.packing.records import DispelUse, Duration, PackedScenario
 from wfb_gym.players.search.look_ahead import (
     Ahead,
+    fade_of,
     new_ahead,
     price_later,
     price_of_scroll,
-    worth_beyond,
+    value_of_later,
 )
 from wfb_gym.players.search.phase_duel import (
     NONE,
@@ -226,7 +227,8 @@ def _value_beyond(
     army = int64(state.active)
     if (state.phase - phase) % 2 == 1:
         army = other(army)
-    kept = worth_beyond(packed, state, army, phase, terms, ahead)
+    kept = value_of_later(packed, state, army, ahead) - ahead.nothing[0]
+    kept *= fade_of(packed, terms)
     points = kept if army == 0 else -kept
     for side in range(ARMIES):
         for spell in range(packed.armies[side].n_spells):
@@ -476,7 +478,7 @@ def _value_own_dispels(
         elif code >= FIRST_ITEM:
             entry = packed.armies[mover].items[code - FIRST_ITEM]
             if entry.dispel_use == DispelUse.AUTOMATIC:
-                price = price_of_scroll(packed, state, other(mover), terms, room.ahead)
+                price = price_of_scroll(packed, other(mover), terms, room.ahead)
                 room.points[i] = _after_own_dispel(state, pool, room) - price
             continue
         elif code == PASS:

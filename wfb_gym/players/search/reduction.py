@@ -57,7 +57,6 @@ from wfb_gym.players.search.phase_duel import (
     most_by_dispels,
     worth_of,
 )
-from wfb_gym.players.search.prices import Prices
 from wfb_gym.rules.casting import HIGHEST_CASTING_VALUE
 from wfb_gym.scenario.sizes import ARMIES, DICE, NO_BEARER, SPELLS, TARGETS, UNITS, WIZARDS
 
@@ -82,7 +81,7 @@ class Terms(NamedTuple):
     Attributes:
         phases_ahead: phases to come that are looked at, at most.
         later_spells: that are looked at in each phase to come.
-        prices: shares of what is kept that count, where there are units.
+        fade: share of later phases that counts in battles with units.
         lasting: what the phases to come say of spells in play.
         free: points of each army's spells as free spells, 0 where it has no target,
             (ARMIES, SPELLS).
@@ -92,7 +91,7 @@ class Terms(NamedTuple):
 
     phases_ahead: int
     later_spells: int
-    prices: Prices
+    fade: float
     lasting: Lasting
     free: NDArray[np.float64]
     answers: NDArray[np.float64]

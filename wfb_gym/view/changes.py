@@ -6,13 +6,9 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import BARS_ITEMS, Node, ReturnTo
 from wfb_gym.engine.targets import models_left
 from wfb_gym.packing.records import Duration, Lock
-from wfb_gym.transcripts.names import ScenarioNames, dice_phrase, own_dice_phrase, plural
-from wfb_gym.transcripts.rolls import STRIKE_ROLLS
+from wfb_gym.view.names import ScenarioNames, dice_phrase, own_dice_phrase, plural
+from wfb_gym.view.nodes import BEFORE_THE_BATTLE, CHOOSING_SPELLS, STRIKE_ROLLS
 
-CHOOSING_SPELLS = (Node.ROLL_SPELLS, Node.SWAP_SPELL)
-"""Nodes before the first phase, where wizards roll and swap their spells."""
-BEFORE_THE_BATTLE = (Node.DEAL, *CHOOSING_SPELLS)
-"""Nodes before the first phase."""
 _BEFORE_THE_DICE = (
     Node.ROLL_LOCK,
     Node.ROLL_COMET,
@@ -121,7 +117,8 @@ def _describe_spells(
         elif in_play_before & ~in_play & bit:
             yield f"{name} is in play no more"
         if known_before & ~known & bit and not choosing and after.state.wounds[army, slot.wizard]:
-            yield f"{names.caster(army, index)} forgets {name}"
+            verb = "forgets" if slot.item is None else "loses the bound"
+            yield f"{names.caster(army, index)} {verb} {name}"
 
 
 def _has_dice(battle: Battle) -> bool:

@@ -12,76 +12,24 @@ from wfb_gym._records import Records
 from wfb_gym.engine.actions import PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.miscast_costs import row_cost
-from wfb_gym.engine.outcomes import FIRST_TOTAL, OUTCOME_IRRESISTIBLE, OUTCOME_MISCAST
-from wfb_gym.engine.promises import worth_now, worth_of_aim
 from wfb_gym.engine.queries import dice_cap, dispel_bonus
-from wfb_gym.engine.state import DispelAttempt, Node
-from wfb_gym.engine.targets import can_aim, target_code
+from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.rules.dice import FACES, roll_counts
 from wfb_gym.rules.dispelling import dispel_chance
 from wfb_gym.scenario import Scenario
-from wfb_gym.scenario.sizes import DICE, NO_BEARER
-from wfb_gym.transcripts.effects import item_words, spell_words
-from wfb_gym.transcripts.hidden_sets import chances_words, hidden_sets
-from wfb_gym.transcripts.names import NO_TARGET, ScenarioNames, dice_phrase, format_points
+from wfb_gym.scenario.sizes import NO_BEARER
+from wfb_gym.view.effects import item_words
+from wfb_gym.view.hidden_sets import chances_words, hidden_sets
+from wfb_gym.view.names import NO_TARGET, ScenarioNames, dice_phrase, plural_points
+from wfb_gym.view.odds import DISPEL_DICE, SpellOdds, spell_odds
 
-DISPEL_DICE = range(1, 7)
-"""Dispel dice that the sheet has chances for."""
 TOTALS = range(3, 19)
 """Numbers to match of the sheet's table for dispelling."""
 _MORE_PHASES = 2
 """Phases added to find an army's own where the battle has none."""
 _MOST_STEPS = 10_000
-
-
-@dataclass(frozen=True)
-class CastOdds:
-    """A number of dice thrown for a spell.
-
-    Attributes:
-        dice: power dice; 0 for a bound spell, which needs none.
-        cast: chance that the spell is cast, with irresistible force or without.
-        irresistible: chance that nothing can stop it.
-        miscast: chance of a miscast.
-        points: chance to cast times the spell's points: what it brings if nobody dispels.
-        total: mean total of casts that can be dispelled; 0 where there are none.
-        stopped: chance that 1, 2, ... dispel dice stop such a cast.
-    """
-
-    dice: int
-    cast: float
-    irresistible: float
-    miscast: float
-    points: float
-    total: float
-    stopped: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class SpellOdds:
-    """A spell.
-
-    Attributes:
-        name: of it.
-        casting_value: number to reach, or the power level of a bound spell.
-        is_bound: whether it lies in an item, and needs no dice.
-        effect: what it does, in words; "" for a spell of fixed worth that is over at once.
-        points: that it brings once it takes effect, at its best target.
-        target: that target; "" for a spell that takes none.
-        has_target: whether there is one now, where it takes one.
-        casts: a row for each number of dice.
-    """
-
-    name: str
-    casting_value: int
-    is_bound: bool
-    effect: str
-    points: float
-    target: str
-    has_target: bool
-    casts: tuple[CastOdds, ...]
 
 
 @dataclass(frozen=True)
@@ -303,67 +251,19 @@ class _Sheet:
         )
 
     def _spell(self, spell: int) -> SpellOdds:
-        packed, state, army = self.battle.packed, self.battle.state, self.army
-        slot, entry = self.names.spells[army][spell], packed.armies[army].spells[spell]
-        points, target = float(worth_now(packed, state, army, spell, 0.0)), ""
-        aims = [aim for aim in range(int(entry.n_aims)) if can_aim(packed, state, army, spell, aim)]
-        if entry.targeted and aims:
-            worths = {
-                aim: float(worth_of_aim(packed, state, army, spell, aim, 0.0)) for aim in aims
-            }
-            best = max(aims, key=lambda aim: (worths[aim], -aim))
-            points = worths[best]
-            code = int(target_code(packed, army, spell, best))
-            target = self.names.aimed_at(packed, army, code)
-        if entry.bound:
-            level = slot.casting_value
-            rows = [CastOdds(0, 1.0, 0.0, 0.0, points, level, self._stopped({level: 1.0}))]
-        else:
-            most = int(dice_cap(packed, state, army, slot.wizard))
-            rows = [self._cast(spell, dice, points) for dice in range(1, most + 1)]
-        return SpellOdds(
-            slot.spell.name,
-            slot.casting_value,
-            bool(entry.bound),
-            spell_words(slot.spell) if slot.spell.effect or slot.spell.worth_per_phase else "",
-            points,
-            target,
-            not entry.targeted or bool(aims),
-            tuple(rows),
-        )
+        army = self.army
+        wizard = self.names.spells[army][spell].wizard
+        most = int(dice_cap(self.battle.packed, self.battle.state, army, wizard))
+        rolls = (self._roll(spell, dice) for dice in range(1, most + 1))
+        return spell_odds(self.names, self.battle, army, spell, rolls)
 
-    def _cast(self, spell: int, dice: int, points: float) -> CastOdds:
-        """Ask the engine what so many dice come to, without items that are used for a cast."""
+    def _roll(self, spell: int, dice: int) -> Battle:
+        """Return the casting roll of a spell, whatever the pool holds."""
         roll = self.battle.copy()
         state = roll.state
-        state.items[self.army] = 0
-        state.dispel = DICE  # with fewer, totals that nobody can match are one outcome
         state.active = state.mover = self.army
-        state.attempt, state.spell, state.dice = DispelAttempt.NONE, spell + 1, dice
-        state.node = Node.ROLL_CASTING
-        found = dict(roll.chance_outcomes())
-        totals = {code - FIRST_TOTAL: p for code, p in found.items() if code >= FIRST_TOTAL}
-        irresistible = found.get(OUTCOME_IRRESISTIBLE, 0.0)
-        plain = sum(totals.values())
-        cast = plain + irresistible
-        mean = sum(total * p for total, p in totals.items()) / plain if plain else 0.0
-        miscast = found.get(OUTCOME_MISCAST, 0.0)
-        return CastOdds(
-            dice, cast, irresistible, miscast, cast * points, mean, self._stopped(totals)
-        )
-
-    def _stopped(self, totals: dict[int, float]) -> tuple[float, ...]:
-        """Return the chance that 1, 2, ... dispel dice stop a cast of these totals."""
-        packed, plain = self.battle.packed, sum(totals.values())
-        bonus = int(dispel_bonus(packed, self.battle.state, 1 - self.army))
-        sixes = bool(packed.dispel_double_six)
-        return tuple(
-            sum(p * float(dispel_chance(n, total, bonus, sixes)) for total, p in totals.items())
-            / plain
-            if plain
-            else 0.0
-            for n in DISPEL_DICE
-        )
+        state.spell, state.dice, state.node = spell + 1, dice, Node.ROLL_CASTING
+        return roll
 
     def _miscasts(self, table: str) -> tuple[MiscastOdds, ...]:
         """Return the rows of a table, with their costs for the first wizard that uses it."""
@@ -438,5 +338,4 @@ def points_line(sheet: OddsSheet, spell: SpellOdds) -> str:
     if not spell.has_target:
         return "no target in the army's first phase"
     at = f" at {spell.target}" if spell.target not in ("", NO_TARGET) else ""
-    number = format_points(spell.points)
-    return f"{number} {sheet.point}{'' if number == '1' else 's'}{at}"
+    return f"{plural_points(spell.points, sheet.point)}{at}"

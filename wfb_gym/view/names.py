@@ -36,6 +36,10 @@ class ScenarioNames:
         by_tally = scenario.rules_in_force.scoring == "victory_points"
         self.point = "victory point" if by_tally else "point"
 
+    def points(self, points: float) -> str:
+        """Return a number of points in words."""
+        return plural_points(points, self.point)
+
     def spells_at_hand(self, battle: Battle, army: int) -> list[int]:
         """Return an army's spells by number: of a lore that a wizard has rolled on, what it knows.
 
@@ -165,6 +169,11 @@ class ScenarioNames:
         return "only the spell fails"
 
 
+def capital(words: str) -> str:
+    """Return words with a capital letter in front."""
+    return words[:1].upper() + words[1:]
+
+
 def plural(number: int, noun: str, many: str = "") -> str:
     """Return a number and what it counts; `many` is its plural where an s does not make it."""
     return f"{number} {noun if number == 1 else many or noun + 's'}"
@@ -185,10 +194,14 @@ def format_points(points: float) -> str:
     return f"{round(points, 1) + 0.0:.1f}".removesuffix(".0")
 
 
+def plural_points(points: float, noun: str = "point") -> str:
+    """Return a number of points with their noun."""
+    number = format_points(points)
+    return f"{number} {noun}{'' if number == '1' else 's'}"
+
+
 def points_phrase(names: ScenarioNames, points: float) -> str:
     """Return which army won how many points, given as the first army sees them."""
     if round(points, 1) == 0.0:
         return "nobody is ahead"
-    number = format_points(abs(points))
-    what = names.point if number == "1" else f"{names.point}s"
-    return f"{number} {what} to {names.armies[int(points < 0)]}"
+    return f"{names.points(abs(points))} to {names.armies[int(points < 0)]}"

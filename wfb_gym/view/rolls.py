@@ -20,12 +20,9 @@ from wfb_gym.packing.records import EffectKind
 from wfb_gym.rules.casting import MINIMUM_TO_CAST, Casting, casting_outcome
 from wfb_gym.rules.dice import FACES, double
 from wfb_gym.scenario.sizes import SPELLS, TARGETS, WIZARDS
-from wfb_gym.transcripts.hidden_sets import deal_words
-from wfb_gym.transcripts.names import ScenarioNames, plural
-
-CASTING_ROLLS = (Node.ROLL_CASTING, Node.REROLL_CASTING)
-STRIKE_ROLLS = (Node.ROLL_STRIKE, Node.ROLL_HITS, Node.ROLL_SHARE)
-DISPEL_ROLLS = (Node.ROLL_DISPEL, Node.REROLL_DISPEL)
+from wfb_gym.view.hidden_sets import deal_words
+from wfb_gym.view.names import ScenarioNames, plural
+from wfb_gym.view.nodes import CASTING_ROLLS, DISPEL_ROLLS, STRIKE_ROLLS
 
 
 def describe_roll(names: ScenarioNames, before: Battle, outcome: int, faces: Sequence[int]) -> str:
@@ -140,7 +137,10 @@ def _describe_other_roll(
         return f"{plural(outcome, 'wound')} for {wizard}"
     if node == Node.ROLL_FORGET:
         number = int(needed(packed, state))
-        return f"the spell is dispelled and {'' if works else 'not '}forgotten, on {number}+"
+        pending = names.pending(before)
+        bound = pending is not None and names.spells[pending[0]][pending[1]].item is not None
+        lost = "destroyed" if bound else "forgotten"
+        return f"the spell is dispelled and {'' if works else 'not '}{lost}, on {number}+"
     if node == Node.ROLL_STORED:
         return f"{names.item(army, cursor)} {'keeps' if works else 'loses'} its dice"
     if node == Node.ROLL_SPELLS:

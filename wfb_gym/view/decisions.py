@@ -3,6 +3,7 @@
 What follows from a decision is described in `rolls` and `changes`.
 """
 
+from collections import Counter
 from fractions import Fraction
 from itertools import permutations
 from typing import NamedTuple
@@ -14,23 +15,14 @@ from wfb_gym.engine.queries import declared_uses
 from wfb_gym.engine.state import DispelAttempt, Node
 from wfb_gym.engine.targets import aim_at, resistance
 from wfb_gym.packing.records import DispelUse
-from wfb_gym.rules.casting import Casting, casting_probabilities, is_cast
-from wfb_gym.rules.dice import FACES
+from wfb_gym.rules.casting import Casting, casting_outcome
+from wfb_gym.rules.dice import FACES, roll_counts
 from wfb_gym.rules.dispelling import dispel_chance
 from wfb_gym.scenario.sizes import SPELLS
-from wfb_gym.transcripts.names import NO_TARGET, ScenarioNames, dice_phrase
-from wfb_gym.transcripts.rolls import added_to_dispel, describe_kept_roll, number_to_match
+from wfb_gym.view.names import NO_TARGET, ScenarioNames, dice_phrase
+from wfb_gym.view.nodes import DECISIONS
+from wfb_gym.view.rolls import added_to_dispel, describe_kept_roll, number_to_match
 
-_PASSES = {
-    Node.NOMINATE: "stop casting",
-    Node.ITEM: "use no item",
-    Node.KEEP_CASTING: "keep the roll",
-    Node.KEEP_DISPEL: "keep the roll",
-    Node.DISPEL: "let it through",
-    Node.FREE_SPELL: "cast nothing in return",
-    Node.SWAP_SPELL: "keep the spells",
-    Node.IN_PLAY: "leave the spells in play",
-}
 _CAST_BEGINS = (Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE, Node.TARGET)
 _BY_WIZARD = (*_CAST_BEGINS, Node.KEEP_CASTING)
 """Decisions whose subject is the wizard that casts, not the army."""
@@ -38,7 +30,7 @@ _VERBS = {"at": "aims at", "dispel": "tries to dispel", "try": "tries", "re-roll
 """Third person of the verbs that do not just take an s."""
 
 
-class ActionDescription(NamedTuple):
+class ActionView(NamedTuple):
     """An action in words; the dice that it throws, and their chance before any re-roll, if any."""
 
     text: str
@@ -46,7 +38,7 @@ class ActionDescription(NamedTuple):
     chance: Fraction | None = None
 
 
-def describe_choices(names: ScenarioNames, battle: Battle) -> dict[int, ActionDescription]:
+def describe_choices(names: ScenarioNames, battle: Battle) -> dict[int, ActionView]:
     """Describe every legal action, by engine code, ascending."""
     descriptions = {}
     for action in battle.legal_actions():
@@ -56,9 +48,7 @@ def describe_choices(names: ScenarioNames, battle: Battle) -> dict[int, ActionDe
     return descriptions
 
 
-def describe_action(
-    names: ScenarioNames, before: Battle, action: int, after: Battle
-) -> ActionDescription:
+def describe_action(names: ScenarioNames, before: Battle, action: int, after: Battle) -> ActionView:
     """Describe an action that may be chosen.
 
     `after` is where its engine code leads with the mover's further choices: dice, or the next
@@ -66,14 +56,14 @@ def describe_action(
     """
     if after.node in (Node.ROLL_CASTING, Node.ROLL_DISPEL):
         return describe_dice(names, before, after)
-    return ActionDescription(_describe_choice(names, before, action, after))
+    return ActionView(_describe_choice(names, before, action, after))
 
 
 def _describe_choice(names: ScenarioNames, before: Battle, action: int, after: Battle) -> str:
     """Describe an action that throws no dice."""
     mover, node = before.mover, before.node
     if action == actions.PASS:
-        return _PASSES[node]
+        return DECISIONS[node].passes
     if action < actions.FIRST_ITEM:
         dice = action - actions.FIRST_DICE
         if node in (Node.RESERVE_DICE, Node.DISPEL_RESERVE):
@@ -110,7 +100,7 @@ def _describe_choice(names: ScenarioNames, before: Battle, action: int, after: B
     return f"at {names.target_of_aim(before, mover, spell, aim + 1) or NO_TARGET}"
 
 
-def describe_dice(names: ScenarioNames, before: Battle, after: Battle) -> ActionDescription:
+def describe_dice(names: ScenarioNames, before: Battle, after: Battle) -> ActionView:
     """Describe the dice of a casting or a dispel roll, which were chosen in the position before."""
     if after.node == Node.ROLL_CASTING:
         return _describe_cast(names, before, after)
@@ -119,25 +109,29 @@ def describe_dice(names: ScenarioNames, before: Battle, after: Battle) -> Action
     raise ValueError(f"node: expected ROLL_CASTING or ROLL_DISPEL, found {after.node.name}")
 
 
-def casting_chances(names: ScenarioNames, battle: Battle) -> dict[Casting, Fraction]:
-    """Return the chance of every outcome of the casting roll that is to be made."""
+def casting_rolls(names: ScenarioNames, battle: Battle) -> dict[tuple[Casting, int], Fraction]:
+    """Return the chance of every outcome of the casting roll that is to be made, by its total."""
     packed, state = battle.packed, battle.state
     dice, bonus = int(state.dice), int(cast_bonus(packed, state))
     value = names.spells[int(state.active)][int(state.spell) - 1].casting_value
-    sixes = bool(may_be_irresistible(packed, state))
-    chances = casting_probabilities(dice, value, bonus, sixes)
-    if sixes and any_double_is_irresistible(packed, state):
-        apart = permutations(range(1, FACES + 1), dice)  # every roll without a double
-        plain = Fraction(sum(is_cast(sum(faces), bonus, value) for faces in apart), FACES**dice)
-        chances[Casting.IRRESISTIBLE] += chances[Casting.CAST] - plain
-        chances[Casting.CAST] = plain
-    return chances
+    may_force = bool(may_be_irresistible(packed, state))
+    rolls: Counter[tuple[Casting, int]] = Counter()
+    for (ones, sixes, natural), count in roll_counts(dice).items():
+        outcome = Casting(casting_outcome(ones, sixes, natural, bonus, value, may_force))
+        rolls[outcome, natural + bonus] += count
+    if may_force and any_double_is_irresistible(packed, state):
+        faces = range(1, FACES + 1)
+        without_double = Counter(sum(each) + bonus for each in permutations(faces, dice))
+        for (outcome, total), count in list(rolls.items()):
+            if outcome == Casting.CAST:
+                rolls[Casting.IRRESISTIBLE, total] += count - without_double[total]
+                rolls[outcome, total] = without_double[total]
+    return {roll: Fraction(count, FACES**dice) for roll, count in rolls.items()}
 
 
-def _describe_cast(names: ScenarioNames, before: Battle, after: Battle) -> ActionDescription:
+def _describe_cast(names: ScenarioNames, before: Battle, after: Battle) -> ActionView:
     packed, state = after.packed, after.state
     army, spell, dice = int(state.active), int(state.spell) - 1, int(state.dice)
-    chances = casting_chances(names, after)
     rest, extra = names.at_pending_target(after), 0
     if state.cast_item:
         item = int(state.cast_item) - 1
@@ -148,10 +142,12 @@ def _describe_cast(names: ScenarioNames, before: Battle, after: Battle) -> Actio
         text = f"cast {names.spell(army, spell)}{rest} on {text}"
     else:
         text = f"throw {text}{rest}"
-    return ActionDescription(text, dice, chances[Casting.CAST] + chances[Casting.IRRESISTIBLE])
+    chances = casting_rolls(names, after).items()
+    cast = (Casting.CAST, Casting.IRRESISTIBLE)
+    return ActionView(text, dice, Fraction(sum(p for (roll, _), p in chances if roll in cast)))
 
 
-def _describe_dispel(names: ScenarioNames, before: Battle, after: Battle) -> ActionDescription:
+def _describe_dispel(names: ScenarioNames, before: Battle, after: Battle) -> ActionView:
     packed, state = after.packed, after.state
     army, dice = after.mover, int(state.dice)
     chance = dispel_chance(
@@ -168,7 +164,7 @@ def _describe_dispel(names: ScenarioNames, before: Battle, after: Battle) -> Act
         if uses:
             several = f"{uses} uses of " if uses > 1 else ""
             text += f" and {several}{names.item(army, item)}"
-    return ActionDescription(text, dice, chance)
+    return ActionView(text, dice, chance)
 
 
 def _mark_of_own(mover: int, owner: int) -> str:

@@ -6,19 +6,14 @@ dealt.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.hidden_items import deal_likeliest, is_emptied, may_be_kind, shown_uses
-from wfb_gym.engine.state import Node
 from wfb_gym.scenario.army import Army, HiddenItems
 from wfb_gym.scenario.sizes import ARMIES, NO_BEARER
-from wfb_gym.transcripts.names import ScenarioNames
-
-if TYPE_CHECKING:
-    from wfb_gym.transcripts.narrator import Event
+from wfb_gym.view.names import ScenarioNames
 
 UNTOLD = -1
 """In place of the set that was dealt, in events that do not tell it."""
@@ -143,40 +138,9 @@ def known_items(
     return found
 
 
-# --- events --------------------------------------------------------------------------------
-
-
 def deal_words(names: ScenarioNames, army: int, kind: int) -> str:
     """Describe a deal, without a full stop; of `UNTOLD` that there was one."""
     side = names.scenario.armies[army]
     if kind == UNTOLD:
         return f"chance deals {names.armies[army]} its hidden items"
     return f"chance deals {names.armies[army]}: {set_words(side, side.hidden[kind])}"
-
-
-def as_told(names: ScenarioNames, event: "Event", known: Collection[int]) -> "Event":
-    """Return an event as it is told to who knows the hidden items of these armies."""
-    if event.node != Node.DEAL or event.army in known or event.code == UNTOLD:
-        return event
-    words = ". ".join([_sentence(deal_words(names, event.army, UNTOLD)), *_rest(names, event)])
-    return replace(event, code=UNTOLD, words=words if words.endswith(".") else f"{words}.")
-
-
-def all_as_told(
-    names: ScenarioNames, events: Iterable["Event"], known: Collection[int]
-) -> Iterator["Event"]:
-    """Yield events as they are told to who knows the hidden items of these armies."""
-    return (as_told(names, event, known) for event in events)
-
-
-def _rest(names: ScenarioNames, event: "Event") -> Iterator[str]:
-    """Yield what the words of a deal say behind what was dealt, if that is found."""
-    side = names.scenario.armies[event.army]
-    if 0 <= event.code < len(side.hidden):
-        first = f"{_sentence(deal_words(names, event.army, event.code))}. "
-        if event.words.startswith(first):
-            yield event.words.removeprefix(first)
-
-
-def _sentence(words: str) -> str:
-    return words[:1].upper() + words[1:]

@@ -18,16 +18,23 @@ from wfb_gym.packing.records import FIRST_POINT, Lock
 from wfb_gym.scenario.characters import Character, Wizard
 from wfb_gym.scenario.sizes import DICE, NO_BEARER, SPELLS, TARGETS, UNITS
 from wfb_gym.scenario.units import Unit
-from wfb_gym.transcripts.changes import BEFORE_THE_BATTLE
-from wfb_gym.transcripts.hidden_sets import (
+from wfb_gym.view.hidden_sets import (
     HiddenSet,
     dealt_words,
     known_items,
     sets_that_may_be,
     veiled,
 )
-from wfb_gym.transcripts.names import ScenarioNames, dice_phrase, own_dice_phrase
-from wfb_gym.transcripts.rolls import CASTING_ROLLS, DISPEL_ROLLS, STRIKE_ROLLS, faces_on_table
+from wfb_gym.view.names import ScenarioNames, dice_phrase, own_dice_phrase
+from wfb_gym.view.nodes import (
+    BEFORE_THE_BATTLE,
+    CASTING_ROLLS,
+    DECISIONS,
+    DISPEL_ROLLS,
+    ROLLS,
+    STRIKE_ROLLS,
+)
+from wfb_gym.view.rolls import faces_on_table
 
 
 class SpellStatus(Enum):
@@ -45,7 +52,7 @@ class SpellStatus(Enum):
     UNKNOWN = "not rolled yet"
 
 
-class SpellFacts(NamedTuple):
+class SpellView(NamedTuple):
     """A spell: its name, its casting value in words, its status, and where it lies in play.
 
     Then its number among the army's (None for one that is not rolled yet), and the item that it is
@@ -68,7 +75,7 @@ class SpellFacts(NamedTuple):
         return f"{self.status.value}{comma} {self.place}"
 
 
-class ItemFacts(NamedTuple):
+class ItemView(NamedTuple):
     """Equal items: their name, uses left, and uses of each; both 0 for one that is not used up.
 
     Then how many there are, and whether they are lost with their bearer.
@@ -93,7 +100,7 @@ class ItemFacts(NamedTuple):
         return "used" if self.uses and not self.left else ""
 
 
-class CharacterFacts(NamedTuple):
+class CharacterView(NamedTuple):
     """A character: level (0 for none), wounds left and in all, own dice, condition, unit."""
 
     name: str
@@ -103,11 +110,11 @@ class CharacterFacts(NamedTuple):
     dice: int
     condition: str
     place: str
-    spells: tuple[SpellFacts, ...]
-    items: tuple[ItemFacts, ...]
+    spells: tuple[SpellView, ...]
+    items: tuple[ItemView, ...]
 
 
-class UnitFacts(NamedTuple):
+class UnitView(NamedTuple):
     """A unit: models left and in all, wounds that its last model has lost, points lost."""
 
     name: str
@@ -118,7 +125,7 @@ class UnitFacts(NamedTuple):
     condition: str
 
 
-class ArmyFacts(NamedTuple):
+class ArmyView(NamedTuple):
     """An army: whether it casts, what it does now, its pool ("power", "dispel" or "" for none).
 
     Last its hidden items: those that were dealt, in words, or the sets that may have been, where
@@ -131,9 +138,9 @@ class ArmyFacts(NamedTuple):
     activity: str
     pool: int
     pool_kind: str
-    characters: tuple[CharacterFacts, ...]
-    items: tuple[ItemFacts, ...]
-    units: tuple[UnitFacts, ...]
+    characters: tuple[CharacterView, ...]
+    items: tuple[ItemView, ...]
+    units: tuple[UnitView, ...]
     hidden: str = ""
     may_have: tuple[HiddenSet, ...] = ()
 
@@ -147,7 +154,7 @@ def army_name(names: ScenarioNames, army: int) -> str:
     return names.scenario.armies[army].name or ("Caster", "Dispeller")[army]
 
 
-def army_facts(names: ScenarioNames, battle: Battle, army: int, is_known: bool = True) -> ArmyFacts:
+def view_army(names: ScenarioNames, battle: Battle, army: int, is_known: bool = True) -> ArmyView:
     """Return the facts of an army in a position, for who knows its hidden items or does not."""
     if not is_known:
         battle = veiled(battle, (1 - army,))
@@ -165,7 +172,7 @@ def army_facts(names: ScenarioNames, battle: Battle, army: int, is_known: bool =
     spells = list(_spells(names, battle, army))
     slots = names.items[army]
     items = [
-        (slot.bearer, ItemFacts(slot.item.name, item.left, slot.uses_each, item.copies))
+        (slot.bearer, ItemView(slot.item.name, item.left, slot.uses_each, item.copies))
         for i, item in known_items(names, battle, army, is_known).items()
         for slot in (slots[i],)
     ]
@@ -178,7 +185,7 @@ def army_facts(names: ScenarioNames, battle: Battle, army: int, is_known: bool =
         if dead:
             carried = [item._replace(left=0, lost=True) for item in carried]
         characters.append(
-            CharacterFacts(
+            CharacterView(
                 character.name,
                 int(state.level[place]),
                 int(state.wounds[place]),
@@ -194,7 +201,7 @@ def army_facts(names: ScenarioNames, battle: Battle, army: int, is_known: bool =
     if not is_known:
         may_be = tuple(sets_that_may_be(names, battle, army))
         hidden = may_be[0].words if len(may_be) == 1 else ""
-    return ArmyFacts(
+    return ArmyView(
         army,
         army_name(names, army),
         casts,
@@ -209,14 +216,14 @@ def army_facts(names: ScenarioNames, battle: Battle, army: int, is_known: bool =
     )
 
 
-def _unit(battle: Battle, army: int, index: int, unit: Unit) -> UnitFacts:
+def _unit(battle: Battle, army: int, index: int, unit: Unit) -> UnitView:
     packed, state = battle.packed, battle.state
     models = int(models_left(packed, state, army, index))
     wounds_lost = models * unit.wounds - int(state.unit_wounds[army, index])
     points_lost = float(points_for_unit(packed, state, army, index))
     fled = flees(state, army, index)
     condition = FLEES if fled else "in combat" if unit.in_combat and models else ""
-    return UnitFacts(unit.name, models, unit.models, wounds_lost, points_lost, condition)
+    return UnitView(unit.name, models, unit.models, wounds_lost, points_lost, condition)
 
 
 _LOCKS = {
@@ -245,7 +252,7 @@ def _conditions(character: Character, battle: Battle, place: tuple[int, int]) ->
 # --- spells --------------------------------------------------------------------------------
 
 
-def _spells(names: ScenarioNames, battle: Battle, army: int) -> Iterator[tuple[int, SpellFacts]]:
+def _spells(names: ScenarioNames, battle: Battle, army: int) -> Iterator[tuple[int, SpellView]]:
     """Yield the army's spells, each with its wizard's index."""
     known = int(battle.state.known[army]) | int(battle.state.in_play[army])
     slots = list(enumerate(names.spells[army]))
@@ -262,15 +269,16 @@ def _spells(names: ScenarioNames, battle: Battle, army: int) -> Iterator[tuple[i
             # A battle that is played knows no spells in its last phase: `open` says all.
             yield wizard, _spell(names, battle, army, spell, known != 0 and not is_known)
         for _ in range(count, drawn):
-            yield wizard, SpellFacts("spell of its lore", "", SpellStatus.UNKNOWN)
+            yield wizard, SpellView("spell of its lore", "", SpellStatus.UNKNOWN)
     for spell, slot in slots:
         if slot.item is not None:
-            yield slot.wizard, _spell(names, battle, army, spell, False)
+            lost = known != 0 and not known >> spell & 1
+            yield slot.wizard, _spell(names, battle, army, spell, lost)
 
 
 def _spell(
     names: ScenarioNames, battle: Battle, army: int, spell: int, forgotten: bool
-) -> SpellFacts:
+) -> SpellView:
     slot = names.spells[army][spell]
     value, item = f"{slot.casting_value}+", ""
     if slot.item is not None:
@@ -278,7 +286,7 @@ def _spell(
     name = "a spell" if slot.spell.name == value else slot.spell.name
     status = _spell_status(names, battle, army, spell, forgotten)
     place = _place_in_play(names, battle, army, spell) if status == SpellStatus.IN_PLAY else ""
-    return SpellFacts(name, value, status, place, spell, item)
+    return SpellView(name, value, status, place, spell, item)
 
 
 def _place_in_play(names: ScenarioNames, battle: Battle, army: int, spell: int) -> str:
@@ -330,47 +338,8 @@ def _spell_status(
 
 # --- the current step ----------------------------------------------------------------------
 
-_DECISIONS = {
-    Node.NOMINATE: "picks a spell, or stops casting",
-    Node.ITEM: "may use an item with the cast",
-    Node.RESERVE_DICE: "chooses how many own dice to throw",
-    Node.POOL_DICE: "chooses how many power dice to throw",
-    Node.KEEP_CASTING: "may roll dice again",
-    Node.DISPEL: "may dispel",
-    Node.DISPEL_RESERVE: "chooses how many own dice to throw",
-    Node.DISPEL_POOL: "chooses how many dice to throw",
-    Node.KEEP_DISPEL: "may roll dice again",
-    Node.FREE_SPELL: "may cast a spell without a roll",
-    Node.IN_PLAY: "may dispel a spell in play",
-    Node.TARGET: "picks a target",
-    Node.SWAP_SPELL: "may swap a spell for the lore's first",
-    Node.STORE_DICE: "chooses how many dice to keep",
-}
-ROLLS = {
-    Node.ROLL_CASTING: "to cast",
-    Node.REROLL_CASTING: "to cast, again",
-    Node.ROLL_DISPEL: "to dispel",
-    Node.REROLL_DISPEL: "to dispel, again",
-    Node.ROLL_MISCAST: "on the miscast table",
-    Node.ROLL_HIT: "for the miscast's hits",
-    Node.ROLL_LOCK: "to cast again, on a 6",
-    Node.ROLL_STRIKE: "for the spell's hits",
-    Node.ROLL_HITS: "for the number of hits",
-    Node.ROLL_SHARE: "for who takes the odd hits",
-    Node.ROLL_WOUNDS: "for the miscast's wounds",
-    Node.ROLL_FORGET: "for whether the spell is forgotten",
-    Node.ROLL_COMET: "for whether the Comet lands",
-    Node.ROLL_RADIUS: "for how far the Comet reaches",
-    Node.ROLL_STORED: "for the dice that were kept",
-    Node.ROLL_SPELLS: "for the spells of a lore",
-    Node.ROLL_RALLY: "to rally",
-    Node.ROLL_PANIC: "for panic",
-    Node.DEAL: "for hidden items",
-}
-"""What dice are rolled for."""
 
-
-class StepFacts(NamedTuple):
+class StepView(NamedTuple):
     """The army that decides or rolls (None: the battle is over), and what it does, in words.
 
     Then the spell at stake and what matters of it, in words; dice that are committed and still to
@@ -385,15 +354,15 @@ class StepFacts(NamedTuple):
     faces: tuple[int, ...] = ()
 
 
-def step_facts(names: ScenarioNames, battle: Battle) -> StepFacts:
+def view_step(names: ScenarioNames, battle: Battle) -> StepView:
     """Return the facts of the current step of a position."""
     if battle.is_over:
         result, leader = "nobody is ahead", army_name(names, int(battle.points <= 0))
         if abs(battle.points) >= 0.05:
             result = f"{leader} wins by {abs(battle.points):.1f} {names.point}s"
-        return StepFacts(None, "The battle is over", details=result)
+        return StepView(None, "The battle is over", details=result)
     army, node, state = battle.mover, battle.node, battle.state
-    action = _DECISIONS[node] if battle.is_decision() else f"rolls {ROLLS[node]}"
+    action = DECISIONS[node].does if battle.is_decision() else f"rolls {ROLLS[node]}"
     text = f"{army_name(names, army)} {action}"
     if node == Node.DEAL:
         text = f"Hidden items are dealt to {army_name(names, army)}"
@@ -404,9 +373,9 @@ def step_facts(names: ScenarioNames, battle: Battle) -> StepFacts:
         owner, spell = divmod(int(state.striking) - 1, SPELLS)
         at_stake = owner, spell
     if at_stake is None:
-        return StepFacts(army, text, "", _position_details(names, battle), dice, faces)
+        return StepView(army, text, "", _position_details(names, battle), dice, faces)
     words = names.spell(*at_stake) + _at_target(names, battle, *at_stake)
-    return StepFacts(army, text, words, _spell_details(names, battle), dice, faces)
+    return StepView(army, text, words, _spell_details(names, battle), dice, faces)
 
 
 def _at_target(names: ScenarioNames, battle: Battle, army: int, spell: int) -> str:

@@ -8,8 +8,8 @@ from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
 from wfb_gym.scenario import load_scenario, scenario_from_dict
-from wfb_gym.transcripts.names import ScenarioNames
-from wfb_gym.transcripts.odds import cast_odds, dispel_odds
+from wfb_gym.view.names import ScenarioNames
+from wfb_gym.view.odds import cast_odds, dispel_odds
 
 DUEL = load_scenario("archmage-duel")
 NAMES = ScenarioNames(DUEL)
@@ -18,20 +18,18 @@ NAMES = ScenarioNames(DUEL)
 def test_every_open_spell_by_its_dice() -> None:
     battle = Battle(pack(DUEL))
     spells = cast_odds(NAMES, battle)
-    assert [(each.name, each.worth) for each in spells] == [
+    assert [(name, each.points) for name, each in spells.items()] == [
         ("Fire Ball (5+)", 20.0),
         ("Fiery Blast (8+)", 40.0),
         ("Burning Head (9+)", 50.0),
         ("Conflagration of Doom (11+)", 60.0),
     ]
-    fire_ball = spells[0]
+    fire_ball = spells["Fire Ball (5+)"]
     assert [each.dice for each in fire_ball.casts] == [1, 2, 3, 4, 5]  # level 4: five at most
     one, two = fire_ball.casts[:2]
-    assert (one.cast, one.irresistible, one.miscast) == (Fraction(1, 3), 0, 0)
-    assert (two.cast, two.irresistible, two.miscast) == (
-        Fraction(30, 36), Fraction(1, 36), Fraction(1, 36),
-    )  # fmt: skip
-    assert two.expected == pytest.approx(20 * 30 / 36)
+    assert (one.cast, one.irresistible, one.miscast) == (pytest.approx(1 / 3), 0.0, 0.0)
+    assert (two.cast, two.irresistible, two.miscast) == (30 / 36, 1 / 36, 1 / 36)
+    assert two.points == pytest.approx(20 * 30 / 36)
     assert dispel_odds(NAMES, battle) == []
 
 
@@ -39,15 +37,15 @@ def test_the_spell_that_is_being_cast_alone() -> None:
     battle = Battle(pack(DUEL))
     battle.act(FIRST_CAST + 2)
     before = battle.key()
-    (spell,) = cast_odds(NAMES, battle)
-    assert (spell.name, spell.worth, len(spell.casts)) == ("Burning Head (9+)", 50.0, 5)
+    ((name, spell),) = cast_odds(NAMES, battle).items()
+    assert (name, spell.points, len(spell.casts)) == ("Burning Head (9+)", 50.0, 5)
     assert battle.key() == before
 
 
 def test_dispels_save_what_the_spell_would_bring() -> None:
     battle = Battle(pack(DUEL))
     battle.play([FIRST_CAST, FIRST_DICE + 2, (3, 4)])
-    assert cast_odds(NAMES, battle) == []
+    assert cast_odds(NAMES, battle) == {}
     odds = dispel_odds(NAMES, battle)
     assert [each.dice for each in odds] == [1, 2, 3, 4]
     assert odds[1].chance == Fraction(21, 36)
@@ -61,9 +59,9 @@ def test_the_best_target_counts_until_one_is_chosen() -> None:
     names, battle = ScenarioNames(scenario), Battle(pack(scenario))
     spells = cast_odds(names, battle)
     assert spells
-    for spell in spells:
+    for spell in spells.values():
         for each in spell.casts:
-            assert each.expected == pytest.approx(float(each.cast) * spell.worth)
+            assert each.points == pytest.approx(each.cast * spell.points)
 
 
 def test_any_double_of_a_cast_is_irresistible_with_the_book_of_hoeth() -> None:
@@ -74,7 +72,7 @@ def test_any_double_of_a_cast_is_irresistible_with_the_book_of_hoeth() -> None:
         "dispeller": {},
     }  # fmt: skip
     scenario = scenario_from_dict(document)
-    (spell,) = cast_odds(ScenarioNames(scenario), Battle(pack(scenario)))
+    (spell,) = cast_odds(ScenarioNames(scenario), Battle(pack(scenario))).values()
     two = spell.casts[1]
-    assert two.irresistible == Fraction(4, 36)  # 3 3, 4 4, 5 5, 6 6: two 2s do not reach 5
-    assert (two.cast, two.miscast) == (Fraction(30, 36), Fraction(1, 36))
+    assert two.irresistible == 4 / 36  # 3 3, 4 4, 5 5, 6 6: two 2s do not reach 5
+    assert (two.cast, two.miscast) == (30 / 36, 1 / 36)

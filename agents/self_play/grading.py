@@ -1,0 +1,75 @@
+"""Grades of the networks in training: points of the learning curve, and the best networks."""
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from agents.common import graded_scenario
+from wfb_gym import solver
+from wfb_gym.opponents.scripted import RULE_BASED
+from wfb_gym.seats import SEATS
+
+if TYPE_CHECKING:
+    from agents.train_fast import Trainer
+
+BATTLES = 1024
+"""Battles against each scripted player, where there is no exact score."""
+
+
+class Best(NamedTuple):
+    """A seat's network where its exact score was highest, at the earliest such point."""
+
+    score: float
+    frames: int  # decisions played until then
+    network: dict[str, Any]  # its weights
+
+
+def exact_scores(trainer: "Trainer", solutions: Collection[solver.Solution]) -> dict[str, float]:
+    """Normalised score of either seat: the median over the solved scenarios.
+
+    A seat has none where no scenario is solved, or where its decisions change nothing.
+    """
+    scores: dict[str, float] = {}
+    for seat, learner in zip(SEATS, trainer.learners, strict=True):
+        found = [solver.normalised_score(one, learner.agent, seat).score for one in solutions]
+        known = [score for score in found if score is not None]
+        if known:
+            scores[seat] = float(np.median(known))
+    return scores
+
+
+def points_per_battle(trainer: "Trainer") -> dict[str, dict[str, Any]]:
+    """Mean points of either seat against every scripted player."""
+    from agents.evaluation import EVALUATION_SEED, Grader  # brings Stable-Baselines3
+
+    played = graded_scenario(trainer.settings.scenario)
+    return {
+        seat: Grader(seat, played, RULE_BASED, {}).points(learner.agent, BATTLES, EVALUATION_SEED)
+        for seat, learner in zip(SEATS, trainer.learners, strict=True)
+    }
+
+
+def evaluate(trainer: "Trainer", solutions: Collection[solver.Solution]) -> None:
+    """Add a point to the learning curve, and keep the networks that are the best so far."""
+    point = {"seconds": round(trainer.seconds, 2), "frames": trainer.frames}
+    scores = exact_scores(trainer, solutions)
+    keep_best(trainer, scores)
+    points = {} if scores else {"points": points_per_battle(trainer)}
+    trainer.curve.append({**point, "scores": scores, **points})
+
+
+def keep_best(trainer: "Trainer", scores: Mapping[str, float]) -> None:
+    """Keep the networks of the seats whose scores are the best so far."""
+    best = trainer.best
+    for seat, learner in zip(SEATS, trainer.learners, strict=True):
+        if seat in scores and (seat not in best or scores[seat] > best[seat].score):
+            weights = {name: w.clone() for name, w in learner.network.state_dict().items()}
+            best[seat] = Best(scores[seat], trainer.frames, weights)
+
+
+def go_back_to_best(trainer: "Trainer") -> None:
+    """Load the best networks into the learners; those without a score stay as they are."""
+    for seat, learner in zip(SEATS, trainer.learners, strict=True):
+        if seat in trainer.best:
+            learner.network.load_state_dict(trainer.best[seat].network)

@@ -1,0 +1,272 @@
+"""Runs of `agents.train_fast`: folders, several seeds, results, pictures, and the command line."""
+
+import math
+import sys
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from agents.checkpoints import delete_checkpoint, has_checkpoint, load_checkpoint
+from agents.common import (
+    DeferredInterrupt,
+    check_trainable,
+    is_generated,
+    load_solutions,
+    report,
+)
+from agents.figures import draw_policy, draw_scores
+from agents.run_folder import (
+    OVERWRITE,
+    check_same_settings,
+    is_finished,
+    occupy,
+    read_results,
+    refuse_other_settings,
+    refuse_unfinished,
+    resume_hint,
+    run_command,
+    write_or_warn,
+)
+from agents.self_play.grading import evaluate, go_back_to_best
+from agents.self_play.settings import BOUNDS, POSITIVE, QUICK, Settings
+from agents.self_play.trainer_state import check_checkpoint
+from experiments import common
+from wfb_gym import solver
+from wfb_gym.envs.self_play import SelfPlayBatch
+from wfb_gym.players.network import save_network
+from wfb_gym.seats import SEATS
+
+if TYPE_CHECKING:
+    from agents.train_fast import Trainer
+
+Train = Callable[
+    [Settings, Collection[solver.Solution], dict[str, Any] | None, DeferredInterrupt], "Trainer"
+]
+"""`agents.train_fast.train`."""
+MODULE = "agents.train_fast"
+CURVE, POLICY = "curve.png", "policy.png"
+"""Pictures of a run's folder."""
+LARGE = (
+    "--scenario grand-conclave --steps 42000000 --width 192 --evaluations 2 "
+    "--exact-bytes 4294967296"
+)
+"""Arguments that train in a larger duel."""
+
+
+def run(settings: Settings, resume: bool, train: Train) -> dict[str, Any]:
+    """Train with one seed, evaluate and write; returns the results.
+
+    What is finished is not trained again if it is to be resumed.
+    """
+    with occupy(settings.out):
+        if resume and is_finished(settings.out):
+            results = read_results(settings.out)
+            before, now = results.get("args", {}), common.settings_as_json(settings)
+            check_same_settings(before, now, settings.free)
+            return results
+        return _run(settings, resume and has_checkpoint(settings.out), train)
+
+
+def _run(settings: Settings, resume: bool, train: Train) -> dict[str, Any]:
+    checkpoint = load_checkpoint(settings.out) if resume else None
+    if checkpoint is not None:
+        check_checkpoint(checkpoint, settings)
+    # before the workers start, which would wait
+    solutions = load_solutions(settings.scenario, settings.exact_bytes).values()
+    with DeferredInterrupt() as interrupt:
+        trainer = train(settings, solutions, checkpoint, interrupt)
+    curve = trainer.curve
+    if not interrupt.requested:
+        evaluate(trainer, solutions)
+    go_back_to_best(trainer)
+    results = {
+        "args": common.settings_as_json(settings),
+        "interrupted": interrupt.requested,
+        "frames": trainer.frames,
+        "learned": trainer.learned,
+        "seconds": round(trainer.seconds, 2),
+        "frames_per_second": round(trainer.frames / max(trainer.seconds, 1e-9)),
+        "scores": {seat: best.score for seat, best in trainer.best.items()},
+        "best_after": {seat: best.frames for seat, best in trainer.best.items()},
+        "points": curve[-1].get("points", {}) if curve else {},
+        "curve": curve,
+        "versions": common.versions(),
+    }
+    for seat, learner in zip(SEATS, trainer.learners, strict=True):
+        about = {
+            "seat": learner.seat,
+            "general": learner.agent.sees_positions,
+            "scenario": ", ".join(settings.scenario),
+            "seed": settings.seed,
+            "frames": results["best_after"].get(seat, trainer.frames),
+            "score": results["scores"].get(seat),
+            "command": common.command_line(MODULE, settings),
+            "versions": results["versions"],
+        }
+        save_network(learner.network, settings.out / f"{seat}.npz", about)
+    _write_results(settings, results, [curve])
+    if interrupt.requested:
+        print(resume_hint(settings.out), file=sys.stderr)
+        return results
+    if len(solutions) == 1 == len(settings.scenario):
+        (solution,) = solutions
+        path = settings.out / POLICY
+        write_or_warn(path, lambda: draw_policy(solution, trainer.learners[0].agent, path))
+    delete_checkpoint(settings.out)  # there is nothing left to go on with
+    return results
+
+
+def settings_of_seeds(settings: Settings) -> list[Settings]:
+    """Settings of each of several runs, in folders of their own."""
+    return [
+        replace(settings, seed=seed, runs=1, out=settings.out / f"seed-{seed}")
+        for seed in range(settings.seed, settings.seed + settings.runs)
+    ]
+
+
+def run_seeds(settings: Settings, resume: bool, train: Train) -> dict[str, Any]:
+    """Train with several seeds, each in a folder of its own; returns the results of all."""
+    runs: list[dict[str, Any]] = []
+    with occupy(settings.out):
+        for one in settings_of_seeds(settings):
+            runs.append(run(one, resume, train))
+            if runs[-1]["interrupted"]:
+                break
+        found = {seat: [one["scores"].get(seat) for one in runs] for seat in SEATS}
+        results = {
+            "args": common.settings_as_json(settings),
+            "interrupted": runs[-1]["interrupted"],
+            "frames": sum(one["frames"] for one in runs),
+            "seconds": sum(one["seconds"] for one in runs),
+            "scores": {seat: float(np.median(m)) for seat, m in found.items() if None not in m},
+            "runs": runs,
+        }
+        curves = [one["curve"] for one in runs]
+        _write_results(settings, results, curves, f", {len(runs)} seeds")
+    return results
+
+
+def _write_results(
+    settings: Settings, results: dict[str, Any], curves: Sequence[Any], seeds: str = ""
+) -> None:
+    common.write_results(settings.out, results)
+    if results["scores"]:
+        title = f"{', '.join(settings.scenario)}: self-play{seeds}"
+        path = settings.out / CURVE
+        write_or_warn(path, lambda: draw_scores(curves, title, path))
+
+
+def describe(settings: Settings, results: dict[str, Any]) -> str:
+    """What a run came to, in a few lines."""
+    scores = ", ".join(f"{seat} {score:.2f}" for seat, score in results["scores"].items())
+    median = f"median of {settings.runs} runs: " if settings.runs > 1 else ""
+    counts = f"{results['frames']:,} decisions in {results['seconds']:.1f} s"
+    lines = [f"{counts}; exact scores: {median}{scores or 'none'}"]
+    for one in results.get("runs", [results]):
+        which = f" (seed {one['args']['seed']})" if settings.runs > 1 else ""
+        for seat, points in one.get("points", {}).items():
+            means = ", ".join(f"{name} {each['mean']:+.1f}" for name, each in points.items())
+            lines.append(f"points per battle as {seat}{which}, against {means}")
+    return "\n".join(lines)
+
+
+def next_steps(settings: Settings, results: dict[str, Any]) -> str:
+    """Where a finished run's files lie, and what to do with them."""
+    out, python, (scenario, *others) = settings.out, common.interpreter(), settings.scenario
+    each = "in a folder for each seed, " if settings.runs > 1 else ""
+    first = settings_of_seeds(settings)[0].out if settings.runs > 1 else out
+    pictures = [path.name for path in (out / CURVE, first / POLICY) if path.is_file()]
+    lines = [
+        f"in {out}:",
+        f"  {each}caster.npz and dispeller.npz, the networks"
+        + (" with the best exact scores" if results["scores"] else ""),
+        f"  {common.RESULTS}, with the learning curve"
+        + (f"; pictures: {', '.join(pictures)}" if pictures else ""),
+        "next:",
+    ]
+    if not (others or is_generated(scenario)):
+        lines += [
+            f"  {python} -m wfb_gym play {scenario} --opponent {first / 'dispeller.npz'}",
+            f"  {python} -m wfb_gym advise {scenario}",
+            f"  {python} -m wfb_gym web    # the same in the browser",
+        ]
+    lines += [
+        f"  {python} -m {MODULE} --scenario orc-shaman-hunt    # another scenario",
+        f"  {python} -m {MODULE} {LARGE}    # a larger duel, in ten minutes",
+    ]
+    return "\n".join(lines)
+
+
+def usual_out(settings: Settings) -> Path:
+    """The folder of a run, or of several, for which no other is given."""
+    name = Path(settings.scenario[0]).stem.replace(":", "-")
+    return Path("runs") / f"{name}-fast{'-runs' if settings.runs > 1 else ''}"
+
+
+def check_settings(settings: Settings, resume: bool, overwrite: bool) -> None:
+    """Refuse, with a ValueError, settings that nobody can train with."""
+    for name, least, most in BOUNDS:
+        value = getattr(settings, name)
+        if not least <= value <= most:
+            bounds = f"from {least}" if most == math.inf else f"{least} to {most}"
+            raise ValueError(f"{common.flag_of(name)}: expected {bounds}, found {value}")
+    if settings.features == "raw" and settings.shape != "flat":
+        raise ValueError(
+            f"--features: expected raw for flat networks alone, found {settings.shape}"
+        )
+    if settings.history and settings.exploring_starts:
+        raise ValueError(
+            "--history: expected --exploring-starts 0 with it, as a stored position does not tell "
+            f"what went before, found {settings.exploring_starts}"
+        )
+    if settings.num_envs % settings.workers:
+        raise ValueError(f"--num-envs: expected a multiple of {settings.workers} workers")
+    check_trainable(settings.scenario)
+    names = settings.scenario
+    # Refuses what is unplayable.
+    SelfPlayBatch(len(names), names if len(names) > 1 else names[0]).reset(0)
+    if (
+        settings.runs == 1
+        and resume
+        and not (has_checkpoint(settings.out) or is_finished(settings.out))
+    ):
+        raise ValueError(f"--resume: there is no checkpoint in {settings.out}")
+    if not (resume or overwrite):
+        for one in (settings, *(settings_of_seeds(settings) if settings.runs > 1 else ())):
+            refuse_unfinished(one.out, "--resume")
+            refuse_other_settings(one.out, common.settings_as_json(one), one.free)
+
+
+def run_from_command_line(
+    train: Train, arguments: Sequence[str] | None, description: str | None
+) -> int:
+    """Train, evaluate and write; returns the exit status."""
+    settings, switches, parser = common.parse_settings(
+        Settings,
+        arguments,
+        module=MODULE,
+        description=description,
+        quick=QUICK,
+        switches={"resume": "go on from the folder's checkpoint", **OVERWRITE},
+        usual_out=usual_out,
+    )
+    common.check_positive(parser, settings, POSITIVE)
+    torch.set_num_threads(1)  # there are several processes instead
+    resume = "resume" in switches
+
+    def work() -> int:
+        try:
+            check_settings(settings, resume, "overwrite" in switches)
+        except (ValueError, OSError) as error:
+            parser.error(str(error))
+        results = (run_seeds if settings.runs > 1 else run)(settings, resume, train)
+        text = describe(settings, results)
+        if not results["interrupted"]:
+            text += f"\n{next_steps(settings, results)}"
+        return report(results, "json" in switches, text)
+
+    return run_command(MODULE, settings.out, work)

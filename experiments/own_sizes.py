@@ -1,0 +1,97 @@
+"""Agents that are asked in the sizes of observations and actions that they declare.
+
+A model is made for one size of observations. Environments, matches and exact values show a scenario
+in any size that covers it, so a model is not bound to the sizes that are fitted to the scenario.
+"""
+
+from functools import cache
+from typing import Any
+
+from wfb_gym.encoding.limits import Limits, fit, union
+from wfb_gym.encoding.policy_answers import validated_actions
+from wfb_gym.encoding.positions import Positions, reads_histories, sees_positions
+from wfb_gym.encoding.space_sizes import declared_sizes, space_sizes
+from wfb_gym.encoding.view import View
+from wfb_gym.envs.scenario_set import generated_limits
+from wfb_gym.generating import KINDS, KINDS_OF_AXES, Generation
+from wfb_gym.packing import pack
+from wfb_gym.players.interface import Actions, Agent, Masks, Observations, require_positions
+from wfb_gym.scenario import Scenario
+from wfb_gym.seats import seat_number
+
+
+class _InOwnSizes:
+    """An agent that sees positions and shows them to another agent in that agent's sizes."""
+
+    sees_positions = True
+
+    def __init__(self, agent: Any, limits: Limits) -> None:
+        self.limits = limits
+        self._agent = agent
+        self._view: View | None = None
+
+    def act(
+        self, observations: Observations, action_masks: Masks, positions: Positions | None = None
+    ) -> Actions:
+        """Choose an action for each row; see `wfb_gym.players.interface.Agent`."""
+        positions = require_positions(positions, "an agent in its own sizes")
+        view, packed, seat = self._view, positions.packed_scenarios, positions.seat
+        if view is None or view.packed_scenarios is not packed or view.seat != seat:
+            view = self._view = View.fitted(packed, seat, self.limits)
+        seen, masks = view.show(positions.scenario, positions.states, positions.histories)
+        answer = validated_actions(self._agent.act(seen, masks.copy()), masks, "agent")
+        return positions.codec.index_of[view.codec.code_of[answer]]
+
+
+def in_own_sizes(agent: Agent, scenario: Scenario, seat: int | str) -> Agent:
+    """Return an agent that plays a scenario in environments of all sizes.
+
+    Raises:
+        ValueError: see `limits_of`.
+    """
+    limits = None if sees_positions(agent) else limits_of(agent, scenario, seat)
+    return agent if limits is None else _InOwnSizes(agent, limits)
+
+
+def limits_of(agent: Any, scenario: Scenario, seat: int | str) -> Limits | None:
+    """Return the limits in which an agent is asked in a scenario; None if any will do.
+
+    They are those of the sizes that it declares: fitted to the scenario, shared by both seats (as
+    PettingZoo's environments have them), or of a kind of generated scenario. One that reads
+    histories has limits of its own.
+
+    Raises:
+        ValueError: no such limits have its sizes; names both.
+    """
+    if reads_histories(agent):
+        own: Limits = agent.limits
+        return own
+    found = declared_sizes(agent)
+    if found is None:
+        return None
+    packed, number = pack(scenario), seat_number(seat)
+    known = {
+        "fitted": fit(packed, number),
+        "both seats": union([fit(packed, each) for each in range(2)]),
+        **_limits_of_kinds(),
+    }
+    sizes = {name: space_sizes(limits) for name, limits in known.items()}
+    for name, limits in known.items():
+        if sizes[name] == found:
+            return limits
+    expected = ", ".join(f"{size} and {n} ({name})" for name, (size, n) in sizes.items())
+    raise ValueError(
+        f"{getattr(agent, 'name', 'agent')}: expected a model for {scenario.name} of one of these "
+        f"sizes of observations and numbers of actions: {expected}; found {found.size} and "
+        f"{found.actions}"
+    )
+
+
+@cache
+def _limits_of_kinds() -> dict[str, Limits]:
+    """Return the different limits of generated scenarios, by a kind that has them."""
+    kinds = {**KINDS, **KINDS_OF_AXES, "": Generation()}
+    found: dict[Limits, str] = {}
+    for kind, options in kinds.items():
+        found.setdefault(generated_limits(options.sizes), f"generated-{kind}".removesuffix("-"))
+    return {name: limits for limits, name in found.items()}

@@ -1,0 +1,105 @@
+"""The pending decision in words: what is asked, what is at stake, what every action brings."""
+
+from typing import NamedTuple
+
+from wfb_gym.engine import actions
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.promises import worth_now, worth_of_aim
+from wfb_gym.engine.state import Node
+from wfb_gym.engine.targets import aim_at
+from wfb_gym.scenario.spells import Spell
+from wfb_gym.view.decisions import ActionView, describe_choices
+from wfb_gym.view.effects import item_words, spell_words
+from wfb_gym.view.names import NO_TARGET, ScenarioNames, dice_phrase
+from wfb_gym.view.nodes import DECISIONS
+from wfb_gym.view.odds import cast_odds, points_at_stake
+
+
+class DecisionView(NamedTuple):
+    """A decision that is to be taken.
+
+    Attributes:
+        question: what the army is asked; of a swap, what the new spell does too.
+        stake: the spell that may be dispelled, and what it would bring; "" elsewhere.
+        actions: legal ones by engine code, ascending.
+        notes: what each is worth and does, where its words do not say that; else "".
+    """
+
+    question: str
+    stake: str
+    actions: dict[int, ActionView]
+    notes: dict[int, str]
+
+
+def view_decision(names: ScenarioNames, battle: Battle) -> DecisionView:
+    """Return the decision of a position in which an army decides."""
+    choices = describe_choices(names, battle)
+    return DecisionView(
+        question(names, battle),
+        _stake(names, battle) if battle.node == Node.DISPEL else "",
+        choices,
+        {code: _note(names, battle, code) for code in choices},
+    )
+
+
+def question(names: ScenarioNames, battle: Battle) -> str:
+    """Return what an army is asked at its decision; of a swap, what the new spell does too."""
+    words = DECISIONS[battle.node].question
+    if battle.node != Node.SWAP_SPELL:
+        return words
+    army = battle.mover
+    swap = next(code for code in battle.legal_actions() if code != actions.PASS)
+    first = names.first_of_lore(battle, army, swap - actions.FIRST_CAST)
+    spell = names.spells[army][first].spell
+    return f"{words} It is {spell.name}: {spell_words(spell)}."
+
+
+def nomination_words(names: ScenarioNames, battle: Battle, action: int) -> str:
+    """Return what a player should know before a spell is named, which cannot be taken back."""
+    spell = action - actions.FIRST_CAST
+    name, slot = names.spell(battle.mover, spell), names.spells[battle.mover][spell]
+    if slot.item is not None:
+        return f"{name} is cast without dice."
+    after = battle.copy()
+    after.act(action)
+    (odds,) = cast_odds(names, after).values()
+    own = int(battle.state.own_dice[slot.wizard])
+    left = dice_phrase(int(battle.state.power), "power") + (f" and {own} of its own" if own else "")
+    listed = ", ".join(f"{dice_phrase(each.dice)} {each.cast:.1%}" for each in odds.casts)
+    return f"{name} with {left} left. To cast it: {listed}."
+
+
+def _stake(names: ScenarioNames, battle: Battle) -> str:
+    """Return which spell may be dispelled, what it would bring, and whom it would not."""
+    pending = names.pending(battle)
+    if pending is None:
+        return ""
+    army, spell = pending
+    points = names.points(points_at_stake(names, battle))
+    worth = _worth(names.spells[army][spell].spell, points)
+    what = names.spell(army, spell) + names.at_pending_target(battle)
+    return f"You are {names.armies[1 - army]}. {what} would bring {names.armies[army]} {worth}."
+
+
+def _note(names: ScenarioNames, battle: Battle, action: int) -> str:
+    packed, state, army = battle.packed, battle.state, battle.mover
+    if actions.FIRST_CAST <= action < actions.FIRST_IN_PLAY:
+        spell = action - actions.FIRST_CAST
+        if battle.node == Node.SWAP_SPELL:  # what matters is the spell that comes
+            spell = names.first_of_lore(battle, army, spell)
+        points = names.points(float(worth_now(packed, state, army, spell, 0.0)))
+        return _worth(names.spells[army][spell].spell, points)
+    if battle.node == Node.TARGET:
+        spell = int(state.free or state.spell) - 1
+        aim = int(aim_at(packed, army, spell, action - actions.FIRST_TARGET))
+        if names.target_of_aim(battle, army, spell, aim + 1) not in ("", NO_TARGET):
+            return names.points(float(worth_of_aim(packed, state, army, spell, aim, 0.0)))
+    if actions.FIRST_ITEM <= action < actions.FIRST_REROLL:
+        return item_words(names.items[army][action - actions.FIRST_ITEM].item)
+    return ""
+
+
+def _worth(spell: Spell, points: str) -> str:
+    """Return what a spell brings, and what it does where its points do not say that."""
+    fixed = spell.effect is None and not spell.worth_per_phase
+    return points if fixed else f"{points}: {spell_words(spell)}"

@@ -1,0 +1,207 @@
+"""What the dice can do in a position: each spell by its number of dice, or each dispel.
+
+Chances are the rules', before any re-roll, and points the engine's promises.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+from wfb_gym.engine.actions import FIRST_CAST, FIRST_IN_PLAY, PASS
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.promises import worth_now, worth_of_aim, worth_of_pending
+from wfb_gym.engine.queries import dispel_bonus
+from wfb_gym.engine.state import Node
+from wfb_gym.engine.targets import can_aim, target_code
+from wfb_gym.rules.casting import Casting
+from wfb_gym.rules.dispelling import dispel_chance
+from wfb_gym.view.decisions import casting_rolls, describe_choices
+from wfb_gym.view.effects import spell_words
+from wfb_gym.view.names import ScenarioNames
+
+DISPEL_DICE = range(1, 7)
+"""Dispel dice that odds of a cast have chances for."""
+_CAST_CHOICES = (Node.TARGET, Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE)
+"""Decisions between a spell's name and its dice."""
+
+
+@dataclass(frozen=True)
+class CastOdds:
+    """A number of dice thrown for a spell.
+
+    Attributes:
+        dice: power dice; 0 for a bound spell, which needs none.
+        cast: chance that the spell is cast, with irresistible force or without.
+        irresistible: chance that nothing can stop it.
+        miscast: chance of a miscast.
+        points: chance to cast times the spell's points: what it brings if nobody dispels.
+        total: mean total of casts that can be dispelled; 0 where there are none.
+        stopped: chance that 1, 2, ... dispel dice stop such a cast.
+    """
+
+    dice: int
+    cast: float
+    irresistible: float
+    miscast: float
+    points: float
+    total: float
+    stopped: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class SpellOdds:
+    """A spell.
+
+    Attributes:
+        name: of it.
+        casting_value: number to reach, or the power level of a bound spell.
+        is_bound: whether it lies in an item, and needs no dice.
+        effect: what it does, in words; "" for a spell of fixed worth that is over at once.
+        points: that it brings once it takes effect, at its target.
+        target: the best one, unless one is chosen; "" for a spell that takes none.
+        has_target: whether there is one now, where it takes one.
+        casts: a row for each number of dice.
+    """
+
+    name: str
+    casting_value: int
+    is_bound: bool
+    effect: str
+    points: float
+    target: str
+    has_target: bool
+    casts: tuple[CastOdds, ...]
+
+
+class DispelOdds(NamedTuple):
+    """A way to dispel in words, its chance, and the points that it saves on average."""
+
+    text: str
+    dice: int
+    chance: Fraction
+    saved: float
+
+
+def cast_odds(names: ScenarioNames, battle: Battle) -> dict[str, SpellOdds]:
+    """Return the odds of every spell that the mover may nominate, or of the one being cast.
+
+    By the spells' names with their values. Dice are those of the pool and the wizard's own; no item
+    is used, and points are those of the best target unless one is chosen.
+    """
+    army, at_hand = battle.mover, dict[int, Battle]()
+    if battle.node == Node.NOMINATE:
+        for code in battle.legal_actions():
+            if FIRST_CAST <= code < FIRST_IN_PLAY:
+                at_hand[code - FIRST_CAST] = battle.copy()
+                at_hand[code - FIRST_CAST].act(code)
+    elif battle.node in (*_CAST_CHOICES, Node.ROLL_CASTING):
+        at_hand[int(battle.state.spell) - 1] = battle
+    found = {}
+    for spell, after in at_hand.items():
+        rolls = {int(roll.state.dice): roll for roll in _rolls(after)}
+        if rolls:
+            in_order = (rolls[dice] for dice in sorted(rolls))
+            found[names.spell(army, spell)] = spell_odds(names, battle, army, spell, in_order)
+    return found
+
+
+def _rolls(battle: Battle) -> Iterator[Battle]:
+    """Yield the rolls that a cast may lead to, at the first target and without an item."""
+    if battle.node == Node.ROLL_CASTING:
+        yield battle
+    elif battle.node in _CAST_CHOICES:
+        legal = battle.legal_actions()
+        for code in {Node.TARGET: legal[:1], Node.ITEM: [PASS]}.get(battle.node, legal):
+            after = battle.copy()
+            after.act(code)
+            yield from _rolls(after)
+
+
+def spell_odds(
+    names: ScenarioNames, battle: Battle, army: int, spell: int, rolls: Iterable[Battle]
+) -> SpellOdds:
+    """Return the odds of a spell in a position, a row for each of some casting rolls."""
+    packed, state = battle.packed, battle.state
+    slot, entry = names.spells[army][spell], packed.armies[army].spells[spell]
+    is_aimed = int(state.spell) == spell + 1 and int(state.aim) > 0
+    aims = [aim for aim in range(int(entry.n_aims)) if can_aim(packed, state, army, spell, aim)]
+    if is_aimed:
+        aims = [int(state.aim) - 1]
+    points, target = float(worth_now(packed, state, army, spell, 0.0)), ""
+    if entry.targeted and aims:
+        worths = {aim: float(worth_of_aim(packed, state, army, spell, aim, 0.0)) for aim in aims}
+        best = max(aims, key=lambda aim: (worths[aim], -aim))
+        points = worths[best]
+        target = names.aimed_at(packed, army, int(target_code(packed, army, spell, best)))
+    value = slot.casting_value
+    if entry.bound:
+        stopped = _stopped(battle, army, {value: Fraction(1)})
+        casts = [CastOdds(0, 1.0, 0.0, 0.0, points, value, stopped)]
+    else:
+        casts = [_cast(names, roll, points) for roll in rolls]
+    return SpellOdds(
+        slot.spell.name,
+        value,
+        bool(entry.bound),
+        spell_words(slot.spell) if slot.spell.effect or slot.spell.worth_per_phase else "",
+        points,
+        target,
+        not entry.targeted or bool(aims),
+        tuple(casts),
+    )
+
+
+def _cast(names: ScenarioNames, roll: Battle, points: float) -> CastOdds:
+    chances, totals = dict.fromkeys(Casting, Fraction(0)), dict[int, Fraction]()
+    for (outcome, total), chance in casting_rolls(names, roll).items():
+        chances[outcome] += chance
+        if outcome == Casting.CAST and chance:
+            totals[total] = totals.get(total, Fraction(0)) + chance
+    plain, irresistible = chances[Casting.CAST], chances[Casting.IRRESISTIBLE]
+    mean = sum(total * chance for total, chance in totals.items()) / plain if plain else 0
+    cast = float(plain + irresistible)
+    return CastOdds(
+        int(roll.state.dice),
+        cast,
+        float(irresistible),
+        float(chances[Casting.MISCAST]),
+        cast * points,
+        float(mean),
+        _stopped(roll, int(roll.state.active), totals),
+    )
+
+
+def _stopped(battle: Battle, army: int, totals: dict[int, Fraction]) -> tuple[float, ...]:
+    """Return the chance that 1, 2, ... dispel dice stop an army's cast of these totals."""
+    packed, plain = battle.packed, sum(totals.values())
+    bonus = int(dispel_bonus(packed, battle.state, 1 - army))
+    sixes = bool(packed.dispel_double_six)
+    return tuple(
+        float(sum(p * dispel_chance(n, total, bonus, sixes) for total, p in totals.items()) / plain)
+        if plain
+        else 0.0
+        for n in DISPEL_DICE
+    )
+
+
+def dispel_odds(names: ScenarioNames, battle: Battle) -> list[DispelOdds]:
+    """Return the odds of every number of dice that the mover may throw against a spell now."""
+    if battle.node not in (Node.DISPEL, Node.DISPEL_RESERVE, Node.DISPEL_POOL):
+        return []
+    is_cast = battle.state.spell or battle.state.free
+    worth = points_at_stake(names, battle) if is_cast else 0.0
+    return [
+        DispelOdds(each.text, each.dice, each.chance, float(each.chance) * worth)
+        for each in describe_choices(names, battle).values()
+        if each.dice is not None and each.chance is not None
+    ]
+
+
+def points_at_stake(names: ScenarioNames, battle: Battle) -> float:
+    """Return what the spell that may be dispelled would bring its army; 0 without one."""
+    state, pending = battle.state, names.pending(battle)
+    if pending is None:
+        return 0.0
+    aim = int(state.free_aim if state.free else state.aim)
+    return float(worth_of_pending(battle.packed, state, *pending, aim, 0.0))
