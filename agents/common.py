@@ -9,6 +9,7 @@ from types import FrameType
 from typing import Any
 
 from experiments import common
+from experiments.tables import print_json
 from wfb_gym import solver
 from wfb_gym.generating import KINDS, KINDS_OF_AXES
 from wfb_gym.scenario import load_scenario
@@ -70,7 +71,7 @@ def by_scenario(exact: dict[str, Any]) -> dict[str, Any]:
 def report(results: dict[str, Any], as_json: bool, text: str) -> int:
     """Print results, as JSON or as text if there is any; returns the command's exit status."""
     if as_json:
-        common.print_json(results)
+        print_json(results)
     elif text:
         print(text)
     return common.INTERRUPTED if results.get("interrupted") else 0

@@ -30,6 +30,7 @@ from agents.common import by_scenario
 from agents.figures import draw_comparison
 from experiments import common
 from experiments.experiment import Experiment, ExperimentError
+from experiments.tables import text_table
 from wfb_gym import solver
 from wfb_gym.seats import SEATS
 
@@ -233,9 +234,7 @@ EXPERIMENT = Experiment(
     run_part=lambda settings, training: train(training, settings),
     name_of=lambda line: str(Training(line["learner"], line["seat"], line["seed"])),
     results=lambda run: run.document(trainings=run.lines),
-    tables=lambda results: [
-        common.text_table(compare_rows(results["trainings"]), TITLE, TEXT_COLUMNS)
-    ],
+    tables=lambda results: [text_table(compare_rows(results["trainings"]), TITLE, TEXT_COLUMNS)],
     figures=lambda results, out: draw_comparison(results, out / CURVES),
 )
 main = EXPERIMENT.main

@@ -31,6 +31,7 @@ from agents.figures import draw_offline
 from experiments import common
 from experiments.experiment import Experiment, Line
 from experiments.statistics import bootstrap, mean
+from experiments.tables import text_table
 from experiments.workers import Workers
 from wfb_gym import solver
 
@@ -181,7 +182,7 @@ EXPERIMENT = Experiment(
         "versions": {**common.versions(), "minari": version("minari")},
     },
     tables=lambda results: [
-        common.text_table(rows_of(results["parts"], what, digits), title, (0,))
+        text_table(rows_of(results["parts"], what, digits), title, (0,))
         for what, digits, title in TABLES
     ],
     figures=lambda results, out: draw_offline(results, out / "scores.png"),

@@ -54,6 +54,7 @@ from agents.run_folder import (
     write_or_warn,
 )
 from experiments import common
+from experiments.progress import progress
 from experiments.workers import Workers, open_workers
 from wfb_gym.files import refuse_damage, write_text_whole
 from wfb_gym.generating import KINDS, KINDS_OF_AXES
@@ -105,7 +106,7 @@ def make_train_targets(settings: Settings, source: TargetSource, workers: Worker
     """Make the targets that are missing; returns the scenarios that have any."""
     useful = []
     count, first = settings.scenarios, settings.first
-    with common.progress() as bar:
+    with progress() as bar:
         task = bar.add_task("solving", total=count, note="")
         numbers = range(first, first + count)
         made = make_many_targets(source, numbers, workers)
@@ -123,7 +124,7 @@ def train(student: Student) -> None:
     """
     settings = student.settings
     saved = time.monotonic()
-    with common.progress() as bar, DeferredInterrupt() as interrupt:
+    with progress() as bar, DeferredInterrupt() as interrupt:
         task = bar.add_task("learning", total=settings.steps, note="")
         while student.steps < settings.steps and not interrupt.requested:
             student.update()
@@ -144,7 +145,7 @@ def grade_test_split(
     """Grades in scenarios of the test split."""
     grades: list[Grade] = []
     test = replace(source, split="test", max_bytes=settings.test_bytes)
-    with common.progress() as bar:
+    with progress() as bar:
         task = bar.add_task("grading", total=settings.graded, note="")
         found = grade_scenarios(test, agent, settings.graded, path, workers)
         for grades, seen in found:

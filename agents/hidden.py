@@ -42,6 +42,7 @@ from agents.self_play.settings import Settings as Training
 from agents.train_fast import Learner, Trainer
 from experiments import common, experiment
 from experiments.experiment import Experiment, Line, Results
+from experiments.tables import text_table
 from wfb_gym import solver
 from wfb_gym._progress import tell
 from wfb_gym.players.learned import NetworkAgent
@@ -272,7 +273,7 @@ EXPERIMENT = Experiment(
     run_part=run_part,
     name_of=lambda line: str(Run(*line["run"])),
     results=results_of,
-    tables=lambda results: [common.text_table(rows_of(results), TITLE, TEXT_COLUMNS)],
+    tables=lambda results: [text_table(rows_of(results), TITLE, TEXT_COLUMNS)],
     figures=lambda results, out: draw_comparison(results, out / CURVES),
 )
 main = EXPERIMENT.main

@@ -32,6 +32,7 @@ from agents.common import DeferredInterrupt, is_generated, load_solutions, repor
 from agents.datasets import Dataset, RecordedDecisions, read_dataset, usual_name
 from agents.run_folder import OVERWRITE, occupy, refuse_other_settings, run_command
 from experiments import common
+from experiments.progress import progress
 from wfb_gym import solver
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.players.learned import NetworkAgent
@@ -187,7 +188,7 @@ def train(
     count = loss_of.count
     steps = max(1, settings.epochs * -(-count // settings.batch_size))
     schedule = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.0, steps)
-    with common.progress() as bar, DeferredInterrupt() as interrupt:
+    with progress() as bar, DeferredInterrupt() as interrupt:
         task = bar.add_task(title, total=settings.epochs, note="")
         for epoch in range(settings.epochs):
             total = 0.0

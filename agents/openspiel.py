@@ -37,6 +37,7 @@ except ImportError as error:
 from agents.common import DeferredInterrupt, report
 from agents.run_folder import OVERWRITE, occupy, refuse_other_settings, run_command
 from experiments import common
+from experiments.progress import progress
 from wfb_gym.encoding.positions import ask_policy
 from wfb_gym.interop.openspiel import PhaseGame, PolicyPlayer, load_battle
 from wfb_gym.players.policy_table import ENDING, MOST_ROWS, save_table
@@ -164,7 +165,7 @@ def run(settings: Settings, exact: ExactGame) -> dict[str, Any]:
     learner = (Mccfr if settings.algorithm == "MCCFR" else Nfsp)(game, settings.seed)
     curve: list[dict[str, Any]] = []
     seconds = 0.0
-    with DeferredInterrupt("after this battle") as interrupt, common.progress() as bar:
+    with DeferredInterrupt("after this battle") as interrupt, progress() as bar:
         task = bar.add_task("training", total=settings.steps, note="")
         while True:
             ended = learner.steps >= settings.steps or interrupt.requested

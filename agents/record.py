@@ -34,6 +34,7 @@ from agents.common import DeferredInterrupt, report
 from agents.datasets import Episode, check_name, path_of, usual_name, write_dataset
 from agents.exact_values import ExactValues
 from experiments import common
+from experiments.progress import progress
 from wfb_gym import solver
 from wfb_gym.opponents.scripted import find_scripted
 from wfb_gym.players.interface import Agent, Masks
@@ -242,7 +243,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         recorder = Recorder(settings)
     except (ValueError, OSError, ImportError) as error:
         parser.error(str(error))
-    with common.progress() as bar, common.Interruptible() as run:
+    with progress() as bar, common.Interruptible() as run:
         task = bar.add_task("recording", total=settings.battles, note="")
         for played in recorder.play():
             episodes += played

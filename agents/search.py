@@ -33,6 +33,7 @@ from agents import hyperparameters, train
 from agents.common import by_scenario, load_solutions
 from experiments import common
 from experiments.experiment import Experiment, Line
+from experiments.tables import text_table
 from experiments.workers import RAY, local_path
 from wfb_gym.files import describe_error
 
@@ -218,7 +219,7 @@ def ranking_table(ranking: Sequence[Mapping[str, Any]]) -> Table:
         values = (each["settings"][key] for key in keys)
         cells = [f"{one:.4g}" if isinstance(one, float) else str(one) for one in values]
         rows.append([*cells, f"{each['score']:.2f}", f"{each['seconds']:.1f}"])
-    return common.text_table(rows, "exact scores", range(len(rows[0])))
+    return text_table(rows, "exact scores", range(len(rows[0])))
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from agents.common import DeferredInterrupt, report
 from agents.datasets import DatasetError, Episode, describe_dataset
 from agents.exact_values import ExactValues
 from experiments import common
+from experiments.progress import Report, report_progress
 from wfb_gym import solver
 
 MODULE = "agents.suite"
@@ -138,12 +139,12 @@ def record_all(missing: Sequence[record.Settings]) -> None:
     """
     if not missing:
         return
-    with common.report_progress("recording", sum(each.battles for each in missing)) as advance:
+    with report_progress("recording", sum(each.battles for each in missing)) as advance:
         for _, some in groupby(missing, lambda each: each.scenario):
             record_scenario(list(some), advance)
 
 
-def record_scenario(missing: Sequence[record.Settings], advance: common.Report) -> None:
+def record_scenario(missing: Sequence[record.Settings], advance: Report) -> None:
     """Record data sets of one scenario and seat.
 
     Raises:

@@ -27,7 +27,9 @@ from experiments.benchmarks import solving, starting, stepping, tables, training
 from experiments.benchmarks.aims import compare
 from experiments.benchmarks.peers import peer_rounds
 from experiments.benchmarks.scaling import measure_scaling
-from experiments.common import print_results, report_progress, versions
+from experiments.common import versions
+from experiments.progress import report_progress
+from experiments.tables import print_results
 from wfb_gym.cli.parser import Parser
 from wfb_gym.interop.sb3 import PhaseVecEnv
 

@@ -35,6 +35,7 @@ from experiments.distances.exploiting import (
 from experiments.exact import score_of
 from experiments.experiment import Experiment, Line, Results, Run
 from experiments.own_sizes import in_own_sizes
+from experiments.tables import text_table
 from experiments.tournaments.matches import (
     MODELS,
     display_name,
@@ -239,8 +240,8 @@ def tables(results: Results) -> list[Table]:
     figures = "in points a battle, the exploiter's; score of the first phases"
     bounded = "lower bounds of exploitability, in points a battle"
     return [
-        common.text_table(rows_of(results["parts"]), figures, TEXT_COLUMNS),
-        common.text_table(bound_rows_of(results["bounds"]), bounded, (0, 1)),
+        text_table(rows_of(results["parts"]), figures, TEXT_COLUMNS),
+        text_table(bound_rows_of(results["bounds"]), bounded, (0, 1)),
     ]
 
 

@@ -29,6 +29,7 @@ from experiments import common
 from experiments.experiment import Experiment, Line, Results
 from experiments.figures.horizon import draw_horizon
 from experiments.luck import play_with_luck
+from experiments.tables import text_table
 from wfb_gym._progress import tell
 from wfb_gym.encoding.positions import PositionArrays
 from wfb_gym.players.interface import Actions, PositionAgent
@@ -239,8 +240,8 @@ def tables(results: Results) -> list[Table]:
     exact = "exact scores in the whole battle, by phases that are looked at"
     battles = "points won more than by looking at one phase (its points)"
     return [
-        common.text_table(exact_rows(parts), exact, (0,)),
-        common.text_table(battle_rows(parts), battles, (0,)),
+        text_table(exact_rows(parts), exact, (0,)),
+        text_table(battle_rows(parts), battles, (0,)),
     ]
 
 

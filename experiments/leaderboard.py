@@ -32,8 +32,10 @@ from experiments.leaderboards.submissions import (
     SubmissionError,
     read_submissions,
 )
+from experiments.progress import report_progress
 from experiments.records import RecordError
 from experiments.statistics import Interval, bootstrap, probability_of_improvement
+from experiments.tables import print_json
 from experiments.tournaments.matches import model_names
 from experiments.workers import WorkerError, open_workers
 from wfb_gym.files import write_text_whole
@@ -44,7 +46,7 @@ def write_generated_scenarios() -> None:
     """Search the generated scenarios again and write their file."""
     kinds = []
     counts = protocol.GENERATED | protocol.AXES
-    with common.report_progress("scenarios", sum(counts.values())) as report:
+    with report_progress("scenarios", sum(counts.values())) as report:
         for kind, count in counts.items():
             lines = []
             for each in protocol.find_generated_scenarios(kind, count):
@@ -82,7 +84,7 @@ def check_again(settings: Settings, submissions: Sequence[Submission]) -> int:
     tasks = sum(key in keys for each in chosen for track in TRACKS for key in getattr(each, track))
     files = [str(path) for path in (settings.submissions.parent / MODELS).rglob("*.*")]
     with (
-        common.report_progress("grading again", tasks) as report,
+        report_progress("grading again", tasks) as report,
         open_workers(settings.ray, processes=settings.workers, files=files) as workers,
     ):
         graded, problems = grade_again(settings, chosen, report, workers)
@@ -173,7 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"python -m experiments.leaderboard: {error}", file=sys.stderr)
             return common.FAILED
         if settings.json:
-            common.print_json(results)
+            print_json(results)
     if session.interrupted:
         print("interrupted", file=sys.stderr)
         return common.INTERRUPTED

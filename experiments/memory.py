@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments import common
 from experiments.experiment import Experiment, Line, Results
+from experiments.tables import text_table
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.actions import ACTIONS
 from wfb_gym.scenario import load_scenario
@@ -144,7 +144,7 @@ EXPERIMENT = Experiment(
     name_of=lambda line: str(line["scenario"]),
     results=lambda run: run.document(parts=list(chain(*run.values("parts")))),
     tables=lambda results: [
-        common.text_table(memory_rows(results), "equilibrium play that forgets", (0, 1))
+        text_table(memory_rows(results), "equilibrium play that forgets", (0, 1))
     ],
 )
 main = EXPERIMENT.main

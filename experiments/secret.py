@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments import common
 from experiments.experiment import Experiment, Line, Results
 from experiments.figures.secret import draw_secret
+from experiments.tables import text_table
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_IN_PLAY, FIRST_ITEM, FIRST_REROLL
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 from wfb_gym.scenario.slots import spell_slots
@@ -216,7 +216,7 @@ EXPERIMENT = Experiment(
     run_part=run_part,
     name_of=lambda line: str(line["part"]["chance"]),
     results=lambda run: run.document(parts=run.values("part")),
-    tables=lambda results: [common.text_table(secret_rows(results), "points of the caster", ())],
+    tables=lambda results: [text_table(secret_rows(results), "points of the caster", ())],
     figures=lambda results, out: draw_secret(results, out / "secret.png"),
 )
 main = EXPERIMENT.main

@@ -26,6 +26,8 @@ from rich.table import Column, Table
 from experiments import common
 from experiments.figures.dice import draw_dice
 from experiments.figures.openings import first_opening
+from experiments.progress import report_progress
+from experiments.tables import markdown_table, print_table
 from wfb_gym import solver
 from wfb_gym._progress import tell
 from wfb_gym.cli.parser import Parser, print_json
@@ -112,7 +114,7 @@ def solve_all(settings: Settings, results: list[Result]) -> str:
     With all bundled scenarios, those whose estimate exceeds the limit are skipped. Returns why the
     picture could not be drawn; empty if there is no problem.
     """
-    with common.report_progress("solving", len(settings.scenarios)) as report:
+    with report_progress("solving", len(settings.scenarios)) as report:
         solver.solve(SMALLEST)
         for scenario in settings.scenarios:
             report(scenario.name, 0)
@@ -240,7 +242,7 @@ def table_row(result: Result) -> tuple[str, ...]:
 def values_table(results: Sequence[Result]) -> str:
     """Return the results as a Markdown table."""
     left = [HEADINGS.index(heading) for heading in _TEXT]
-    return common.markdown_table([HEADINGS, *map(table_row, results)], left)
+    return markdown_table([HEADINGS, *map(table_row, results)], left)
 
 
 def print_results(settings: Settings, results: Sequence[Result], interrupted: bool) -> None:
@@ -259,7 +261,7 @@ def print_results(settings: Settings, results: Sequence[Result], interrupted: bo
         table = Table(*columns, caption="points of the first army if both play optimally")
         for each in results:
             table.add_row(*table_row(each))
-        common.print_table(table)
+        print_table(table)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

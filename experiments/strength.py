@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from experiments import common
 from experiments.experiment import Experiment, ExperimentError, Line, Results, Run
 from experiments.figures.strength import draw_strength
+from experiments.tables import text_table
 from experiments.tournaments.matches import (
     Match,
     MatchResult,
@@ -223,9 +224,7 @@ EXPERIMENT = Experiment(
     parts=matches_of,
     run_part=run_part,
     results=results_of,
-    tables=lambda results: [
-        common.text_table(strength_rows(results, variants=True), TITLE, (0, 1))
-    ],
+    tables=lambda results: [text_table(strength_rows(results, variants=True), TITLE, (0, 1))],
     figures=lambda results, out: draw_strength(results, out / "strength.png"),
     needs_all=True,
 )

@@ -21,13 +21,13 @@ from agents.figures import (
 from agents.self_play.runs import LARGE
 from experiments import distance, horizon, memory, secret
 from experiments.benchmarks import tables
-from experiments.common import markdown_table
 from experiments.figures.horizon import draw_horizon
 from experiments.figures.secret import draw_secret
 from experiments.figures.speed import draw_speed
 from experiments.figures.strength import draw_strength
 from experiments.solve import values_table
 from experiments.strength import BATTLES, strength_rows
+from experiments.tables import markdown_table
 from experiments.tournaments.reports import draw_points, draw_ratings
 from tools.documents import Report, Results
 from wfb_gym.scenario import hidden_scenarios

@@ -49,6 +49,7 @@ from agents.run_folder import (
     run_command,
 )
 from experiments import common
+from experiments.progress import progress, report_progress
 from experiments.workers import LOCAL, joined
 from wfb_gym import solver
 from wfb_gym.encoding.positions import Positions
@@ -201,7 +202,7 @@ def train(algorithm: Any, settings: Settings, done: int) -> tuple[int, int, bool
         Iterations behind it, decisions that were sampled, and whether Ctrl-C ended it.
     """
     sampled = 0
-    with common.progress() as bar, DeferredInterrupt() as interrupt:
+    with progress() as bar, DeferredInterrupt() as interrupt:
         task = bar.add_task("training", total=settings.iterations, completed=done, note="")
         while done < settings.iterations and not interrupt.requested:
             result = algorithm.train()
@@ -229,7 +230,7 @@ def measure(settings: Settings) -> dict[str, Any]:
         "batch": (BatchEnvRunner(config=config, worker_index=1), 16),
         "rllib": (MultiAgentEnvRunner(config=config, worker_index=1), 2),
     }
-    with common.report_progress("sampling", MEASURED * len(runners)) as progress:
+    with report_progress("sampling", MEASURED * len(runners)) as progress:
         for _ in range(MEASURED):
             for name, (runner, steps) in runners.items():
                 began = time.perf_counter()

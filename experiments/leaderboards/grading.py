@@ -22,6 +22,7 @@ from experiments.leaderboards.submissions import (
     Submission,
     read_submission,
 )
+from experiments.progress import Report, report_progress
 from experiments.records import Record
 from experiments.tournaments.matches import model_names
 from experiments.workers import Workers
@@ -45,7 +46,7 @@ _ROUNDING = 1e-3
 def grade_entries(settings: Settings, entries: Entries, workers: Workers) -> int:
     """Grade all entries and write their submissions; returns the exit status."""
     status = 0
-    with common.report_progress("grading", len(entries) * len(settings.tasks)) as report:
+    with report_progress("grading", len(entries) * len(settings.tasks)) as report:
         for name, policies in entries.items():
             results: dict[str, Any] = {}
             unfinished = settings.unfinished / name
@@ -130,7 +131,7 @@ def keep_model(path: str, copy: Path) -> None:
 
 
 def grade_again(
-    settings: Settings, submissions: Sequence[Submission], report: common.Report, workers: Workers
+    settings: Settings, submissions: Sequence[Submission], report: Report, workers: Workers
 ) -> tuple[int, list[str]]:
     """Grade submissions again, those tasks alone that are named if any are.
 
