@@ -30,7 +30,7 @@ from agents.common import by_scenario
 from agents.figures import draw_comparison
 from experiments import common
 from experiments.experiment import Experiment, ExperimentError
-from experiments.tables import text_table
+from experiments.tables import ResultTable, texts
 from wfb_gym import solver
 from wfb_gym.seats import SEATS
 
@@ -200,9 +200,6 @@ def compare_rows(trainings: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     return rows
 
 
-TEXT_COLUMNS = (0, 1)
-
-
 def check(settings: Settings, _: Collection[str]) -> Settings:
     """Raise a ValueError or an OSError for a scenario without exact scores."""
     try:
@@ -212,7 +209,9 @@ def check(settings: Settings, _: Collection[str]) -> Settings:
     return settings
 
 
-TITLE = "exact scores: median of the runs"
+SCORES = ResultTable(
+    "exact scores: median of the runs", lambda results: compare_rows(results["trainings"]), (0, 1)
+)
 EXPERIMENT = Experiment(
     module="agents.compare",
     description=__doc__,
@@ -234,7 +233,7 @@ EXPERIMENT = Experiment(
     run_part=lambda settings, training: train(training, settings),
     name_of=lambda line: str(Training(line["learner"], line["seat"], line["seed"])),
     results=lambda run: run.document(trainings=run.lines),
-    tables=lambda results: [text_table(compare_rows(results["trainings"]), TITLE, TEXT_COLUMNS)],
+    tables=texts(SCORES),
     figures=lambda results, out: draw_comparison(results, out / CURVES),
 )
 main = EXPERIMENT.main

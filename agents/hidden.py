@@ -36,13 +36,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from agents.compare import CURVES, TEXT_COLUMNS, TITLE, compare_rows
+from agents.compare import CURVES, compare_rows
+from agents.compare import SCORES as COMPARED
 from agents.figures import draw_comparison
 from agents.self_play.settings import Settings as Training
 from agents.train_fast import Learner, Trainer
 from experiments import common, experiment
 from experiments.experiment import Experiment, Line, Results
-from experiments.tables import text_table
+from experiments.tables import texts
 from wfb_gym import solver
 from wfb_gym._progress import tell
 from wfb_gym.players.learned import NetworkAgent
@@ -252,6 +253,7 @@ def check(settings: Settings, _: Collection[str]) -> Settings:
     return settings
 
 
+SCORES = replace(COMPARED, rows=rows_of)
 EXPERIMENT = Experiment(
     module="agents.hidden",
     description=__doc__,
@@ -273,7 +275,7 @@ EXPERIMENT = Experiment(
     run_part=run_part,
     name_of=lambda line: str(Run(*line["run"])),
     results=results_of,
-    tables=lambda results: [text_table(rows_of(results), TITLE, TEXT_COLUMNS)],
+    tables=texts(SCORES),
     figures=lambda results, out: draw_comparison(results, out / CURVES),
 )
 main = EXPERIMENT.main

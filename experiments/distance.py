@@ -22,8 +22,6 @@ from itertools import product, starmap
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rich.table import Table
-
 import wfb_gym
 from experiments import common
 from experiments.distances.exploiting import (
@@ -35,7 +33,7 @@ from experiments.distances.exploiting import (
 from experiments.exact import score_of
 from experiments.experiment import Experiment, Line, Results, Run
 from experiments.own_sizes import in_own_sizes
-from experiments.tables import text_table
+from experiments.tables import ResultTable, texts
 from experiments.tournaments.matches import (
     MODELS,
     display_name,
@@ -139,8 +137,6 @@ def bounds(parts: Sequence[Part]) -> list[dict[str, Any]]:
 
 
 HEADINGS = ("scenario", "player", "seat", "exact score", "exploiter", "gain", "fewer")
-TEXT_COLUMNS = (0, 1, 2, 4)
-"""Of these, what is no number."""
 
 
 def rows_of(parts: Sequence[Part]) -> list[list[str]]:
@@ -235,16 +231,6 @@ def results_of(run: Run[Settings, Task]) -> Results:
     }
 
 
-def tables(results: Results) -> list[Table]:
-    """Return the tables of figures and of bounds."""
-    figures = "in points a battle, the exploiter's; score of the first phases"
-    bounded = "lower bounds of exploitability, in points a battle"
-    return [
-        text_table(rows_of(results["parts"]), figures, TEXT_COLUMNS),
-        text_table(bound_rows_of(results["bounds"]), bounded, (0, 1)),
-    ]
-
-
 def notes(results: Results) -> list[str]:
     """Return why figures are missing, a line each."""
     return [
@@ -254,6 +240,16 @@ def notes(results: Results) -> list[str]:
     ]
 
 
+FIGURES = ResultTable(
+    "in points a battle, the exploiter's; score of the first phases",
+    lambda results: rows_of(results["parts"]),
+    (0, 1, 2, 4),
+)
+BOUNDS = ResultTable(
+    "lower bounds of exploitability, in points a battle",
+    lambda results: bound_rows_of(results["bounds"]),
+    (0, 1),
+)
 EXPERIMENT = Experiment(
     module="experiments.distance",
     description=__doc__,
@@ -283,7 +279,7 @@ EXPERIMENT = Experiment(
     parts=tasks_of,
     work=measure_all,
     results=results_of,
-    tables=tables,
+    tables=texts(FIGURES, BOUNDS),
     notes=notes,
 )
 main = EXPERIMENT.main

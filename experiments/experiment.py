@@ -157,7 +157,7 @@ class Experiment(Generic[SettingsT, PartT]):
                 if self.needs_all or not run.lines:
                     return common.INTERRUPTED
             results = self.results(run)
-            self._write(settings.out, results)
+            self._write(getattr(settings, "out", None), results)
         notes = list(dict.fromkeys(self.notes(results)))
         for note in notes:
             print(note, file=sys.stderr)

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.experiment import Experiment, Line, Results
-from experiments.tables import text_table
+from experiments.tables import ResultTable, texts
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.actions import ACTIONS
 from wfb_gym.scenario import load_scenario
@@ -130,6 +130,7 @@ def check(settings: Settings, _: Collection[str]) -> Settings:
     return settings
 
 
+SCORES = ResultTable("equilibrium play that forgets", memory_rows, (0, 1))
 EXPERIMENT = Experiment(
     module="experiments.memory",
     description=__doc__,
@@ -143,9 +144,7 @@ EXPERIMENT = Experiment(
     run_part=run_part,
     name_of=lambda line: str(line["scenario"]),
     results=lambda run: run.document(parts=list(chain(*run.values("parts")))),
-    tables=lambda results: [
-        text_table(memory_rows(results), "equilibrium play that forgets", (0, 1))
-    ],
+    tables=texts(SCORES),
 )
 main = EXPERIMENT.main
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from experiments.experiment import Experiment, Line, Results
 from experiments.figures.secret import draw_secret
-from experiments.tables import text_table
+from experiments.tables import ResultTable, texts
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_IN_PLAY, FIRST_ITEM, FIRST_REROLL
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 from wfb_gym.scenario.slots import spell_slots
@@ -203,6 +203,7 @@ def check(settings: Settings, _: Collection[str]) -> Settings:
     return settings
 
 
+VALUES = ResultTable("points of the caster", secret_rows, ())
 EXPERIMENT = Experiment(
     module="experiments.secret",
     description=__doc__,
@@ -216,7 +217,7 @@ EXPERIMENT = Experiment(
     run_part=run_part,
     name_of=lambda line: str(line["part"]["chance"]),
     results=lambda run: run.document(parts=run.values("part")),
-    tables=lambda results: [text_table(secret_rows(results), "points of the caster", ())],
+    tables=texts(VALUES),
     figures=lambda results, out: draw_secret(results, out / "secret.png"),
 )
 main = EXPERIMENT.main

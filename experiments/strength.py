@@ -15,6 +15,7 @@ OUT gets results.json and strength.png, points won against milliseconds a decisi
 import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from numpy.typing import NDArray
 from experiments import common
 from experiments.experiment import Experiment, ExperimentError, Line, Results, Run
 from experiments.figures.strength import draw_strength
-from experiments.tables import text_table
+from experiments.tables import ResultTable, texts
 from experiments.tournaments.matches import (
     Match,
     MatchResult,
@@ -207,6 +208,8 @@ def results_of(run: Run[Settings, Match]) -> Results:
 
 
 TITLE = "points a battle against the pool, without the luck of the dice"
+DIFFERENCES = ResultTable(TITLE, strength_rows, (0, 1))
+WITH_VARIANTS = ResultTable(TITLE, partial(strength_rows, variants=True), (0, 1))
 EXPERIMENT = Experiment(
     module="experiments.strength",
     description=__doc__,
@@ -224,7 +227,7 @@ EXPERIMENT = Experiment(
     parts=matches_of,
     run_part=run_part,
     results=results_of,
-    tables=lambda results: [text_table(strength_rows(results, variants=True), TITLE, (0, 1))],
+    tables=texts(WITH_VARIANTS),
     figures=lambda results, out: draw_strength(results, out / "strength.png"),
     needs_all=True,
 )

@@ -2,7 +2,8 @@
 
 import json
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -58,3 +59,31 @@ def markdown_table(
     left = range(len(header)) if text_columns is None else text_columns
     ruler = ["---" if column in left else "---:" for column in range(len(header))]
     return "\n".join(f"| {' | '.join(line)} |" for line in (header, ruler, *rest))
+
+
+@dataclass(frozen=True)
+class ResultTable:
+    """A table of results, for the terminal and for pages of the documentation.
+
+    Attributes:
+        title: on the terminal.
+        rows: makes the cells of results, header first.
+        text_columns: columns that are aligned left.
+    """
+
+    title: str
+    rows: Callable[[Any], Sequence[Sequence[str]]]
+    text_columns: Collection[int] = (0,)
+
+    def text(self, results: Any) -> Table:
+        """Return the table for `print_table`."""
+        return text_table(self.rows(results), self.title, self.text_columns)
+
+    def markdown(self, results: Any) -> str:
+        """Return the table for a page."""
+        return markdown_table(self.rows(results), self.text_columns)
+
+
+def texts(*tables: ResultTable) -> Callable[[Any], list[Table]]:
+    """Return what makes these tables of results, for `print_results`."""
+    return lambda results: [each.text(results) for each in tables]

@@ -1,15 +1,12 @@
 """All tables and figures of README.md and docs/, and the command behind each."""
 
-from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from agents import compare_offline, hidden
+from agents import compare, compare_offline, hidden
 from agents.common import short_names
-from agents.compare import ABLATIONS, TEXT_COLUMNS, compare_rows
 from agents.distillation.grading import Grade
 from agents.figures import (
     draw_comparison,
@@ -19,15 +16,14 @@ from agents.figures import (
     draw_scores,
 )
 from agents.self_play.runs import LARGE
-from experiments import distance, horizon, memory, secret
+from experiments import distance, horizon, memory, secret, strength
 from experiments.benchmarks import tables
 from experiments.figures.horizon import draw_horizon
 from experiments.figures.secret import draw_secret
 from experiments.figures.speed import draw_speed
 from experiments.figures.strength import draw_strength
 from experiments.solve import values_table
-from experiments.strength import BATTLES, strength_rows
-from experiments.tables import markdown_table
+from experiments.tables import ResultTable, markdown_table
 from experiments.tournaments.reports import draw_points, draw_ratings
 from tools.documents import Report, Results
 from wfb_gym.scenario import hidden_scenarios
@@ -36,23 +32,6 @@ from wfb_gym.solver import Estimate
 
 SELF_PLAY = "runs/ppo/{scenario}/caster.npz+runs/ppo/{scenario}/dispeller.npz"
 """Networks of battles, which `agents.train_fast` has trained there before."""
-
-
-def markdown_of(
-    rows: Callable[[Results], Sequence[Sequence[str]]], *text_columns: int
-) -> Callable[[Results], str]:
-    """Return what makes a Markdown table of the rows that a function makes of results."""
-    return lambda results: markdown_table(rows(results), text_columns)
-
-
-def _rows(key: str, rows: Callable[[Results], Any], *text_columns: int) -> Callable[[Results], str]:
-    """Return the same of a function that makes rows of a part of the results."""
-    return markdown_of(lambda results: rows(results[key]), *text_columns)
-
-
-def _offline(what: str, digits: int) -> Callable[[Results], str]:
-    """Return what makes a table of learning from data sets."""
-    return _rows("parts", lambda parts: compare_offline.rows_of(parts, what, digits), 0)
 
 
 def grades_table(results: Results) -> str:
@@ -230,7 +209,7 @@ ALL = (
         "strength",
         "experiments.strength",
         60,
-        markdown_of(strength_rows, 0, 1),
+        strength.DIFFERENCES.markdown,
         {"strength.png": "strength.png"},
         draw=(draw_strength,),
     ),
@@ -238,31 +217,31 @@ ALL = (
         "strength-slow",
         "experiments.strength phase-search expectimax mcts:400 --battles 24",
         60,
-        markdown_of(strength_rows, 0, 1),
+        strength.DIFFERENCES.markdown,
         {"strength.png": "strength-slow.png"},
         draw=(draw_strength,),
     ),
     Report(
         "strength-search",
         "experiments.strength phase-search search --battles 24 "
-        + " ".join(f"--scenario {each}" for each in BATTLES[:10]),
+        + " ".join(f"--scenario {each}" for each in strength.BATTLES[:10]),
         30,
-        markdown_of(strength_rows, 0, 1),
+        strength.DIFFERENCES.markdown,
     ),
     Report(
         "strength-self-play",
         f"experiments.strength phase-search {SELF_PLAY}",
         40,
-        markdown_of(strength_rows, 0, 1),
+        strength.DIFFERENCES.markdown,
     ),
     Report(
         "horizon",
         "experiments.horizon",
         30,
-        _rows("parts", horizon.exact_rows, 0, 1),
+        horizon.SCORES.markdown,
         {"horizon.png": "horizon.png"},
         draw=(draw_horizon,),
-        more={"horizon-battles": _rows("parts", horizon.battle_rows, 0)},
+        more={"horizon-battles": horizon.BATTLES.markdown},
     ),
     Report(
         "battle",
@@ -276,25 +255,25 @@ ALL = (
         "offline",
         "agents.compare_offline",
         30,
-        _offline("score", 1),
+        compare_offline.SCORES.markdown,
         {"scores.png": "offline.png"},
         draw=(draw_offline,),
-        more={"offline-regret": _offline("regret", 2)},
+        more={"offline-regret": compare_offline.REGRETS.markdown},
     ),
     Report(
         "compare",
         "agents.compare",
         45,
-        _rows("trainings", compare_rows, *TEXT_COLUMNS),
+        compare.SCORES.markdown,
         {"curves.png": "learners.png"},
         draw=(draw_comparison,),
     ),
     Report(
         "ablations",
         "agents.compare --runs 3 --steps 1500000 --learner self-play "
-        + " ".join(f"--learner {name}" for name in ABLATIONS),
+        + " ".join(f"--learner {name}" for name in compare.ABLATIONS),
         30,
-        _rows("trainings", compare_rows, *TEXT_COLUMNS),
+        compare.SCORES.markdown,
         {"curves.png": "ablations.png"},
         draw=(draw_comparison,),
     ),
@@ -303,7 +282,7 @@ ALL = (
         "agents.compare --scenario apprentice --steps 200000 --learner self-play "
         "--learner MCCFR --learner NFSP",
         15,
-        _rows("trainings", compare_rows, *TEXT_COLUMNS),
+        compare.SCORES.markdown,
         {"curves.png": "openspiel.png"},
         draw=(draw_comparison,),
     ),
@@ -311,11 +290,11 @@ ALL = (
         "hidden",
         "agents.hidden",
         60,
-        markdown_of(hidden.rows_of, *TEXT_COLUMNS),
+        hidden.SCORES.markdown,
         {"curves.png": "hidden.png"},
         draw=(draw_comparison,),
     ),
-    Report("memory", "experiments.memory", 3, markdown_of(memory.memory_rows, 0, 1)),
+    Report("memory", "experiments.memory", 3, memory.SCORES.markdown),
     Report(
         "hidden-values",
         f"experiments.solve {' '.join(hidden_scenarios())} --gap 0.05",
@@ -327,7 +306,7 @@ ALL = (
         "secret",
         "experiments.secret",
         5,
-        markdown_of(secret.secret_rows),
+        secret.VALUES.markdown,
         {"secret.png": "secret.png"},
         draw=(draw_secret,),
     ),
@@ -335,8 +314,8 @@ ALL = (
         "distance",
         "experiments.distance",
         15,
-        _rows("parts", distance.rows_of, *distance.TEXT_COLUMNS),
-        more={"distance-bounds": _rows("bounds", distance.bound_rows_of, 0, 1)},
+        distance.FIGURES.markdown,
+        more={"distance-bounds": distance.BOUNDS.markdown},
     ),
     Report(
         "values",
@@ -350,9 +329,9 @@ ALL = (
         "benchmark",
         "experiments.benchmark --long",
         12,
-        markdown_of(tables.speed_rows, 0),
+        ResultTable("", tables.speed_rows).markdown,
         more={
-            f"benchmark-{name}": markdown_of(rows, 0)
+            f"benchmark-{name}": ResultTable("", rows).markdown
             for name, rows in (
                 ("aims", tables.aim_rows),
                 ("ratios", tables.ratio_rows),
