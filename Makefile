@@ -48,7 +48,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@# First and alone, so that the pinned one is there before anything asks for just any.
 	@$(BIN)/python -m pip install --quiet -c constraints.txt "$$(grep '^torch==' constraints.txt)"
 	@echo 'setup: installing wfb_gym with everything for training and tests (2 of 2)'
-	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[train,render,web,docs,minari,pettingzoo,torchrl,dev]'
+	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[train,render,html,web,docs,minari,pettingzoo,torchrl,dev]'
 	@touch $@
 	@echo 'setup: .venv is ready'
 

@@ -20,6 +20,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 _EXTRAS = {
     "PIL": "render",
     "h5py": "minari",
+    "jinja2": "html",
     "matplotlib": "train",
     "minari": "minari",
     "moviepy": "render",

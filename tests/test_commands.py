@@ -206,14 +206,18 @@ def test_output_that_the_disk_cannot_take_is_one_line(name: str, said: str, tmp_
 
 
 def run_with_streams(
-    line: str, out: Path, redirections: str = "", encoding: str = "utf-8", answers: str = ""
+    line: str,
+    out: Path,
+    redirections: str = "",
+    encoding: str = "utf-8",
+    answers: str | bytes = "",
 ) -> subprocess.CompletedProcess[bytes]:
     """Run a command with standard streams closed, as the shell does it, or in an encoding."""
     return subprocess.run(
         ["sh", "-c", f'exec "$@" {redirections}', "sh", *command_of(line, out)],
         cwd=ROOT,
         env=environment() | {"PYTHONIOENCODING": encoding},
-        input=answers.encode(),
+        input=answers.encode() if isinstance(answers, str) else answers,
         capture_output=True,
         check=False,
     )
@@ -228,6 +232,13 @@ def test_output_in_an_encoding_without_our_signs(encoding: str, tmp_path: Path) 
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"###### 6 power dice" in done.stdout
     assert b"Expected a choice" in done.stdout  # in place of the answer with a foreign letter
+
+
+def test_answers_in_another_encoding_are_no_choices(tmp_path: Path) -> None:
+    done = run_with_streams(PLAYING, tmp_path, answers="1\nquit\n".encode("utf-16"))
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"Expected a" in done.stdout
+    assert done.stdout.endswith(b"You leave the table: nobody is ahead.\n")
 
 
 def test_json_in_an_encoding_without_our_signs(tmp_path: Path) -> None:

@@ -156,17 +156,18 @@ def test_the_core_is_whole_though_what_it_calls_waits_for_it(tmp_path: Path) -> 
 
 def test_the_core_is_whole_after_an_interruption(tmp_path: Path) -> None:
     interrupted = """
-finalize = _compiler._Library.finalize
+from wfb_gym._compiler import linking
+finalize = linking.Library.finalize
 def interrupt(library):
     if not library.is_inner:
         raise KeyboardInterrupt
     finalize(library)
-_compiler._Library.finalize = interrupt
+linking.Library.finalize = interrupt
 try:
     sample.calls_shared(3)
 except KeyboardInterrupt:
     print("interrupted")
-_compiler._Library.finalize = finalize
+linking.Library.finalize = finalize
 """
     said = _with_core(tmp_path, interrupted).splitlines()
     assert said[0] == "interrupted"
@@ -314,24 +315,25 @@ def test_a_full_disk_spoils_nothing(tmp_path: Path) -> None:
 
 
 SAYS_WHEN_IT_SAVES = """
-from wfb_gym._compiler import _EntryCache
-save = _EntryCache.save_overload
+from wfb_gym._compiler.cache import EntryCache
+save = EntryCache.save_overload
 def wait(self, sig, data):
     if data.entry_point is not None and "sum_of_squares" in self._name:
         print("saving", flush=True)
         input()
     save(self, sig, data)
-_EntryCache.save_overload = wait
+EntryCache.save_overload = wait
 """
 SAYS_WHEN_IT_MISSES = """
-from wfb_gym._compiler import _Dispatcher, _EntryCache
-load = _EntryCache._load_undamaged
+from wfb_gym._compiler.cache import EntryCache
+from wfb_gym._compiler.core import Core
+load = EntryCache._load_undamaged
 def look(self, *key):
     found = load(self, *key)
-    if "sum_of_squares" in self._name and not _Dispatcher.compiles_inner():
+    if "sum_of_squares" in self._name and not Core.compiles_inner():
         print("missing" if found is None else "found", flush=True)
     return found
-_EntryCache._load_undamaged = look
+EntryCache._load_undamaged = look
 """
 
 
@@ -411,6 +413,20 @@ def test_what_takes_long_to_compile_is_announced(tmp_path: Path) -> None:
     assert second == "wfb_gym: compiling difference"
     _, errors = report_of_a_process(tmp_path, long)  # nothing is compiled any more
     assert errors == ""
+
+
+def test_the_folder_is_named_with_the_first_result_that_is_kept(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    name = f"{_is_jit.__module__}.{_is_jit.__qualname__}"
+    monkeypatch.setattr(_jit, "_LONG", {name: "a test"})
+    monkeypatch.setattr(_jit, "CACHE_FOLDER", tmp_path)
+    monkeypatch.setattr(_jit, "_is_announced", False)
+    for is_kept in (False, True, True):
+        _jit.announce_compiling(_is_jit, is_kept=is_kept)
+    said = "wfb_gym: compiling a test"
+    expected = [said, f"{said}; the result is kept in {tmp_path}", said]
+    assert capsys.readouterr().err.splitlines() == expected
 
 
 @pytest.mark.parametrize("optimised", ["-O", "-OO"])

@@ -354,6 +354,7 @@ def test_the_fields_of_positions() -> None:
     assert told == [field.name for field in fields(Positions)]
 
 
+@pytest.mark.needs("jinja2")
 def test_the_example_review_is_of_today(tmp_path: Path) -> None:
     """Its values are those of today's players; `replay --html` makes it anew."""
     from wfb_gym.cli import main

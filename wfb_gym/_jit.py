@@ -36,7 +36,12 @@ _COMPILED_FOLDERS = frozenset(
 )
 _CONSTANTS = frozenset(
     (
-        "_compiler.py",
+        "_compiler/__init__.py",
+        "_compiler/cache.py",
+        "_compiler/core.py",
+        "_compiler/dispatcher.py",
+        "_compiler/linking.py",
+        "_compiler/pipeline.py",
         "_cores.py",
         "_intrinsics.py",
         "_jit.py",
@@ -190,10 +195,12 @@ def announce_compiling(function: Callable[..., Any], *, is_kept: bool = True) ->
     name = f"{function.__module__}.{function.__qualname__}".removeprefix("wfb_gym.")
     if name not in _LONG:
         return
-    where = "" if _is_announced or not is_kept else f"; the result is kept in {CACHE_FOLDER}"
+    where = ""
     if not os.access(CACHE_FOLDER, os.W_OK | os.X_OK):
         where = f"; the result is not kept, as {CACHE_FOLDER} cannot be written"
-    _is_announced = True
+    elif is_kept and not _is_announced:
+        where = f"; the result is kept in {CACHE_FOLDER}"
+        _is_announced = True
     sys.stderr.write(f"wfb_gym: compiling {_LONG[name]}{where}\n")
     sys.stderr.flush()
 

@@ -171,6 +171,7 @@ def test_play_and_replay_commands(
         assert ("may have: " in shown) == public
 
 
+@pytest.mark.needs("jinja2")
 def test_replay_writes_a_review_where_the_deals_are_told(
     capsys: Capture, tmp_path: Path, file: Path
 ) -> None:

@@ -102,12 +102,12 @@ def _run_session(rng: Rng, folder: Path) -> str:
     for _ in range(_CHOICES):
         if session.is_over:
             break
-        choices = session.choices()
+        choices = list(session.game.choices())
         require(len(choices) > 1, f"{len(choices)} choices")
         with contextlib.suppress(ValueError):
             session.act(int(rng.integers(-5, 5)) + 10**6)
             require(condition=False, law="an illegal choice is accepted")
-        session.act(pick(rng, choices).code)
+        session.act(pick(rng, choices))
         if rng.random() < 0.2:
             session.undo(int(rng.integers(-3, 9)))
         for html in (session.log_html(), session.odds_html(), session.map_html()):

@@ -147,7 +147,7 @@ def test_an_area_that_reaches_nobody() -> None:
         "Wide Storm": [TargetRow(reached, True, "")],
     }
     assert explain_targets(here, 0, "Karl", "Gloom") == [
-        TargetRow(reached, True, "nobody is in reach")
+        TargetRow(reached, True, "may be cast, and reaches nobody")
     ]
 
 

@@ -21,7 +21,6 @@ from wfb_gym.envs.vector import CasterVectorEnv
 from wfb_gym.envs.watching import RENDER_MODES
 from wfb_gym.packing.records import Lock
 from wfb_gym.render.ansi import frame
-from wfb_gym.render.html import army_html
 from wfb_gym.scenario import bundled_scenarios, load_scenario, scenario_from_dict
 from wfb_gym.scenario.sizes import TARGETS, UNITS
 from wfb_gym.transcripts import NarratedBattle, record
@@ -85,8 +84,10 @@ def test_a_spell_that_nobody_can_be_the_target_of_is_not_ready() -> None:
 
 def status_words(narrated: NarratedBattle, spell: str) -> tuple[str, str]:
     """Return what the text and the web UI say of a spell of the first army's."""
+    from wfb_gym.render.html import army_html
+
     (line,) = (each for each in frame_lines(narrated) if f"+ {spell}" in each)
-    card = army_html(narrated.names, narrated.visible, 0)
+    card = army_html(narrated.view(), 0)
     (shown,) = re.findall(rf'{spell}</span>.*?class="status">(.*?)</span>', card)
     return line.partition(spell)[2].strip(), shown
 

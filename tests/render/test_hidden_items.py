@@ -17,7 +17,6 @@ from wfb_gym.render.html import army_html
 from wfb_gym.transcripts import NarratedBattle
 from wfb_gym.view.events import all_as_told
 from wfb_gym.view.hidden_sets import EVERYBODY
-from wfb_gym.view.position import view_army, view_step
 
 pytest.importorskip("PIL")
 from wfb_gym.render.picture import picture
@@ -73,7 +72,7 @@ def test_where_one_set_is_left_it_is_known() -> None:
     narrated.roll(6, 5)
     narrated.act(actions.FIRST_ITEM)
     assert "  hidden items: Dispel Scroll" in lines(narrated, 0)
-    assert view_army(narrated.names, narrated.visible, 1, is_known=False).may_have == ()
+    assert narrated.view(0).armies[1].may_have == ()
 
 
 def test_before_the_deal_nothing_is_told() -> None:
@@ -82,7 +81,7 @@ def test_before_the_deal_nothing_is_told() -> None:
     assert shown[0] == "secrets, before the battle: nobody is ahead"
     assert shown[-1].startswith("  may have: nothing (33%)")
     assert "The dispeller" in shown
-    assert view_step(narrated.names, narrated.visible).text == "Hidden items are dealt to Dispeller"
+    assert narrated.view().step.text == "Hidden items are dealt to Dispeller"
 
 
 def test_in_the_end_all_is_shown() -> None:
@@ -108,22 +107,21 @@ def test_a_frame_tells_a_deal_to_its_owner_alone() -> None:
 
 def test_facts_of_both_kinds() -> None:
     narrated = after_a_scroll(1)
-    known = view_army(narrated.names, narrated.visible, 1)
+    known = narrated.view(1).armies[1]
     assert known.hidden == "Dispel Scroll"
     assert known.may_have == ()
-    veiled = view_army(narrated.names, narrated.visible, 1, is_known=False)
+    veiled = narrated.view(0).armies[1]
     assert veiled.hidden == ""
     assert [each.words for each in veiled.may_have] == ["Dispel Scroll", "Dispel Scroll x2"]
     assert [(each.name, each.left) for each in veiled.items] == [("Dispel Scroll", 0)]
-    assert view_army(narrated.names, narrated.visible, 0).may_have == ()
+    assert narrated.view(0).armies[0].may_have == ()
 
 
 def test_html_of_both_kinds() -> None:
     narrated = after_a_scroll(1)
-    names, visible = narrated.names, narrated.visible
-    assert "<b>Hidden items</b>" in army_html(names, visible, 1)
-    assert "<b>Hidden items</b>" in army_html(names, visible, 1, you=1)
-    enemys = army_html(names, visible, 1, you=0)
+    assert "<b>Hidden items</b>" in army_html(narrated.view(), 1)
+    assert "<b>Hidden items</b>" in army_html(narrated.view(1), 1)
+    enemys = army_html(narrated.view(0), 1)
     assert "<b>May have</b>" in enemys
     assert "Hidden items" not in enemys
 
@@ -151,7 +149,7 @@ def test_nothing_that_the_enemy_is_shown_depends_on_the_deal(name: str) -> None:
         enemy = 1 - army
         assert lines(one, enemy) == lines(other, enemy)
         for side in EVERYBODY:
-            cards = [army_html(each.names, each.visible, side, enemy) for each in (one, other)]
+            cards = [army_html(each.view(enemy), side) for each in (one, other)]
             assert cards[0] == cards[1]
         differ += lines(one, army) != lines(other, army)
         compared += 1

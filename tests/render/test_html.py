@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
@@ -9,13 +10,14 @@ import pytest
 
 from tests.pages import blocks, page
 from wfb_gym.cli import main
-from wfb_gym.render.html import _item, army_html, event_html, faces_html, step_html
+from wfb_gym.engine.state import Node
+from wfb_gym.render.html import army_html, event_html, render_macro, step_html
 from wfb_gym.render.review_page import review_page
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 from wfb_gym.transcripts import NarratedBattle, read, record, write
 from wfb_gym.transcripts.game import Game
 from wfb_gym.transcripts.review import review
-from wfb_gym.view.position import ItemView
+from wfb_gym.view.armies import ItemView
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "border-skirmish"
 
@@ -43,24 +45,32 @@ def with_evil_names() -> Scenario:
 
 def test_an_army_shows_dice_spells_and_items() -> None:
     narrated = NarratedBattle(load_scenario("archmage-duel"))
-    card = army_html(narrated.names, narrated.visible, 0, you=0)
+    card = army_html(narrated.view(0), 0)
     assert card.count('href="#die-pool"') == 6
     assert "6 power dice" in card
     for value, worth in (("5+", "20 pts"), ("8+", "40 pts"), ("9+", "50 pts"), ("11+", "60 pts")):
         assert re.search(rf"{re.escape(value)}</span>.*?{worth}", card)
     assert card.count("can be cast") == 4
     assert ">you</span>" in card
-    assert "Dispel Scroll" in army_html(narrated.names, narrated.visible, 1)
-    assert "picks a spell" in step_html(narrated.names, narrated.visible)
+    assert "Dispel Scroll" in army_html(narrated.view(), 1)
+    assert "picks a spell" in step_html(narrated.view())
 
 
 def test_doubles_that_mean_something_are_marked() -> None:
     events = record("archmage-duel", "greedy", "greedy", seed=1).events
-    roll = next(event for event in events if event.node.name == "ROLL_CASTING")
-    assert faces_html((6, 6, 1), roll).count("die six") == 2
-    assert faces_html((1, 1, 6), roll).count("die one") == 2
-    assert "die six" not in faces_html((6, 5), roll)
-    assert "die six" not in faces_html((6, 6))
+    cast = next(event for event in events if event.node == Node.ROLL_CASTING)
+    dispel = replace(cast, node=Node.ROLL_DISPEL)
+    miscast = replace(cast, node=Node.ROLL_MISCAST)
+    for event, faces, kinds in (
+        (cast, (6, 6, 1), ["six", "six"]),
+        (cast, (1, 1, 6), ["one", "one"]),
+        (cast, (6, 5), []),
+        (dispel, (6, 6), ["six", "six"]),
+        (dispel, (1, 1), []),
+        (miscast, (6, 6), []),
+    ):
+        shown = event_html(replace(event, faces=faces))
+        assert re.findall(r'class="die (six|one)"', shown) == kinds
 
 
 def test_names_are_escaped_wherever_they_stand() -> None:
@@ -71,7 +81,7 @@ def test_names_are_escaped_wherever_they_stand() -> None:
     written = review_page(reviewed)
     data = unescape(re.findall(r'<div class="data" hidden>(.*?)</div>\n', written)[0])
     parts = json.loads(data)["parts"]
-    shown = army_html(narrated.names, narrated.visible, 0) + "".join(parts)
+    shown = army_html(narrated.view(), 0) + "".join(parts)
     shown += "".join(event_html(event) for event in reviewed.events) + written
     for name in ("<script>alert", "<i>Mage", "<b>&amp;", "<u>", "<s>"):
         assert name not in shown
@@ -123,5 +133,5 @@ def test_the_example_of_the_documentation_is_what_its_transcript_gives() -> None
 
 @pytest.mark.parametrize("uses", [0, 1])
 def test_equal_items_are_counted(uses: int) -> None:
-    shown = _item(ItemView("Dispel Scroll", 0, uses, copies=2))
+    shown = render_macro("item", ItemView("Dispel Scroll", 0, uses, copies=2))
     assert "Dispel Scroll &times;2" in shown

@@ -22,7 +22,8 @@ from wfb_gym.render import armies
 from wfb_gym.scenario import bundled_scenarios, load_scenario, scenario_from_dict
 from wfb_gym.scenario.sizes import TARGETS
 from wfb_gym.transcripts import NarratedBattle
-from wfb_gym.view import changes, nodes, position, rolls
+from wfb_gym.view import armies as view_armies
+from wfb_gym.view import changes, nodes, rolls
 from wfb_gym.view.decisions import describe_choices
 
 BURNING_HEAD = FIRST_CAST + 2
@@ -465,9 +466,9 @@ def test_every_node_lock_and_duration_has_words() -> None:
     )
     assert set(nodes.DECISIONS) == decisions
     assert set(nodes.ROLLS) == chances
-    assert set(changes.LOCKS) == set(position._LOCKS) == set(Lock) - {Lock.NONE}
+    assert set(changes.LOCKS) == set(view_armies._LOCKS) == set(Lock) - {Lock.NONE}
     assert set(changes._ENTERS_PLAY) == set(Duration) - {Duration.INSTANT}
-    assert set(armies.STATUS_COLOURS) == set(position.SpellStatus)
+    assert set(armies.STATUS_COLOURS) == set(view_armies.SpellStatus)
 
 
 def test_a_roll_without_a_description_is_refused() -> None:

@@ -41,10 +41,11 @@ def start(scenario: Scenario, seat: int, seed: int, opponent: str = "veteran") -
 
 def shown(session: Session, *, advice: bool = False) -> list[object]:
     """All that the page shows, and all that it would on request."""
-    names, visible, seat = session.names, session.visible, session.game.seat
-    found: list[object] = [army_blocks(names, visible, army, seat) for army in EVERYBODY]
-    found += [score_html(names, visible), step_html(names, visible)]
-    found += [session.question, session.choices(), session.odds_html(), session.log_html()]
+    seat = session.game.seat
+    view = session.game.narrated.view(seat)
+    found: list[object] = [army_blocks(view, army) for army in EVERYBODY]
+    found += [score_html(view), step_html(view)]
+    found += [session.question, session.game.choices(), session.odds_html(), session.log_html()]
     found += [session.seat_words, session.can_undo, session.is_over]
     spells = [(seat, spell) for spell in session.aimed_spells()]
     found += [session.map_html(spell) for spell in [session.spell_at_stake(), *spells]]
@@ -84,10 +85,10 @@ def play(session: Session, rng: np.random.Generator) -> Iterator[None]:
     """Play to the end at random, but mostly with items where there are any; yields before each."""
     while not session.is_over:
         yield
-        choices = session.choices()
-        items = [each for each in choices if FIRST_ITEM <= each.code < FIRST_REROLL]
+        choices = list(session.game.choices())
+        items = [code for code in choices if FIRST_ITEM <= code < FIRST_REROLL]
         some = items if items and rng.random() < 0.7 else choices
-        session.act(some[int(rng.integers(len(some)))].code)
+        session.act(some[int(rng.integers(len(some)))])
 
 
 @pytest.mark.parametrize("seat", EVERYBODY)
@@ -115,7 +116,7 @@ def test_in_the_end_all_is_told_and_stays_so(tmp_path: Path) -> None:
             assert session.transcript().is_public
             assert "Seed" not in session.seat_words
         dealt = dealt_words(session.names, session.visible, 1)
-        assert dealt in "".join(army_blocks(session.names, session.visible, 1, 0))
+        assert dealt in "".join(army_blocks(session.game.narrated.view(0), 1))
         assert f"Chance deals the dispeller: {dealt}." in session.log_html()
         assert session.seat_words == f"Seed {seed}; you are the caster."
         told.add(dealt)
@@ -132,7 +133,7 @@ def test_in_the_end_all_is_told_and_stays_so(tmp_path: Path) -> None:
 def test_decisions_are_taken_back_before_the_end() -> None:
     session = start(SCENARIOS["hidden-scroll"], 0, 3)
     before = shown(session)
-    session.act(session.choices()[1].code)
+    session.act(list(session.game.choices())[1])
     assert session.can_undo
     assert "data-back" in session.log_html()
     session.undo()
@@ -142,7 +143,7 @@ def test_decisions_are_taken_back_before_the_end() -> None:
 def test_advice_is_a_mixture_until_all_is_known() -> None:
     session = start(SCENARIOS["hidden-stone"], 0, 1)
     advice = session.advice()
-    assert list(advice.marks) == [each.code for each in session.choices()]
+    assert list(advice.marks) == list(session.game.choices())
     shares = [int(mark.removesuffix("%")) for mark in advice.marks.values()]
     assert sum(shares) == pytest.approx(100, abs=2)
     assert advice.best is None
@@ -158,7 +159,7 @@ def test_advice_is_exact_once_both_know_all() -> None:
             words = session.advice().words
             assert (words == "Points still to come for you: exact.") == is_known
             known += is_known
-            texts = {each.text: each.code for each in session.choices()}
+            texts = {each.text: code for code, each in session.game.choices().items()}
             baits = [
                 texts[each] for each in ("throw 2 dice", "cast Fire Ball (5+)") if each in texts
             ]

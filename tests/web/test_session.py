@@ -25,22 +25,22 @@ def start(setup: Setup) -> Session:
 def test_a_phase_is_played_and_undone() -> None:
     session = start(Setup(seat=0, seed=3))
     assert session.question == "What will you cast?"
-    texts = [choice.text for choice in session.choices()]
+    texts = [choice.text for choice in session.game.choices().values()]
     assert texts[:2] == ["stop casting", "cast Fire Ball (5+)"]
     advice = session.advice()
-    assert list(advice.marks) == [choice.code for choice in session.choices()]
+    assert list(advice.marks) == list(session.game.choices())
     assert advice.words == "Points still to come for you: exact."
     assert "Irresistible" in session.odds_html()
     assert "Bold: the most points." in session.odds_html()
-    session.act(session.choices()[1].code)
+    session.act(list(session.game.choices())[1])
     assert session.question == "On how many dice?"
-    assert [choice.dice for choice in session.choices()] == [1, 2, 3, 4, 5]
+    assert [choice.dice for choice in session.game.choices().values()] == [1, 2, 3, 4, 5]
     session.undo()
-    assert [choice.text for choice in session.choices()] == texts
+    assert [choice.text for choice in session.game.choices().values()] == texts
     session.undo()  # there is nothing left to undo
     while not session.is_over:
-        session.act(session.choices()[-1].code)
-    assert (session.choices(), session.question, session.odds_html()) == ([], "", "")
+        session.act(list(session.game.choices())[-1])
+    assert (session.game.choices(), session.question, session.odds_html()) == ({}, "", "")
     assert len(session.review().decisions) > 0
     assert session.map_html() == ""
     assert session.aimed_spells() == {}
@@ -50,8 +50,9 @@ def test_a_swap_names_the_new_spell_and_says_what_it_does() -> None:
     session = start(Setup("the-winds-unbound", seed=4))
     assert session.question.startswith("Swap a spell for the first of its lore? It is Fire Ball: ")
     assert session.question.endswith('D6 hits S4, flaming, 24".')
-    assert session.choices()[1].text == "swap Conflagration of Doom for Fire Ball"
-    shown = "".join(army_html(session.names, session.visible, army) for army in (0, 1))
+    texts = [choice.text for choice in session.game.choices().values()]
+    assert texts[1] == "swap Conflagration of Doom for Fire Ball"
+    shown = "".join(army_html(session.game.narrated.view(), army) for army in (0, 1))
     assert "not rolled yet" in shown
     assert 'class="pool"' not in shown  # no dice are generated before the battle
 
@@ -79,12 +80,12 @@ def test_targets_are_found_on_the_drawing() -> None:
                 for code in range(2 * 64)
                 if session.target_at(code, None) is not None
             }
-            assert set(found) == {choice.code for choice in session.choices()}
+            assert set(found) == set(session.game.choices())
             assert session.spell_at_stake() is not None
             assert session.target_at(None, None) is None
             assert session.target_at(None, 3) is None
             break
-        session.act(session.choices()[-1].code)
+        session.act(list(session.game.choices())[-1])
     assert aimed, names.armies
 
 
@@ -145,13 +146,13 @@ def test_every_bundled_scenario_can_be_shown_in_either_seat(name: str) -> None:
         for turn in range(40):
             if session.is_over:
                 break
-            shown = [army_html(session.names, session.visible, army, seat) for army in (0, 1)]
-            shown.append(step_html(session.names, session.visible))
+            view = session.game.narrated.view(seat)
+            shown = [*(army_html(view, army) for army in (0, 1)), step_html(view)]
             assert all(shown)
             assert session.question
             session.odds_html()
             if session.game.battle.node == Node.TARGET and spells:
                 assert session.map_html(session.spell_at_stake()).startswith("<svg")
-            choices = session.choices()
-            session.act(choices[turn % len(choices)].code)
+            choices = list(session.game.choices())
+            session.act(choices[turn % len(choices)])
         assert all(map(event_html, session.game.events))

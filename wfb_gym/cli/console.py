@@ -186,10 +186,7 @@ class ConsoleGame:
             self._show('Expected "y" to name it, or "n" for another choice; dice come later.')
 
     def _show_position(self) -> None:
-        narrated = self._game.narrated
-        lines = position_lines(
-            narrated.scenario, narrated.visible, seat=self._game.seat, style=self._style
-        )
+        lines = position_lines(self._game.narrated.view(self._game.seat), self._style)
         self._show("\n" + "\n".join(lines))
 
 

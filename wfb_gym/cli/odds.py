@@ -58,10 +58,13 @@ def _run(parser: Parser, options: argparse.Namespace) -> None:
         parser.error(str(error))
     if options.html is not None:
         from wfb_gym.files import describe_error, write_text_whole
-        from wfb_gym.render.odds_sheet import html_of
 
         try:
+            from wfb_gym.render.odds_sheet import html_of
+
             write_text_whole(options.html, html_of(sheet))
+        except ImportError as error:
+            parser.error(f"--html: {error}")
         except OSError as error:
             parser.error(f"--html: {options.html}: {describe_error(error)}")
     if options.json:

@@ -143,6 +143,7 @@ def _replay(parser: Parser, options: argparse.Namespace) -> None:
     from wfb_gym.transcripts import TranscriptError, read, replay
     from wfb_gym.view.hidden_sets import EVERYBODY
     from wfb_gym.view.names import points_phrase
+    from wfb_gym.view.position import view_position
 
     try:
         transcript = read(options.transcript)
@@ -164,16 +165,19 @@ def _replay(parser: Parser, options: argparse.Namespace) -> None:
         print(f"It was broken off here: {points_phrase(narrated.names, transcript.points)}.")
     if options.table:
         known = () if transcript.is_public else EVERYBODY
-        visible = narrated.visible
-        print("\n".join(position_lines(narrated.scenario, visible, style=style, known=known)))
+        view = view_position(narrated.names, narrated.visible, 0, known)
+        print("\n".join(position_lines(view, style)))
 
 
 def _write_review(parser: Parser, transcript: "Transcript", path: str) -> None:
     from wfb_gym.files import write_text_whole
-    from wfb_gym.render.review_page import review_page
     from wfb_gym.transcripts.review import PUBLIC_REFUSED, review
     from wfb_gym.view.names import capital, plural
 
+    try:
+        from wfb_gym.render.review_page import review_page
+    except ImportError as error:
+        parser.error(f"--html: {error}")
     check_folder(parser, "--html", path)
     if transcript.is_public:
         parser.error(f"--html: {PUBLIC_REFUSED}")

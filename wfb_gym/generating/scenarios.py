@@ -194,10 +194,7 @@ def _has_a_target(scenario: Scenario) -> bool:
             effect = spell.effect
             if effect is None or effect.needs == "wounded":
                 continue
-            aim = scenario.aim(0, index, effect)
-            if not any(verdict.legal for verdict in aim.verdicts()):
-                continue
-            if effect.damage is None or effect.target != "enemy_area" or aim.strikes(None):
+            if any(verdict.legal for verdict in scenario.aim(0, index, effect).verdicts()):
                 return True
     return False
 

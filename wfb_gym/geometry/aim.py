@@ -82,11 +82,11 @@ class Aim:
             one for each unit and character of the side that the spell is for, by code.
         """
         if self.rules.target in _NO_TARGET:
-            reason = self._reason_not_cast
-            damages_area = self.rules.target in _AREAS and self.rules.hits is not None
-            if damages_area and not reason and not self.strikes(None):
-                reason = "nobody is in reach"
-            return [Verdict(None, not reason, reason, False)]
+            reason, legal = self._reason_not_cast, not self._reason_not_cast
+            if legal and self.rules.target in _AREAS and not self.strikes(None):
+                legal = self.rules.hits is None
+                reason = "may be cast, and reaches nobody" if legal else "nobody is in reach"
+            return [Verdict(None, legal, reason, False)]
         found = []
         for target in self._candidates():
             reason, alone = self._judge(target)

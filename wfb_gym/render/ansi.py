@@ -11,15 +11,12 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.scoring import points_for_unit
-from wfb_gym.engine.state import Node
-from wfb_gym.engine.targets import flees, models_left
 from wfb_gym.scenario import Scenario
+from wfb_gym.view.armies import FLEES, ArmyView, ItemView, SpellStatus, SpellView, UnitView
 from wfb_gym.view.events import Event, all_as_told
 from wfb_gym.view.hidden_sets import (
     armies_known,
     chances_words,
-    veiled,
 )
 from wfb_gym.view.names import (
     ScenarioNames,
@@ -27,18 +24,8 @@ from wfb_gym.view.names import (
     dice_phrase,
     format_points,
     plural,
-    points_phrase,
 )
-from wfb_gym.view.nodes import BEFORE_THE_BATTLE
-from wfb_gym.view.position import (
-    FLEES,
-    ArmyView,
-    ItemView,
-    SpellStatus,
-    SpellView,
-    is_beyond_dispel,
-    view_army,
-)
+from wfb_gym.view.position import PositionView, view_position
 
 _BOLD, _DIM = "1", "2"
 _ARMIES = ("31", "34")
@@ -84,11 +71,10 @@ def frame(
     """
     style = AnsiStyle(colour)
     known = armies_known(battle, seat) if known is None else known
-    told = list(all_as_told(ScenarioNames(scenario), events, known))
+    names = ScenarioNames(scenario)
+    told = list(all_as_told(names, events, known))
     lines = [*event_lines(told, style), *([""] if told else [])]
-    return "\n".join(
-        [*lines, *position_lines(scenario, battle, seat=seat, style=style, known=known)]
-    )
+    return "\n".join([*lines, *position_lines(view_position(names, battle, seat, known), style)])
 
 
 class AnsiStyle:
@@ -109,46 +95,25 @@ def event_lines(events: Sequence[Event], style: AnsiStyle) -> Iterator[str]:
         yield f"{style(mark, _ARMIES[event.army], _BOLD)} {event.words}"
 
 
-def position_lines(
-    scenario: Scenario,
-    battle: Battle,
-    *,
-    seat: int = 0,
-    style: AnsiStyle,
-    known: Collection[int] | None = None,
-) -> Iterator[str]:
-    """Yield lines on where both armies stand: dice, wizards, spells, items, units, points.
-
-    Hidden items are shown of the armies `known`, as `frame` has it.
-    """
-    known = armies_known(battle, seat) if known is None else known
-    battle = veiled(battle, known)
-    names, state = ScenarioNames(scenario), battle.state
-    phase = f"phase {int(state.phase) + 1} of {int(battle.packed.phases)}"
-    selecting = battle.node in BEFORE_THE_BATTLE
-    if selecting:
-        phase = "before the battle"
-    score = points_phrase(names, battle.points)
-    yield style(f"{scenario.name}, {'over' if battle.is_over else phase}: {score}", _BOLD)
-    for army, name in enumerate(names.armies):
-        heading, dice = f"{capital(name)}{', you' if army == seat else ''}", ""
-        if not battle.is_over:
-            dice = "" if selecting else f"  {_dice(battle, army)}"
-            if battle.mover == army and battle.node != Node.DEAL:
-                heading += " to decide" if battle.is_decision() else " rolls"
-        yield style(heading, _ARMIES[army], _BOLD) + dice
-        facts = view_army(names, battle, army, army in known)
-        yield from _characters(facts, style)
-        if facts.items:
-            yield f"  items of the army: {_items(facts.items)}"
-        yield from _hidden(facts)
-        yield from _units(scenario, battle, army, style)
-    if not battle.is_over and state.spell and (pending := names.pending(battle)):
-        at, number = names.at_pending_target(battle), int(state.number)
-        match = f", {number} to match" if number else ""
-        if is_beyond_dispel(battle):
-            match = ", beyond what dispel dice can match"
-        yield style(f"Pending: {names.spell(*pending)}{at}{match}", _BOLD)
+def position_lines(view: PositionView, style: AnsiStyle) -> Iterator[str]:
+    """Yield lines on where both armies stand: dice, wizards, spells, items, units, points."""
+    yield style(f"{view.scenario}, {view.stage}: {view.score}", _BOLD)
+    for army in view.armies:
+        heading = f"{capital(army.words)}{', you' if army.army == view.viewer else ''}"
+        heading += {"": "", "decides": " to decide"}.get(army.activity, f" {army.activity}")
+        dice = f"  {_dice(army)}" if army.pool_kind else ""
+        yield style(heading, _ARMIES[army.army], _BOLD) + dice
+        yield from _characters(army, style)
+        if army.items:
+            yield f"  items of the army: {_items(army.items)}"
+        if army.hidden:
+            yield f"  hidden items: {army.hidden}"
+        if army.may_have:
+            yield f"  may have: {chances_words(army.may_have)}"
+        for unit in army.units:
+            yield _unit_row(unit, style)
+    if view.pending:
+        yield style(f"Pending: {view.pending}", _BOLD)
 
 
 def battlefield_lines(scenario: Scenario, battle: Battle) -> Iterator[str]:
@@ -168,34 +133,31 @@ def battlefield_lines(scenario: Scenario, battle: Battle) -> Iterator[str]:
     for terrain in field.terrain:
         _draw(rows, shapes["terrain"][terrain.name], _TERRAIN[terrain.kind])
         keys.append(f"{_TERRAIN[terrain.kind]} {terrain.name}")
-    for army, (side, standing) in enumerate(scenario.keyed_armies()):
-        names = ScenarioNames(scenario).armies[army]
-        keys += ["", capital(names)]
+    view = view_position(ScenarioNames(scenario), battle)
+    for army, (side, standing) in zip(view.armies, scenario.keyed_armies(), strict=True):
+        keys += ["", capital(army.words)]
         for name, shape in shapes[side].items():
             index = standing.unit_index(name)
             if index is None:
-                who = next(each for each in standing.characters if each.name == name)
-                wounds = int(battle.state.wounds[army, standing.characters.index(who)])
-                if not wounds or standing.unit_of(who) is not None:
+                who = next(each for each in army.characters if each.name == name)
+                if not who.wounds or who.place:
                     continue
-                told, facing = "character", who.facing
+                told = "character"
+                facing = next(each.facing for each in standing.characters if each.name == name)
             else:
-                models = int(models_left(battle.packed, battle.state, army, index))
-                if not models:
+                unit, facing = army.units[index], standing.units[index].facing
+                if not unit.models:
                     continue
-                unit = standing.units[index]
-                told, facing = plural(models, "model"), unit.facing
-                told += ", in combat" if unit.in_combat else ""
-                told += f", {FLEES}" if flees(battle.state, army, index) else ""
-                within = [each.name for each in standing.companions(unit)]
+                told = plural(unit.models, "model")
+                told += f", {unit.condition}" if unit.condition else ""
+                within = [each.name for each in standing.companions(standing.units[index])]
                 told += f", with {', '.join(within)}" if within else ""
             letter = next(letters, "?")
             _draw(rows, shape, letter)
             keys.append(f"{letter} {name}: {told}, looks {_compass(facing)}")
     edge = "+" + "-" * len(rows[0]) + "+"
     yield from [edge, *(f"|{''.join(row)}|" for row in reversed(rows)), edge]
-    near = ScenarioNames(scenario).armies[0]
-    yield f'{field.width:g}" by {field.depth:g}"; up is away from {near}'
+    yield f'{field.width:g}" by {field.depth:g}"; up is away from {view.armies[0].words}'
     yield from keys
 
 
@@ -221,11 +183,9 @@ def _compass(facing: float) -> str:
     return _DIRECTIONS[round(facing / 45.0) % len(_DIRECTIONS)]
 
 
-def _dice(battle: Battle, army: int) -> str:
-    state, own = battle.state, int(battle.state.own_dice.sum())
-    pools = [(int(state.power), "power")] + [(own, "own")] * (own > 0)
-    if army != int(state.active):
-        pools = [(int(state.dispel), "dispel")]
+def _dice(army: ArmyView) -> str:
+    own = sum(who.dice for who in army.characters)
+    pools = [(army.pool, army.pool_kind)] + [(own, "own")] * (own > 0)
     return " and ".join(f"{_DIE * dice} {dice_phrase(dice, kind)}".lstrip() for dice, kind in pools)
 
 
@@ -268,22 +228,11 @@ def _items(items: Sequence[ItemView]) -> str:
     )
 
 
-def _hidden(army: ArmyView) -> Iterator[str]:
-    """Yield the hidden items of an army, or what they may be."""
-    if army.hidden:
-        yield f"  hidden items: {army.hidden}"
-    if army.may_have:
-        yield f"  may have: {chances_words(army.may_have)}"
-
-
-def _units(scenario: Scenario, battle: Battle, army: int, style: AnsiStyle) -> Iterator[str]:
-    for index, unit in enumerate(scenario.armies[army].units):
-        left = int(models_left(battle.packed, battle.state, army, index))
-        full = round(_BAR * left / unit.models)
-        bar = "#" * full + "." * (_BAR - full)
-        points = float(points_for_unit(battle.packed, battle.state, army, index))
-        cost = f"  -{format_points(points)} points" if points else ""
-        fled = flees(battle.state, army, index)
-        row = f"  {unit.name:<28} {bar} {left:>3} of {unit.models}{cost}"
-        row += f"  {FLEES}" if fled else ""
-        yield style(row, _DIM) if left == 0 or fled else row
+def _unit_row(unit: UnitView, style: AnsiStyle) -> str:
+    full = round(_BAR * unit.models / unit.full_models)
+    bar = "#" * full + "." * (_BAR - full)
+    cost = f"  -{format_points(unit.points_lost)} points" if unit.points_lost else ""
+    row = f"  {unit.name:<28} {bar} {unit.models:>3} of {unit.full_models}{cost}"
+    fled = unit.condition == FLEES
+    row += f"  {FLEES}" if fled else ""
+    return style(row, _DIM) if unit.models == 0 or fled else row

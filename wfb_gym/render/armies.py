@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from wfb_gym.render import colours
 from wfb_gym.render.canvas import Box, Canvas, text_width
 from wfb_gym.render.colours import Colour
-from wfb_gym.view.names import dice_phrase
-from wfb_gym.view.position import (
+from wfb_gym.view.armies import (
     FLEES,
     ArmyView,
     CharacterView,
@@ -18,6 +17,7 @@ from wfb_gym.view.position import (
     SpellView,
     UnitView,
 )
+from wfb_gym.view.names import dice_phrase
 
 STATUS_COLOURS: dict[SpellStatus, Colour] = {
     SpellStatus.IDLE: colours.PANEL,

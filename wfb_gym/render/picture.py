@@ -17,10 +17,10 @@ from wfb_gym.render.armies import LEGEND, STATUS_COLOURS, draw_armies, draw_unth
 from wfb_gym.render.canvas import Box, Canvas, line_height, text_width, wrap_text, wrap_to_fit
 from wfb_gym.scenario import Scenario
 from wfb_gym.view.events import Event, all_as_told
-from wfb_gym.view.hidden_sets import armies_known, veiled
+from wfb_gym.view.hidden_sets import armies_known
 from wfb_gym.view.names import ScenarioNames
 from wfb_gym.view.nodes import CASTING_ROLLS, DISPEL_ROLLS, ROLLS
-from wfb_gym.view.position import StepView, army_name, view_army, view_step
+from wfb_gym.view.position import PositionView, StepView, view_position
 
 SIZE = (1280, 720)
 """Width and height of a picture that is not asked for in another size."""
@@ -64,7 +64,8 @@ def picture(
         raise ValueError(f"size: expected {least} or more, found {size[0]}x{size[1]}")
     names = ScenarioNames(scenario)
     known = armies_known(battle, seat) if known is None else known
-    battle, events = veiled(battle, known), list(all_as_told(names, events, known))
+    view = view_position(names, battle, seat, known)
+    events = list(all_as_told(names, events, known))
     unit = min(size[0] / SIZE[0], size[1] / SIZE[1])
     canvas = Canvas(*size, colours.PAPER, unit)
     px = canvas.px
@@ -73,17 +74,16 @@ def picture(
     left, right = page._replace(right=page.left + wide), page._replace(left=page.right - wide)
     middle = page._replace(left=left.right + px(10), right=right.left - px(10))
     canvas.text(left.rows(0, px(54)), scenario.name, 26 * unit, colours.INK)
-    _draw_score(canvas, middle.rows(0, px(54)), names, battle.points, seat)
-    _draw_phases(canvas, right.rows(0, px(54)), battle)
+    _draw_score(canvas, middle.rows(0, px(54)), view, seat)
+    _draw_phases(canvas, right.rows(0, px(54)), view)
     left, middle, right = (
         each._replace(top=each.top + px(54) + px(10)) for each in (left, middle, right)
     )
-    armies = [view_army(names, battle, army, army in known) for army in (seat, 1 - seat)]
-    draw_armies(canvas, (left, right), armies)
+    draw_armies(canvas, (left, right), [view.armies[army] for army in (seat, 1 - seat)])
     step, roll = middle.rows(0, px(148)), middle.rows(px(148) + px(10), px(196))
     legend = middle._replace(top=middle.bottom - px(18))
     history = middle._replace(top=roll.bottom + px(10), bottom=legend.top - px(10) // 2)
-    _draw_step(canvas, step, view_step(names, battle))
+    _draw_step(canvas, step, view.step)
     _draw_roll(canvas, roll, next((e for e in reversed(events) if _is_throw(e)), None))
     _draw_events(canvas, history, events, seat)
     _draw_legend(canvas, legend)
@@ -100,9 +100,9 @@ def _is_throw(event: Event) -> bool:
 _SCALES = (50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
 
 
-def _draw_score(canvas: Canvas, box: Box, names: ScenarioNames, points: float, seat: int) -> None:
+def _draw_score(canvas: Canvas, box: Box, view: PositionView, seat: int) -> None:
     """Draw a bar from the middle towards the army that is ahead."""
-    px, unit = canvas.px, canvas.unit
+    px, unit, points = canvas.px, canvas.unit, view.points
     scale = next((each for each in _SCALES if abs(points) <= each), _SCALES[-1])
     leader = 0 if points > 0 else 1
     own = points if seat == 0 else -points
@@ -114,9 +114,9 @@ def _draw_score(canvas: Canvas, box: Box, names: ScenarioNames, points: float, s
     filled = Box(left, bar.top + 1, left + long, bar.bottom - 1)
     canvas.fill(filled, colours.ARMIES[leader])
     canvas.fill(Box(middle, bar.top - 3, middle + 1, bar.bottom + 3), colours.INK)
-    words, ink = f"level on {names.point}s", colours.INK
-    if abs(points) >= 0.05:
-        words = f"{own:+.1f} {names.point}s: {army_name(names, leader)} ahead"
+    words, ink = f"level on {view.point}s", colours.INK
+    if view.leader is not None:
+        words = f"{own:+.1f} {view.point}s: {view.armies[leader].name} ahead"
         ink = colours.ARMIES[leader]
     canvas.text(box.rows(0, px(25)), words, 17 * unit, ink, "centre")
     ticks = box.rows(px(41), px(13))
@@ -124,12 +124,12 @@ def _draw_score(canvas: Canvas, box: Box, names: ScenarioNames, points: float, s
     canvas.text(ticks, f"-{scale}", 12 * unit, colours.FADED, "right")
 
 
-def _draw_phases(canvas: Canvas, box: Box, battle: Battle) -> None:
+def _draw_phases(canvas: Canvas, box: Box, view: PositionView) -> None:
     """Draw a square for each magic phase in the colour of its army: past, present, to come."""
     px, unit = canvas.px, canvas.unit
-    total, phase = int(battle.packed.phases), int(battle.state.phase)
+    total, phase = view.phases, view.phase
     words = f"{total} magic phase{'' if total == 1 else 's'}"
-    if battle.is_over:
+    if view.is_over:
         words += ", all over"
     elif total > 1:
         words = f"magic phase {phase + 1} of {total}, {total - phase - 1} to come"
@@ -139,7 +139,7 @@ def _draw_phases(canvas: Canvas, box: Box, battle: Battle) -> None:
     for number in range(total):
         fill = edge = colours.ARMIES[number % 2]
         ink = colours.WHITE
-        if battle.is_over or number < phase:
+        if view.is_over or number < phase:
             fill, edge, ink = colours.GONE, colours.LINE, colours.FADED
         elif number > phase:
             fill, ink = colours.PANEL, edge

@@ -290,8 +290,6 @@ def explain_targets(scenario: Scenario, army: int, wizard: str, spell: str) -> l
         legal = verdict.legal
         if legal and effect.heals and target is not None:  # nobody is wounded yet
             legal, reason = False, "has lost no wound; once it has the spell may be cast at it"
-        elif legal and effect.target.endswith("_area") and not aim.strikes(None):
-            reason = "nobody is in reach"
         elif aim.falls_on_point:
             reason = reason or "by the points that reach it"
         elif verdict.alone:

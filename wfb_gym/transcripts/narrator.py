@@ -23,6 +23,7 @@ from wfb_gym.scenario import Scenario
 from wfb_gym.view.changes import describe_phase
 from wfb_gym.view.events import Event, Step, describe
 from wfb_gym.view.names import ScenarioNames
+from wfb_gym.view.position import PositionView, view_position
 
 _KEPT = (
     "marks", "known", "unit_wounds", "fleeing", "items", "level", "wounds", "lock", "contacts",
@@ -68,6 +69,10 @@ class NarratedBattle:
     def opening(self) -> str:
         """Description of how the battle begins."""
         return describe_phase(self.names, self.battle)
+
+    def view(self, viewer: int | None = None) -> PositionView:
+        """Return the view of the position, for an army or for a spectator."""
+        return view_position(self.names, self.visible, viewer)
 
     def set_state(
         self,

@@ -8,13 +8,10 @@ from nicegui import app, core, ui
 from nicegui.server import Server
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-from wfb_gym.render.html import SYMBOLS
-from wfb_gym.render.html_style import STYLE
-from wfb_gym.render.review_page import PAGE_STYLE
+from wfb_gym.render.html import static_text, symbols_html
 from wfb_gym.scenario.limits import MAX_BYTES
 from wfb_gym.web.guard import RequestGuard, drop_malformed_messages
 from wfb_gym.web.page import Page
-from wfb_gym.web.page_style import WEB_STYLE
 from wfb_gym.web.session import ListsReader
 
 HOST = "127.0.0.1"
@@ -59,8 +56,9 @@ def serve(port: int, read_lists: ListsReader, *, open_browser: bool) -> None:
 
     async def page() -> None:
         ui.colors(primary="#2c5896")
-        ui.add_head_html(f"<style>{STYLE}{PAGE_STYLE}{WEB_STYLE}</style>")
-        ui.html(SYMBOLS, sanitize=False)
+        style = static_text("fragments.css", "review.css", "web.css")
+        ui.add_head_html(f"<style>{style}</style><script>{static_text('web.js')}</script>")
+        ui.html(symbols_html(), sanitize=False)
         await Page(read_lists).show()
 
     app.storage.max_tab_storage_age = _GAMES_ARE_KEPT

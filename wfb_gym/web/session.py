@@ -6,7 +6,6 @@ No NiceGUI here. A session belongs to one browser; its methods may run in any th
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from typing import NamedTuple
 
 from wfb_gym.engine.actions import FIRST_TARGET
@@ -17,7 +16,13 @@ from wfb_gym.players.analysis import Analyst
 from wfb_gym.players.registry import NAMES, SHIPPED, is_name
 from wfb_gym.render.battlefield import draw_battlefield
 from wfb_gym.render.drawing import to_svg
-from wfb_gym.render.html import cast_odds_html, dispel_odds_html, event_html, points_html
+from wfb_gym.render.html import (
+    cast_odds_html,
+    dispel_odds_html,
+    event_html,
+    exact_points,
+    render_macro,
+)
 from wfb_gym.scenario import Problem, Scenario, ScenarioError, load_scenario, scenario_from_dict
 from wfb_gym.scenario.documents import parse_toml
 from wfb_gym.scenario.limits import MAX_BYTES
@@ -49,10 +54,6 @@ _TOO_LARGE = (
 _NOT_WEIGHED = (
     " What was played before is not weighed, as the whole battle is too large to solve: it counts "
     "what the deal and the items that were shown tell."
-)
-_LEGEND = (
-    '<p class="how">Green: legal targets. Orange: the caster, its range, and dashed its arc of '
-    "sight. Crosses: close combat.</p>"
 )
 
 
@@ -137,17 +138,8 @@ def check_opponent(name: str) -> None:
         raise ValueError(f"opponent: expected one of {', '.join(OPPONENTS)}, found {name!r}")
 
 
-class OpenChoice(NamedTuple):
-    """A choice on the page: its engine code, words, the dice that it throws, and their chance."""
-
-    code: int
-    text: str
-    dice: int
-    chance: float | None
-
-
 class Advice(NamedTuple):
-    """What is written on the choices, in HTML by engine code; the best; and what it means."""
+    """What is written on the choices, by engine code; the best; and what it means."""
 
     marks: dict[int, str]
     best: int | None
@@ -207,15 +199,6 @@ class Session:
         """What the person is asked; "" when the battle is over."""
         return "" if self.is_over else question(self.names, self.game.battle)
 
-    def choices(self) -> list[OpenChoice]:
-        """Return what the person may choose, in the order of the codes."""
-        return [
-            OpenChoice(
-                code, each.text, each.dice or 0, None if each.chance is None else float(each.chance)
-            )
-            for code, each in self.game.choices().items()
-        ]
-
     def act(self, code: int) -> None:
         """Play a choice, and on to the next one.
 
@@ -237,7 +220,7 @@ class Session:
         analysis = self.analyst.analyse(self.game.battle)
         best = next(filter(analysis.recommends, analysis.values), None)
         how = "exact" if analysis.is_exact else f"estimated, {analysis.method}"
-        marks = {code: points_html(value) for code, value in analysis.values.items()}
+        marks = {code: exact_points(value) for code, value in analysis.values.items()}
         return Advice(marks, best, f"Points still to come for you: {how}.")
 
     def _sets(self) -> list[list[HiddenSet]]:
@@ -277,14 +260,11 @@ class Session:
                 self.names, self.game.events, armies_known(self.game.battle, self.game.seat)
             )
         )
-        rows = list(map(event_html, events))
-        for number, event in enumerate(self.game.decisions if self.can_undo else ()):
-            rows[event] += (
-                f'<button type="button" class="back" data-back="{number}">'
-                "back to this decision</button>"
-            )
-        opening = escape(f"{self.scenario.name} begins.")
-        return "".join(reversed(rows)) or f"<p class='how'>{opening}</p>"
+        decisions = {
+            event: k for k, event in enumerate(self.game.decisions if self.can_undo else ())
+        }
+        rows = [(event_html(event), decisions.get(k)) for k, event in enumerate(events)]
+        return render_macro("log", rows, f"{self.scenario.name} begins.", template="web.html")
 
     # --- the battlefield -------------------------------------------------------------------
 
@@ -314,7 +294,7 @@ class Session:
         if self.scenario.battlefield is None:
             return ""
         svg = to_svg(draw_battlefield(self.scenario, self.visible, spell, legend=False))
-        return svg + (_LEGEND if spell is not None else "")
+        return render_macro("battlefield", svg, spell is not None, template="web.html")
 
     def target_at(self, code: int | None, point: int | None) -> int | None:
         """Return the choice that aims at a unit or character, or at a point, of the drawing.

@@ -1,0 +1,131 @@
+"""Libraries of intermediate code, and which of them an entry links."""
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+import llvmlite.binding as llvm
+from numba.core.codegen import JITCodeLibrary
+
+from wfb_gym._compiler.core import Core
+
+
+class Library(JITCodeLibrary):
+    """The intermediate code of a function and, of an entry, of all that it calls."""
+
+    is_core = False
+    calls_core = False
+    is_inner = False
+    is_inlined = False
+    """It is left as it was lowered: its callers take it up before they are optimised."""
+
+    def __init__(self, codegen: Any, name: str) -> None:
+        super().__init__(codegen, name)
+        self.called: list[JITCodeLibrary] = []
+
+    def add_linking_library(self, library: JITCodeLibrary) -> None:
+        library._ensure_finalized()  # noqa: SLF001 - as the method that this one replaces does
+        self.called.append(library)
+
+    def _ensure_finalized(self) -> None:
+        if not (self.is_inner and self.is_inlined):
+            super()._ensure_finalized()
+
+    def finalize(self) -> None:
+        # Callers first: the linker takes in only what something that is linked already calls.
+        self._linking_libraries = list(reversed(self._to_link(whole=not self.is_inner)))
+        Core.links_ours = True
+        try:
+            super().finalize()
+        finally:
+            Core.links_ours = False
+
+    def _get_module_for_linking(self) -> Any:
+        module = super()._get_module_for_linking()
+        if not self.is_inner or Core.links_ours:
+            return module
+        # For a library of Numba's own, which links what it calls and no further.
+        module = module.clone()
+        for library in reversed(self._to_link(whole=True, with_core=True)):
+            module.link_in(shared_module_of(library), preserve=True)
+        return module
+
+    def _optimize_final_module(self) -> None:
+        if Core.is_compiling and not self.is_inner:
+            for _, each in Core.shared:
+                name = each.fndesc.llvm_func_name
+                self._final_module.get_function(name).linkage = llvm.Linkage.external
+        super()._optimize_final_module()
+        if not self.is_inner:  # what was linked meets here for the first time: 1 to 4 % faster code
+            super()._optimize_final_module()
+
+    def _finalize_final_module(self) -> None:
+        if self.is_inner:
+            self._finalized = True  # without machine code
+        else:
+            super()._finalize_final_module()
+
+    def _to_link(self, *, whole: bool, with_core: bool = False) -> list[JITCodeLibrary]:
+        """Return libraries that are called from here, each after those that it calls itself.
+
+        They are all that can be reached, the core where it is asked for, or else those alone that
+        are inlined into this one.
+        """
+        found: list[JITCodeLibrary] = []
+        met: set[JITCodeLibrary] = set()
+
+        def visit(library: JITCodeLibrary) -> None:
+            if library in met:
+                return
+            met.add(library)
+            if isinstance(library, Library | LoadedLibrary):
+                self.calls_core |= library.calls_core or library.is_core
+                if library.is_core and not with_core:
+                    return
+            if isinstance(library, Library) and library.is_inner:
+                if not whole and not library.is_inlined:
+                    return
+                for each in library.called:
+                    visit(each)
+            found.append(library)
+
+        for library in self.called:
+            visit(library)
+        return found
+
+
+class LoadedLibrary(JITCodeLibrary):
+    """Machine code from the cache; its intermediate code is parsed when something links it."""
+
+    is_core = False
+    calls_core = False
+    _bitcode: bytes | None = None
+
+    @classmethod
+    def loaded(cls, codegen: Any, data: Any, symbols: Iterable[str]) -> Self:
+        """Return the library that `serialize_using_object_code` gave.
+
+        Args:
+            codegen: Numba's.
+            data: what it gave.
+            symbols: that somebody looks up.
+        """
+        name, _, (machine_code, bitcode) = data
+        library = cls(codegen, name)
+        library.enable_object_caching()
+        library._set_compiled_object(machine_code)
+        library._finalize_final_module()
+        library._bitcode = bitcode
+        codegen._engine._defined_symbols.update(symbols)  # noqa: SLF001 - it knows no others
+        return library
+
+    def _get_module_for_linking(self) -> Any:
+        if self._bitcode is not None:
+            self._shared_module, self._bitcode = llvm.parse_bitcode(self._bitcode), None
+        return super()._get_module_for_linking()
+
+
+def shared_module_of(library: JITCodeLibrary) -> Any:
+    """Return the intermediate code of a library for linking, without what it calls."""
+    if isinstance(library, Library):
+        return super(Library, library)._get_module_for_linking()
+    return library._get_module_for_linking()  # noqa: SLF001 - as Numba's libraries do

@@ -1,0 +1,193 @@
+"""The form where a game is chosen."""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+from nicegui import events, ui
+
+from wfb_gym.files import NOT_UTF8
+from wfb_gym.render.html import render_macro
+from wfb_gym.scenario import bundled_scenarios, hidden_scenarios, load_scenario
+from wfb_gym.scenario.limits import MAX_BYTES
+from wfb_gym.seats import SEATS
+from wfb_gym.web.elements import FLAT, rewrite, waiting, write
+from wfb_gym.web.session import MOST_WIZARDS, OPPONENTS, Lists, Setup
+
+_BUNDLED, _OWN, _LISTS = "Bundled", "Own file", "Lists"
+_LONG_START = (
+    "The first game on a machine compiles the rules, for half a minute or more; "
+    "an optimal opponent solves the scenario before it plays."
+)
+
+
+class Form:
+    """Where a game is chosen."""
+
+    def __init__(self, start: Callable[[Setup], Any]) -> None:
+        self._start = start
+        self._wizards: list[tuple[ui.select, ui.input]] = []
+        with ui.element("div").classes("form"):
+            write("The magic phase, at your table", "h1")
+            with ui.element("section").classes("card"):
+                write("What is played", "h2")
+                self._kind = ui.toggle(
+                    [_BUNDLED, _OWN, _LISTS], value=_BUNDLED, on_change=self._forget_error
+                ).props("no-caps unelevated dense padding='4px 14px'")
+                self._bundled()
+                self._own()
+                self._lists()
+            with ui.element("section").classes("card"):
+                write("Who plays", "h2")
+                with ui.element("div").classes("three two"):
+                    self._seat = ui.select(
+                        list(SEATS), value=SEATS[0], label="Your seat", on_change=self._forget_error
+                    )
+                    self._opponent = ui.select(
+                        list(OPPONENTS), value="veteran", label="Opponent", with_input=True,
+                        new_value_mode="add-unique", on_change=self._forget_error,
+                    )  # fmt: skip
+                    self._seed = ui.input(
+                        label="Seed of the dice", placeholder="any", on_change=self._forget_error
+                    )
+                with ui.element("div").classes("tools"):
+                    self._play = ui.button("Play", on_click=self._submit)
+                    self._play.props("no-caps unelevated padding='6px 28px'")
+                    self._busy = ui.html(waiting("Setting up the table"), sanitize=False)
+                    self._busy.visible = False
+                self._long = write("", "p", "how")
+                self._error = ui.html("", sanitize=False)
+
+    def _bundled(self) -> None:
+        with ui.element("div").bind_visibility_from(self._kind, "value", value=_BUNDLED):
+            self._name = ui.select(
+                [*bundled_scenarios(), *hidden_scenarios()], value="archmage-duel",
+                label="Scenario", with_input=True, on_change=self._describe,
+            )  # fmt: skip
+            self._about = write(classes="about")
+            self._describe()
+
+    def _describe(self) -> None:
+        name = self._name.value
+        about = load_scenario(name).description if name else None
+        rewrite(self._about, about or "")
+
+    def _own(self) -> None:
+        with ui.element("div").bind_visibility_from(self._kind, "value", value=_OWN):
+            self._text = ui.textarea(
+                label="A scenario file, pasted or uploaded",
+                placeholder='name = "my-duel"',
+                on_change=self._forget_error,
+            ).props("rows=10 outlined")
+            self._upload = ui.upload(
+                label="or a file (.toml)", max_file_size=MAX_BYTES, max_files=1, auto_upload=True,
+                on_upload=self._uploaded,
+                on_rejected=lambda: self._refuse(f"file: expected at most {MAX_BYTES:,} bytes"),
+            ).props("accept=.toml flat bordered").style("width: 100%")  # fmt: skip
+
+    async def _uploaded(self, event: events.UploadEventArguments) -> None:
+        data = await event.file.read()
+        self._upload.reset()  # so that the same file, mended, can be chosen again
+        try:
+            self._text.value = data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            self._refuse(f"file: expected text in UTF-8, found {NOT_UTF8}")
+
+    def _lists(self) -> None:
+        with ui.element("div").bind_visibility_from(self._kind, "value", value=_LISTS):
+            ui.html(
+                "Wizards of the caster's: spells as <b>Fire Ball=20</b> (a spell of a lore, and "
+                "what it is worth) or <b>8=40</b> (takes 8+), with commas between.",
+                sanitize=False,
+            ).classes("about")
+            self._rows = ui.element("div").classes("stack")
+            self._add_wizard("4", "Fire Ball=20, 8=40, 11=60")
+            ui.button("Another wizard", on_click=partial(self._add_wizard, "2")).props(FLAT)
+            with ui.element("div").classes("three"):
+                self._power = ui.input(label="Power dice", placeholder="by level")
+                self._dispel = ui.input(label="Dispel dice", value="4")
+                self._scrolls = ui.input(label="Scrolls", value="1")
+
+    def _add_wizard(self, level: str = "2", spells: str = "") -> None:
+        if len(self._wizards) >= MOST_WIZARDS:
+            return
+        with self._rows, ui.element("div").classes("wizard") as row:
+            fields = (
+                ui.select(["1", "2", "3", "4"], value=level, label="Level"),
+                ui.input(
+                    label="Spells",
+                    value=spells,
+                    placeholder="Fire Ball=20, 8=40",
+                    on_change=self._forget_error,
+                ),
+            )
+
+            def remove() -> None:
+                self._wizards.remove(fields)
+                row.delete()
+
+            ui.button(icon="close", on_click=remove).props("flat dense round aria-label=remove")
+        self._wizards.append(fields)
+
+    def _setup(self) -> Setup:
+        kind = self._kind.value
+        lists = Lists(())
+        if kind == _LISTS:
+            wizards = [
+                [level.value, *(each.strip() for each in spells.value.split(",") if each.strip())]
+                for level, spells in self._wizards
+            ]
+            lists = Lists(
+                wizards,
+                _number("power dice", self._power.value, None),
+                _number("dispel dice", self._dispel.value, 0) or 0,
+                _number("scrolls", self._scrolls.value, 0) or 0,
+            )
+        return Setup(
+            self._name.value if kind == _BUNDLED else None,
+            self._text.value or "" if kind == _OWN else None,
+            lists,
+            SEATS.index(self._seat.value),
+            self._opponent.value or "",
+            _number("seed", self._seed.value, None),
+        )
+
+    async def _submit(self) -> None:
+        try:
+            setup = self._setup()
+        except ValueError as refused:
+            self._refuse(str(refused))
+        else:
+            await self.wait_for(self._start(setup))
+
+    async def wait_for(self, start: Awaitable[str]) -> None:
+        """Say that a game is set up until it takes the form's place, or what is wrong with it."""
+        self._error.set_content("")
+        self._play.disable()
+        self._busy.visible = True
+        with self._long:
+            told = ui.timer(3, lambda: rewrite(self._long, _LONG_START), once=True)
+        error = await start
+        if error:
+            told.cancel()
+            rewrite(self._long, "")
+            self._play.enable()
+            self._busy.visible = False
+            self._refuse(error)
+
+    def _forget_error(self) -> None:
+        """Take away what was said of a setup that is changed now."""
+        self._error.set_content("")
+
+    def _refuse(self, error: str) -> None:
+        self._error.set_content(render_macro("error", error, template="web.html"))
+
+
+def _number(name: str, text: str | None, default: int | None) -> int | None:
+    """Read a whole number from 0 on; an empty field is the default."""
+    written = (text or "").strip()
+    if not written:
+        return default
+    if not (written.isdecimal() and len(written) <= len(str(2**31))):
+        raise ValueError(f"{name}: expected a whole number from 0 on, found {written[:40]!r}")
+    return int(written)

@@ -1,0 +1,328 @@
+"""The game in a browser: positions, choices, odds and advice; at the end its review.
+
+Layout and events only: `session` and `wfb_gym.render` describe and draw. Long work runs in a
+thread, and the page says what it waits for.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from nicegui import events, run, ui
+
+from wfb_gym.render.html import army_blocks, render_macro, score_html, static_text, step_html
+from wfb_gym.render.review_page import review_html, review_page
+from wfb_gym.transcripts.transcript import text_of
+from wfb_gym.view.decisions import ActionView
+from wfb_gym.web.elements import FLAT, OUTLINED, rewrite, waiting, write
+from wfb_gym.web.session import Advice, Session
+
+GAME = "game"
+"""Key of a tab's `KeptGame`."""
+_NO_REVIEW = "A battle with hidden items is reviewed once it is over, as all is told then."
+
+
+class KeptGame(NamedTuple):
+    """A game that its tab comes back to; a tab that is duplicated shares it."""
+
+    session: Session
+    lock: asyncio.Lock  # of what runs in a thread
+
+
+class Table:
+    """The table: positions, choices, odds and advice, what happened; at the end the review."""
+
+    def __init__(self, tab: dict[str, Any], leave: Callable[[], Any]) -> None:
+        self._tab, self._go = tab, leave
+        self._kept: KeptGame = tab[GAME]
+        session: Session = self._kept.session
+        self._session = session
+        self._shown_spell: int | None = None
+        self._shown_events = 0
+        self._advises = self._has_odds = False
+        self._making: object | None = None  # of the review that is being made
+        seat = session.game.seat
+        with ui.element("div").classes("top"):
+            write(session.scenario.name, "h1")
+            self._review_button = ui.button("Review", on_click=self._review).props(FLAT)
+            ui.button("New game", on_click=self._leave).props(FLAT)
+        self._report = ui.element("div")
+        self._table = ui.element("div").classes("columns")
+        with self._table:
+            with ui.element("div").classes("stack"):
+                with ui.element("section").classes("card map") as self._map_card:
+                    self._ranges = ui.element("div").classes("ranges")
+                    self._map = ui.html("", sanitize=False)
+                    self._map.on(
+                        "click", self._pick, js_handler="(event) => emitTarget(event, emit)"
+                    )
+                self._map_card.visible = session.scenario.battlefield is not None
+                with ui.element("div").classes("armies"):
+                    self._armies = [
+                        ui.html("", sanitize=False, tag="section").classes(f"army a{army}")
+                        for army in (seat, 1 - seat)
+                    ]
+            with ui.element("div").classes("stack side"):
+                with ui.element("section").classes(f"card now-card a{seat}"):
+                    self._score = ui.html("", sanitize=False)
+                    self._step = ui.html("", sanitize=False).style("margin-top: 8px")
+                    self._question = write("", "p", "question")
+                    self._choices = ui.element("div").classes("choices")
+                    self._wait = ui.html("", sanitize=False)
+                    with ui.element("div").classes("tools"):
+                        self._advice_button = ui.button("Advice", on_click=self._toggle_advice)
+                        self._odds_button = ui.button("Odds", on_click=self._toggle_odds)
+                        self._undo_button = ui.button("Undo", on_click=partial(self._undo, -1))
+                        for each in (self._advice_button, self._odds_button, self._undo_button):
+                            each.props(OUTLINED)
+                with ui.element("section").classes("card odds-card") as self._odds_card:
+                    write("Odds", "h2")
+                    self._odds = ui.html("", sanitize=False)
+                    self._no_odds = write("No dice are thrown by this choice.", "p", "how")
+                with ui.element("section").classes("card log-card"):
+                    write("What happened", "h2")
+                    self._log = ui.html("", sanitize=False).classes("log")
+                    self._log.on(
+                        "click",
+                        lambda event: self._undo(event.args),
+                        js_handler="(event) => emitDecision(event, emit)",
+                    )
+        self._seat_words = write("", "p", "how")
+
+    async def _leave(self) -> None:
+        """Go back to the form; of a battle that is under way after a question."""
+        if not self._session.is_over and self._session.game.decisions:
+            with ui.dialog() as question, ui.card():
+                ui.label("This battle is not over. Leave it for a new game?")
+                with ui.row():
+                    ui.button("Leave it", on_click=lambda: question.submit(True)).props(OUTLINED)
+                    ui.button("Play on", on_click=lambda: question.submit(False)).props(OUTLINED)
+            if not await question:
+                return
+        self._go()
+
+    async def show(self) -> None:
+        """Show the position, once the opponent, whom the tab may have left thinking, has played."""
+        await self._thinking(f"{self._session.game.opponent} thinks", lambda: None)
+        await self._refresh()
+
+    async def _refresh(self) -> None:
+        session = self._session
+        self._tab[GAME] = self._kept  # so that its age counts from now
+        async with self._kept.lock:  # a duplicate of the tab may play
+            self._show_position()
+        self._map.set_content(await self._thinking("", session.map_html, self._spell()))
+        self._table.visible = not session.is_over  # the review shows it too
+        if session.is_over:
+            await self._review()
+        elif self._advises:
+            await self._show_advice()
+
+    def _show_position(self) -> None:
+        session = self._session
+        self._shown_events = len(session.game.events)
+        seat = session.game.seat
+        view = session.game.narrated.view(seat)
+        self._score.set_content(score_html(view))
+        self._step.set_content(step_html(view))
+        rewrite(self._question, session.question)
+        for army, card in zip((seat, 1 - seat), self._armies, strict=True):
+            card.set_content("".join(army_blocks(view, army)))
+        self._show_choices(session.game.choices(), None)
+        self._log.set_content(session.log_html())
+        self._undo_button.set_enabled(session.can_undo)
+        self._review_button.set_text("Transcript" if self._keeps_secrets else "Review")
+        rewrite(self._seat_words, session.seat_words)
+        self._show_odds()
+        self._show_ranges()
+
+    # --- choices ---------------------------------------------------------------------------
+
+    def _show_choices(self, choices: Mapping[int, ActionView], advice: Advice | None) -> None:
+        self._choices.clear()
+        self._choices.classes(remove="waiting")
+        seat = self._session.game.seat
+        marks = {} if advice is None else advice.marks
+        with self._choices:
+            for code, choice in choices.items():
+                best = advice is not None and advice.best == code
+                button = ui.element("button").classes("choice best" if best else "choice")
+                button.props(f'data-choice={code} type="button"')
+                button.on("click", partial(self._act, code))
+                with button:
+                    values = choice, seat, marks.get(code), best
+                    shown = render_macro("choice", *values, template="web.html")
+                    ui.html(shown, sanitize=False).style("display: contents")
+            if advice is not None:
+                write(advice.words, "p", "how advice")
+
+    async def _act(self, code: int) -> None:
+        session = self._session
+        turn = self._shown_events
+
+        def act() -> None:
+            if len(session.game.events) == turn:  # else it was clicked twice, or in another tab
+                session.act(code)
+
+        self._choices.classes(add="waiting")
+        await self._thinking(f"{session.game.opponent} thinks", act)
+        if len(session.game.events) != self._shown_events:
+            self._shown_spell = None
+            self._close_review()  # it is of the battle before
+            await self._refresh()
+
+    async def _pick(self, event: events.GenericEventArguments) -> None:
+        """Take a click on the battlefield for a target, where one is chosen."""
+        code, point = (None if each is None else int(each) for each in event.args)
+        target = self._session.target_at(code, point)
+        if target is not None:
+            await self._act(target)
+
+    async def _undo(self, decision: int) -> None:
+        await self._thinking("", self._session.undo, int(decision))
+        self._shown_spell = None
+        self._close_review()
+        await self._refresh()
+
+    # --- odds and advice -------------------------------------------------------------------
+
+    async def _toggle_advice(self) -> None:
+        self._advises = not self._advises
+        if self._session.is_over:
+            return
+        if self._advises:
+            await self._show_advice()
+        else:
+            self._show_choices(self._session.game.choices(), None)
+
+    async def _show_advice(self) -> None:
+        session = self._session
+
+        def advise() -> Advice | None:
+            return None if session.is_over else session.advice()
+
+        advice = await self._thinking("Working out what each choice is worth", advise)
+        if advice is not None and self._advises:
+            self._show_choices(self._session.game.choices(), advice)
+
+    def _toggle_odds(self) -> None:
+        self._has_odds = not self._has_odds
+        self._show_odds()
+
+    def _show_odds(self) -> None:
+        table = self._session.odds_html() if self._has_odds else ""
+        self._odds.set_content(table)
+        self._no_odds.visible = not table
+        self._odds_card.visible = self._has_odds
+
+    # --- the battlefield -------------------------------------------------------------------
+
+    def _spell(self) -> tuple[int, int] | None:
+        """Return the spell whose reach is shown: the one at stake, or the one asked for."""
+        at_stake = self._session.spell_at_stake()
+        if at_stake is not None or self._shown_spell is None:
+            return at_stake
+        return self._session.game.seat, self._shown_spell
+
+    def _show_ranges(self) -> None:
+        self._ranges.clear()
+        spells = self._session.aimed_spells()
+        if not spells or self._session.spell_at_stake() is not None:
+            return
+        with self._ranges:
+            write("Reach of")
+            for number, name in spells.items():
+                button = ui.element("button").classes("on" if number == self._shown_spell else "")
+                button.props('type="button"').on("click", partial(self._show_reach, number))
+                with button:
+                    write(name, "span")
+
+    async def _show_reach(self, number: int) -> None:
+        self._shown_spell = None if number == self._shown_spell else number
+        self._show_ranges()
+        self._map.set_content(await self._thinking("", self._session.map_html, self._spell()))
+
+    # --- what happened ---------------------------------------------------------------------
+
+    def _close_review(self) -> None:
+        """Take the review away; one that is still being made will not be shown."""
+        self._making = None
+        self._report.clear()
+
+    async def _review(self) -> None:
+        """Show the review below the head of the page, unless it is being made already."""
+        if not self._session.game.events or self._making is not None:
+            return
+        if self._keeps_secrets:
+            self._show_transcript()
+            return
+        making = self._making = object()
+        done: list[int] = [0, 1]
+
+        def note(number: int, of: int) -> None:
+            done[:] = number, of
+
+        self._report.clear()
+        with self._report:
+            told = ui.html(waiting("Reviewing the battle"), sanitize=False)
+            timer = ui.timer(
+                0.5,
+                lambda: told.set_content(
+                    waiting(f"Reviewing the battle, {done[0]} of {done[1]} steps")
+                ),
+            )
+        try:
+            review = await self._thinking("", self._session.review, note)
+            page = shown = ""
+            if review is not None:
+                page = await self._thinking("", review_page, review)
+                shown = await self._thinking("", review_html, review)
+        finally:
+            timer.cancel()
+            is_wanted = self._making is making  # else the battle has gone on
+            if is_wanted:
+                self._close_review()
+        if not is_wanted or review is None:
+            return
+        with self._report:
+            with ui.element("div").classes("tools"):
+                self._offer("Download the transcript", text_of(review.transcript), "jsonl")
+                self._offer("Download this review", page, "html")
+                if self._session.is_over and self._session.can_undo:
+                    ui.button(
+                        "Take back the last decision", on_click=partial(self._undo, -1)
+                    ).props(OUTLINED)
+                elif not self._session.is_over:
+                    ui.button("Close the review", on_click=self._close_review).props(OUTLINED)
+            ui.html(shown, sanitize=False)
+        ui.run_javascript(static_text("review.js"))
+
+    @property
+    def _keeps_secrets(self) -> bool:
+        """Whether a review would tell what is still hidden."""
+        return self._session.scenario.has_secrets and not self._session.is_over
+
+    def _show_transcript(self) -> None:
+        """Offer the public transcript where there is no review yet."""
+        self._report.clear()
+        with self._report:
+            write(_NO_REVIEW, "p", "how")
+            with ui.element("div").classes("tools").style("margin-bottom: 14px"):
+                transcript = text_of(self._session.transcript())
+                self._offer("Download the public transcript", transcript, "jsonl")
+                ui.button("Close", on_click=self._close_review).props(OUTLINED)
+
+    def _offer(self, words: str, content: str, ending: str) -> None:
+        """Show a button that downloads something."""
+        file = f"{self._session.scenario.name}.{ending}"
+        ui.button(words, on_click=partial(ui.download.content, content, file)).props(OUTLINED)
+
+    async def _thinking(self, words: str, work: Callable[..., Any], *arguments: Any) -> Any:
+        """Run something in a thread, one after the other, and say what goes on."""
+        async with self._kept.lock:
+            self._wait.set_content(waiting(words))
+            try:
+                return await run.io_bound(work, *arguments)
+            finally:
+                self._wait.set_content("")
