@@ -86,7 +86,7 @@ train-fast: $(STAMP) ## train both seats in half a minute: agents/train_fast.py
 tournament: $(STAMP) ## everybody against everybody: experiments/tournament.py
 	$(BIN)/python -m experiments.tournament $(ARGS)
 
-report: $(STAMP) ## tables and figures of README and docs: tools/report.py
+report: $(STAMP) ## tables and figures of README and docs: tools/reports.py
 	$(BIN)/python -m tools.report $(ARGS)
 
 test: lint ## lint, then the tests but for the slow ones, on all cores

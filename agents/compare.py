@@ -20,7 +20,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +30,9 @@ from agents.common import by_scenario
 from agents.figures import draw_comparison
 from experiments import common
 from experiments.experiment import Experiment, ExperimentError
+from experiments.tables import ResultTable, texts
 from wfb_gym import solver
+from wfb_gym.cli.parser import option
 from wfb_gym.seats import SEATS
 
 CURVES = "curves.png"
@@ -84,7 +86,7 @@ class Settings:
         out: folder of the results.
     """
 
-    learner: tuple[str, ...] = field(default=USUAL, metadata={"choices": tuple(LEARNERS)})
+    learner: tuple[str, ...] = option(USUAL, choices=tuple(LEARNERS))
     scenario: str = "archmage-duel"
     steps: int = 0
     seed: int = 0
@@ -199,9 +201,6 @@ def compare_rows(trainings: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     return rows
 
 
-TEXT_COLUMNS = (0, 1)
-
-
 def check(settings: Settings, _: Collection[str]) -> Settings:
     """Raise a ValueError or an OSError for a scenario without exact scores."""
     try:
@@ -211,7 +210,9 @@ def check(settings: Settings, _: Collection[str]) -> Settings:
     return settings
 
 
-TITLE = "exact scores: median of the runs"
+SCORES = ResultTable(
+    "exact scores: median of the runs", lambda results: compare_rows(results["trainings"]), (0, 1)
+)
 EXPERIMENT = Experiment(
     module="agents.compare",
     description=__doc__,
@@ -233,9 +234,7 @@ EXPERIMENT = Experiment(
     run_part=lambda settings, training: train(training, settings),
     name_of=lambda line: str(Training(line["learner"], line["seat"], line["seed"])),
     results=lambda run: run.document(trainings=run.lines),
-    tables=lambda results: [
-        common.text_table(compare_rows(results["trainings"]), TITLE, TEXT_COLUMNS)
-    ],
+    tables=texts(SCORES),
     figures=lambda results, out: draw_comparison(results, out / CURVES),
 )
 main = EXPERIMENT.main

@@ -31,13 +31,12 @@ from agents.figures import draw_offline
 from experiments import common
 from experiments.experiment import Experiment, Line
 from experiments.statistics import bootstrap, mean
+from experiments.tables import ResultTable, texts
 from experiments.workers import Workers
 from wfb_gym import solver
 
 CLONING, Q_LEARNING = "cloning", "Q-learning"
 LEARNERS = (CLONING, Q_LEARNING)
-TABLES = (("score", 1, "exact scores"), ("regret", 2, "points given away at a decision"))
-"""Keys of a part, their decimals, and the titles of their tables."""
 
 
 @dataclass(frozen=True)
@@ -164,6 +163,10 @@ def check(settings: Settings, _: Collection[str]) -> Settings:
     return settings
 
 
+SCORES = ResultTable("exact scores", lambda results: rows_of(results["parts"], "score", 1))
+REGRETS = ResultTable(
+    "points given away at a decision", lambda results: rows_of(results["parts"], "regret", 2)
+)
 EXPERIMENT = Experiment(
     module="agents.compare_offline",
     description=__doc__,
@@ -180,10 +183,7 @@ EXPERIMENT = Experiment(
         "interrupted": run.interrupted,
         "versions": {**common.versions(), "minari": version("minari")},
     },
-    tables=lambda results: [
-        common.text_table(rows_of(results["parts"], what, digits), title, (0,))
-        for what, digits, title in TABLES
-    ],
+    tables=texts(SCORES, REGRETS),
     figures=lambda results, out: draw_offline(results, out / "scores.png"),
 )
 main = EXPERIMENT.main

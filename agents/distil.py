@@ -21,37 +21,26 @@ checkpoint of the network; what is learned is the same as without interruption.
 
 import hashlib
 import json
-import math
-import os
 import sys
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from torch import Tensor, nn
 
 from agents.checkpoints import NAME as CHECKPOINT
 from agents.checkpoints import (
     CheckpointError,
-    check_alike,
-    check_generator,
-    check_number,
-    check_optimiser,
     delete_checkpoint,
     has_checkpoint,
     load_checkpoint,
-    optimiser_state,
-    restore_optimiser,
-    save_checkpoint,
 )
 from agents.common import DeferredInterrupt, report
 from agents.distillation.grading import Grade, grade_scenarios
+from agents.distillation.student import LIMITS, Settings, Student, load_start
 from agents.distillation.targets import TargetError, TargetSet, TargetSource, make_targets
 from agents.figures import draw_grades
 from agents.run_folder import (
@@ -65,14 +54,12 @@ from agents.run_folder import (
     write_or_warn,
 )
 from experiments import common
-from experiments.workers import RAY, Workers, open_workers
-from wfb_gym.encoding.limits import SWITCHES, ArmyLimits, Limits
+from experiments.progress import progress
+from experiments.workers import Workers, open_workers
 from wfb_gym.files import refuse_damage, write_text_whole
 from wfb_gym.generating import KINDS, KINDS_OF_AXES
 from wfb_gym.players.learned import EITHER, NetworkAgent
-from wfb_gym.players.network import ILLEGAL_LOGIT, PolicyNetwork, load_network, save_network
-from wfb_gym.scenario.errors import printable, shortened
-from wfb_gym.scenario.sizes import DICE
+from wfb_gym.players.network import PolicyNetwork, save_network
 from wfb_gym.seats import SEATS
 
 MODULE = "agents.distil"
@@ -85,286 +72,10 @@ FREE = ("out", "targets", "workers", "ray", "threads", "checkpoint_seconds")
 """Settings that do not change the results."""
 NOT_LEARNED = (*FREE, "device", "test_bytes", "graded")
 """Settings that do not decide what is learned, but for the rounding."""
-_ARMY = ArmyLimits(wizards=5, spells=9, items=4, units=10, comet_points=0)
-LIMITS = Limits(_ARMY, _ARMY, dice=DICE, contacts=10, **dict.fromkeys(SWITCHES, True))
-"""What the network can see: all kinds of generated scenarios, and most bundled ones."""
-_SMALL_ERROR = 0.05
-"""Of a value, in the unit of points: smaller ones count less than in proportion."""
-_CENTRED = 1e-4
-"""Weight that holds logits near 0, which softmax ignores: far from it bfloat16 rounds them off."""
-_PRECISIONS = ("float32", "tf32", "bfloat16")
 _STORED = "float16"
 """Numbers in which weights are stored: rounded, they make no difference to the play."""
-_BEFORE_RECORDING = 20
-"""Gradient steps on a GPU before one is recorded: what the first ones make is there then."""
-_SHOWN_AT_ONCE = 1 << 14
-"""Decisions that are looked up at once."""
 _FROM_ZERO = ("seed", "first", "visited")
 """Settings that may be 0; other numbers are above it."""
-REPORTED = 200
-"""Gradient steps between two points of the curve."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Settings of a run.
-
-    Attributes:
-        scenarios: how many of the train split are learned from; two thirds have targets.
-        steps: gradient steps.
-        first: number of the first scenario that is learned from.
-        start_from: file of a network that goes on learning, whatever `width`; none: a new one.
-        out: folder of the results.
-        targets: folder of the targets, which runs of the same kinds share.
-        kind: what is learned from, and graded.
-        seed: seed of the network and of the batches.
-        width: width of the hidden layers.
-        batch_size: decisions of a gradient step.
-        learning_rate: learning rate at the beginning; it falls to 0 as a cosine.
-        temperature: temperature of the softmax over exact values; 1: what a decision is about.
-        least_stake: what a decision is about at least; 1: the greatest stake in its scenario.
-        regret: weight of the expected regret, in temperatures, beside the cross-entropy.
-        value_weight: weight of the loss of values, beside the policy's.
-        max_grad_norm: most that the norm of a gradient may be.
-        decisions: most that are kept of a seat in a scenario, spread over all its positions.
-        visited: most that are kept besides, as often as nearly optimal play visits them.
-        train_bytes: memory that a scenario to learn from may take.
-        test_bytes: memory that a scenario of the grading may take.
-        graded: scenarios of the test split, with a score.
-        workers: scenarios solved side by side on this machine.
-        threads: threads of torch.
-        precision: numbers in which matrices are multiplied: bfloat16 is nearly twice as fast where
-            a processor has instructions for it; tf32 is faster on a GPU.
-        device: where the network learns; cuda holds all decisions, 5 kB each, in its memory.
-        checkpoint_seconds: seconds between two checkpoints.
-    """
-
-    scenarios: int = 9000
-    steps: int = 18000
-    first: int = 0
-    start_from: str = ""
-    out: Path = Path("runs/distil")
-    targets: Path = Path("runs/targets")
-    kind: tuple[str, ...] = field(
-        default=tuple(KINDS), metadata={"choices": tuple(KINDS | KINDS_OF_AXES), "metavar": "KIND"}
-    )
-    seed: int = 0
-    width: int = 96
-    batch_size: int = 512
-    learning_rate: float = 1e-3
-    temperature: float = 0.05
-    least_stake: float = 0.1
-    regret: float = 0.3
-    value_weight: float = 1.5
-    max_grad_norm: float = field(default=1.0, metadata={"aliases": ("--max-norm",)})
-    decisions: int = 512
-    visited: int = 0
-    train_bytes: int = 6 << 20
-    test_bytes: int = 16 << 20
-    graded: int = 200
-    workers: int = 2
-    ray: str = field(default="", metadata=RAY)
-    threads: int = 1
-    precision: str = field(default="float32", metadata={"choices": _PRECISIONS})
-    device: str = field(default="cpu", metadata={"choices": ("cpu", "cuda")})
-    checkpoint_seconds: float = 60.0
-
-
-class Student:
-    """The network and its training, with the mean regret of its likeliest actions by steps."""
-
-    def __init__(self, settings: Settings, targets: TargetSet) -> None:
-        torch.manual_seed(settings.seed)
-        self.settings, self.targets = settings, targets
-        self.before: dict[str, Any] = {}  # what is told of the network that goes on learning
-        if settings.start_from:
-            network, self.before = _load_start(settings)
-        else:
-            network = PolicyNetwork(targets.views[0].limits, "entities", settings.width)
-        self.network = network.to(settings.device)
-        on_gpu = settings.device != "cpu"
-        if settings.precision == "tf32":
-            torch.set_float32_matmul_precision("high")
-        self.rate: float | Tensor = settings.learning_rate
-        if on_gpu:  # where a step that is played back reads it
-            self.rate = torch.tensor(self.rate, device=settings.device)
-        self.optimiser = torch.optim.Adam(
-            self.network.parameters(), self.rate, eps=1e-5, capturable=on_gpu
-        )
-        self.stored = StoredDecisions(targets, settings.device) if on_gpu else None
-        self.seconds, self.steps = 0.0, 0
-        self.curve: list[dict[str, float]] = []
-        self.recent: list[Tensor] = []  # regrets since the curve's last point
-
-    @property
-    def learned_from(self) -> int:
-        """Decisions of all gradient steps."""
-        return self.steps * self.settings.batch_size
-
-    def update(self) -> None:
-        """Take a gradient step; regrets are in parts of what a decision is about."""
-        began = time.perf_counter()
-        settings = self.settings
-        done = self.steps / settings.steps
-        rate = 0.5 * settings.learning_rate * (1.0 + math.cos(math.pi * done))
-        self._set_rate(max(rate, 1e-5))
-        decisions = self.targets.draw(settings.batch_size)
-        if self.stored is None:
-            regret = self.learn_from(*map(torch.from_numpy, self.targets.show(decisions)))
-        else:
-            regret = self.stored.learn_from(decisions, self)
-        self.recent.append(regret)
-        self.steps += 1
-        if len(self.recent) == REPORTED or self.steps == settings.steps:
-            mean = float(torch.stack(self.recent).double().mean())
-            self.curve.append({"steps": self.steps, "regret": mean})
-            self.recent = []
-        self.seconds += time.perf_counter() - began
-
-    def _set_rate(self, rate: float) -> None:
-        if isinstance(self.rate, Tensor):
-            self.rate.fill_(rate)
-        else:
-            self.rate = rate
-        self.optimiser.param_groups[0]["lr"] = self.rate
-
-    def learn_from(
-        self, observations: Tensor, masks: Tensor, points: Tensor, stakes: Tensor, most: Tensor
-    ) -> Tensor:
-        """Take a gradient step from a `Batch`; returns the mean regret, a scalar."""
-        settings = self.settings
-        fast = settings.precision == "bfloat16"
-        with torch.autocast(settings.device, torch.bfloat16, enabled=fast):
-            logits, values = self.network.body(self.network.encode(observations))
-        logits = logits.float().masked_fill(~masks, ILLEGAL_LOGIT)
-        total = logits.logsumexp(1, keepdim=True)
-        log_probs = logits - total
-        best = points.amax(1, keepdim=True)
-        about = torch.maximum(stakes, settings.least_stake * most)[:, None]
-        regrets = ((best - points) / about).masked_fill(~masks, 0.0)
-        wanted = torch.softmax((points - best) / about / settings.temperature, 1)
-        cross_entropy = -(wanted * log_probs).sum(1)
-        regret = (log_probs.exp() * regrets).sum(1) / settings.temperature
-        matters = (stakes > 0).float()
-        policy_loss = ((cross_entropy + settings.regret * regret) * matters).mean()
-        unit = self.network.worth_at_hand(observations)
-        values = values * self.network.greatest_worth(observations) / unit
-        wanted_value = best[:, 0] / (100.0 * unit)
-        value_loss = nn.functional.smooth_l1_loss(values, wanted_value, beta=_SMALL_ERROR)
-        loss = policy_loss + settings.value_weight * value_loss + _CENTRED * total.square().mean()
-        self.optimiser.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(self.network.parameters(), settings.max_grad_norm)
-        self.optimiser.step()
-        likeliest = log_probs.detach().argmax(1, keepdim=True)
-        return regrets.gather(1, likeliest).mean()
-
-    def save(self) -> None:
-        """Write a checkpoint into the run's folder."""
-        state = {
-            "settings": common.settings_as_json(self.settings),
-            "network": self.network.state_dict(),
-            "optimiser": {"state": optimiser_state(self.optimiser)},
-            "rng": self.targets.rng.bit_generator.state,
-            "counts": (self.seconds, self.steps),
-            "curve": self.curve,
-            "recent": [float(regret) for regret in self.recent],
-        }
-        save_checkpoint(self.settings.out, state)
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        """Go on from what `save` wrote.
-
-        Raises:
-            CheckpointError: it does not hold what `save` writes; nothing has changed.
-        """
-        with refuse_damage(
-            self.settings.out / CHECKPOINT, "the state of this run", CheckpointError
-        ):
-            self._check_state(state)
-        self.network.load_state_dict(state["network"])
-        restore_optimiser(self.optimiser, state["optimiser"]["state"])
-        self.targets.rng.bit_generator.state = state["rng"]
-        self.seconds, self.steps = state["counts"]
-        self.curve = state["curve"]
-        self.recent = list(torch.tensor(state["recent"], device=self.settings.device))
-
-    def _check_state(self, state: dict[str, Any]) -> None:
-        """Raise an error, most often a ValueError, unless the run can go on from a state."""
-        check_alike("network", state["network"], self.network.state_dict())
-        moments, parameters = state["optimiser"]["state"], list(self.network.parameters())
-        check_optimiser("optimiser.state", moments, parameters)
-        check_generator("rng", state["rng"], self.targets.rng)
-        check_alike("counts", state["counts"], (0.0, 0))
-        check_alike("curve", state["curve"], [{"steps": 0, "regret": 0.0}] * len(state["curve"]))
-        check_alike("recent", state["recent"], [0.0] * len(state["recent"]))
-        for k, number in enumerate((*state["counts"], *state["recent"])):
-            check_number(f"counts and recent [{k}]", number)
-
-
-def _load_start(settings: Settings) -> tuple[PolicyNetwork, dict[str, Any]]:
-    """The network that goes on learning, and what its file tells of it.
-
-    Raises:
-        FileNotFoundError: there is none.
-        ValueError: it is damaged, or sees other things than these targets show.
-    """
-    network, about = load_network(settings.start_from)
-    if network.shape != "entities" or network.limits != LIMITS:
-        raise ValueError(
-            f"{settings.start_from}: expected a network that agents.distil saved, found one that "
-            f"plays {shortened(printable(str(about.get('scenario'))), 60)}"
-        )
-    return network, about
-
-
-class StoredDecisions:
-    """All decisions as their seats see them, in the memory of a GPU.
-
-    There a gradient step is some thousand small operations, whose starts take longer than they do
-    themselves. So one step is recorded, and played back with other decisions.
-    """
-
-    def __init__(self, targets: TargetSet, device: str) -> None:
-        count = targets.decisions
-        like = map(torch.from_numpy, targets.show(np.zeros(1, np.int64)))
-        self.batch = [
-            torch.empty((count, *one.shape[1:]), dtype=one.dtype, device=device) for one in like
-        ]
-
-        def store(first: int) -> None:
-            numbers = np.arange(first, min(first + _SHOWN_AT_ONCE, count))
-            for stored, shown in zip(self.batch, targets.show(numbers), strict=True):
-                stored[first : first + len(numbers)] = torch.from_numpy(shown)
-
-        with ThreadPoolExecutor(os.cpu_count()) as threads:
-            list(threads.map(store, range(0, count, _SHOWN_AT_ONCE)))
-        self.decisions = torch.zeros(0, dtype=torch.long, device=device)
-        self.regret = torch.zeros((), device=device)
-        self.taken = 0
-
-    def learn_from(self, decisions: NDArray[np.int64], student: Student) -> Tensor:
-        """Take a gradient step; returns the mean regret, a scalar."""
-        if not self.taken:
-            self.decisions = torch.from_numpy(decisions).to(self.decisions.device)
-            self.stream, self.step = torch.cuda.Stream(), torch.cuda.CUDAGraph()
-        self.decisions.copy_(torch.from_numpy(decisions))
-        if self.taken < _BEFORE_RECORDING:
-            self.stream.wait_stream(torch.cuda.current_stream())
-            with torch.cuda.stream(self.stream):
-                self._step(student)
-            torch.cuda.current_stream().wait_stream(self.stream)
-        else:
-            if self.taken == _BEFORE_RECORDING:
-                student.optimiser.zero_grad()
-                with torch.cuda.graph(self.step, stream=self.stream):  # takes no step
-                    self._step(student)
-            self.step.replay()
-        self.taken += 1
-        return self.regret.clone()
-
-    def _step(self, student: Student) -> None:
-        self.regret = student.learn_from(*(each[self.decisions] for each in self.batch))
 
 
 def check_targets(settings: Settings) -> None:
@@ -395,7 +106,7 @@ def make_train_targets(settings: Settings, source: TargetSource, workers: Worker
     """Make the targets that are missing; returns the scenarios that have any."""
     useful = []
     count, first = settings.scenarios, settings.first
-    with common.progress() as bar:
+    with progress() as bar:
         task = bar.add_task("solving", total=count, note="")
         numbers = range(first, first + count)
         made = make_targets(source, numbers, workers)
@@ -413,7 +124,7 @@ def train(student: Student) -> None:
     """
     settings = student.settings
     saved = time.monotonic()
-    with common.progress() as bar, DeferredInterrupt() as interrupt:
+    with progress() as bar, DeferredInterrupt() as interrupt:
         task = bar.add_task("learning", total=settings.steps, note="")
         while student.steps < settings.steps and not interrupt.requested:
             student.update()
@@ -434,7 +145,7 @@ def grade_test_split(
     """Grades in scenarios of the test split."""
     grades: list[Grade] = []
     test = replace(source, split="test", max_bytes=settings.test_bytes)
-    with common.progress() as bar:
+    with progress() as bar:
         task = bar.add_task("grading", total=settings.graded, note="")
         found = grade_scenarios(test, agent, settings.graded, path, workers)
         for grades, seen in found:
@@ -540,7 +251,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
     if settings.start_from:
         try:
-            _load_start(settings)
+            load_start(settings)
         except (OSError, ValueError) as error:
             parser.error(f"--start-from: {error}")
     if settings.device == "cuda" and not torch.cuda.is_available():

@@ -26,7 +26,7 @@ self-play/seed-0/caster.npz. These play their likeliest action.
 import sys
 import time
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -35,16 +35,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from rich.table import Table
 
-from agents.compare import CURVES, TEXT_COLUMNS, TITLE, compare_rows
+from agents.compare import CURVES, compare_rows
+from agents.compare import SCORES as COMPARED
 from agents.figures import draw_comparison
 from agents.self_play.settings import Settings as Training
 from agents.train_fast import Learner, Trainer
 from experiments import common, experiment
 from experiments.experiment import Experiment, Line, Results
+from experiments.tables import texts
 from wfb_gym import solver
 from wfb_gym._progress import tell
+from wfb_gym.cli.parser import option
 from wfb_gym.players.learned import NetworkAgent
 from wfb_gym.players.network import save_network
 from wfb_gym.players.registry import make_agent
@@ -78,7 +80,7 @@ class Settings:
         out: folder of the results.
     """
 
-    variant: tuple[str, ...] = field(default=tuple(VARIANTS), metadata={"choices": tuple(VARIANTS)})
+    variant: tuple[str, ...] = option(tuple(VARIANTS), choices=tuple(VARIANTS))
     scenario: str = "hidden-duel"
     steps: int = 10_000_000
     seed: int = 0
@@ -231,9 +233,9 @@ def results_of(done: experiment.Run[Settings, Run]) -> Results:
     )
 
 
-def player_rows(results: Results) -> list[list[str]]:
-    """Return the rows of players that do not learn, for the table of `compare_rows`."""
-    rows = []
+def rows_of(results: Results) -> list[list[str]]:
+    """Return the table of `compare_rows`, with the players that do not learn."""
+    rows = compare_rows(results["trainings"])
     for name, scores in results["players"].items():
         for seat, score in scores.items():
             cell = "" if score is None else f"{score:.1f}"
@@ -252,12 +254,7 @@ def check(settings: Settings, _: Collection[str]) -> Settings:
     return settings
 
 
-def table(results: Results) -> Table:
-    """Return the table of learners and of players that do not learn."""
-    rows = [*compare_rows(results["trainings"]), *player_rows(results)]
-    return common.text_table(rows, TITLE, TEXT_COLUMNS)
-
-
+SCORES = replace(COMPARED, rows=rows_of)
 EXPERIMENT = Experiment(
     module="agents.hidden",
     description=__doc__,
@@ -279,7 +276,7 @@ EXPERIMENT = Experiment(
     run_part=run_part,
     name_of=lambda line: str(Run(*line["run"])),
     results=results_of,
-    tables=lambda results: [table(results)],
+    tables=texts(SCORES),
     figures=lambda results, out: draw_comparison(results, out / CURVES),
 )
 main = EXPERIMENT.main

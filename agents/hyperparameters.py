@@ -2,11 +2,12 @@
 
 import tomllib
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from experiments.common import non_negative_number, positive_integer
+from wfb_gym.cli.parser import option
 from wfb_gym.interop.sb3 import PhaseVecEnv
 from wfb_gym.seats import SEATS
 
@@ -51,7 +52,7 @@ class Hyperparameters:
 
 
 def _flag(kind: Callable[[str], Any], meaning: str) -> Any:
-    return field(default=None, metadata={"type": kind, "help": meaning})
+    return option(None, type=kind, help=meaning)
 
 
 @dataclass(frozen=True)
@@ -94,13 +95,13 @@ class Settings(Overrides):
         threads: threads of torch.
     """
 
-    algorithm: str = field(default=ALGORITHMS[0], metadata={"choices": ALGORITHMS})
+    algorithm: str = option(ALGORITHMS[0], choices=ALGORITHMS)
     scenario: tuple[str, ...] = ("archmage-duel",)
-    seat: str = field(default="caster", metadata={"choices": SEATS})
+    seat: str = option("caster", choices=SEATS)
     opponent: tuple[str, ...] = (MIXED,)
-    load: Path | None = field(default=None, metadata={"type": Path, "help": "model to go on from"})
+    load: Path | None = option(None, help="model to go on from")
     seed: int = 0
-    out: Path = field(default=Path("runs"), metadata={"help": "(default: runs/SCENARIO-SEAT)"})
+    out: Path = option(Path("runs"), help="(default: runs/SCENARIO-SEAT)")
     evaluations: int = 12
     battles: int = 2048
     final_battles: int = 16_384

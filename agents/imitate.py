@@ -17,7 +17,7 @@ folder. Ctrl-C keeps what was learned so far. Needs the extra `minari`.
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -32,7 +32,9 @@ from agents.common import DeferredInterrupt, is_generated, load_solutions, repor
 from agents.datasets import Dataset, RecordedDecisions, read_dataset, usual_name
 from agents.run_folder import OVERWRITE, occupy, refuse_other_settings, run_command
 from experiments import common
+from experiments.progress import progress
 from wfb_gym import solver
+from wfb_gym.cli.parser import option
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.players.learned import NetworkAgent
 from wfb_gym.players.network import PolicyNetwork, save_network
@@ -66,12 +68,12 @@ class Settings:
     epochs: int = 60
     batch_size: int = 256
     learning_rate: float = 2e-3
-    shape: str = field(default="flat", metadata={"choices": ("flat", "entities")})
+    shape: str = option("flat", choices=("flat", "entities"))
     width: int = 96
     held_out: float = 0.1
     seed: int = 0
     exact_bytes: int = 1 << 28
-    out: Path = field(default=Path("runs"), metadata={"help": "(default: runs/imitate-DATASET)"})
+    out: Path = option(Path("runs"), help="(default: runs/imitate-DATASET)")
 
 
 SettingsT = TypeVar("SettingsT", bound=Settings)
@@ -187,7 +189,7 @@ def train(
     count = loss_of.count
     steps = max(1, settings.epochs * -(-count // settings.batch_size))
     schedule = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.0, steps)
-    with common.progress() as bar, DeferredInterrupt() as interrupt:
+    with progress() as bar, DeferredInterrupt() as interrupt:
         task = bar.add_task(title, total=settings.epochs, note="")
         for epoch in range(settings.epochs):
             total = 0.0

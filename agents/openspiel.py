@@ -18,7 +18,7 @@ so far. Needs the extra `openspiel`, and NFSP the package dm-tree.
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,8 @@ except ImportError as error:
 from agents.common import DeferredInterrupt, report
 from agents.run_folder import OVERWRITE, occupy, refuse_other_settings, run_command
 from experiments import common
+from experiments.progress import progress
+from wfb_gym.cli.parser import option
 from wfb_gym.encoding.positions import ask_policy
 from wfb_gym.interop.openspiel import PhaseGame, PolicyPlayer, load_battle
 from wfb_gym.opponents.policy_spec import TABLE_ENDING
@@ -74,12 +76,12 @@ class Settings:
         out: folder of the results.
     """
 
-    algorithm: str = field(default=ALGORITHMS[0], metadata={"choices": ALGORITHMS})
+    algorithm: str = option(ALGORITHMS[0], choices=ALGORITHMS)
     scenario: str = "apprentice"
     steps: int = 200_000
     seed: int = 0
     evaluations: int = 10
-    out: Path = field(default=Path("runs"), metadata={"help": "(default: runs/SCENARIO-ALGORITHM)"})
+    out: Path = option(Path("runs"), help="(default: runs/SCENARIO-ALGORITHM)")
 
 
 class Mccfr(ExternalSamplingSolver):
@@ -165,7 +167,7 @@ def run(settings: Settings, exact: ExactGame) -> dict[str, Any]:
     learner = (Mccfr if settings.algorithm == "MCCFR" else Nfsp)(game, settings.seed)
     curve: list[dict[str, Any]] = []
     seconds = 0.0
-    with DeferredInterrupt("after this battle") as interrupt, common.progress() as bar:
+    with DeferredInterrupt("after this battle") as interrupt, progress() as bar:
         task = bar.add_task("training", total=settings.steps, note="")
         while True:
             ended = learner.steps >= settings.steps or interrupt.requested

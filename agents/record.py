@@ -21,7 +21,7 @@ agents/imitate.py reads them. Needs the extra `minari`.
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,9 @@ from agents.common import DeferredInterrupt, report
 from agents.datasets import Episode, check_name, path_of, usual_name, write_dataset
 from agents.exact_values import ExactValues
 from experiments import common
+from experiments.progress import progress
 from wfb_gym import solver
+from wfb_gym.cli.parser import option
 from wfb_gym.players.interface import Agent, Masks
 from wfb_gym.players.registry import check_agent, make_agent
 from wfb_gym.scenario import load_scenario
@@ -66,16 +68,14 @@ class Settings:
 
     agent: tuple[str, ...] = ("optimal",)
     scenario: str = "archmage-duel"
-    seat: str = field(default="caster", metadata={"choices": SEATS})
+    seat: str = option("caster", choices=SEATS)
     opponent: tuple[str, ...] = ("veteran",)
     battles: int = 2000
     epsilon: float = 0.0
     values: bool = False
     seed: int = 0
-    name: str = field(default="", metadata={"help": "(default: wfb_gym/SCENARIO/SEAT-AGENT-v0)"})
-    out: Path | None = field(
-        default=None, metadata={"type": Path, "metavar": "FILE", "help": "write the JSON there too"}
-    )
+    name: str = option("", help="(default: wfb_gym/SCENARIO/SEAT-AGENT-v0)")
+    out: Path | None = option(None, metavar="FILE", help="write the JSON there too")
 
 
 class Recorder:
@@ -240,7 +240,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         recorder = Recorder(settings)
     except (ValueError, OSError, ImportError) as error:
         parser.error(str(error))
-    with common.progress() as bar, common.Interruptible() as run:
+    with progress() as bar, common.Interruptible() as run:
         task = bar.add_task("recording", total=settings.battles, note="")
         for played in recorder.play():
             episodes += played

@@ -22,7 +22,7 @@ import tempfile
 import time
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,7 +33,9 @@ from agents import hyperparameters, train
 from agents.common import by_scenario, load_solutions
 from experiments import common
 from experiments.experiment import Experiment, Line
+from experiments.tables import text_table
 from experiments.workers import RAY, local_path
+from wfb_gym.cli.parser import option
 from wfb_gym.files import describe_error
 
 TABLES = ("fixed", "grid", "random")
@@ -53,18 +55,13 @@ class Settings:
         out: folder of the results.
     """
 
-    file: tuple[str, ...] = field(
-        default=(),
-        metadata={
-            "positional": True,
-            "metavar": "FILE",
-            "help": "what is searched (default: a small search)",
-        },
+    file: tuple[str, ...] = option(
+        (), positional=True, metavar="FILE", help="what is searched (default: a small search)"
     )
     samples: int = 1
     seed: int = 0
     out: Path = Path("runs/search")
-    ray: str = field(default="", metadata=RAY)
+    ray: str = option("", **RAY)
 
 
 EXAMPLE = """
@@ -218,7 +215,7 @@ def ranking_table(ranking: Sequence[Mapping[str, Any]]) -> Table:
         values = (each["settings"][key] for key in keys)
         cells = [f"{one:.4g}" if isinstance(one, float) else str(one) for one in values]
         rows.append([*cells, f"{each['score']:.2f}", f"{each['seconds']:.1f}"])
-    return common.text_table(rows, "exact scores", range(len(rows[0])))
+    return text_table(rows, "exact scores", range(len(rows[0])))
 
 
 @dataclass(frozen=True)

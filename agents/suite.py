@@ -15,7 +15,7 @@ extra `minari`.
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
@@ -27,7 +27,9 @@ from agents.common import DeferredInterrupt, report
 from agents.datasets import DatasetError, Episode, describe_dataset
 from agents.exact_values import ExactValues
 from experiments import common
+from experiments.progress import Report, report_progress
 from wfb_gym import solver
+from wfb_gym.cli.parser import option
 
 MODULE = "agents.suite"
 QUICK = {"scenario": ("apprentice",), "battles": 60}
@@ -61,13 +63,11 @@ class Settings:
         seed: seed of the first battle's dice; no two battles of a scenario share theirs.
     """
 
-    scenario: tuple[str, ...] = field(default=SUITE, metadata={"choices": tuple(TASKS)})
+    scenario: tuple[str, ...] = option(SUITE, choices=tuple(TASKS))
     battles: int = 5000
     opponent: str = "optimal:0.3"
     seed: int = 0
-    out: Path | None = field(
-        default=None, metadata={"type": Path, "metavar": "FILE", "help": "write the JSON there too"}
-    )
+    out: Path | None = option(None, metavar="FILE", help="write the JSON there too")
 
 
 def name_of(scenario: str, kind: str) -> str:
@@ -138,12 +138,12 @@ def record_all(missing: Sequence[record.Settings]) -> None:
     """
     if not missing:
         return
-    with common.report_progress("recording", sum(each.battles for each in missing)) as advance:
+    with report_progress("recording", sum(each.battles for each in missing)) as advance:
         for _, some in groupby(missing, lambda each: each.scenario):
             record_scenario(list(some), advance)
 
 
-def record_scenario(missing: Sequence[record.Settings], advance: common.Report) -> None:
+def record_scenario(missing: Sequence[record.Settings], advance: Report) -> None:
     """Record data sets of one scenario and seat.
 
     Raises:

@@ -52,7 +52,7 @@ from agents.self_play.processes import ProcessGroup, process_group
 from agents.self_play.runs import run_from_command_line
 from agents.self_play.settings import Settings
 from agents.self_play.trainer_state import restore_trainer, save_trainer
-from experiments import common
+from experiments.progress import progress
 from wfb_gym.encoding.layout import layout
 from wfb_gym.envs.self_play import Decisions, SelfPlayBatch
 from wfb_gym.players.learned import NetworkAgent
@@ -355,7 +355,7 @@ def train(
             restore_trainer(trainer, checkpoint)
             group.broadcast(0.0)
         saved = time.monotonic()
-        with common.progress(in_percent=True) as bar:
+        with progress(in_percent=True) as bar:
             task = bar.add_task("training", total=settings.steps, note="")
             while True:
                 stop = trainer.progress >= 1.0 or interrupt.requested

@@ -14,7 +14,8 @@ or lies in dist/.
 import os
 import platform
 import sys
-from collections.abc import Sequence
+from collections import ChainMap
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,10 @@ from experiments.benchmarks import solving, starting, stepping, tables, training
 from experiments.benchmarks.aims import compare
 from experiments.benchmarks.peers import peer_rounds
 from experiments.benchmarks.scaling import measure_scaling
-from experiments.common import print_results, report_progress, versions
-from wfb_gym.cli.parser import option, parse_options
+from experiments.common import versions
+from experiments.experiment import Experiment, Results, Run
+from experiments.progress import report_progress
+from wfb_gym.cli.parser import option
 from wfb_gym.interop.sb3 import PhaseVecEnv
 
 LARGE = (1024, 16_384)
@@ -37,7 +40,22 @@ OPPONENTS = ("random", "veteran")
 
 
 @dataclass(frozen=True)
-class Plan:
+class Settings:
+    """What is measured beside the usual.
+
+    Attributes:
+        long: solve storm-council too, for minutes more.
+        profile: measure only the parts of an update of train_fast.
+        wheel: wheel to install and measure.
+    """
+
+    long: bool = False
+    profile: bool = False
+    wheel: Path | None = option(None, metavar="FILE", help="(default: the newest in dist/)")
+
+
+@dataclass(frozen=True)
+class Plan(Settings):
     """What to measure, and for how long."""
 
     sizes: tuple[int, ...] = (1, 64, *LARGE)  # environments side by side
@@ -50,10 +68,6 @@ class Plan:
     small: int = 100  # scenarios solved side by side
     quick: bool = False
     """Leave out what takes a minute: large solutions, a start with an empty compile cache."""
-    long: bool = False
-    """Solve the largest scenario, too, which takes minutes."""
-    wheel: Path | None = None
-    """Measured where it is installed, if there is one."""
 
     @property
     def frames(self) -> int:
@@ -135,29 +149,40 @@ def measure_starting(plan: Plan) -> dict[str, Any]:
     return told
 
 
-def measure_profile(plan: Plan) -> dict[str, float]:
-    """Measure seconds of an update of train_fast by part."""
-    _say("profiling train_fast")
-    return training.profile_train_fast(10 * plan.updates, quick=plan.quick)
-
-
-def measure_all(plan: Plan) -> dict[str, Any]:
-    """Measure everything; returns the results as JSON holds them."""
-    torch.set_num_threads(1)
+def measure_solving(plan: Plan) -> dict[str, Any]:
+    """Measure solving."""
     _say("solving, which takes a minute or two" + (", or ten" if plan.long else ""))
-    # First, while the process is small: its memory is measured too.
     cases = solving.Cases(plan.rounds, plan.small, large=not plan.quick, largest=plan.long)
-    results: dict[str, Any] = {"solving": solving.measure_solving(cases)}
-    results["batched"] = measure_batches(plan, plan.sizes, tables.DUEL)
-    results["battle"] = measure_batches(plan, plan.large, tables.BATTLE)
-    single = {f"opponent {name}": stepping.single_round(name) for name in OPPONENTS}
-    results["single"] = best_rates(single, plan.rounds, plan.seconds, "single environment")
-    results["ratios"] = tables.ratios(results)
-    _say("stepping on one thread and on several")
-    results["scaling"] = measure_scaling(tables.DUEL, plan.large, plan.rounds, plan.seconds)
-    results["training"] = measure_training(plan)
-    results["profile"] = measure_profile(plan)
-    results["starting"] = measure_starting(plan)
+    return dict(solving.measure_solving(cases))
+
+
+def measure_single(plan: Plan) -> dict[str, Any]:
+    """Measure a single environment."""
+    cases = {f"opponent {name}": stepping.single_round(name) for name in OPPONENTS}
+    return best_rates(cases, plan.rounds, plan.seconds, "single environment")
+
+
+PARTS: dict[str, Callable[[Plan], Any]] = {
+    "solving": measure_solving,  # first, while the process is small: its memory is measured too
+    "batched": lambda plan: measure_batches(plan, plan.sizes, tables.DUEL),
+    "battle": lambda plan: measure_batches(plan, plan.large, tables.BATTLE),
+    "single": measure_single,
+    "scaling": lambda plan: measure_scaling(tables.DUEL, plan.large, plan.rounds, plan.seconds),
+    "training": measure_training,
+    "profile": lambda plan: training.profile_train_fast(10 * plan.updates, quick=plan.quick),
+    "starting": measure_starting,
+}
+
+
+def results_of(run: Run[Any, str]) -> Results:
+    """Return what was measured, with the ratios and the aims."""
+    found = dict(ChainMap(*run.lines))
+    if run.settings.profile:
+        return found
+    order = list(PARTS)
+    order.insert(order.index("scaling"), "ratios")
+    found["ratios"] = tables.ratios(found)
+    results: Results = {name: found[name] for name in order}
     results["aims"] = compare(results)
     results["machine"] = {"processor": platform.machine(), "cores": os.cpu_count()}
     results["versions"] = versions(("envpool", "jax", "pgx"))
@@ -168,8 +193,10 @@ def _say(what: str) -> None:
     print(what, file=sys.stderr)
 
 
-def shown_tables(results: dict[str, Any]) -> list[Table]:
+def shown_tables(results: Results) -> list[Table]:
     """Return the results as tables for the terminal."""
+    if "aims" not in results:
+        return [_table(tables.profile_rows(results))]
     rows = [
         tables.speed_rows(results),
         tables.ratio_rows(results),
@@ -197,42 +224,31 @@ def newest_wheel() -> Path | None:
     return max(found, key=lambda path: path.stat().st_mtime, default=None)
 
 
-@dataclass(frozen=True)
-class Options:
-    """The command line.
-
-    Attributes:
-        json: print only JSON on stdout.
-        quick: a brief run that only shows that all works.
-        long: solve storm-council too, for minutes more.
-        profile: measure only the parts of an update of train_fast.
-        wheel: wheel to install (default: the newest in dist/).
-    """
-
-    json: bool = False
-    quick: bool = False
-    long: bool = False
-    profile: bool = False
-    wheel: Path | None = option(None, metavar="FILE")
+def plan_of(settings: Settings, switches: Collection[str]) -> Plan:
+    """Return what to measure; raise a ValueError for a wheel that is not there."""
+    if not settings.profile:
+        torch.set_num_threads(1)
+    quick = "quick" in switches
+    if settings.wheel is not None and not settings.wheel.is_file():
+        raise ValueError(f"--wheel: expected a wheel, found no file {settings.wheel}")
+    wheel = settings.wheel or (None if quick else newest_wheel())
+    return Plan(settings.long, settings.profile, wheel, **QUICK if quick else {})
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure and print; returns the exit status."""
-    given, parser = parse_options(
-        Options, arguments, module="experiments.benchmark", description=__doc__
-    )
-    if given.wheel is not None and not given.wheel.is_file():
-        parser.error(f"--wheel: expected a wheel, found no file {given.wheel}")
-    wheel = given.wheel or (None if given.quick else newest_wheel())
-    plan = Plan(**QUICK if given.quick else {}, long=given.long, wheel=wheel)
-    if given.profile:
-        results = {"profile": measure_profile(plan)}
-        print_results(results, [_table(tables.profile_rows(results))], as_json=given.json)
-        return 0
-    results = measure_all(plan)
-    print_results(results, shown_tables(results), as_json=given.json)
-    return 0
-
+EXPERIMENT: Experiment[Any, str] = Experiment(
+    module="experiments.benchmark",
+    description=__doc__,
+    settings=Settings,
+    quick={},
+    check=plan_of,
+    file=None,
+    parts=lambda plan: ["profile"] if plan.profile else list(PARTS),
+    run_part=lambda plan, name: {name: PARTS[name](plan)},
+    results=results_of,
+    tables=shown_tables,
+    needs_all=True,
+)
+main = EXPERIMENT.main
 
 if __name__ == "__main__":
     sys.exit(main())

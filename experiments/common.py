@@ -4,8 +4,8 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -16,31 +16,8 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-try:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        ProgressColumn,
-        Task,
-        TaskID,
-        TaskProgressColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-    from rich.table import Table
-    from rich.text import Text
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        f'experiments needs {error.name}: pip install "wfb-gym[train]"', name=error.name
-    ) from error
-
 import wfb_gym
 from wfb_gym import _commands
-from wfb_gym._progress import is_terminal, printed_lines, shown_by
-from wfb_gym.cli.output import print_json
 from wfb_gym.cli.parser import Parser, add_options, flag_of, given_options
 from wfb_gym.encoding.positions import ask_policy, reads_histories
 from wfb_gym.envs.vector import MagicPhaseVectorEnv
@@ -56,9 +33,6 @@ RESULTS = "results.json"
 
 IDS = {"caster": "wfb_gym/Caster-v0", "dispeller": "wfb_gym/Dispeller-v0"}
 """Environment ids by the learner's seat."""
-
-WIDEST = 1000
-"""Characters of a line that no terminal shows, at most; Rich would cut it at 80."""
 
 Z95 = 1.959964
 """Half-width of a 95 % confidence interval, in standard errors."""
@@ -190,7 +164,7 @@ def parse_settings(
         **switches,
         "quick": "a tiny run that only shows that all works"
         + (", in a folder of its own" if has_own_folder else ""),
-        "json": "print JSON alone on stdout",
+        "json": "print only JSON on stdout",
     }
     for name, meaning in switches.items():
         parser.add_argument(flag_of(name), action="store_true", help=meaning)
@@ -277,92 +251,6 @@ class Interruptible:
         return self.interrupted
 
 
-class _DetailColumn(ProgressColumn):
-    """The progress inside a step, if there is any."""
-
-    def render(self, task: Task) -> Text:
-        return Text(str(task.fields.get("detail", "")))  # no markup: names may have brackets
-
-
-class Display(Progress):
-    """A progress bar on stderr; plain lines, one every so often, where that is no terminal.
-
-    Its tasks take a `note`. Progress inside a step, as the solver passes it to
-    `wfb_gym._progress`, follows the note of the last task.
-    """
-
-    def __init__(self, *columns: ProgressColumn, **options: Any) -> None:
-        on_terminal = is_terminal(sys.stderr)
-        console = Console(stderr=True, width=None if on_terminal else WIDEST)
-        super().__init__(*columns, _DetailColumn(), console=console, **options)
-        self._is_terminal, self._shown = on_terminal, ExitStack()
-
-    def add_task(self, description: str, *args: Any, **options: Any) -> TaskID:
-        """Add a task; see `rich.progress.Progress.add_task`."""
-        return super().add_task(description, *args, **{"note": ""} | options)
-
-    def start(self) -> None:
-        """Start to show the progress."""
-        super().start()
-        shown = shown_by(self._show_detail) if self._is_terminal else printed_lines(self._in_words)
-        self._shown.enter_context(shown)
-
-    def stop(self) -> None:
-        """Stop to show the progress."""
-        self._shown.close()
-        super().stop()
-
-    def _show_detail(self, text: str) -> None:
-        if self.tasks:
-            self.update(self.tasks[-1].id, detail=text)
-
-    def _in_words(self) -> str:
-        """Return the progress of the tasks under way in words."""
-        return ", ".join(map(_task_in_words, filter(lambda each: not each.finished, self.tasks)))
-
-
-def _task_in_words(task: Task) -> str:
-    words = task.description
-    if task.total:
-        words += f", {task.percentage:.0f} %"
-        if task.time_remaining is not None:
-            words += f", about {task.time_remaining:.0f} s left"
-    return f"{words}, {task.fields['note']}" if task.fields["note"] else words
-
-
-def progress(*, in_percent: bool = False) -> Display:
-    """Return a progress bar on stderr, with the time to go; its tasks take a `note`.
-
-    What is done is counted, or told in percent.
-    """
-    return Display(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn() if in_percent else MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("left"),
-        TextColumn("{task.fields[note]}", markup=False),
-    )
-
-
-Report = Callable[[str, int], None]
-"""Takes what is being done, or nothing new, and how many steps were done since the last call."""
-
-
-@contextmanager
-def report_progress(title: str, total: int) -> Iterator[Report]:
-    """Show a progress bar on stderr while the block runs."""
-    with progress() as bar:
-        task = bar.add_task(title, total=total, note="")
-
-        def report(note: str, steps: int) -> None:
-            bar.update(task, advance=steps)
-            if note:
-                bar.update(task, note=note)
-
-        yield report
-
-
 # --- results ---------------------------------------------------------------------------------
 
 
@@ -385,48 +273,6 @@ def write_json(path: Path, results: Any) -> None:
 def write_results(folder: Path, results: Mapping[str, Any]) -> None:
     """Write a run's results into its folder."""
     write_json(folder / RESULTS, results)
-
-
-def print_results(results: Any, tables: Iterable[Table], *, as_json: bool) -> None:
-    """Print results on stdout, as JSON alone or as tables."""
-    if as_json:
-        print_json(results)
-        return
-    for table in tables:
-        print_table(table)
-
-
-def print_table(table: Table) -> None:
-    """Print a table on stdout: in the terminal's width, elsewhere in that which it asks for."""
-    console = Console(markup=False, emoji=False)
-    if not sys.stdout.isatty():
-        asked = console.measure(table, options=console.options.update(max_width=WIDEST))
-        console.width = max(console.width, asked.maximum)
-    console.print(table)
-
-
-def text_table(rows: Sequence[Sequence[str]], title: str, text_columns: Collection[int]) -> Table:
-    """Return a table for `print_table`, header first; aligned right but for `text_columns`."""
-    header, *rest = rows
-    table = Table(title=title, box=SIMPLE_HEAD)
-    for place, name in enumerate(header):
-        table.add_column(name, justify="left" if place in text_columns else "right")
-    for row in rest:
-        table.add_row(*row)
-    return table
-
-
-def markdown_table(
-    rows: Sequence[Sequence[str]], text_columns: Collection[int] | None = None
-) -> str:
-    """Return a Markdown table, header first, without a final newline.
-
-    Columns are aligned right, but for `text_columns`; None aligns all left.
-    """
-    header, *rest = ([cell.replace("|", "\\|") for cell in row] for row in rows)
-    left = range(len(header)) if text_columns is None else text_columns
-    ruler = ["---" if column in left else "---:" for column in range(len(header))]
-    return "\n".join(f"| {' | '.join(line)} |" for line in (header, ruler, *rest))
 
 
 def versions(more: Sequence[str] = ()) -> dict[str, str]:

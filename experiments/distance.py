@@ -4,13 +4,12 @@
     python -m experiments.distance phase-search veteran --scenario redhorn-pass
     python -m experiments.distance runs/duel/model.zip --budget 3000000 --battles 4000
 
-For each player, scenario and seat there are three figures. The exact score is that of the battle
+For each player, scenario and seat there are two figures. The exact score is that of the battle
 cut to its first phases: 100 is optimal and 0 random. The gain of the best exploiter found, a named
 player or a learner trained against the player, is what it wins more than the player itself does in
 its place, on dice that did not choose it: the mean of both seats is a lower bound of the player's
-exploitability in the whole battle. Hindsight is what a best response wins that knows all dice of
-the cut battle, an upper bound of what can be won from the player there. Luck is taken off all
-points that are sampled (experiments/luck.py).
+exploitability in the whole battle. Luck is taken off all points that are sampled
+(experiments/luck.py).
 
 Finished parts are stored in OUT/parts.jsonl: the same command continues an interrupted one. OUT
 gets results.json, and the exploiters that were trained.
@@ -18,12 +17,10 @@ gets results.json, and the exploiters that were trained.
 
 import sys
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from itertools import product, starmap
 from pathlib import Path
 from typing import Any, NamedTuple
-
-from rich.table import Table
 
 import wfb_gym
 from experiments import common
@@ -33,10 +30,10 @@ from experiments.distances.exploiting import (
     Trainings,
     exploit,
 )
-from experiments.distances.hindsight import TooWideError, hindsight_points
 from experiments.exact import score_of
 from experiments.experiment import Experiment, Line, Results, Run
 from experiments.own_sizes import in_own_sizes
+from experiments.tables import ResultTable, texts
 from experiments.tournaments.matches import (
     display_name,
     one_line,
@@ -45,6 +42,7 @@ from experiments.tournaments.matches import (
 )
 from experiments.tournaments.running import is_planner
 from experiments.workers import Workers
+from wfb_gym.cli.parser import option
 from wfb_gym.opponents.policy_spec import PolicySpec
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
@@ -54,7 +52,6 @@ from wfb_gym.solver import ExactGame, TooLarge
 from wfb_gym.solver.solution import packed_digest
 
 ONE_SEAT = "; a model of one seat needs one of the other beside it: CASTER+DISPELLER"
-HINDSIGHT_SEED = 9_000_000_000
 Part = dict[str, Any]
 """The figures of a player's seat in a scenario, as JSON holds them."""
 
@@ -80,19 +77,16 @@ class Settings(Effort):
         phases: first phases that make up the cut battle.
         memory: memory for the positions of a cut battle, in MiB.
         planner_decisions: most decisions of a cut battle in which a player that searches is graded.
-        hindsight_battles: plays of the cut battle whose dice are known ahead; 0 for none.
         processes: processes that train exploiters side by side.
     """
 
-    players: tuple[str, ...] = field(
-        default=("greedy", "veteran", "phase-search"),
-        metadata={"positional": True, "metavar": "PLAYER"},
+    players: tuple[str, ...] = option(
+        ("greedy", "veteran", "phase-search"), positional=True, metavar="PLAYER"
     )
     scenario: tuple[str, ...] = ("border-skirmish",)
     phases: int = 1
-    memory: int = field(default=1024, metadata={"metavar": "MIB"})
+    memory: int = option(1024, metavar="MIB")
     planner_decisions: int = 10_000
-    hindsight_battles: int = 500
     processes: int = 2
 
 
@@ -106,7 +100,7 @@ def measure(settings: Settings, task: Task, trained: Path | None) -> Part:
 
 
 def exact_figures(settings: Settings, scenario: str, player: str, seat: int) -> dict[str, Any]:
-    """Exact score of a player in the cut battle and what hindsight wins there, or why not."""
+    """Exact score of a player in the cut battle, or why there is none."""
     whole, name = load_scenario(scenario), policy_name(player, seat)
     cut = whole.first_phases(min(settings.phases, whole.phases))
     known: dict[str, Any] = {"phases": cut.phases, "of": whole.phases}
@@ -118,23 +112,7 @@ def exact_figures(settings: Settings, scenario: str, player: str, seat: int) -> 
         score = score_of(game, name, seat)
     except ValueError as error:
         return known | {"refused": one_line(error), "too_large": isinstance(error, TooLarge)}
-    known |= {**asdict(score), "score": score.score}
-    if settings.hindsight_battles and not draws(name):
-        first = HINDSIGHT_SEED + SEED_SPACING * settings.seed
-        agent = make_agent(name, deterministic=True, scenario=cut, seat=seat, seed=0)
-        agent = in_own_sizes(agent, cut, seat)
-        try:
-            seeds = range(first, first + settings.hindsight_battles)
-            points = hindsight_points(cut, agent, seat, seeds)
-            known["hindsight"] = asdict(common.mean_points(points))
-        except TooWideError as error:
-            known["hindsight_refused"] = str(error)
-    return known
-
-
-def draws(name: str) -> bool:
-    """Whether a scripted player draws its actions."""
-    return PolicySpec.parse(name).draws
+    return known | {**asdict(score), "score": score.score}
 
 
 def settings_as_json(settings: Settings) -> dict[str, Any]:
@@ -158,9 +136,7 @@ def bounds(parts: Sequence[Part]) -> list[dict[str, Any]]:
     return found
 
 
-HEADINGS = ("scenario", "player", "seat", "exact score", "hindsight", "exploiter", "gain", "fewer")
-TEXT_COLUMNS = (0, 1, 2, 5)
-"""Of these, what is no number."""
+HEADINGS = ("scenario", "player", "seat", "exact score", "exploiter", "gain", "fewer")
 
 
 def rows_of(parts: Sequence[Part]) -> list[list[str]]:
@@ -168,16 +144,12 @@ def rows_of(parts: Sequence[Part]) -> list[list[str]]:
     rows = [list(HEADINGS)]
     for each in parts:
         exact, found = each["exact"], each["exploited"]
-        score, hindsight = "too large" if exact.get("too_large") else "refused", ""
+        score = "too large" if exact.get("too_large") else "refused"
         if "refused" not in exact:
             value = "" if exact["score"] is None else f"{exact['score']:.1f}"
             score = f"{value} ({exact['phases']} of {exact['of']})"
-        if "hindsight" in exact:
-            seen = exact["hindsight"]
-            interval = f"{seen['mean']:+.1f} ± {seen['half_width']:.1f}"
-            hindsight = f"{interval}, exactly {-exact['guaranteed']:+.1f}"
         gain = common.MeanPoints(**found["gain"])
-        cells = [each["scenario"], display_name(each["player"]), each["seat"], score, hindsight]
+        cells = [each["scenario"], display_name(each["player"]), each["seat"], score]
         rows.append([*cells, found["exploiter"], str(gain), f"{found['shortening']:.1f}"])
     return rows
 
@@ -193,7 +165,7 @@ def bound_rows_of(found: Sequence[dict[str, Any]]) -> list[list[str]]:
 
 def check(settings: Settings, _: Collection[str]) -> Settings:
     """Raise a ValueError or an OSError for players and scenarios that cannot be measured."""
-    most = max(settings.battles, settings.planner_battles, settings.hindsight_battles)
+    most = max(settings.battles, settings.planner_battles)
     if most > SEED_SPACING:
         raise ValueError(f"--battles: expected at most {SEED_SPACING:,}")
     for name in policy_names((*settings.players, *settings.exploiter)):
@@ -260,26 +232,25 @@ def results_of(run: Run[Settings, Task]) -> Results:
     }
 
 
-def tables(results: Results) -> list[Table]:
-    """Return the tables of figures and of bounds."""
-    figures = "in points a battle, the exploiter's; score of the first phases"
-    bounded = "lower bounds of exploitability, in points a battle"
-    return [
-        common.text_table(rows_of(results["parts"]), figures, TEXT_COLUMNS),
-        common.text_table(bound_rows_of(results["bounds"]), bounded, (0, 1)),
-    ]
-
-
 def notes(results: Results) -> list[str]:
     """Return why figures are missing, a line each."""
     return [
         f"{each['player']} as {each['seat']} in {each['scenario']}: {reason}"
         for each in results["parts"]
-        for key in ("refused", "hindsight_refused")
-        if (reason := each["exact"].get(key))
+        if (reason := each["exact"].get("refused"))
     ]
 
 
+FIGURES = ResultTable(
+    "in points a battle, the exploiter's; score of the first phases",
+    lambda results: rows_of(results["parts"]),
+    (0, 1, 2, 4),
+)
+BOUNDS = ResultTable(
+    "lower bounds of exploitability, in points a battle",
+    lambda results: bound_rows_of(results["bounds"]),
+    (0, 1),
+)
 EXPERIMENT = Experiment(
     module="experiments.distance",
     description=__doc__,
@@ -291,7 +262,6 @@ EXPERIMENT = Experiment(
         "budget": 0,
         "battles": 64,
         "planner_battles": 16,
-        "hindsight_battles": 4,
         "processes": 1,
         "out": Path("runs/distance-quick"),
     },
@@ -304,13 +274,13 @@ EXPERIMENT = Experiment(
         "planner_battles",
         "processes",
     ),
-    natural=("seed", "budget", "hindsight_battles", "planner_decisions"),
+    natural=("seed", "budget", "planner_decisions"),
     kind="distance",
     recorded=settings_as_json,
     parts=tasks_of,
     work=measure_all,
     results=results_of,
-    tables=tables,
+    tables=texts(FIGURES, BOUNDS),
     notes=notes,
 )
 main = EXPERIMENT.main

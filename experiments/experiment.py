@@ -16,7 +16,9 @@ from typing import Any, Generic, TypeVar
 from rich.table import Table
 
 from experiments import common
+from experiments.progress import report_progress
 from experiments.records import Record, RecordError
+from experiments.tables import print_results
 from experiments.workers import WorkerError, Workers, open_workers
 from wfb_gym.cli.parser import COULD_NOT_RUN, flag_of
 from wfb_gym.files import describe_error
@@ -155,11 +157,11 @@ class Experiment(Generic[SettingsT, PartT]):
                 if self.needs_all or not run.lines:
                     return common.INTERRUPTED
             results = self.results(run)
-            self._write(settings.out, results)
+            self._write(getattr(settings, "out", None), results)
         notes = list(dict.fromkeys(self.notes(results)))
         for note in notes:
             print(note, file=sys.stderr)
-        common.print_results(results, self.tables(results), as_json=as_json)
+        print_results(results, self.tables(results), as_json=as_json)
         if record is not None and not as_json:
             print(f"results: {settings.out}")
         if run.interrupted:
@@ -189,7 +191,7 @@ class Experiment(Generic[SettingsT, PartT]):
             missing = {k: part for k, part in zip(keys, parts, strict=True) if k not in found}
             work = self.work or self._map
             title = self.module.rpartition(".")[2]
-            with common.report_progress(title, len(parts)) as report:
+            with report_progress(title, len(parts)) as report:
                 report("", len(parts) - len(missing))
                 lines = work(settings, list(missing.values()), before, workers)
                 for key, part in missing.items():

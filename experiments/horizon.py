@@ -23,12 +23,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from rich.table import Table
 
 from experiments import common
-from experiments.experiment import Experiment, Line, Results
+from experiments.experiment import Experiment, Line
 from experiments.figures.horizon import draw_horizon
 from experiments.luck import play_with_luck
+from experiments.tables import ResultTable, texts
 from wfb_gym._progress import tell
 from wfb_gym.encoding.positions import PositionArrays
 from wfb_gym.players.interface import Actions, PositionAgent
@@ -233,17 +233,15 @@ def check(settings: Settings, _: Collection[str]) -> Settings:
     return replace(settings, phases=tuple(sorted({1, *phases})))
 
 
-def tables(results: Results) -> list[Table]:
-    """Return the tables of exact scores and of battles."""
-    parts = results["parts"]
-    exact = "exact scores in the whole battle, by phases that are looked at"
-    battles = "points won more than by looking at one phase (its points)"
-    return [
-        common.text_table(exact_rows(parts), exact, (0,)),
-        common.text_table(battle_rows(parts), battles, (0,)),
-    ]
-
-
+SCORES = ResultTable(
+    "exact scores in the whole battle, by phases that are looked at",
+    lambda results: exact_rows(results["parts"]),
+    (0, 1),
+)
+BATTLES = ResultTable(
+    "points won more than by looking at one phase (its points)",
+    lambda results: battle_rows(results["parts"]),
+)
 EXPERIMENT = Experiment(
     module="experiments.horizon",
     description=__doc__,
@@ -265,7 +263,7 @@ EXPERIMENT = Experiment(
         "parts": list(chain(*run.values("parts"))),
         "versions": common.versions(),
     },
-    tables=tables,
+    tables=texts(SCORES, BATTLES),
     figures=lambda results, out: draw_horizon(results, out / "horizon.png"),
     needs_all=True,
 )

@@ -15,7 +15,7 @@ OUT gets results.json.
 
 import sys
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,8 +23,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments import common
 from experiments.experiment import Experiment, Line, Results
+from experiments.tables import ResultTable, texts
+from wfb_gym.cli.parser import option
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.actions import ACTIONS
 from wfb_gym.scenario import load_scenario
@@ -42,9 +43,8 @@ class Settings:
         out: folder of the results.
     """
 
-    scenario: tuple[str, ...] = field(
-        default=("hidden-scroll", "hidden-stone", "hidden-scrolls", "hidden-duel"),
-        metadata={"positional": True},
+    scenario: tuple[str, ...] = option(
+        ("hidden-scroll", "hidden-stone", "hidden-scrolls", "hidden-duel"), positional=True
     )
     gap: float = 0.002
     out: Path = Path("runs/memory")
@@ -130,6 +130,7 @@ def check(settings: Settings, _: Collection[str]) -> Settings:
     return settings
 
 
+SCORES = ResultTable("equilibrium play that forgets", memory_rows, (0, 1))
 EXPERIMENT = Experiment(
     module="experiments.memory",
     description=__doc__,
@@ -143,9 +144,7 @@ EXPERIMENT = Experiment(
     run_part=run_part,
     name_of=lambda line: str(line["scenario"]),
     results=lambda run: run.document(parts=list(chain(*run.values("parts")))),
-    tables=lambda results: [
-        common.text_table(memory_rows(results), "equilibrium play that forgets", (0, 1))
-    ],
+    tables=texts(SCORES),
 )
 main = EXPERIMENT.main
 

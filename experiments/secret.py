@@ -16,7 +16,7 @@ OUT gets results.json and secret.png.
 
 import sys
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -24,9 +24,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments import common
 from experiments.experiment import Experiment, Line, Results
 from experiments.figures.secret import draw_secret
+from experiments.tables import ResultTable, texts
+from wfb_gym.cli.parser import option
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_IN_PLAY, FIRST_ITEM, FIRST_REROLL
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 from wfb_gym.seats import SEATS, seat_number
@@ -47,7 +48,7 @@ class Settings:
     """
 
     scenario: str = "archmage-duel"
-    side: str = field(default="dispeller", metadata={"choices": SEATS})
+    side: str = option("dispeller", choices=SEATS)
     item: str = "Dispel Scroll"
     chances: int = 9
     gap: float = 0.02
@@ -202,6 +203,7 @@ def check(settings: Settings, _: Collection[str]) -> Settings:
     return settings
 
 
+VALUES = ResultTable("points of the caster", secret_rows, ())
 EXPERIMENT = Experiment(
     module="experiments.secret",
     description=__doc__,
@@ -215,7 +217,7 @@ EXPERIMENT = Experiment(
     run_part=run_part,
     name_of=lambda line: str(line["part"]["chance"]),
     results=lambda run: run.document(parts=run.values("part")),
-    tables=lambda results: [common.text_table(secret_rows(results), "points of the caster", ())],
+    tables=texts(VALUES),
     figures=lambda results, out: draw_secret(results, out / "secret.png"),
 )
 main = EXPERIMENT.main

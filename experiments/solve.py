@@ -21,13 +21,15 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib.backend_bases import FigureCanvasBase
-from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Column, Table
 
 from experiments import common
 from experiments.figures.dice import draw_dice
 from experiments.figures.openings import first_opening
+from experiments.progress import report_progress
+from experiments.tables import markdown_table, print_table
 from wfb_gym import solver
+from wfb_gym._progress import tell
 from wfb_gym.cli.output import print_json
 from wfb_gym.cli.parser import Parser, option, parse_options
 from wfb_gym.scenario import Scenario, ScenarioError, bundled_scenarios, load_scenario
@@ -121,93 +123,70 @@ def _check_plot(parser: Parser, path: Path, scenarios: int) -> None:
         parser.error(f"--plot: expected {expected}, found {path}")
 
 
-class Spinner(common.Display):
-    """A line on stderr that shows what is being solved."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[note]}"),
-            transient=True,
-        )
-        self._line = self.add_task("", total=None)
-
-    def show(self, what: str) -> None:
-        """Show what is being done."""
-        self.reset(self._line, description=what, note="")
-
-    def count(self, number: int) -> None:
-        """Show the number of positions so far."""
-        self.update(self._line, note=f"{number:,} positions")
-
-
 def solve_all(settings: Settings, results: list[Result]) -> str:
     """Solve the scenarios and append their results, which stay there after Ctrl-C.
 
     With all bundled scenarios, those whose estimate exceeds the limit are skipped. Returns why the
     picture could not be drawn; empty if there is no problem.
     """
-    many = len(settings.scenarios)
-    with Spinner() as spinner:
-        spinner.show("getting ready")
+    with report_progress("solving", len(settings.scenarios)) as report:
         solver.solve(SMALLEST)
-        for number, scenario in enumerate(settings.scenarios, 1):
-            spinner.show(f"{scenario.name} ({number} of {many})" if many > 1 else scenario.name)
+        for scenario in settings.scenarios:
+            report(scenario.name, 0)
             if scenario.has_secrets:
-                results.append(solve_secrets(scenario, settings, spinner))
-                continue
-            estimate = solver.estimate(scenario) if settings.everything else None
-            solution = None
-            if estimate is None or estimate.bytes <= settings.memory:
-                with suppress(solver.TooLarge):
-                    solution = solver.solve(
-                        scenario, max_bytes=settings.memory, progress=spinner.count
-                    )
-            if solution is None:
-                size = estimate or solver.estimate(scenario)
-                head = {"scenario": scenario.name, "phases": scenario.phases}
-                results.append({**head, "too_large": vars(size)})
-                if settings.everything:
-                    solve_first_phases(scenario, results, spinner)
-                continue
-            results.append(result_of(solution))
-            if settings.plot is not None:
-                spinner.show(f"drawing {settings.plot}")
-                try:
-                    draw_dice(solution, settings.plot)
-                except (ValueError, OSError) as error:
-                    return str(error)
+                results.append(solve_secrets(scenario, settings))
+            else:
+                problem = solve_open(scenario, settings, results)
+                if problem:
+                    return problem
+            report("", 1)
     return ""
 
 
-def solve_first_phases(scenario: Scenario, results: list[Result], spinner: Spinner) -> None:
+def solve_open(scenario: Scenario, settings: Settings, results: list[Result]) -> str:
+    """Solve a scenario without hidden items; see `solve_all`."""
+    estimate = solver.estimate(scenario) if settings.everything else None
+    solution = None
+    if estimate is None or estimate.bytes <= settings.memory:
+        with suppress(solver.TooLarge):
+            solution = solver.solve(scenario, max_bytes=settings.memory)
+    if solution is None:
+        size = estimate or solver.estimate(scenario)
+        head = {"scenario": scenario.name, "phases": scenario.phases}
+        results.append({**head, "too_large": vars(size)})
+        if settings.everything:
+            solve_first_phases(scenario, results)
+        return ""
+    results.append(result_of(solution))
+    if settings.plot is not None:
+        try:
+            draw_dice(solution, settings.plot)
+        except (ValueError, OSError) as error:
+            return str(error)
+    return ""
+
+
+def solve_first_phases(scenario: Scenario, results: list[Result]) -> None:
     """Solve as many first phases of a battle as fit into `FIRST_PHASES`; append the result."""
     found = None
     with suppress(solver.TooLarge):
         for phases in range(1, scenario.phases):
-            spinner.show(f"{scenario.name}, first {phases} of {scenario.phases} phases")
-            found = solver.solve(
-                scenario.first_phases(phases), max_bytes=FIRST_PHASES, progress=spinner.count
-            )
+            found = solver.solve(scenario.first_phases(phases), max_bytes=FIRST_PHASES)
     if found is not None:
         results.append(result_of(found))
 
 
-def solve_secrets(scenario: Scenario, settings: Settings, spinner: Spinner) -> Result:
+def solve_secrets(scenario: Scenario, settings: Settings) -> Result:
     """Find the equilibrium of a scenario with hidden items; return its result."""
     began = time.perf_counter()
     head = {"scenario": scenario.name, "phases": scenario.phases}
-
-    def show(report: solver.Report) -> None:
-        spinner.show(f"{scenario.name}: between {report.lower:+.3f} and {report.upper:+.3f}")
-
     try:
-        game = solver.HiddenGame(scenario, settings.memory, spinner.count)
+        game = solver.HiddenGame(scenario, settings.memory)
     except solver.TooLarge as error:
         return {**head, "no_room": str(error)}
-    found = game.solve(settings.gap, report=show)
+    found = game.solve(
+        settings.gap, report=lambda at: tell(f"between {at.lower:+.3f} and {at.upper:+.3f}")
+    )
     histories, _ = game.tree.counts
     return {
         **head,
@@ -278,7 +257,7 @@ def table_row(result: Result) -> tuple[str, ...]:
 def values_table(results: Sequence[Result]) -> str:
     """Return the results as a Markdown table."""
     left = [HEADINGS.index(heading) for heading in _TEXT]
-    return common.markdown_table([HEADINGS, *map(table_row, results)], left)
+    return markdown_table([HEADINGS, *map(table_row, results)], left)
 
 
 def print_results(settings: Settings, results: Sequence[Result], interrupted: bool) -> None:
@@ -297,7 +276,7 @@ def print_results(settings: Settings, results: Sequence[Result], interrupted: bo
         table = Table(*columns, caption="points of the first army if both play optimally")
         for each in results:
             table.add_row(*table_row(each))
-        common.print_table(table)
+        print_table(table)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -14,7 +14,8 @@ OUT gets results.json and strength.png, points won against milliseconds a decisi
 
 import sys
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 from experiments import common
 from experiments.experiment import Experiment, ExperimentError, Line, Results, Run
 from experiments.figures.strength import draw_strength
+from experiments.tables import ResultTable, texts
 from experiments.tournaments.matches import (
     Match,
     MatchResult,
@@ -33,6 +35,7 @@ from experiments.tournaments.matches import (
     policy_name,
 )
 from experiments.workers import RAY
+from wfb_gym.cli.parser import option
 from wfb_gym.opponents.policy_spec import PolicySpec
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario, load_scenario
@@ -67,15 +70,13 @@ class Settings:
         out: folder of the results.
     """
 
-    players: tuple[str, ...] = field(
-        default=PLAYERS, metadata={"positional": True, "metavar": "PLAYER"}
-    )
+    players: tuple[str, ...] = option(PLAYERS, positional=True, metavar="PLAYER")
     scenario: tuple[str, ...] = BATTLES
     pool: tuple[str, ...] = POOL
     battles: int = 64
     seed: int = 0
     out: Path = Path("runs/strength")
-    ray: str = field(default="", metadata=RAY)
+    ray: str = option("", **RAY)
 
 
 def check(settings: Settings, _: Collection[str]) -> Settings:
@@ -213,6 +214,8 @@ def results_of(run: Run[Settings, Match]) -> Results:
 
 
 TITLE = "points a battle against the pool, without the luck of the dice"
+DIFFERENCES = ResultTable(TITLE, strength_rows, (0, 1))
+WITH_VARIANTS = ResultTable(TITLE, partial(strength_rows, variants=True), (0, 1))
 EXPERIMENT = Experiment(
     module="experiments.strength",
     description=__doc__,
@@ -230,9 +233,7 @@ EXPERIMENT = Experiment(
     parts=matches_of,
     run_part=run_part,
     results=results_of,
-    tables=lambda results: [
-        common.text_table(strength_rows(results, variants=True), TITLE, (0, 1))
-    ],
+    tables=texts(WITH_VARIANTS),
     figures=lambda results, out: draw_strength(results, out / "strength.png"),
     needs_all=True,
 )

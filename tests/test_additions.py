@@ -178,7 +178,7 @@ def test_every_learner_is_described_and_tested(script: Path) -> None:
     tests = text_of("tests/agents") + text_of("agents/rllib")
     assert any(each in tests for each in named), f"tests/agents: no test of {module}"
     text = (ROOT / script).read_text(encoding="utf-8")
-    writers = "write_results(", "run_learner(", "run_from_command_line(", "EXPERIMENT.main"
+    writers = "write_results(", "run_learner(", "run_from_command_line(", "= Experiment("
     writes = any(each in text for each in writers)
     assert writes or script.stem in RECORDERS, f"{script}: writes no results.json"
 

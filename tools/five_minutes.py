@@ -15,8 +15,9 @@ from itertools import chain
 
 from PIL import Image
 
-from experiments.common import FAILED, markdown_table
-from tools.report import IMAGES, ROOT, insert_table
+from experiments.common import FAILED
+from experiments.tables import markdown_table
+from tools.documents import IMAGES, ROOT, insert_table
 from wfb_gym import solver
 from wfb_gym.cli.parser import parse_options
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM

@@ -22,7 +22,8 @@ import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec, load_env_creator
 
 import wfb_gym
-from experiments.common import FAILED, markdown_table
+from experiments.common import FAILED
+from experiments.tables import markdown_table
 from wfb_gym.cli.parser import parse_options
 from wfb_gym.encoding.actions import ActionCodec
 from wfb_gym.encoding.fields import (

@@ -21,7 +21,7 @@ import shutil
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -49,8 +49,10 @@ from agents.run_folder import (
     run_command,
 )
 from experiments import common
+from experiments.progress import progress, report_progress
 from experiments.workers import LOCAL, joined
 from wfb_gym import solver
+from wfb_gym.cli.parser import option
 from wfb_gym.encoding.positions import Positions
 from wfb_gym.files import write_text_whole
 from wfb_gym.players.interface import Actions, Masks, Observations
@@ -105,12 +107,10 @@ class Settings:
     entropy: float = 0.03
     width: int = 128
     seed: int = 0
-    address: str = field(
-        default="", metadata={"help": "address of a Ray cluster (default: this machine alone)"}
-    )
+    address: str = option("", help="address of a Ray cluster (default: this machine alone)")
     checkpoint_every: int = 10
     exact_bytes: int = 1 << 28
-    out: Path = field(default=Path("runs"), metadata={"help": "(default: runs/SCENARIO-rllib)"})
+    out: Path = option(Path("runs"), help="(default: runs/SCENARIO-rllib)")
 
 
 class ModuleAgent:
@@ -201,7 +201,7 @@ def train(algorithm: Any, settings: Settings, done: int) -> tuple[int, int, bool
         Iterations behind it, decisions that were sampled, and whether Ctrl-C ended it.
     """
     sampled = 0
-    with common.progress() as bar, DeferredInterrupt() as interrupt:
+    with progress() as bar, DeferredInterrupt() as interrupt:
         task = bar.add_task("training", total=settings.iterations, completed=done, note="")
         while done < settings.iterations and not interrupt.requested:
             result = algorithm.train()
@@ -229,7 +229,7 @@ def measure(settings: Settings) -> dict[str, Any]:
         "batch": (BatchEnvRunner(config=config, worker_index=1), 16),
         "rllib": (MultiAgentEnvRunner(config=config, worker_index=1), 2),
     }
-    with common.report_progress("sampling", MEASURED * len(runners)) as progress:
+    with report_progress("sampling", MEASURED * len(runners)) as progress:
         for _ in range(MEASURED):
             for name, (runner, steps) in runners.items():
                 began = time.perf_counter()

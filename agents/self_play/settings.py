@@ -1,8 +1,10 @@
 """Settings of a self-play run; their fields are the flags of `agents.train_fast`."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+
+from wfb_gym.cli.parser import option
 
 
 @dataclass(frozen=True)
@@ -47,13 +49,12 @@ class Settings:
     steps: int = 4_000_000
     seed: int = 0
     runs: int = 1
-    out: Path = field(
-        default=Path("runs"),
-        metadata={"help": "(default: runs/SCENARIO-fast, of several runs runs/SCENARIO-fast-runs)"},
+    out: Path = option(
+        Path("runs"), help="(default: runs/SCENARIO-fast, of several runs runs/SCENARIO-fast-runs)"
     )
-    shape: str = field(default="flat", metadata={"choices": ("flat", "entities")})
+    shape: str = option("flat", choices=("flat", "entities"))
     width: int = 96
-    features: str = field(default="all", metadata={"choices": ("all", "raw")})
+    features: str = option("all", choices=("all", "raw"))
     history: bool = False
     num_envs: int = 2048
     rollout: int = 16
@@ -62,16 +63,14 @@ class Settings:
     learning_rate: float = 3e-3
     gamma: float = 1.0
     gae_lambda: float = 0.95
-    clip_range: float = field(default=0.2, metadata={"aliases": ("--clip",)})
-    entropy_coefficient: float = field(default=0.3, metadata={"aliases": ("--entropy",)})
-    final_entropy_coefficient: float = field(
-        default=0.02, metadata={"aliases": ("--last-entropy",)}
-    )
+    clip_range: float = option(0.2, aliases=("--clip",))
+    entropy_coefficient: float = option(0.3, aliases=("--entropy",))
+    final_entropy_coefficient: float = option(0.02, aliases=("--last-entropy",))
     exploration: float = 0.7
     exploration_weight: float = 0.5
     exploring_starts: float = 0.5
-    archive_capacity: int = field(default=50_000, metadata={"aliases": ("--archive",)})
-    max_grad_norm: float = field(default=0.5, metadata={"aliases": ("--max-norm",)})
+    archive_capacity: int = option(50_000, aliases=("--archive",))
+    max_grad_norm: float = option(0.5, aliases=("--max-norm",))
     evaluations: int = 20
     exact_bytes: int = 1 << 28
     workers: int = 2

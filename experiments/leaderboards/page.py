@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from experiments.common import markdown_table
 from experiments.leaderboards.protocol import (
     BATTLES,
     BUDGET,
@@ -19,6 +18,7 @@ from experiments.leaderboards.protocol import (
 )
 from experiments.leaderboards.submissions import Submission
 from experiments.statistics import Floats, Interval, bootstrap, interquartile_mean, mean
+from experiments.tables import markdown_table
 from wfb_gym.generating import AXES, Axis
 from wfb_gym.seats import SEATS
 

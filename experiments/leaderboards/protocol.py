@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from experiments.common import Report, play
+from experiments.common import play
 from experiments.exact import hidden_strategy_of, score_of
 from experiments.own_sizes import in_own_sizes
+from experiments.progress import Report
 from experiments.records import Record
 from experiments.tournaments.matches import one_line
 from experiments.workers import Workers, local_path, one_torch_thread

@@ -6,7 +6,7 @@ A tournament is continued only with the same settings, so that no table mixes tw
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,6 +27,7 @@ from experiments.tournaments.matches import (
     policy_names,
 )
 from experiments.workers import RAY, Workers
+from wfb_gym.cli.parser import option
 from wfb_gym.opponents.policy_spec import PolicySpec, is_file, is_scripted
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
@@ -64,9 +65,7 @@ class Settings:
         luck_adjusted: take the luck of the dice off all points; see experiments/luck.py.
     """
 
-    agents: tuple[str, ...] = field(
-        default=AGENTS, metadata={"positional": True, "metavar": "AGENT"}
-    )
+    agents: tuple[str, ...] = option(AGENTS, positional=True, metavar="AGENT")
     scenario: tuple[str, ...] = SCENARIOS
     battles: int = 2000
     planner_battles: int = 200
@@ -76,7 +75,7 @@ class Settings:
     exact_bytes: int = 1 << 26
     exact_seconds: float = 30.0
     luck_adjusted: bool = False
-    ray: str = field(default="", metadata=RAY)
+    ray: str = option("", **RAY)
 
 
 def settings_as_json(settings: Settings) -> dict[str, Any]:

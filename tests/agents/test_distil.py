@@ -20,6 +20,7 @@ from agents import distil
 from agents.checkpoints import CheckpointError, has_checkpoint, load_checkpoint
 from agents.distillation import grading, targets
 from agents.distillation.grading import Grade, grade_scenarios
+from agents.distillation.student import LIMITS, Settings, StoredDecisions, Student
 from agents.distillation.targets import (
     TargetError,
     TargetSet,
@@ -155,7 +156,7 @@ def test_visited_decisions_are_kept_besides_the_others(source: TargetSource) -> 
 
 def test_batches_are_what_the_seats_observe_and_what_is_at_stake(source: TargetSource) -> None:
     useful = [number for number in range(8) if make_one(source, number)]
-    drawn = TargetSet(source, useful, distil.LIMITS, 0)
+    drawn = TargetSet(source, useful, LIMITS, 0)
     assert drawn.scenarios == len(useful)
     batch = drawn.show(drawn.draw(256))
     assert batch.observations.shape == (256, drawn.views[0].layout.size)
@@ -170,8 +171,8 @@ def test_batches_are_what_the_seats_observe_and_what_is_at_stake(source: TargetS
 
 def test_decisions_that_are_stored_are_what_is_shown(source: TargetSource) -> None:
     useful = [number for number in range(4) if make_one(source, number)]
-    drawn = TargetSet(source, useful, distil.LIMITS, 0)
-    stored = distil.StoredDecisions(drawn, "cpu")
+    drawn = TargetSet(source, useful, LIMITS, 0)
+    stored = StoredDecisions(drawn, "cpu")
     chosen = drawn.draw(64)
     for kept, shown in zip(stored.batch, drawn.show(chosen), strict=True):
         assert np.array_equal(kept[torch.from_numpy(chosen)].numpy(), shown)
@@ -186,10 +187,8 @@ def test_a_gpu_that_is_not_there_is_refused_at_once(capsys: pytest.CaptureFixtur
 
 def test_a_run_goes_on_on_another_device(source: TargetSource, tmp_path: Path) -> None:
     useful = [number for number in range(4) if make_one(source, number)]
-    settings = distil.Settings(width=16, batch_size=64, steps=40, out=tmp_path)
-    first, second = (
-        distil.Student(settings, TargetSet(source, useful, distil.LIMITS, seed)) for seed in (0, 1)
-    )
+    settings = Settings(width=16, batch_size=64, steps=40, out=tmp_path)
+    first, second = (Student(settings, TargetSet(source, useful, LIMITS, seed)) for seed in (0, 1))
     first.update()
     first.optimiser.param_groups[0]["capturable"] = True  # as a GPU has left it
     first.save()
@@ -221,8 +220,8 @@ def test_a_checkpoint_with_other_contents_is_refused_with_one_error(
     source: TargetSource, tmp_path: Path, damage: Any, message: str
 ) -> None:
     useful = [number for number in range(2) if make_one(source, number)]
-    settings = distil.Settings(width=16, batch_size=64, steps=40, out=tmp_path)
-    student = distil.Student(settings, TargetSet(source, useful, distil.LIMITS, 0))
+    settings = Settings(width=16, batch_size=64, steps=40, out=tmp_path)
+    student = Student(settings, TargetSet(source, useful, LIMITS, 0))
     student.update()
     student.save()
     state = load_checkpoint(tmp_path)
@@ -234,8 +233,8 @@ def test_a_checkpoint_with_other_contents_is_refused_with_one_error(
 
 def test_logits_are_drawn_back_to_0(source: TargetSource) -> None:
     useful = [number for number in range(4) if make_one(source, number)]
-    settings = distil.Settings(width=16, learning_rate=1e-2)
-    student = distil.Student(settings, TargetSet(source, useful, distil.LIMITS, 0))
+    settings = Settings(width=16, learning_rate=1e-2)
+    student = Student(settings, TargetSet(source, useful, LIMITS, 0))
     body = student.network.body
     assert isinstance(body, Entities)
     bias = body.to_dice.out.bias
@@ -287,8 +286,8 @@ def test_a_gpu_learns_as_a_processor_does(source: TargetSource) -> None:
     useful = [number for number in range(4) if make_one(source, number)]
     curves = []
     for device in ("cpu", "cuda"):
-        settings = distil.Settings(width=16, batch_size=64, steps=200, device=device)
-        student = distil.Student(settings, TargetSet(source, useful, distil.LIMITS, 0))
+        settings = Settings(width=16, batch_size=64, steps=200, device=device)
+        student = Student(settings, TargetSet(source, useful, LIMITS, 0))
         for _ in range(settings.steps):
             student.update()
         curves.append(student.curve[-1]["regret"])
@@ -424,16 +423,16 @@ def test_a_run_that_goes_on_learns_the_same(
         places = ["--out", str(tmp_path / out), "--targets", str(tmp_path / "targets")]
         return ["--quick", "--steps", "250", "--checkpoint-seconds", "1e-9", *places]
 
-    update = distil.Student.update
+    update = Student.update
 
-    def break_off(student: distil.Student) -> None:
+    def break_off(student: Student) -> None:
         if student.steps == 130:
             raise KeyboardInterrupt
         update(student)
 
     assert distil.main(line("whole")) == 0
     with monkeypatch.context() as patch:
-        patch.setattr(distil.Student, "update", break_off)
+        patch.setattr(Student, "update", break_off)
         assert distil.main(line("broken")) == INTERRUPTED
     assert distil.main([*line("broken"), "--resume"]) == 0
     policies = [tmp_path / out / "policy.npz" for out in ("whole", "broken")]

@@ -58,8 +58,8 @@ def test_they_learn(results: Any) -> None:
 def test_players_that_do_not_learn_are_graded_too(results: Any) -> None:
     assert results["players"]["random"] == {"caster": 0.0, "dispeller": 0.0}
     assert results["players"]["phase-search"]["dispeller"] > 90.0
-    rows = hidden.player_rows(results)
-    assert len(rows) == 2 * len(hidden.PLAYERS)
+    rows = hidden.rows_of(results)[-2 * len(hidden.PLAYERS) :]
+    assert [row[0] for row in rows[::2]] == list(hidden.PLAYERS)
     assert all(len(row) == 8 for row in rows)
 
 

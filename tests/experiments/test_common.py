@@ -10,19 +10,24 @@ import pytest
 from rich.table import Column, Table
 
 from agents import distil, imitate, train, train_fast
+from agents.self_play import runs
 from experiments import common
-from experiments.common import print_results, progress
+from experiments import progress as display
+from experiments.progress import progress, report_progress
+from experiments.tables import print_results
 from wfb_gym import _progress
 from wfb_gym.players.registry import make_agent
 
 
-@pytest.mark.parametrize("module", [train, train_fast, distil, imitate])
+@pytest.mark.parametrize(
+    ("module", "runner"), [(train, train), (train_fast, runs), (distil, distil), (imitate, imitate)]
+)
 def test_a_quick_run_leaves_the_folder_of_a_whole_one_alone(
-    module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    module: Any, runner: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     folders = []
-    monkeypatch.setattr(module, "run_command", lambda name, folder, work: folders.append(folder))
+    monkeypatch.setattr(runner, "run_command", lambda name, folder, work: folders.append(folder))
     for line in ([], ["--quick"], ["--quick", "--out", "elsewhere"]):
         module.main(line)
     usual, quick, given = folders
@@ -50,7 +55,7 @@ def test_progress_into_a_file_is_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", out)
     wanted = "wfb_gym: grading, 25 %, duel: asking the caster: 7 of 9 ("
     end = time.monotonic() + 60.0
-    with common.report_progress("grading", 4) as report:
+    with report_progress("grading", 4) as report:
         report("duel", 1)
         _progress.tell("asking the caster: 7 of 9")
         while wanted not in out.getvalue():
@@ -62,7 +67,7 @@ def test_progress_of_the_solver_follows_the_note_on_a_terminal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with common.progress() as bar:
+    with progress() as bar:
         task = bar.add_task("grading", total=4)
         bar.reset(task, description="grading", note="")  # which replaces all fields
         _progress.tell("asking the caster: 7 of 9")
@@ -89,9 +94,21 @@ def test_a_player_may_be_named() -> None:
 
 def test_names_with_brackets_are_shown_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with common.progress() as bar:
+    with progress() as bar:
         bar.add_task("grading", total=4)
         _progress.tell("solving my [/duel]: 3")
-        column = common._DetailColumn()
+        column = display._DetailColumn()
         assert column.render(bar.tasks[0]).plain == "solving my [/duel]: 3"
         bar.refresh()
+
+
+def test_progress_inside_of_progress_has_its_own_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with report_progress("outer", 2) as outer:
+        with progress() as inner:
+            inner.add_task("inner", total=1)
+            assert inner.console is display.Display._shown_now[0].console
+        outer("next", 1)
+    with progress() as later:
+        assert display.Display._shown_now == [later]
+    assert display.Display._shown_now == []

@@ -15,6 +15,8 @@ from stable_baselines3 import PPO
 from experiments import leaderboard
 from experiments.common import FAILED, INTERRUPTED
 from experiments.leaderboards import page, protocol
+from experiments.leaderboards import settings as leaderboard_settings
+from experiments.leaderboards.grading import keep_model
 from experiments.leaderboards.protocol import (
     POOL,
     PRESETS,
@@ -320,7 +322,7 @@ def test_saved_models_are_the_runs_of_one_submission(
         return [50.0 + k for k in range(len(policies))]
 
     monkeypatch.setattr(protocol, "grade_duel", duel)
-    monkeypatch.setattr(leaderboard, "make_agent", lambda *_, **__: None)
+    monkeypatch.setattr(leaderboard_settings, "make_agent", lambda *_, **__: None)
     models = [f"run{k}/model.zip" for k in range(5)]
     arguments = ["--evaluate", *models, "--name", "mine", "--steps", "1000", *SMALL]
     assert leaderboard.main([*arguments, "--folder", str(tmp_path)]) == 0
@@ -335,7 +337,7 @@ def test_other_tasks_are_added_to_a_submission(
 ) -> None:
     worth = [1.0]
     monkeypatch.setattr(protocol, "grade_duel", lambda policies, task: worth * len(policies))
-    monkeypatch.setattr(leaderboard, "make_agent", lambda *_, **__: None)
+    monkeypatch.setattr(leaderboard_settings, "make_agent", lambda *_, **__: None)
     models = [f"run{k}/model.zip" for k in range(5)]
     line = ["--evaluate", *models, "--name", "mine", "--folder", str(tmp_path), "--add"]
     first = [*line, "--steps", "1000", "--description", "as it was"]
@@ -455,7 +457,7 @@ def test_kept_models_of_stable_baselines_play_as_before(tmp_path: Path) -> None:
     model = PPO("MlpPolicy", envs, n_steps=16, batch_size=32, device="cpu", gamma=1.0)
     model.learn(64)
     model.save(tmp_path / "model.zip")
-    leaderboard.keep_model(str(tmp_path / "model.zip"), tmp_path / "kept.zip")
+    keep_model(str(tmp_path / "model.zip"), tmp_path / "kept.zip")
     sizes = [(tmp_path / name).stat().st_size for name in ("kept.zip", "model.zip")]
     assert sizes[0] < 0.5 * sizes[1]
     kept, before = (
@@ -657,7 +659,7 @@ def test_bad_input_ends_with_one_line(
 def test_too_few_models_are_refused(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leaderboard, "make_agent", lambda *_, **__: None)
+    monkeypatch.setattr(leaderboard_settings, "make_agent", lambda *_, **__: None)
     for arguments in (["--steps", "5"], ["b.zip", "c.zip", "d.zip", "e.zip"]):
         with pytest.raises(SystemExit):
             leaderboard.main(["--evaluate", "a.zip", *arguments, "--name", "x"])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from wfb_gym.opponents.policy_spec import NAMES, SHIPPED, PolicySpec
+from wfb_gym.opponents.policy_spec import SHIPPED, PolicySpec
 
 
 @pytest.mark.parametrize(
@@ -52,13 +52,6 @@ def test_other_names_are_found_nowhere(text: str) -> None:
 def test_impossible_options_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=f"^who: expected .* behind {text.partition(':')[0]}:"):
         PolicySpec.find(text, "who")
-
-
-def test_some_scripted_players_draw_their_actions() -> None:
-    drawing = [
-        name for name in ("greedy:0.0", "greedy:0.1", *NAMES) if PolicySpec.parse(name).draws
-    ]
-    assert drawing == ["greedy:0.1", "random"]
 
 
 def test_reading_names_imports_no_player() -> None:

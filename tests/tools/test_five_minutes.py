@@ -8,7 +8,7 @@ pytest.importorskip("PIL", reason="needs the extra render")
 
 from tests.pages import page, rows_of
 from tools import five_minutes
-from tools.report import IMAGES
+from tools.documents import IMAGES
 from wfb_gym import solver
 
 TEXT = page("five-minutes.md")

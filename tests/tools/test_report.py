@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from tools import report
-from tools.report import ALL, IMAGES, PAGES, ROOT, Report, find_stale, insert_table
+from tools import documents, report, reports
+from tools.documents import IMAGES, ROOT, Report, find_stale, insert_table
+from tools.reports import ALL, PAGES
 
 PAGE = "before\n<!-- report:one -->\n\nold\n\n<!-- /report -->\nafter <!-- report:two -->"
 
@@ -50,20 +51,20 @@ def test_tables_tell_what_results_hold() -> None:
             "trained": {"guaranteed": 2.5, "score": 75.0, "optimum": 3.0},
         },
     }
-    lines = report.grades_table(grades).splitlines()
+    lines = reports.grades_table(grades).splitlines()
     assert lines[0] == "| caster against | random | exact | score |"
     assert lines[3] == "| **trained** | -2.0 ± 0.2 | +2.5 | 75.0 |"
     assert lines[-1] == "| optimal |  | +3.0 | 100.0 |"
     scores = {"caster": 99.123}
     run = {"args": {"seed": 3}, "scores": scores, "best_after": {"caster": 1000}}
-    assert report.runs_table({"runs": [run], "scores": scores}).splitlines() == [
+    assert reports.runs_table({"runs": [run], "scores": scores}).splitlines() == [
         "| seed | caster | after decisions |",
         "| --- | ---: | ---: |",
         "| 3 | 99.12 | 1,000 |",
         "| median | **99.12** |  |",
     ]
     curve = [{"frames": 2000, "scores": scores}]
-    assert report.run_table({"curve": curve, "scores": scores}).splitlines()[2:] == [
+    assert reports.run_table({"curve": curve, "scores": scores}).splitlines()[2:] == [
         "| 2,000 | 99.12 |"
     ]
 
@@ -76,9 +77,9 @@ def test_values_are_told_of_what_is_solved() -> None:
         {**part, "states": 1000, "bytes": 2**20},
         {"scenario": "longer", "phases": 8, "too_large": {"states": 2 * 10**9, **size}},
     ]
-    _, _, *rows = report.solved({"scenarios": found}).splitlines()
+    _, _, *rows = reports.solved({"scenarios": found}).splitlines()
     assert rows == ["| long | first 2 of 6 | +1.50 | stop casting | 1,000 | 1.00 | 1.0 |"]
-    assert report.unsolved({"scenarios": found}) == (
+    assert reports.unsolved({"scenarios": found}) == (
         "2 bundled battles are too large to be solved whole, from about 1.0 billion positions in "
         "1.0 GiB (long) to about 2.0 billion positions in 1.0 GiB (longer)."
     )
@@ -97,8 +98,8 @@ def test_a_stale_table_is_told_and_made_anew(
     whole, third = PAGE + MORE, MORE.replace("more", "three")
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "other.md").write_text(third + MORE, encoding="utf-8")
-    monkeypatch.setattr(report, "ROOT", tmp_path)
-    monkeypatch.setattr(report, "RESULTS", tmp_path)
+    monkeypatch.setattr(documents, "ROOT", tmp_path)
+    monkeypatch.setattr(documents, "RESULTS", tmp_path)
     monkeypatch.setattr(report, "ALL", (one,))
     (tmp_path / "README.md").write_text(whole, encoding="utf-8")
     assert report.main([]) == 0
@@ -134,9 +135,9 @@ def test_a_command_that_is_run_leaves_results_and_pictures(
     (tmp_path / "script.py").write_text(code, encoding="utf-8")
     one = Report("one", "script", 1, table, {"a.png": "b.png"})
     for name in ("ROOT", "RESULTS", "IMAGES"):
-        monkeypatch.setattr(report, name, tmp_path)
+        monkeypatch.setattr(documents, name, tmp_path)
     monkeypatch.setattr(report, "ALL", (one,))
-    monkeypatch.setattr(report, "RUNS", tmp_path / "runs")
+    monkeypatch.setattr(documents, "RUNS", tmp_path / "runs")
     (tmp_path / "README.md").write_text(PAGE, encoding="utf-8")
     assert report.main(["--scratch", "one"]) == 0
     assert (tmp_path / "b.png").read_bytes() == b"x"

@@ -133,11 +133,6 @@ class PolicySpec:
         return self.path is not None and self.name not in SHIPPED
 
     @property
-    def draws(self) -> bool:
-        """Whether it is a scripted player that draws its actions."""
-        return self.is_scripted and (self.name == "random" or self.epsilon > 0.0)
-
-    @property
     def epsilon(self) -> float:
         """Probability of a random action of a scripted player."""
         return self.option if isinstance(self.option, float) else 0.0

@@ -1,0 +1,149 @@
+"""Command line of the leaderboard."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments import common
+from experiments.leaderboards.protocol import BUDGET, DUELS, PRESETS, RUNS, TASKS, TRACKS, Task
+from experiments.leaderboards.submissions import FOLDER, read_submission
+from experiments.tournaments.matches import model_names
+from experiments.workers import RAY
+from wfb_gym.cli.parser import option, parse_options
+from wfb_gym.players.registry import make_agent
+from wfb_gym.scenario.fields import FILE_NAME, FILE_NAME_EXPECTED
+
+Entries = dict[str, list[str]]
+"""What is graded: by the name of a submission a policy for each run."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The command line.
+
+    Attributes:
+        evaluate: grade names, or saved models.
+        check: only say whether the page is current.
+        compare: compare two submissions.
+        again: grade submissions again, and compare.
+        find: find the generated scenarios from scratch (minutes).
+        name: name of the submission (default: the agent's own).
+        preset: grade only in the tasks of that difficulty.
+        steps: decisions learned from (default: none).
+        description: what it is, in a line.
+        authors: who made it.
+        code: where the code is (default: this command).
+        add: add to the submission of that name; its other tasks stay.
+        keep: copy the models into the folder models beside the submissions, for --again.
+        folder: folder of the submissions (default: experiments/leaderboards/entries).
+        ray: address of a Ray cluster.
+        workers: processes of this machine that grade.
+        quick: grade in only the smallest duel, into runs/.
+        json: print only JSON on stdout.
+    """
+
+    evaluate: tuple[str, ...] | None = option(None, exclusive="what", nargs="+", metavar="POLICY")
+    check: bool = option(False, exclusive="what")
+    compare: tuple[str, ...] | None = option(None, exclusive="what", nargs=2, metavar="NAME")
+    again: tuple[str, ...] | None = option(None, exclusive="what", nargs="*", metavar="NAME")
+    find: bool = option(False, exclusive="what")
+    name: str | None = None
+    task: tuple[str, ...] = option(
+        (),
+        choices=sorted(TASKS),
+        metavar="TASK",
+        help=f"grade only in these: {', '.join(TASKS)}; repeat for several",
+    )
+    preset: str | None = option(None, choices=tuple(PRESETS))
+    steps: int = option(0, type=common.natural_number)
+    description: str = ""
+    authors: str = "wfb_gym contributors"
+    code: str = ""
+    add: bool = False
+    keep: bool = False
+    folder: Path | None = None
+    ray: str = option("", **RAY)
+    workers: int = option(1, type=common.positive_integer)
+    quick: bool = False
+    json: bool = False
+
+    @property
+    def tasks(self) -> list[Task]:
+        """In which policies are graded."""
+        return [TASKS[key] for key in self.keys or TASKS]
+
+    @property
+    def keys(self) -> list[str]:
+        """The tasks that are named; none for all."""
+        named = self.task or ([f"{DUELS[0]}/caster"] if self.quick else [])
+        if self.preset:
+            named = [*named, *map(str, PRESETS[self.preset])]
+        return list(dict.fromkeys(named))
+
+    @property
+    def unfinished(self) -> Path:
+        """The folder of what interrupted gradings found."""
+        usual = Path("runs/leaderboard-quick" if self.quick else "runs/leaderboard")
+        return (self.folder or usual) / "unfinished"
+
+    @property
+    def submissions(self) -> Path:
+        """The folder of the submissions."""
+        return self.folder or (Path("runs/leaderboard-quick") if self.quick else FOLDER)
+
+
+def parse_arguments(
+    arguments: Sequence[str] | None, description: str | None
+) -> tuple[Settings, Entries]:
+    """Parse the command line: settings, and what is graded."""
+    settings, parser = parse_options(
+        Settings, arguments, module="experiments.leaderboard", description=description
+    )
+    for name in ("add", "keep"):
+        if getattr(settings, name) and not settings.evaluate:
+            parser.error(f"--{name}: expected --evaluate with it")
+    try:
+        return settings, make_entries(settings)
+    except (ValueError, OSError) as error:
+        parser.error(str(error))
+
+
+def make_entries(settings: Settings) -> Entries:
+    """Return what is graded; an unknown agent, or policies that make no submission, are refused."""
+    policies = list(dict.fromkeys(settings.evaluate or ()))
+    models = model_names(policies)
+    if not policies:
+        return {}
+    if models and len(models) < len(policies):
+        raise ValueError("--evaluate: expected names or saved models, found both")
+    for policy in policies:
+        make_agent(policy, scenario=DUELS[0])
+    if models:
+        if settings.name is None:
+            raise ValueError("--name: expected a name for the submission of saved models")
+        if not settings.steps or (len(models) < RUNS and settings.steps <= BUDGET):
+            raise ValueError(
+                f"--evaluate: expected {RUNS} saved models or more and --steps over 0, "
+                f"found {len(models)} and {settings.steps}"
+            )
+        entries = {settings.name: models}
+    else:
+        if settings.name is not None and len(policies) > 1:
+            raise ValueError(f"--name: expected one agent, found {len(policies)}")
+        entries = {settings.name or each.replace(":", "-"): [each] for each in policies}
+    for name in entries:
+        if not FILE_NAME.fullmatch(name):
+            raise ValueError(f"--name: expected {FILE_NAME_EXPECTED}, found {name!r}")
+        _check_keeps_tasks(settings, settings.submissions / f"{name}.json")
+    return entries
+
+
+def _check_keeps_tasks(settings: Settings, path: Path) -> None:
+    """Raise if a submission holds tasks that would be gone, as only some are graded."""
+    named = settings.task or settings.preset
+    if not named or settings.add or not path.is_file():
+        return
+    former = read_submission(path).model_dump(exclude_none=True)
+    others = {task for track in TRACKS for task in former.get(track, {})} - set(settings.keys)
+    if others:
+        raise ValueError(f"--task: {path} holds other tasks; expected --add, which keeps them")

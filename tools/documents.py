@@ -1,0 +1,129 @@
+"""A table or figure of the documentation, and the place where it stands."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from wfb_gym.files import write_text_whole, write_whole
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "docs" / "results"
+IMAGES = ROOT / "docs" / "images"
+RUNS = Path("runs") / "report"
+
+Results = Any
+"""The JSON that a command writes."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """A table or figure, and the command whose results it shows."""
+
+    name: str  # of the results, and of the table in its page
+    command: str  # behind ``python -m``; if `printed`, it gets ``--json``
+    minutes: float  # that the command takes on two cores
+    table: Callable[[Results], str] | None = None  # from the results to Markdown
+    pictures: Mapping[str, str] = field(default_factory=dict)
+    """Files of the command's folder, and their names in docs/images."""
+    draw: Sequence[Callable[[Results, Path], None]] = ()
+    """Draw the first pictures from the results alone, where they suffice."""
+    printed: bool = False  # whether the command prints its results, instead of writing a file
+    more: Mapping[str, Callable[[Results], str]] = field(default_factory=dict)
+    """Further tables from the same results, by name."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder that the command writes to."""
+        return RUNS / self.name
+
+    @property
+    def line(self) -> str:
+        """The command line behind ``python -m``."""
+        return f"{self.command} {'--json' if self.printed else f'--out {self.folder}'}"
+
+    @property
+    def results(self) -> Path:
+        """The committed results."""
+        return RESULTS / f"{self.name}.json"
+
+    def read(self) -> Results:
+        """Read the committed results."""
+        return json.loads(self.results.read_text(encoding="utf-8"))
+
+    def pages_with_tables(self) -> dict[Path, tuple[str, str]]:
+        """Return the text of each page of a table, and what it is with the committed results.
+
+        Raises:
+            ValueError: no page has the marks of a table.
+        """
+        own = {} if self.table is None else {self.name: self.table}
+        found: dict[Path, tuple[str, str]] = {}
+        for name, table in (own | dict(self.more)).items():
+            text = table(self.read())
+            pages = {path: found.get(path) or (_text(path),) * 2 for path in _pages()}
+            shown = {path: each for path, each in pages.items() if _marks(name).search(each[0])}
+            if not shown:
+                raise ValueError(
+                    f"expected <!-- report:{name} --> and <!-- /report --> in README.md or docs/"
+                )
+            found |= {
+                path: (old, insert_table(new, name, text)) for path, (old, new) in shown.items()
+            }
+        return found
+
+
+def _pages() -> list[Path]:
+    return [path for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")) if path.is_file()]
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def _marks(name: str) -> re.Pattern[str]:
+    """What finds the marks of a table, and all between them."""
+    return re.compile(rf"(<!-- report:{re.escape(name)} -->\n).*?(<!-- /report -->)", re.DOTALL)
+
+
+def insert_table(page: str, name: str, table: str) -> str:
+    """Return a page with a table between its marks."""
+    return _marks(name).sub(lambda found: f"{found[1]}\n{table}\n\n{found[2]}", page)
+
+
+def find_stale(reports: Sequence[Report]) -> list[str]:
+    """Names of the tables that differ from the committed results."""
+    shown = {one.name: one.pages_with_tables() for one in reports if one.results.is_file()}
+    return [name for name, pages in shown.items() if any(a != b for a, b in pages.values())]
+
+
+def rewrite(one: Report) -> None:
+    """Write tables into their pages, and draw the pictures that need only the results."""
+    for path, (_, page) in one.pages_with_tables().items():
+        write_text_whole(path, page)
+    for draw, picture in zip(one.draw, one.pictures.values(), strict=False):
+        draw(one.read(), IMAGES / picture)
+
+
+def run(one: Report) -> None:
+    """Run the command and keep its results and pictures."""
+    print(f"{one.name}: python -m {one.line}", file=sys.stderr)
+    done = subprocess.run(
+        [sys.executable, "-m", *one.line.split()],
+        cwd=ROOT,
+        check=True,
+        text=True,
+        stdout=subprocess.PIPE if one.printed else sys.stderr,
+    )
+    text = done.stdout if one.printed else (ROOT / one.folder / "results.json").read_text("utf-8")
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    write_text_whole(one.results, text)
+    if one.printed:
+        return  # its pictures are drawn from the results
+    for source, target in one.pictures.items():
+        with write_whole(IMAGES / target) as file:
+            file.write((ROOT / one.folder / source).read_bytes())

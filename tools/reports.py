@@ -1,0 +1,372 @@
+"""All tables and figures of README.md and docs/, and the command behind each."""
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from agents import compare, compare_offline, hidden
+from agents.common import short_names
+from agents.distillation.grading import Grade
+from agents.figures import (
+    draw_comparison,
+    draw_grades,
+    draw_learning_curve,
+    draw_offline,
+    draw_scores,
+)
+from agents.self_play.runs import LARGE
+from experiments import distance, horizon, memory, secret, strength
+from experiments.benchmarks import tables
+from experiments.figures.horizon import draw_horizon
+from experiments.figures.secret import draw_secret
+from experiments.figures.speed import draw_speed
+from experiments.figures.strength import draw_strength
+from experiments.solve import values_table
+from experiments.tables import ResultTable, markdown_table
+from experiments.tournaments.reports import draw_points, draw_ratings
+from tools.documents import Report, Results
+from wfb_gym.scenario import hidden_scenarios
+from wfb_gym.seats import SEATS
+from wfb_gym.solver import Estimate
+
+SELF_PLAY = "runs/ppo/{scenario}/caster.npz+runs/ppo/{scenario}/dispeller.npz"
+"""Networks of battles, which `agents.train_fast` has trained there before."""
+
+
+def grades_table(results: Results) -> str:
+    """Return a table of points of every player against every opponent, and exact scores."""
+    opponents = list(next(iter(results["grades"].values())))
+    exact = results["exact"]
+    header = [f"{results['args']['seat']} against", *short_names(opponents).values()]
+    header += ["exact", "score"] if exact else []
+    rows = []
+    for name, scores in results["grades"].items():
+        shown = f"**{name}**" if name == "trained" else name
+        cells = [f"{one['mean']:+.1f} ± {one['half_width']:.1f}" for one in scores.values()]
+        if exact:
+            cells += [f"{exact[name]['guaranteed']:+.1f}", f"{exact[name]['score']:.1f}"]
+        rows.append([shown, *cells])
+    if exact:
+        best = next(iter(exact.values()))["optimum"]
+        rows.append(["optimal", *("" for _ in opponents), f"{best:+.1f}", "100.0"])
+    return markdown_table([header, *rows], text_columns=(0,))
+
+
+def runs_table(results: Results) -> str:
+    """Return a table of exact scores of both seats by seed, and when each was reached."""
+    seats = results["scores"]
+    rows = []
+    for one in results["runs"]:
+        kept = ((f"{one['scores'][s]:.2f}", f"{one['best_after'][s]:,}") for s in seats)
+        rows.append([str(one["args"]["seed"]), *(cell for pair in kept for cell in pair)])
+    medians = ((f"**{score:.2f}**", "") for score in seats.values())
+    rows.append(["median", *(cell for pair in medians for cell in pair)])
+    header = ["seed", *(cell for seat in seats for cell in (seat, "after decisions"))]
+    return markdown_table([header, *rows], text_columns=(0,))
+
+
+def run_table(results: Results) -> str:
+    """Return a table of exact scores along one run."""
+    seats = results["scores"]
+    rows = [
+        [f"{one['frames']:,}", *(f"{one['scores'][seat]:.2f}" for seat in seats)]
+        for one in results["curve"]
+    ]
+    return markdown_table([["decisions", *seats], *rows], text_columns=())
+
+
+def distilled_table(results: Results, by_kind: bool = True) -> str:
+    """Return a table of how one policy's scores are distributed, by seat and kind of scenario."""
+    kinds = results["kinds"]
+    rows = [
+        ["seat", "scenarios", "how many", "5 %", "25 %", "median", "at least 95", "of all stakes"]
+    ]
+    for seat in SEATS:
+        own = [one for one in results["grades"] if one["seat"] == seat]
+        for kind in (None, *kinds) if by_kind else (None,):
+            some = [one for one in own if kind in (None, kinds[one["number"] % len(kinds)])]
+            scores = np.array([one["score"] for one in some])
+            won = sum(one["guaranteed"] - one["random"] for one in some)
+            stakes = sum(one["optimum"] - one["random"] for one in some)
+            low, quarter, median = np.quantile(scores, (0.05, 0.25, 0.5))
+            rows.append([seat, kind or "all", str(len(some)), f"{low:.1f}", f"{quarter:.1f}"])
+            rows[-1] += [f"**{median:.1f}**", f"{100 * (scores >= 95).mean():.0f} %"]
+            rows[-1].append(f"{100 * won / stakes:.1f} %")
+    return markdown_table(rows, text_columns=(0, 1))
+
+
+def rating_table(results: Results) -> str:
+    """Return a table of a tournament's ratings, best first."""
+    rows = []
+    for one in results["rating"]:
+        if (rating := one["rating"]) is None:
+            continue
+        cells = [f"{rating['value']:+.3f} [{rating['low']:+.3f}, {rating['high']:+.3f}]"]
+        values = (one["casting"], one["dispelling"], one["worst"]["value"])
+        cells += [f"{value:+.3f}" for value in values]
+        rows.append([one["agent"], *cells, str(one["against"])])
+    header = ["agent", "rating", "casting", "dispelling", "worst", "against"]
+    return markdown_table([header, *rows], text_columns=(0,))
+
+
+def solved(results: Results) -> str:
+    """Return a table of the values of what is solved; of battles the first phases."""
+    found = results["scenarios"]
+    whole = {one["scenario"]: one["phases"] for one in found if "too_large" in one}
+    rows = [
+        one | {"phases": f"first {one['phases']} of {whole[one['scenario']]}"}
+        if one["scenario"] in whole
+        else one
+        for one in found
+        if "too_large" not in one
+    ]
+    return values_table(rows)
+
+
+def unsolved(results: Results) -> str:
+    """Return a sentence on the scenarios that are too large."""
+    large = [one for one in results["scenarios"] if "too_large" in one]
+    sizes = {one["scenario"]: Estimate(**one["too_large"] | {"causes": ()}) for one in large}
+    least, *_, most = sorted(sizes, key=lambda name: sizes[name].states)
+    return (
+        f"{len(large)} bundled battles are too large to be solved whole, from {sizes[least]} "
+        f"({least}) to {sizes[most]} ({most})."
+    )
+
+
+def _draw_runs(results: Results, path: Path) -> None:
+    runs = results.get("runs", [results])
+    named = ", ".join(results["args"]["scenario"])
+    draw_scores([one["curve"] for one in runs], f"{named}: self-play", path)
+
+
+def _draw_curve(results: Results, path: Path) -> None:
+    given = results["args"]
+    named = ", ".join(given.get("scenario") or given["scenarios"])
+    draw_learning_curve(results["curve"], f"{named}: MaskablePPO as {given['seat']}", path)
+
+
+def _draw_distilled(results: Results, path: Path) -> None:
+    grades = [Grade(**one) for one in results["grades"]]
+    draw_grades(grades, path)
+
+
+ALL = (
+    Report(
+        "fast",
+        "agents.train_fast --runs 5",
+        4,
+        runs_table,
+        {"curve.png": "fast-curve.png", "seed-0/policy.png": "fast-policy.png"},
+        draw=(_draw_runs,),
+    ),
+    Report(
+        "train", "agents.train", 8, grades_table, {"curve.png": "curve.png"}, draw=(_draw_curve,)
+    ),
+    Report("train-dispeller", "agents.train --seat dispeller", 8, grades_table),
+    Report(
+        "train-scripted",
+        "agents.train --opponent greedy --opponent veteran --opponent random",
+        8,
+        grades_table,
+    ),
+    Report(
+        "large",
+        f"agents.train_fast {LARGE}",
+        14,
+        run_table,
+        {"curve.png": "large-curve.png"},
+        draw=(_draw_runs,),
+    ),
+    Report(
+        "general",
+        "agents.distil --scenarios 18000 --steps 43000 --width 128 --batch-size 4096 "
+        "--learning-rate 0.0012 --precision tf32 --device cuda",
+        90,
+        distilled_table,
+        {"scores.png": "general.png"},
+        draw=(_draw_distilled,),
+    ),
+    Report(
+        "further",
+        "agents.distil --start-from runs/distil/policy.npz --first 18000 --scenarios 12500 "
+        "--steps 3300 --batch-size 1024 --learning-rate 0.0004 --precision bfloat16 "
+        "--decisions 128 --visited 128 --threads 2 --targets runs/visited",
+        50,
+        partial(distilled_table, by_kind=False),
+    ),
+    Report(
+        "tournament",
+        "experiments.tournament --scenario archmage-duel --scenario orc-shaman-hunt "
+        "--planner-battles 1000",
+        10,
+        rating_table,
+        {"rating.png": "rating.png", "archmage-duel.png": "tournament.png"},
+        draw=(draw_ratings, lambda results, path: draw_points(results["scenarios"][0], path)),
+    ),
+    Report(
+        "strength",
+        "experiments.strength",
+        60,
+        strength.DIFFERENCES.markdown,
+        {"strength.png": "strength.png"},
+        draw=(draw_strength,),
+    ),
+    Report(
+        "strength-slow",
+        "experiments.strength phase-search expectimax mcts:400 --battles 24",
+        60,
+        strength.DIFFERENCES.markdown,
+        {"strength.png": "strength-slow.png"},
+        draw=(draw_strength,),
+    ),
+    Report(
+        "strength-search",
+        "experiments.strength phase-search search --battles 24 "
+        + " ".join(f"--scenario {each}" for each in strength.BATTLES[:10]),
+        30,
+        strength.DIFFERENCES.markdown,
+    ),
+    Report(
+        "strength-self-play",
+        f"experiments.strength phase-search {SELF_PLAY}",
+        40,
+        strength.DIFFERENCES.markdown,
+    ),
+    Report(
+        "horizon",
+        "experiments.horizon",
+        30,
+        horizon.SCORES.markdown,
+        {"horizon.png": "horizon.png"},
+        draw=(draw_horizon,),
+        more={"horizon-battles": horizon.BATTLES.markdown},
+    ),
+    Report(
+        "battle",
+        "agents.train --scenario border-skirmish",
+        5,
+        grades_table,
+        {"curve.png": "battle-curve.png"},
+        draw=(_draw_curve,),
+    ),
+    Report(
+        "offline",
+        "agents.compare_offline",
+        30,
+        compare_offline.SCORES.markdown,
+        {"scores.png": "offline.png"},
+        draw=(draw_offline,),
+        more={"offline-regret": compare_offline.REGRETS.markdown},
+    ),
+    Report(
+        "compare",
+        "agents.compare",
+        45,
+        compare.SCORES.markdown,
+        {"curves.png": "learners.png"},
+        draw=(draw_comparison,),
+    ),
+    Report(
+        "ablations",
+        "agents.compare --runs 3 --steps 1500000 --learner self-play "
+        + " ".join(f"--learner {name}" for name in compare.ABLATIONS),
+        30,
+        compare.SCORES.markdown,
+        {"curves.png": "ablations.png"},
+        draw=(draw_comparison,),
+    ),
+    Report(
+        "openspiel",
+        "agents.compare --scenario apprentice --steps 200000 --learner self-play "
+        "--learner MCCFR --learner NFSP",
+        15,
+        compare.SCORES.markdown,
+        {"curves.png": "openspiel.png"},
+        draw=(draw_comparison,),
+    ),
+    Report(
+        "hidden",
+        "agents.hidden",
+        60,
+        hidden.SCORES.markdown,
+        {"curves.png": "hidden.png"},
+        draw=(draw_comparison,),
+    ),
+    Report("memory", "experiments.memory", 3, memory.SCORES.markdown),
+    Report(
+        "hidden-values",
+        f"experiments.solve {' '.join(hidden_scenarios())} --gap 0.05",
+        5,
+        lambda results: values_table(results["scenarios"]),
+        printed=True,
+    ),
+    Report(
+        "secret",
+        "experiments.secret",
+        5,
+        secret.VALUES.markdown,
+        {"secret.png": "secret.png"},
+        draw=(draw_secret,),
+    ),
+    Report(
+        "distance",
+        "experiments.distance",
+        15,
+        distance.FIGURES.markdown,
+        more={"distance-bounds": distance.BOUNDS.markdown},
+    ),
+    Report(
+        "values",
+        "experiments.solve --all",
+        15,
+        solved,
+        more={"values-too-large": unsolved},
+        printed=True,
+    ),
+    Report(
+        "benchmark",
+        "experiments.benchmark --long",
+        12,
+        ResultTable("", tables.speed_rows).markdown,
+        more={
+            f"benchmark-{name}": ResultTable("", rows).markdown
+            for name, rows in (
+                ("aims", tables.aim_rows),
+                ("ratios", tables.ratio_rows),
+                ("threads", tables.scaling_rows),
+                ("commands", tables.command_rows),
+                ("solved", tables.solving_rows),
+                ("update", tables.profile_rows),
+            )
+        },
+        pictures={"speed.png": "speed.png"},
+        draw=(draw_speed,),
+        printed=True,
+    ),
+)
+_HEAT_MAP, _BATTLEFIELD, _FIRE_BALL, _FRAME, _FILM = (
+    f"docs/images/{name}"
+    for name in (
+        "archmage-duel-dice.png",
+        "border-skirmish.png",
+        "fire-ball.png",
+        "rgb-array.png",
+        "battle.gif",
+    )
+)
+_WEB = ("web-desk", "web-phone", "web-review", "web-review-phone", "odds-sheet")
+_FIVE_MINUTES = ("doubles", "first", "pools", "second", "third")
+PAGES = {
+    "docs/leaderboard.md": "experiments.leaderboard",
+    _HEAT_MAP: f"experiments.solve archmage-duel --plot {_HEAT_MAP}",
+    _BATTLEFIELD: f"wfb_gym draw border-skirmish --out {_BATTLEFIELD}",
+    _FIRE_BALL: f"wfb_gym draw border-skirmish --spell fireball --out {_FIRE_BALL}",
+    _FRAME: f"tools.rendering --out {_FRAME}",
+    _FILM: f"tools.rendering --film --out {_FILM}",
+    "docs/environments/": "tools.pages",
+    **{f"docs/images/{name}.png": "tests.web" for name in _WEB},
+    **{f"docs/images/five-minutes-{name}.png": "tools.five_minutes" for name in _FIVE_MINUTES},
+}
+"""Pages and pictures that a command of their own writes in place within a minute."""
