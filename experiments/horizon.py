@@ -13,7 +13,6 @@ Finished parts are stored in OUT/parts.jsonl: the same command continues an inte
 gets results.json and horizon.png.
 """
 
-import argparse
 import sys
 import time
 from collections.abc import Collection, Iterator, Sequence
@@ -30,6 +29,7 @@ from experiments.figures.horizon import draw_horizon
 from experiments.luck import play_with_luck
 from experiments.tables import ResultTable, texts
 from wfb_gym._progress import tell
+from wfb_gym.cli.parser import option
 from wfb_gym.encoding.positions import PositionArrays
 from wfb_gym.players.interface import Actions, PositionAgent
 from wfb_gym.players.registry import make_agent
@@ -63,7 +63,7 @@ class Settings:
         "border-skirmish", "redhorn-pass", "the-crooked-mile", "dawn-at-grimmwald",
         "the-shattered-gate", "the-winds-unbound",
     )  # fmt: skip
-    phases: tuple[int, ...] = (2, 3, 5, 12)
+    phases: tuple[int, ...] = option((2, 3, 5, 12), type=common.positive_integer)
     opponent: tuple[str, ...] = ("greedy", "veteran")
     battles: int = 100
     seed: int = 0
@@ -222,15 +222,11 @@ def sources_of(settings: Settings) -> list[Source]:
 
 def check(settings: Settings, _: Collection[str]) -> Settings:
     """Return the settings with all numbers of phases; raise a ValueError for wrong ones."""
-    try:
-        phases = {common.natural_number(str(text), 1) for text in settings.phases}
-    except argparse.ArgumentTypeError as error:
-        raise ValueError(str(error)) from None
     for name in settings.opponent:
         make_agent(name)
     for name in (*settings.scenario, *settings.battle):
         read_scenario(name)
-    return replace(settings, phases=tuple(sorted({1, *phases})))
+    return replace(settings, phases=tuple(sorted({1, *settings.phases})))
 
 
 SCORES = ResultTable(

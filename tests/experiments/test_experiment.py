@@ -83,7 +83,7 @@ def test_results_are_written_drawn_and_shown(
     results = squares(tmp_path)
     assert list(results) == ["args", "interrupted", "squares", "versions"]
     assert results["squares"] == [9, 4]
-    assert results["args"]["number"] == ["3", "2"]
+    assert results["args"]["number"] == [3, 2]
     assert (tmp_path / "squares.png").stat().st_size == 2
     told = capsys.readouterr()
     assert told.out.endswith(f"results: {tmp_path}\n")
