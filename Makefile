@@ -16,7 +16,7 @@ RELEASES ?= -c constraints.txt
 FLOORS = $(shell sed -nE '/^dependencies = /,/^\]/s/.*"(.*)>=(.*)".*/\1==\2/p' pyproject.toml)
 TEST_PACKAGES := pytest pytest-xdist hypothesis rich
 CORE_TESTS := $(addprefix tests/,test_compiler.py test_intrinsics.py test_package.py test_shipped.py \
-	cli encoding engine envs opponents packing players scenario solver transcripts)
+	cli encoding engine envs opponents packing players scenario solver transcripts view)
 PYTHON ?=
 ARGS ?=
 PYTEST_ARGS ?=

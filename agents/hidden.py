@@ -278,6 +278,7 @@ EXPERIMENT = Experiment(
     results=results_of,
     tables=texts(SCORES),
     figures=lambda results, out: draw_comparison(results, out / CURVES),
+    needs_all=True,
 )
 main = EXPERIMENT.main
 

@@ -224,8 +224,10 @@ def check(settings: Settings, _: Collection[str]) -> Settings:
     """Return the settings with all numbers of phases; raise a ValueError for wrong ones."""
     for name in settings.opponent:
         make_agent(name)
-    for name in (*settings.scenario, *settings.battle):
+    for name in settings.scenario:
         read_scenario(name)
+    for name in settings.battle:
+        load_scenario(name)
     return replace(settings, phases=tuple(sorted({1, *settings.phases})))
 
 

@@ -5,10 +5,12 @@ a command asked for lines (`printed_lines`) or shows the progress in a display o
 (`shown_by`).
 """
 
+import atexit
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib.util import find_spec
 from threading import Event, Thread
 from typing import Any, TextIO
@@ -60,7 +62,7 @@ def printed_lines(what: str | Callable[[], str]) -> Iterator[None]:
     """
     out: TextIO | None = sys.stderr
     ended, began = Event(), time.monotonic()
-    draws, latest, moved = _draws_on(out), "", began
+    draws, latest, moved = is_terminal(out), "", began
 
     def show(text: str) -> None:
         nonlocal latest, moved
@@ -99,19 +101,27 @@ def tell(text: str) -> None:
         _Display.show(text)
 
 
-def _draws_on(stream: TextIO | None) -> bool:
-    return is_terminal(stream) and find_spec("rich") is not None
+@cache
+def _has_rich() -> bool:
+    return find_spec("rich") is not None
 
 
 class _TerminalLine:
-    """A line at the bottom of a terminal, which rich redraws in place; elsewhere nothing."""
+    """A line at the bottom of a terminal that is redrawn in place: by rich, else as plain text."""
 
     _display: Any = None
+    _plain: TextIO | None = None
+    """Where plain text stands on the line."""
 
     def show(self, text: str, done: int = 0, expected: int = 0, out: TextIO | None = None) -> None:
         """Show a text and a bar, which is full when as many as expected are done."""
         out = out or sys.stderr
-        if not _Display.draws or not _draws_on(out):
+        if not _Display.draws or not is_terminal(out):
+            return
+        if not _has_rich():
+            self._plain = out
+            out.write(_CLEAR_LINE + text)
+            out.flush()
             return
         if self._display is None:
             from rich.console import Console
@@ -121,6 +131,7 @@ class _TerminalLine:
             self._display = Progress(*columns, console=Console(file=out), transient=True)
             self._display.add_task(text, total=expected or None)
             self._display.start()
+            atexit.register(self.clear)  # after Ctrl-C or an error the cursor is shown again
         (task,) = self._display.tasks
         self._display.update(task.id, description=text, completed=done, total=expected or None)
 
@@ -129,10 +140,15 @@ class _TerminalLine:
         if self._display is not None:
             self._display.stop()
             self._display = None
+            atexit.unregister(self.clear)
+        if self._plain is not None and not self._plain.closed:
+            self._plain.write(_CLEAR_LINE)
+            self._plain.flush()
+            self._plain = None
 
 
 _LINE = _TerminalLine()
-"""Where commands show what they are doing."""
+"""The one line of the process: two would overwrite each other."""
 
 
 def show_line(text: str) -> None:
@@ -159,7 +175,6 @@ class ProgressBar:
         self._is_told = False
         self._began = self._told = time.monotonic()
         self._expected, self._bound = 0, ""
-        self._drawn = _TerminalLine()
 
     def expect(self, count: int, bound: str = "about ") -> None:
         """Set how many there will be: "about " or "at most " this many, or "" if it is exact."""
@@ -173,7 +188,7 @@ class ProgressBar:
         self._told = now
         self._is_told = True
         tell(self.line(done))
-        self._drawn.show(self.line(done), done, self._expected, self._out)
+        _LINE.show(self.line(done), done, self._expected, self._out)
 
     def line(self, done: int) -> str:
         """Return the progress in words, with the time left if the total is known."""
@@ -188,7 +203,7 @@ class ProgressBar:
         """Remove the bar."""
         if self._is_told:
             tell("")
-        self._drawn.clear()
+            _LINE.clear()
 
 
 @contextmanager

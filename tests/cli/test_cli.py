@@ -216,6 +216,7 @@ def test_scenarios_as_a_table(capsys: Capture) -> None:
         ("roll --dispel 0 --total 8", "--dispel: expected 1..24, found 0"),
         ("roll --dice 3 --value 8 --dispel 3 --total 8", "found --dice with --dispel"),
         ("roll --dice 3 --value 8 --double-six", "found --dice with --double-six"),
+        ("roll --dice 0 --total 12", "found --dice with --total"),
         ("roll --dispel 3 --total 8 --no-irresistible", "--no-irresistible with --dispel"),
         ("roll --dice three --value 8", "--dice: expected a whole number, found 'three'"),
         ("roll --dice 2.5 --value 8", "--dice: expected a whole number, found '2.5'"),

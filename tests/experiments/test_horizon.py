@@ -64,6 +64,7 @@ def test_a_row_says_what_looking_further_wins() -> None:
     [
         (["--scenario", "apprentice:99"], "phases"),
         (["--scenario", "no-such"], "no-such"),
+        (["--battle", "border-skirmish:2"], "border-skirmish:2"),
         (["--phases", "two"], "expected a whole number from 1, found 'two'"),
         (["--battles", "0"], "--battles"),
     ],

@@ -61,13 +61,27 @@ def test_a_bar_is_drawn_on_a_terminal_until_it_is_closed() -> None:
 
 
 @pytest.mark.usefixtures("hasty")
-def test_without_rich_nothing_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_rich_the_line_is_plain_text(monkeypatch: pytest.MonkeyPatch) -> None:
     out = Terminal()
-    monkeypatch.setattr(_progress, "find_spec", lambda _: None)
+    monkeypatch.setattr(_progress, "_has_rich", lambda: False)
     bar = ProgressBar("solving", out)
     bar(5)
     bar.close()
-    assert out.getvalue() == ""
+    clear = "\r\x1b[K"
+    assert out.getvalue() == f"{clear}solving: 5 positions, 0 s, total not known yet{clear}"
+
+
+@pytest.mark.usefixtures("hasty")
+def test_a_bar_that_is_not_closed_shows_the_cursor_at_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    at_exit: list[Any] = []
+    monkeypatch.setattr(_progress.atexit, "register", at_exit.append)
+    out = Terminal()
+    ProgressBar("solving", out)(5)
+    for function in at_exit:
+        function()
+    assert "\x1b[?25h" in out.getvalue()
 
 
 def test_nothing_is_drawn_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:

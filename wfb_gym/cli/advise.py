@@ -5,7 +5,7 @@ from collections import defaultdict
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from wfb_gym.cli.output import align_columns, format_value, print_json
+from wfb_gym.cli.output import align_columns, format_exact_points, print_json
 from wfb_gym.cli.parser import Command, UsageError, option
 from wfb_gym.seats import SEATS
 
@@ -232,16 +232,16 @@ def _lines(position: "RequestedPosition", advice: "Advice") -> list[str]:
     else:
         lines.append(f"{position.title}: {position.selection()}.")
     about = "" if advice.is_exact else "about "
-    worth = f"worth {about}{format_value(advice.value)} points to the {mover}"
+    worth = f"worth {about}{format_exact_points(advice.value)} points to the {mover}"
     # An estimate is of this phase, with what it leaves for later ones.
     horizon = position.horizon() if advice.is_exact else "This phase"
     lines.append(f"{horizon} is {worth}{_precision(advice.rolls)}.")
     lines += [*_estimate_lines(position, advice), *position.scenario.notes]
     rows = [("POINTS", "DIFFERENCE", "PLAY", "CHANCE", "")]
     for number, (play, value, difference, _, chance) in enumerate(advice.plays):
-        less = format_value(difference) if number else ""
+        less = format_exact_points(difference) if number else ""
         percent, fraction = ("", "") if chance is None else (f"{float(chance):.3%}", str(chance))
-        rows.append((format_value(value), less, play, percent, fraction))
+        rows.append((format_exact_points(value), less, play, percent, fraction))
     if advice.plays:
         lines += ["", *align_columns(rows, ">><><")]
     if advice.rolls is not None and advice.rolls.spells:
@@ -265,7 +265,7 @@ def _precision(rolls: "RollsSummary | None") -> str:
     number = len(rolls.rolls)
     if rolls.is_complete:
         return f" on average over all {number} rolls"
-    interval = f", 95 % interval of \N{PLUS-MINUS SIGN}{format_value(rolls.half_width)}"
+    interval = f", 95 % interval of \N{PLUS-MINUS SIGN}{format_exact_points(rolls.half_width)}"
     return f" on average over {number} sampled rolls{interval}"
 
 
@@ -296,14 +296,14 @@ def _rolls_lines(position: "RequestedPosition", rolls: "RollsSummary") -> list[s
         values = (spell.adds, spell.with_it, spell.without_it)
         by = f" by {spell.wizard}" if several else ""
         times = f"{spell.times} of {len(rolls.rolls)}"
-        table.append((*map(format_value, values), times, f"{spell.spell}{by}"))
+        table.append((*map(format_exact_points, values), times, f"{spell.spell}{by}"))
     lines = ["", *align_columns(table, ">>>><"), ""]
     best_first = sorted(rolls.rolls, key=lambda roll: -roll.situation.value)
     if len(rolls.rolls) <= _MOST_ROWS and len(rolls.rolls[0].drawn) == 1:
         rows = [("POINTS FOR THE CASTER", "ROLLED", "SWAP", "OPEN WITH")]
         rows += [
             (
-                format_value(roll.situation.value),
+                format_exact_points(roll.situation.value),
                 _rolled(roll, army),
                 ", ".join(roll.swapped.values()) or "-",
                 roll.situation.best,
@@ -319,10 +319,10 @@ def _rolls_lines(position: "RequestedPosition", rolls: "RollsSummary") -> list[s
     cells += [(f"{part:.1%}", opening) for opening, part in openings[:_MOST_ROWS]]
     best, worst = best_first[0], best_first[-1]
     lines += align_columns(cells, "><")
-    lines += ["", f"Best roll, {format_value(best.situation.value)}: {_rolled(best, army)}"]
+    lines += ["", f"Best roll, {format_exact_points(best.situation.value)}: {_rolled(best, army)}"]
     return [
         *lines,
-        f"Worst roll, {format_value(worst.situation.value)}: {_rolled(worst, army)}",
+        f"Worst roll, {format_exact_points(worst.situation.value)}: {_rolled(worst, army)}",
     ]
 
 
@@ -376,7 +376,7 @@ def _hidden_lines(advice: "HiddenAdvice") -> list[str]:
     if advice.sets[advice.mover]:
         own = chances_words(advice.sets[advice.mover])
         lines.append(f"What the {enemy} believes of the {mover}: {own}.")
-    low, high = format_value(advice.lower), format_value(advice.upper)
+    low, high = format_exact_points(advice.lower), format_exact_points(advice.upper)
     lines.append(f"{position.horizon()} is worth between {low} and {high} points to the caster.")
     for each in advice.mixtures:
         what = f" with {each.dealt}" if each.dealt else ""

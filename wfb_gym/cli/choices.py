@@ -6,7 +6,7 @@ The descriptions are those of `wfb_gym.view`, the values those of `wfb_gym.playe
 import re
 from functools import cached_property
 
-from wfb_gym.cli.output import align_columns, format_value
+from wfb_gym.cli.output import align_columns, format_exact_points
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
@@ -59,7 +59,7 @@ class Choices:
         rows = [("", "", "CHANCE", "POINTS TO COME", "")]
         for number, (action, each) in enumerate(decision.actions.items(), 1):
             chance = NOT_ROLLED if each.chance is None else f"{float(each.chance):.1%}"
-            value = mark + format_value(analysis.values[action])
+            value = mark + format_exact_points(analysis.values[action])
             value += " best" if differ and analysis.loss(action) < 1e-9 else ""
             rows.append((f"{number:>3}", each.text, chance, value, decision.notes[action]))
         legend = []

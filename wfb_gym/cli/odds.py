@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wfb_gym.cli.output import align_columns, format_value, print_json
+from wfb_gym.cli.output import align_columns, format_exact_points, print_json
 from wfb_gym.cli.parser import Command, UsageError, check_folder, option
 from wfb_gym.seats import SEATS, seat_number
 
@@ -95,7 +95,8 @@ def _lines(sheet: "OddsSheet") -> list[str]:
         lines += [remark_of(rows)] if remark_of(rows) else []
         cells = [("ROLL", "CHANCE", "COSTS", "WHAT HAPPENS")]
         cells += [
-            (row.roll, f"{row.chance:.1%}", format_value(row.points), row.text) for row in rows
+            (row.roll, f"{row.chance:.1%}", format_exact_points(row.points), row.text)
+            for row in rows
         ]
         lines += align_columns(cells, ">>><")
     lines += ["", "To dispel a total with so many dice"]
@@ -133,7 +134,7 @@ def _spell_lines(sheet: "OddsSheet", spell: "SpellOdds") -> list[str]:
         (
             str(row.dice or "-"),
             *(f"{chance:.1%}" for chance in (row.cast, row.irresistible, row.miscast)),
-            format_value(row.points),
+            format_exact_points(row.points),
             f"{row.total:.1f}" if row.total else "-",
             *(f"{chance:.0%}" if row.total else "-" for chance in row.stopped),
         )

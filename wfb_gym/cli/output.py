@@ -15,12 +15,12 @@ def print_json(document: Any, indent: int | None = 2) -> None:
     print(json.dumps(document, indent=indent, ensure_ascii=not is_unicode, default=float))
 
 
-def print_table(rows: Sequence[Sequence[str]], alignments: str, title: str = "") -> None:
+def print_columns(rows: Sequence[Sequence[str]], alignments: str, title: str = "") -> None:
     """Print a table on stdout; see `align_columns`."""
     print("\n".join([*([title] if title else ()), *align_columns(rows, alignments)]))
 
 
-def format_value(points: float) -> str:
+def format_exact_points(points: float) -> str:
     """Return points with two decimals, and no minus before a zero."""
     return f"{round(points, 2) + 0.0:.2f}"
 

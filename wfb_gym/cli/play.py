@@ -147,7 +147,7 @@ def _replay(options: ReplayOptions) -> None:
         print(f"It was broken off here: {points_phrase(narrated.names, transcript.points)}.")
     if options.table:
         known = () if transcript.is_public else EVERYBODY
-        view = view_position(narrated.names, narrated.visible, 0, known)
+        view = view_position(narrated.names, narrated.visible, 0, known, with_points=False)
         print("\n".join(position_lines(view, style)))
 
 
@@ -167,8 +167,10 @@ def _write_review(transcript: "Transcript", path: str) -> None:
     def tell(done: int, of: int) -> None:
         show_line(f"reviewing, {done} of {plural(of, 'step')}")
 
-    reviewed = review(transcript, progress=tell)
-    show_line("")
+    try:
+        reviewed = review(transcript, progress=tell)
+    finally:
+        show_line("")
     try:
         write_text_whole(path, review_page(reviewed))
     except OSError as error:

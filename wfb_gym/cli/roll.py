@@ -5,7 +5,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from wfb_gym.cli.output import print_json, print_table
+from wfb_gym.cli.output import print_columns, print_json
 from wfb_gym.cli.parser import Command, UsageError, flag_of, option, whole_number
 
 MOST_DICE = 24
@@ -102,7 +102,7 @@ def _run(options: Options) -> None:
             (str(each), *(f"{float(chance):.3%}" for _, _, chance in chances))
             for each, chances in table.items()
         ]
-        print_table([head, *cells], ">" * len(head))
+        print_columns([head, *cells], ">" * len(head))
         return
     _check(dice_name, dice, 1, MOST_DICE)
     chances = chances_of(options, dice, number)
@@ -122,8 +122,9 @@ def _by_key(chances: list[_Chance]) -> dict[str, Fraction]:
 
 def _options(options: Options, names: tuple[str, ...]) -> list[str]:
     """Return which of the options were given, as they are written."""
-    given = (name for name in names if getattr(options, name) not in (None, False))
-    return [flag_of(name) for name in given]
+    values = ((name, getattr(options, name)) for name in names)
+    # 0 is a number that was given, though it equals False.
+    return [flag_of(name) for name, value in values if value is not None and value is not False]
 
 
 def _check(name: str, value: int, lowest: int, highest: int) -> None:

@@ -372,10 +372,10 @@ class LayoutOffsets(Record):
     rare_node: Int64 = replace(
         _NODE, each=_nodes(COMMON_DECISIONS, DECISIONS), when="targets selection stored_dice"
     )
-    own_phase: Int64 = number("1 if the observer is the active player")
+    own_phase: Int64 = number("1 if the learner's army is the active one")
     phases_left: Int64 = number("phases still to end, this one included", PHASES, PHASE)
-    own_pool: Int64 = number("shared dice of the observer", MOST_DICE, DICE)
-    enemy_pool: Int64 = number("shared dice of the enemy", MOST_DICE, DICE)
+    own_pool: Int64 = number("shared dice of the learner", MOST_DICE, DICE)
+    enemy_pool: Int64 = number("shared dice of the opponent", MOST_DICE, DICE)
     number_to_match: Int64 = number(
         "what a dispel must reach",
         255,

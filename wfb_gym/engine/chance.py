@@ -69,7 +69,7 @@ def miscast_table_of(packed: PackedScenario, state: State) -> int:
 @jit
 def has_pmf(node: int) -> bool:
     """Whether one draw decides the node, from the probabilities of the outcomes 0, 1, 2 ..."""
-    return (_DRAWN >> node) & 1 != 0
+    return (_DRAWN >> int64(node)) & 1 != 0
 
 
 @jit(forceinline=False)
@@ -92,19 +92,19 @@ def write_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
 @jit
 def is_cast_or_dispel_roll(node: int) -> bool:
     """Whether casting or dispel dice are rolled at this node, first or again."""
-    return (_TOTAL >> node) & 1 != 0
+    return (_TOTAL >> int64(node)) & 1 != 0
 
 
 @jit
 def is_one_die(node: int) -> bool:
     """Whether one D6 that reaches a number decides the node."""
-    return (_ONE_DIE >> node) & 1 != 0
+    return (_ONE_DIE >> int64(node)) & 1 != 0
 
 
 @jit
 def is_morale_roll(node: int) -> bool:
     """Whether 2D6 against Leadership decide the node."""
-    return (_MORALE >> node) & 1 != 0
+    return (_MORALE >> int64(node)) & 1 != 0
 
 
 @jit

@@ -12,7 +12,7 @@ import numpy as np
 from numba.core import config
 
 from wfb_gym._jit import int64, jit
-from wfb_gym._records import Record, Records, UInt64, dtype_of, new_records
+from wfb_gym._records import Record, Records, UInt64, new_records
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -24,8 +24,6 @@ class Rng(Record):
     dice: UInt64  # words drawn for dice
     choices: UInt64  # words drawn for choices
 
-
-RNG = dtype_of(Rng)
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)

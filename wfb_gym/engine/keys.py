@@ -119,7 +119,7 @@ def new_plan(base: NDArray[np.uint64], moves: NDArray[np.uint64]) -> Records[Key
         moves: bits in which other positions differ from it, likewise.
 
     Returns:
-        Record array of `PLAN`, shape (1,).
+        Record array of `KeyPlan`, shape (1,).
     """
     plan = new_records(KeyPlan, 1)
     record = plan[0]

@@ -74,7 +74,8 @@ def frame(
     names = ScenarioNames(scenario)
     told = list(all_as_told(names, events, known))
     lines = [*event_lines(told, style), *([""] if told else [])]
-    return "\n".join([*lines, *position_lines(view_position(names, battle, seat, known), style)])
+    view = view_position(names, battle, seat, known, with_points=False)
+    return "\n".join([*lines, *position_lines(view, style)])
 
 
 class AnsiStyle:
@@ -133,7 +134,7 @@ def battlefield_lines(scenario: Scenario, battle: Battle) -> Iterator[str]:
     for terrain in field.terrain:
         _draw(rows, shapes["terrain"][terrain.name], _TERRAIN[terrain.kind])
         keys.append(f"{_TERRAIN[terrain.kind]} {terrain.name}")
-    view = view_position(ScenarioNames(scenario), battle)
+    view = view_position(ScenarioNames(scenario), battle, with_points=False)
     for army, (side, standing) in zip(view.armies, scenario.keyed_armies(), strict=True):
         keys += ["", capital(army.words)]
         for name, shape in shapes[side].items():

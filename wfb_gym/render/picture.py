@@ -72,7 +72,7 @@ def picture(
         raise ValueError(f"size: expected {least} or more, found {size[0]}x{size[1]}")
     names = ScenarioNames(scenario)
     known = armies_known(battle, seat) if known is None else known
-    view = view_position(names, battle, seat, known)
+    view = view_position(names, battle, seat, known, with_points=False)
     drawing = draw_position(view, list(all_as_told(names, events, known)), size)
     return np.array(to_image(drawing, size[0]))
 

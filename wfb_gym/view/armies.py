@@ -51,7 +51,8 @@ class SpellView(NamedTuple):
         place: where it lies in play; "" where it does not.
         number: among the army's; None for one that is not rolled yet.
         item: that it is bound in; "" for none.
-        points: that it promises; None once the battle is over, or if it is not rolled yet.
+        points: that it promises; None if they are not asked for, once the battle is over, or if
+            it is not rolled yet.
     """
 
     name: str
@@ -162,7 +163,9 @@ def army_name(names: ScenarioNames, army: int) -> str:
     return names.scenario.armies[army].name or ("Caster", "Dispeller")[army]
 
 
-def view_army(names: ScenarioNames, battle: Battle, army: int, is_known: bool) -> ArmyView:
+def view_army(
+    names: ScenarioNames, battle: Battle, army: int, is_known: bool, *, with_points: bool = True
+) -> ArmyView:
     """Return the view of an army, for who knows its hidden items or does not."""
     side, state = names.scenario.armies[army], battle.state
     in_phase = not battle.is_over and battle.node not in BEFORE_BATTLE
@@ -176,6 +179,8 @@ def view_army(names: ScenarioNames, battle: Battle, army: int, is_known: bool) -
             if battle.node == Node.DEAL:
                 activity = ""
     spells = list(_spells(names, battle, army))
+    if with_points and not battle.is_over:
+        spells = [(wizard, _with_points(battle, army, spell)) for wizard, spell in spells]
     slots = names.items[army]
     items = [
         (slot.bearer, ItemView(slot.item.name, item.left, slot.uses_each, item.copies))
@@ -293,11 +298,15 @@ def _spell(
     name = "a spell" if slot.spell.name == value else slot.spell.name
     status = _spell_status(names, battle, army, spell, forgotten)
     place = _place_in_play(names, battle, army, spell) if status == SpellStatus.IN_PLAY else ""
-    points = None
-    if not battle.is_over:
-        promise = worth_in_play if status == SpellStatus.IN_PLAY else worth_now
-        points = float(promise(battle.packed, battle.state, army, spell, 0.0))
-    return SpellView(name, value, status, place, spell, item, points)
+    return SpellView(name, value, status, place, spell, item)
+
+
+def _with_points(battle: Battle, army: int, spell: SpellView) -> SpellView:
+    if spell.number is None:
+        return spell
+    promise = worth_in_play if spell.status == SpellStatus.IN_PLAY else worth_now
+    points = float(promise(battle.packed, battle.state, army, spell.number, 0.0))
+    return spell._replace(points=points)
 
 
 def _place_in_play(names: ScenarioNames, battle: Battle, army: int, spell: int) -> str:

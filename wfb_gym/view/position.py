@@ -84,6 +84,8 @@ def view_position(
     battle: Battle,
     viewer: int | None = None,
     known: Collection[int] | None = None,
+    *,
+    with_points: bool = True,
 ) -> PositionView:
     """Return the view of a position.
 
@@ -93,6 +95,7 @@ def view_position(
         viewer: the viewer's army; None for a spectator.
         known: armies whose hidden items are shown; unless given the viewer's, and all to a
             spectator and when the battle is over.
+        with_points: whether spells say what they promise, which costs a moment for each.
     """
     known = armies_known(battle, viewer) if known is None else known
     battle = veiled(battle, known)
@@ -111,7 +114,10 @@ def view_position(
         names.point,
         None if abs(battle.points) < LEVEL else int(battle.points < 0),
         points_phrase(names, battle.points),
-        tuple(view_army(names, battle, army, army in known) for army in EVERYBODY),
+        tuple(
+            view_army(names, battle, army, army in known, with_points=with_points)
+            for army in EVERYBODY
+        ),
         _view_step(names, battle),
         _pending(names, battle),
     )
