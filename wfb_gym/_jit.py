@@ -54,6 +54,7 @@ _CONSTANTS = frozenset(
         "engine/nodes.py",
         "engine/state.py",
         "packing/effects.py",
+        "opponents/policy_spec.py",
         "packing/records.py",
         "players/interface.py",
         "rules/comets.py",

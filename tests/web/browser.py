@@ -58,7 +58,7 @@ def served(printed: list[str] | None = None) -> Iterator[str]:
         finally:
             server.send_signal(signal.SIGINT)
             try:
-                server.wait(10)
+                server.wait(30)  # on a busy machine
             except subprocess.TimeoutExpired:
                 server.kill()
             if printed is not None and server.stdout is not None:
