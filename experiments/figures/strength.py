@@ -14,6 +14,9 @@ from wfb_gym.seats import SEATS
 _FASTEST = 1e-3
 """Milliseconds at which players are drawn that play inside the batch, untimed."""
 
+_LONGEST = 24
+"""Letters of a name that are drawn, the last ones of a file's path."""
+
 _CLOSE = 5.0, 12.0
 """Times as long, and points less, within which two names, or a name and a bar, would meet."""
 
@@ -47,8 +50,9 @@ def draw_strength(results: Mapping[str, Any], path: Path) -> None:
         for player, time, behind in points:
             is_left = any(_is_left((time, behind), other[1:]) for other in points)
             place, side = ((-7, -4), "right") if is_left else ((7, -4), "left")
+            shown = player if len(player) <= _LONGEST else f"...{player[-_LONGEST:]}"
             axes.annotate(
-                player, (time, behind), place, textcoords="offset points", fontsize=8, ha=side
+                shown, (time, behind), place, textcoords="offset points", fontsize=8, ha=side
             )
         axes.axhline(0.0, color=GREY, linewidth=0.8, linestyle="--")
         axes.set(xscale="log", xlabel="milliseconds a decision")
