@@ -76,7 +76,7 @@ def test_a_bar_that_is_not_closed_shows_the_cursor_at_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     at_exit: list[Any] = []
-    monkeypatch.setattr(_progress.atexit, "register", at_exit.append)
+    monkeypatch.setattr("atexit.register", at_exit.append)
     out = Terminal()
     ProgressBar("solving", out)(5)
     for function in at_exit:
