@@ -26,13 +26,7 @@ from experiments.common import FAILED
 from experiments.tables import markdown_table
 from wfb_gym.cli.parser import parse_options
 from wfb_gym.encoding.actions import ActionCodec
-from wfb_gym.encoding.fields import (
-    ArmyOffsets,
-    ChoiceOffsets,
-    LayoutOffsets,
-    Number,
-    UnitOffsets,
-)
+from wfb_gym.encoding.fields import ArmyOffsets, ChoiceOffsets, LayoutOffsets, Number, UnitOffsets
 from wfb_gym.encoding.layout import KINDS
 from wfb_gym.files import write_text_whole
 

@@ -17,11 +17,7 @@ from wfb_gym.seats import SEATS
 from wfb_gym.solver import Equilibrium, HiddenGame
 from wfb_gym.transcripts.mixtures import GAP, mixture_at
 from wfb_gym.view.decisions import describe_choices
-from wfb_gym.view.hidden_sets import (
-    EVERYBODY,
-    HiddenSet,
-    sets_that_may_be,
-)
+from wfb_gym.view.hidden_sets import EVERYBODY, HiddenSet, sets_that_may_be
 from wfb_gym.view.names import ScenarioNames
 
 _SECONDS = 60.0

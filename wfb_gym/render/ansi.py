@@ -14,17 +14,8 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.scenario import Scenario
 from wfb_gym.view.armies import FLEES, ArmyView, ItemView, SpellStatus, SpellView, UnitView
 from wfb_gym.view.events import Event, all_as_told
-from wfb_gym.view.hidden_sets import (
-    armies_known,
-    chances_words,
-)
-from wfb_gym.view.names import (
-    ScenarioNames,
-    capital,
-    dice_phrase,
-    format_points,
-    plural,
-)
+from wfb_gym.view.hidden_sets import armies_known, chances_words
+from wfb_gym.view.names import ScenarioNames, capital, dice_phrase, format_points, plural
 from wfb_gym.view.position import PositionView, view_position
 
 _BOLD, _DIM = "1", "2"

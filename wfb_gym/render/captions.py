@@ -5,14 +5,7 @@ from itertools import combinations, count
 from math import dist
 from typing import NamedTuple
 
-from wfb_gym.render.labels import (
-    LINE_HEIGHT,
-    Label,
-    fill_lines,
-    place_labels,
-    shorten,
-    text_width,
-)
+from wfb_gym.render.labels import LINE_HEIGHT, Label, fill_lines, place_labels, shorten, text_width
 from wfb_gym.render.shapes import Extent, Points, Shape
 
 LETTERS = 38

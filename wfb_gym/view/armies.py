@@ -6,9 +6,7 @@ from typing import NamedTuple
 
 from wfb_gym.engine import queries
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.nodes import (
-    BEFORE_BATTLE,
-)
+from wfb_gym.engine.nodes import BEFORE_BATTLE
 from wfb_gym.engine.promises import worth_in_play, worth_now
 from wfb_gym.engine.scoring import points_for_unit
 from wfb_gym.engine.state import BARS_ITEMS, Node
@@ -17,12 +15,7 @@ from wfb_gym.packing.records import FIRST_POINT, Lock
 from wfb_gym.scenario.characters import Character, Wizard
 from wfb_gym.scenario.sizes import NO_BEARER, UNITS
 from wfb_gym.scenario.units import Unit
-from wfb_gym.view.hidden_sets import (
-    HiddenSet,
-    dealt_words,
-    known_items,
-    sets_that_may_be,
-)
+from wfb_gym.view.hidden_sets import HiddenSet, dealt_words, known_items, sets_that_may_be
 from wfb_gym.view.names import ScenarioNames
 
 

@@ -10,13 +10,7 @@ from typing import NamedTuple
 from wfb_gym.engine import queries
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.morale import tested_leadership
-from wfb_gym.engine.nodes import (
-    BEFORE_BATTLE,
-    CASTING_ROLLS,
-    DISPEL_ROLLS,
-    NODES,
-    STRIKE_ROLLS,
-)
+from wfb_gym.engine.nodes import BEFORE_BATTLE, CASTING_ROLLS, DISPEL_ROLLS, NODES, STRIKE_ROLLS
 from wfb_gym.engine.state import DispelAttempt, Node
 from wfb_gym.engine.strikes import strike_on_victim
 from wfb_gym.scenario.sizes import DICE, SPELLS, TARGETS

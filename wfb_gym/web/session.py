@@ -34,12 +34,7 @@ from wfb_gym.transcripts.review import Progress, Review, review
 from wfb_gym.transcripts.transcript import Transcript
 from wfb_gym.view.choices import question
 from wfb_gym.view.events import all_as_told
-from wfb_gym.view.hidden_sets import (
-    EVERYBODY,
-    HiddenSet,
-    armies_known,
-    sets_that_may_be,
-)
+from wfb_gym.view.hidden_sets import EVERYBODY, HiddenSet, armies_known, sets_that_may_be
 from wfb_gym.view.names import ScenarioNames, capital
 from wfb_gym.view.odds import cast_odds, dispel_odds
 
