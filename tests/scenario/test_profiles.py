@@ -168,3 +168,26 @@ def test_a_name_stands_in_one_list(monkeypatch: pytest.MonkeyPatch) -> None:
         "armies/two.toml: units[0].name: expected a name of its own in all lists, "
         'found "Halberdiers"'
     )
+
+
+def test_an_unknown_profile_hides_no_other_mistake_of_its_table() -> None:
+    wizard = {
+        "profile": "Grand Wizard",
+        "level": 7,
+        "position": [1],
+        "spells": [{"name": "Fire Bal", "worth": "20", "casting_value": 99}],
+    }
+    unit = {"profile": "Dire Wolfs", "models": "5", "toughness": 30, "facing": True}
+    with pytest.raises(ScenarioError) as caught:
+        scenario(wizards=[wizard], units=[unit])
+    assert [problem.key for problem in caught.value.problems] == [
+        "caster.wizards[0].profile",
+        "caster.wizards[0].position",
+        "caster.wizards[0].level",
+        "caster.wizards[0].spells[0].casting_value",
+        "caster.wizards[0].spells[0].worth",
+        "caster.units[0].profile",
+        "caster.units[0].models",
+        "caster.units[0].toughness",
+        "caster.units[0].facing",
+    ]

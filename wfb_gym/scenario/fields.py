@@ -10,8 +10,15 @@ from operator import attrgetter
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, model_validator
-from pydantic_core import CoreSchema, core_schema
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    GetCoreSchemaHandler,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, core_schema
 
 from wfb_gym.scenario.errors import NO_KEY, Problem, format_value, raise_problems
 from wfb_gym.scenario.sizes import DICE, MAX_POINTS
@@ -62,19 +69,50 @@ class StrictModel(BaseModel):
         values = (getattr(self, name) for name in type(self).model_fields)
         return hash(tuple(frozenset(v.items()) if isinstance(v, dict) else v for v in values))
 
-    @model_validator(mode="before")
+    @model_validator(mode="wrap")
     @classmethod
-    def _complete(cls, data: Any) -> Any:
+    def _complete(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
         if isinstance(data, str) and cls.text_key is not None:
             data = {cls.text_key: data}
         if not isinstance(data, Mapping):
-            return data
-        return cls.complete({key: python_value(value) for key, value in data.items()})
+            return handler(data)
+        table = {key: python_value(value) for key, value in data.items()}
+        try:
+            completed = cls.complete(table)
+        except PydanticCustomError as error:
+            named = {problem.key for problem in (error.context or {}).get("problems", ())}
+            others = _errors_as_written(handler, table, named)
+            errors = [InitErrorDetails(type=error, input=table), *others]
+            raise ValidationError.from_exception_data(cls.__name__, errors) from None
+        return handler(completed)
 
     @model_validator(mode="after")
     def _has_no_problems(self) -> Self:
         raise_problems(self.problems())
         return self
+
+
+def _errors_as_written(
+    handler: ModelWrapValidatorHandler[Any], table: Mapping[str, Any], named: set[str]
+) -> list[InitErrorDetails]:
+    """Return the errors of a table that could not be completed, but for the keys named already."""
+    try:
+        handler(table)
+    except ValidationError as error:
+        return [
+            InitErrorDetails(
+                type=PydanticCustomError(
+                    each["type"], "{msg}", {**each.get("ctx", {}), "msg": each["msg"]}
+                ),
+                loc=each["loc"],
+                input=each["input"],
+            )
+            for each in error.errors(include_url=False)
+            # Completion adds keys and takes others away, so neither counts against the table.
+            if len(each["loc"]) > 1
+            or (each["type"] not in ("missing", "extra_forbidden") and each["loc"][0] not in named)
+        ]
+    return []
 
 
 class _Kind:
