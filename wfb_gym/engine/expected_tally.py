@@ -11,25 +11,19 @@ likely to take away, by a rough measure: of each character in the unit its deare
 unit does not rally before its next phase. Dice and items count nothing beside that.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine.morale import PASS_CHANCE, is_in, leadership, most_for_test
-from wfb_gym.engine.queries import bit
 from wfb_gym.engine.scoring import (
-    half_of_unit,
-    half_of_wizard,
     points_for_unit,
     points_for_wizard,
     points_of_unit,
     points_of_wizard,
 )
-from wfb_gym.engine.shared_hits import lives, shares_hits
-from wfb_gym.engine.state import MAX_PMF, State
-from wfb_gym.engine.strikes import OWN_HITS, most_wounds, pmf_of_strike
+from wfb_gym.engine.shared_hits import hits_on_victim, lives, shares_hits
+from wfb_gym.engine.state import MAX_PMF, Share, State
+from wfb_gym.engine.strikes import OWN_HITS, aim_of_strikes, most_wounds, pmf_of_strike, reaches
 from wfb_gym.engine.targets import (
     army_of,
     can_strike,
@@ -39,11 +33,12 @@ from wfb_gym.engine.targets import (
     models_left,
     wounds_left,
 )
+from wfb_gym.engine.victim_counts import Counts, cost_of_company, counts_of, mean_change
 from wfb_gym.packing.records import OUT_OF_REACH, PackedScenario
 from wfb_gym.rules.comets import landing_chances, reach_chances
 from wfb_gym.rules.dice import FACES
 from wfb_gym.rules.sharing import hits_each, odd_hits
-from wfb_gym.scenario.sizes import ARMIES, PHASES, TARGETS, UNITS
+from wfb_gym.scenario.sizes import ARMIES, PHASES, SPELLS, TARGETS, UNITS
 
 LANDS_NOW = -1
 """In place of the starts of phases in which a Comet may land: it does."""
@@ -65,34 +60,20 @@ _REACH_CHANCES = _reach_chances()
 the first of them, and inches."""
 
 
-class _Counts(NamedTuple):
-    """What the enemy counts for a victim by its wounds left."""
-
-    matters: bool  # whether what it may lose changes anything
-    left: int  # wounds that it has now
-    half: int  # most wounds with which it is below half
-    test: int  # most wounds with which it takes a Panic test
-    above: float  # points above half, below half, gone and fleeing, the characters in it then
-    below: float
-    gone: float
-    fled: float
-    flight: float  # chance that the test fails
-    wear: float  # points of a wound that count where the tally changes by less
-
-
 @jit(forceinline=False)
 def change_by_aim(
     packed: PackedScenario, state: State, army: int, spell: int, aim: int, wear: float
 ) -> float:
-    """Return the victory points that the army can expect of its spell's taking effect now.
+    """Return the points that the army can expect of its spell's taking effect now.
 
     Args:
-        packed: the scenario, with victory points.
+        packed: the scenario, with victory points unless `wear` is `BY_MODELS`.
         state: the position.
         army: the spell's owner.
         spell: one of its spells, no Comet.
         aim: one of the spell's aims.
-        wear: part of the points of wounds that counts where the tally changes by less.
+        wear: part of the points of wounds that counts where the tally changes by less; `BY_MODELS`
+            counts models where the scenario does.
     """
     entry = packed.armies[army].spells[spell]
     way = packed.armies[army].aims[entry.first_aim + aim]
@@ -104,11 +85,47 @@ def change_by_aim(
     for k in range(way.n_strikes):
         strike = int64(way.first_strike + k)
         if can_strike(packed, state, strike):
-            lost = _change_by_strike(packed, state, strike, wear, True)
-            points += lost if packed.strikes[strike].victim // TARGETS != army else -lost
-            if entry.gains_wound:
-                points += _change_by_gain(packed, state, army, int64(entry.wizard), strike)
+            points += _gain_by_strike(packed, state, army, spell, strike, wear)
     return points
+
+
+@jit(forceinline=False)
+def change_by_rest(packed: PackedScenario, state: State, wear: float) -> float:
+    """Return the points that its owner can expect of the rest of a spell that is striking.
+
+    Args:
+        packed: the scenario.
+        state: a position in which a victim is to be struck.
+        wear: as `change_by_aim` takes it.
+    """
+    army = int64(state.striking - 1) // SPELLS
+    spell = int64(state.striking - 1) % SPELLS
+    first, count = aim_of_strikes(packed, state)
+    points = 0.0
+    begun = int64(state.strike)
+    if state.hits > 0:  # they are being shared out
+        strike = first + begun
+        lost = _change_with_members(packed, state, strike, wear, True, True)
+        points += lost if packed.strikes[strike].victim // TARGETS != army else -lost
+        begun += 1
+    for k in range(begun, count):
+        strike = first + k
+        if reaches(packed, state, strike) and can_strike(packed, state, strike):
+            points += _gain_by_strike(packed, state, army, spell, strike, wear)
+    return points
+
+
+@jit(forceinline=False)
+def _gain_by_strike(
+    packed: PackedScenario, state: State, army: int, spell: int, strike: int, wear: float
+) -> float:
+    """Points that a strike of an army's spell can be expected to bring the army."""
+    entry = packed.armies[army].spells[spell]
+    lost = _change_by_strike(packed, state, strike, wear, True)
+    points = lost if packed.strikes[strike].victim // TARGETS != army else -lost
+    if entry.gains_wound:
+        points += _change_by_gain(packed, state, army, int64(entry.wizard), strike)
+    return float(points)
 
 
 @jit(forceinline=False)
@@ -211,33 +228,36 @@ def _change_by_strike(
 ) -> float:
     """Points that a strike is expected to cost its victim, and those who share its hits."""
     if packed.strikes[strike].n_members and shares_hits(packed, state, strike):
-        return _change_with_members(packed, state, strike, wear, panic)
+        return _change_with_members(packed, state, strike, wear, panic, False)
     victim = int64(packed.strikes[strike].victim)
     most = int64(most_wounds(packed, state, strike, OWN_HITS))
-    counts = _counts(packed, state, victim, most, wear, panic)
+    counts = counts_of(packed, state, victim, most, wear, panic)
     if not counts.matters:
         return 0.0
     if packed.strikes[strike].hits < 0:
         first, size = int64(packed.strikes[strike].pmf), int64(packed.strikes[strike].pmf_size)
-        return _mean_change(counts, packed.pmfs, first, size)
+        return mean_change(counts, packed.pmfs, first, size)
     return _change_by_models(packed, state, strike, counts)
 
 
 @jit(_nrt=True, forceinline=False)
-def _change_by_models(packed: PackedScenario, state: State, strike: int, counts: _Counts) -> float:
+def _change_by_models(packed: PackedScenario, state: State, strike: int, counts: Counts) -> float:
     """Points that a strike on so many models is expected to cost."""
     pmf = np.empty(MAX_PMF)
     count = pmf_of_strike(packed, state, strike, OWN_HITS, pmf)
-    return _mean_change(counts, pmf, int64(0), count)
+    return mean_change(counts, pmf, int64(0), count)
 
 
 @jit(_nrt=True, forceinline=False)
 def _change_with_members(
-    packed: PackedScenario, state: State, strike: int, wear: float, panic: bool
+    packed: PackedScenario, state: State, strike: int, wear: float, panic: bool, is_begun: bool
 ) -> float:
-    """Points that a strike is expected to cost a small unit and the characters in it."""
-    hits, dealt, pmf = np.empty(MAX_PMF), np.empty(MAX_PMF), np.empty(MAX_PMF)
-    return _change_by_shared_hits(packed, state, strike, wear, panic, pmf, hits, dealt)
+    """Points that a strike is expected to cost a small unit and the characters in it.
+
+    With `is_begun` its hits have been rolled, and some of them may have been shared out.
+    """
+    scratch = np.empty((3, MAX_PMF))
+    return _change_by_shared_hits(packed, state, strike, wear, panic, is_begun, scratch)
 
 
 @jit(forceinline=False)
@@ -247,27 +267,32 @@ def _change_by_shared_hits(
     unit: int,
     wear: float,
     panic: bool,
-    pmf: NDArray[np.float64],
-    hits: NDArray[np.float64],
-    dealt: NDArray[np.float64],
+    is_begun: bool,
+    scratch: NDArray[np.float64],
 ) -> float:
-    """Points that a strike costs a small unit and the characters in it, dealt to as in the game.
-
-    The arrays are scratch.
-    """
+    """Points that a strike costs a small unit and the characters in it, dealt to as in the game."""
+    hits, dealt, pmf = scratch[0], scratch[1], scratch[2]
     row = packed.strikes[unit]
     first = packed.strikes[row.first_member]
     size = int64(first.pmf_size)
     for k in range(size):
         hits[k] = packed.pmfs[first.pmf + k]
+    next_one = int64(0)
+    if is_begun:
+        next_one = int64(state.member)
+        for k in range(size):
+            hits[k] = 0.0
+        hits[state.hits] = 1.0
     victim = int64(row.victim)
     members = int64(models_left(packed, state, victim // TARGETS, victim % TARGETS))
-    for member in range(row.n_members):
+    for member in range(next_one, row.n_members):
         members += lives(packed, state, unit, member)
     points = 0.0
-    for member in range(row.n_members):
+    for member in range(next_one, row.n_members):
         if lives(packed, state, unit, member):
             _deal(hits, dealt, size, members)
+            if is_begun and member == state.member and state.share != Share.OPEN:
+                _deal_known(packed, state, unit, size, hits, dealt)
             members -= 1
             points += _mean_of_hits(
                 packed, state, int64(row.first_member) + member, dealt, size, wear, panic, pmf
@@ -293,6 +318,23 @@ def _deal(hits: NDArray[np.float64], dealt: NDArray[np.float64], size: int, memb
 
 
 @jit(forceinline=False)
+def _deal_known(
+    packed: PackedScenario,
+    state: State,
+    unit: int,
+    size: int,
+    hits: NDArray[np.float64],
+    dealt: NDArray[np.float64],
+) -> None:
+    """Take the share of a character for whom the odd hit has been rolled."""
+    share = int64(hits_on_victim(packed, state, unit))
+    for k in range(size):
+        dealt[k] = hits[k] = 0.0
+    dealt[share] = 1.0
+    hits[state.hits - share] = 1.0
+
+
+@jit(forceinline=False)
 def _mean_of_hits(
     packed: PackedScenario,
     state: State,
@@ -306,141 +348,14 @@ def _mean_of_hits(
     """Points that the victim of a row of the strikes loses on average by the hits dealt to it."""
     victim = int64(packed.strikes[row].victim)
     most = int64(most_wounds(packed, state, row, size))
-    counts = _counts(packed, state, victim, most, wear, panic)
+    counts = counts_of(packed, state, victim, most, wear, panic)
     points = 0.0
     if counts.matters:
         for hits in range(1, size):
             if dealt[hits] > 0.0:
                 count = pmf_of_strike(packed, state, row, hits, pmf)
-                points += dealt[hits] * _mean_change(counts, pmf, int64(0), count)
+                points += dealt[hits] * mean_change(counts, pmf, int64(0), count)
     return points
-
-
-@jit(forceinline=False)
-def _counts(
-    packed: PackedScenario, state: State, victim: int, most: int, wear: float, panic: bool
-) -> _Counts:
-    """Tell what the enemy counts for a victim that may lose so many wounds at the most."""
-    side = victim // TARGETS
-    index = victim % TARGETS
-    if index >= UNITS and packed.armies[side].wizards[index - UNITS].daemons:
-        index = int64(packed.armies[side].wizards[index - UNITS].unit) - 1
-    left = int64(wounds_left(state, side, index))
-    if flees(state, side, index):  # all of it is counted already
-        return _Counts(False, left, int64(0), int64(0), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    least = max(int64(0), left - most)
-    test = int64(0)
-    if panic and index < UNITS and state.phase_models[side, index]:
-        test = int64(most_for_test(packed, state, side, index))
-    tested = test > 0 and least <= test
-    flight = 0.0
-    company = 0.0
-    if tested:
-        flight = 1.0 - float(PASS_CHANCE[leadership(packed, state, side, index)])
-    if not packed.victory_points:
-        if tested:  # until its next phase, if it does not rally before
-            company = flight * _magic_in(packed, state, side, index)
-        matters = company > 0.0
-        return _Counts(matters, left, int64(0), test, 0.0, 0.0, 0.0, company, flight, 0.0)
-    if index >= UNITS:
-        half = int64(half_of_wizard(packed, side, index - UNITS))
-    else:
-        half = int64(half_of_unit(packed, side, index))
-    matters = tested or wear > 0.0 or least == 0 or (least <= half < left)
-    if not matters:
-        return _Counts(False, left, half, test, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    gone = _points_with(packed, side, index, int64(0), False)
-    below = _points_with(packed, side, index, half, False) if half else gone
-    if tested:
-        company = _points_with(packed, side, index, left, True)
-        company += _cost_of_company(packed, state, side, index)
-    each = wear * _points_per_wound(packed, side, index)
-    return _Counts(True, left, half, test, 0.0, below, gone, company, flight, each)
-
-
-@jit
-def _points_with(packed: PackedScenario, side: int, index: int, left: int, fled: bool) -> float:
-    """Victory points for a target with so many wounds left; of Daemons with their focal model."""
-    if index >= UNITS:
-        return float(points_of_wizard(packed, side, index - UNITS, left, fled))
-    points = float(points_of_unit(packed, side, index, left, fled))
-    caster = int64(packed.armies[side].units[index].caster)
-    if caster and left == 0:  # who flees is counted with the characters in it
-        points += points_of_wizard(packed, side, caster - 1, left, fled)
-    return points
-
-
-@jit
-def _expected_count(counts: _Counts, left: int) -> float:
-    """Points expected to be counted at the end of the phase with so many wounds left."""
-    if left == 0:
-        return float(counts.gone)
-    points = counts.below if left <= counts.half else counts.above
-    if left <= counts.test:
-        points += counts.flight * (counts.fled - points)
-    return float(points)
-
-
-@jit(forceinline=False)
-def _mean_change(counts: _Counts, pmf: NDArray[np.float64], first: int, count: int) -> float:
-    """Points that a victim loses on average by 0, 1, 2 ... wounds; chances begin at `first`."""
-    now = _expected_count(counts, counts.left)
-    mean = 0.0
-    for wounds in range(1, count):
-        after = max(int64(0), counts.left - wounds)
-        change = _expected_count(counts, after) - now
-        if counts.wear > 0.0:
-            change = max(change, counts.wear * (counts.left - after))
-        mean += pmf[first + wounds] * change
-    return mean
-
-
-@jit
-def _points_per_wound(packed: PackedScenario, side: int, index: int) -> float:
-    """Share of a wound in the points of the model that loses it."""
-    if index >= UNITS:
-        return float(packed.armies[side].wizards[index - UNITS].points_per_wound)
-    entry = packed.armies[side].units[index]
-    return float(entry.points / entry.wounds)
-
-
-# --- flight --------------------------------------------------------------------------------
-
-
-@jit(forceinline=False)
-def _cost_of_company(packed: PackedScenario, state: State, side: int, unit: int) -> float:
-    """Victory points that the enemy counts for characters in a unit only while they flee."""
-    points = 0.0
-    for wizard in range(packed.armies[side].n_wizards):
-        if is_in(packed, state, side, wizard, unit):
-            left = int64(state.wounds[side, wizard])
-            points += points_of_wizard(packed, side, wizard, left, True)
-            points -= points_of_wizard(packed, side, wizard, left, False)
-    return points
-
-
-@jit(forceinline=False)
-def _magic_in(packed: PackedScenario, state: State, side: int, unit: int) -> float:
-    """Points of the dearest spells that the characters in a unit could cast, one for each."""
-    points = 0.0
-    for wizard in range(packed.armies[side].n_wizards):
-        if is_in(packed, state, side, wizard, unit):
-            points += _dearest_spell(packed, state, side, wizard)
-    return points
-
-
-@jit(forceinline=False)
-def _dearest_spell(packed: PackedScenario, state: State, side: int, wizard: int) -> float:
-    entry = packed.armies[side].wizards[wizard]
-    spells = int64(entry.bound & state.known[side])
-    if state.level[side, wizard] > 0:
-        spells |= int64(entry.spells & state.known[side])
-    most = 0.0
-    for spell in range(packed.armies[side].n_spells):
-        if spells & bit(spell):
-            promised = packed.armies[side].spells[spell]
-            most = max(most, float(promised.worth + promised.worth_per_phase))
-    return most
 
 
 # --- what comes back -----------------------------------------------------------------------
@@ -466,7 +381,7 @@ def change_by_care(
     points = points_for_unit(packed, state, side, index)
     points -= points_of_unit(packed, side, index, left, stays)
     if fled and rallies:
-        points += _cost_of_company(packed, state, side, index)
+        points += cost_of_company(packed, state, side, index)
     return float(points)
 
 

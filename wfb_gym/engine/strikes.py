@@ -35,7 +35,7 @@ def _aim_under_way(packed: PackedScenario, state: State) -> int:
 
 
 @jit
-def _aim_of_strikes(packed: PackedScenario, state: State) -> tuple[int, int]:
+def aim_of_strikes(packed: PackedScenario, state: State) -> tuple[int, int]:
     """First strike and number of strikes of the aim under way."""
     army = int64(state.striking - 1) // SPELLS
     entry = packed.armies[army].spells[int64(state.striking - 1) % SPELLS]
@@ -46,7 +46,7 @@ def _aim_of_strikes(packed: PackedScenario, state: State) -> tuple[int, int]:
 @jit
 def current_strike(packed: PackedScenario, state: State) -> int:
     """Row of the table's strikes that is under way: on a unit, or a character by itself."""
-    first, _ = _aim_of_strikes(packed, state)
+    first, _ = aim_of_strikes(packed, state)
     return first + int64(state.strike)
 
 
@@ -59,10 +59,10 @@ def strike_on_victim(packed: PackedScenario, state: State) -> int:
 @jit(forceinline=False)
 def next_strike(packed: PackedScenario, state: State) -> bool:
     """Move on to the next victim that can be struck; return whether there is one."""
-    first, count = _aim_of_strikes(packed, state)
+    first, count = aim_of_strikes(packed, state)
     while state.strike < count:
         strike = first + int64(state.strike)
-        if _reaches(packed, state, strike) and can_strike(packed, state, strike):
+        if reaches(packed, state, strike) and can_strike(packed, state, strike):
             state.mover = int64(state.striking - 1) // SPELLS
             state.node = Node.ROLL_STRIKE
             if packed.strikes[strike].n_members:
@@ -79,7 +79,7 @@ def next_strike(packed: PackedScenario, state: State) -> bool:
 
 
 @jit(forceinline=False)
-def _reaches(packed: PackedScenario, state: State, strike: int) -> bool:
+def reaches(packed: PackedScenario, state: State, strike: int) -> bool:
     """Whether a victim is near enough to the spell that is striking; only a Comet's may not be."""
     if state.radius == 0:
         return True

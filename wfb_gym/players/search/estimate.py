@@ -6,8 +6,11 @@ The active side goes on casting as if the dice gave their means, and the other s
   may still be attempted, or are under way.
 - A spell that is cast has to be matched: its total is 3.5 a die, its casting value at the least.
 - Scrolls stop the spells of most expected points. Dispel dice are handed out as the power dice are.
-- What is in play goes on paying to the end of the battle.
+- What is in play goes on paying until it ends by itself. A free spell that may still be dispelled
+  takes effect, and so does what a spell that is striking has not struck yet.
 
+A spell brings what its dice bring on average against what is left of its victims, and what it
+heals. So letting a spell through, or rolling for one that nothing can stop, keeps the estimate.
 Miscasts, items that help a cast and Magic Resistance are left out.
 """
 
@@ -16,11 +19,14 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine import queries
+from wfb_gym.engine.expected_tally import change_by_aim, change_by_rest
 from wfb_gym.engine.odds import CAST_CHANCE, DISPEL_CHANCE, dispel_need
-from wfb_gym.engine.promises import worth_in_play, worth_now, worth_of_pending
-from wfb_gym.engine.state import DispelAttempt, Node, State, WorkSpace
+from wfb_gym.engine.promises import phases_left, worth_in_play, worth_now, worth_of_pending
+from wfb_gym.engine.state import AfterMiscast, DispelAttempt, Node, State, WorkSpace
+from wfb_gym.engine.targets import can_aim, worth_per_phase
+from wfb_gym.engine.victim_counts import BY_MODELS
 from wfb_gym.opponents.scripted import POINTS_PER_DIE, need_of
-from wfb_gym.packing.records import PackedScenario
+from wfb_gym.packing.records import Duration, PackedScenario
 from wfb_gym.scenario.sizes import ARMIES, DICE, SPELLS
 
 EXPECTED = 0
@@ -44,10 +50,17 @@ def estimate_phase(packed: PackedScenario, state: State, phase: int, work: WorkS
     for army in range(ARMIES):  # what is in play, if nobody ends it
         for spell in range(packed.armies[army].n_spells):
             if state.in_play[army] & queries.bit(spell):
-                worth = worth_in_play(packed, state, army, spell, 0.0)
-                points += queries.gain(army, worth)
+                points += queries.gain(army, _worth_in_play(packed, state, army, spell))
+    if state.striking != 0:
+        rest = change_by_rest(packed, state, BY_MODELS)
+        points += queries.gain(int64(state.striking - 1) // SPELLS, rest)
     if state.phase != phase:
-        return points
+        return float(points)
+    if state.free != 0:
+        enemy = queries.other(state.active)
+        points += queries.gain(enemy, _worth_of_free_spell(packed, state, enemy))
+    if state.after_miscast != AfterMiscast.CAST_AGAIN:
+        return float(points)
     plan = work.pmf
     count = _plan_casts(packed, state, plan)
     _plan_dispels(packed, state, plan, count)
@@ -67,7 +80,7 @@ def _plan_casts(packed: PackedScenario, state: State, plan: NDArray[np.float64])
     already_cast = 0
     if state.attempt == DispelAttempt.CAST:
         pending = int64(state.spell - 1)
-        plan[EXPECTED] = worth_of_pending(packed, state, army, pending, int64(state.aim), 0.0)
+        plan[EXPECTED] = _worth_of_effect(packed, state, army, pending, int64(state.aim))
         plan[TO_MATCH] = state.number
         already_cast = 1
     count = already_cast
@@ -97,12 +110,98 @@ def _plan_casts(packed: PackedScenario, state: State, plan: NDArray[np.float64])
 def _worth_of_cast(packed: PackedScenario, state: State, spell: int) -> float:
     """Points of a spell that may be cast now or is being cast; 0 of any other."""
     army = int64(state.active)
-    if state.spell - 1 == spell and state.attempt == DispelAttempt.NONE and state.row == 0:
+    if state.spell - 1 == spell:
+        if not _is_being_cast(state):
+            return 0.0
         if state.aim or not packed.armies[army].spells[spell].targeted:
-            return worth_of_pending(packed, state, army, spell, int64(state.aim), 0.0)
-        return worth_now(packed, state, army, spell, 0.0)
+            return _worth_of_effect(packed, state, army, spell, int64(state.aim))
+        return _worth_of_best_aim(packed, state, army, spell)
     if queries.can_nominate(packed, state, spell):
-        return worth_now(packed, state, army, spell, 0.0)
+        return _worth_of_best_aim(packed, state, army, spell)
+    return 0.0
+
+
+@jit
+def _is_being_cast(state: State) -> bool:
+    """Whether dice may still be rolled for the spell that the active side has nominated."""
+    return bool(
+        state.attempt == DispelAttempt.NONE
+        and state.striking == 0
+        and state.row == 0
+        and state.node != Node.ROLL_MISCAST
+    )
+
+
+@jit(forceinline=False)
+def _worth_of_best_aim(packed: PackedScenario, state: State, army: int, spell: int) -> float:
+    """Points of a spell with its best aim that is open; 0 where none is.
+
+    Aims are in the order of what they bring against whole units, as a strike seldom brings more.
+    """
+    entry = packed.armies[army].spells[spell]
+    if not entry.targeted:
+        return _worth_of_effect(packed, state, army, spell, int64(0))
+    if entry.duration == Duration.DELAYED:
+        return float(worth_now(packed, state, army, spell, 0.0))
+    is_ranked = not (packed.victory_points or entry.heals or entry.gains_wound)
+    most = -np.inf
+    for k in range(entry.n_aims):
+        aim = int64(packed.armies[army].aims[entry.first_aim + k].ranked)
+        if can_aim(packed, state, army, spell, aim):
+            way = packed.armies[army].aims[entry.first_aim + aim]
+            lasting = way.worth_per_phase * _phases_paid(packed, state, army, spell)
+            if is_ranked and way.promise + lasting <= most:
+                break
+            most = max(most, _worth_of_effect(packed, state, army, spell, aim + 1))
+    return float(most if most > -np.inf else 0.0)
+
+
+@jit(forceinline=False)
+def _worth_of_effect(
+    packed: PackedScenario, state: State, army: int, spell: int, aim_plus_one: int
+) -> float:
+    """Points that a spell brings its owner if it takes effect now, aimed so."""
+    entry = packed.armies[army].spells[spell]
+    if entry.duration == Duration.DELAYED:
+        return float(worth_of_pending(packed, state, army, spell, aim_plus_one, 0.0))
+    phases = _phases_paid(packed, state, army, spell)
+    if aim_plus_one == 0:
+        return float(entry.worth + entry.worth_per_phase * phases)
+    way = packed.armies[army].aims[entry.first_aim + aim_plus_one - 1]
+    change = change_by_aim(packed, state, army, spell, aim_plus_one - 1, BY_MODELS)
+    return float(way.worth + change + way.worth_per_phase * phases)
+
+
+@jit
+def _phases_paid(packed: PackedScenario, state: State, army: int, spell: int) -> int:
+    """Return how often a spell that takes effect now pays its owner, if nobody ends it."""
+    left = phases_left(packed, state)
+    if packed.armies[army].spells[spell].duration == Duration.ONE_TURN:
+        return min(int64(2 if army == state.active else 1), left)
+    return left
+
+
+@jit
+def _worth_in_play(packed: PackedScenario, state: State, army: int, spell: int) -> float:
+    """Points that a spell in play still brings its owner, if nobody ends it."""
+    if packed.armies[army].spells[spell].duration != Duration.ONE_TURN:
+        return float(worth_in_play(packed, state, army, spell, 0.0))
+    phases = _phases_paid(packed, state, army, spell)
+    if state.node == Node.ROLL_PANIC:  # this phase is paid for
+        phases -= 1
+    elif army == state.active and not state.new_in_play[army] & queries.bit(spell):
+        phases = int64(0)  # it ends as this phase begins
+    return float(worth_per_phase(packed, state, army, spell) * phases)
+
+
+@jit(forceinline=False)
+def _worth_of_free_spell(packed: PackedScenario, state: State, army: int) -> float:
+    """Points that the free spell of a miscast brings its owner, if it is still to take effect."""
+    spell = int64(state.free - 1)
+    if state.attempt == DispelAttempt.FREE:
+        return _worth_of_effect(packed, state, army, spell, int64(state.free_aim))
+    if state.node == Node.TARGET:
+        return _worth_of_best_aim(packed, state, army, spell)
     return 0.0
 
 

@@ -1,0 +1,206 @@
+"""The rule of thumb that mcts and expectimax use keeps its value where nothing is decided.
+
+An action without dice that gives nothing up, and letting a spell through that nothing can stop,
+bring the points that they bring plus the estimate of the next position. So does a strike on
+average over its dice, if no other spell depends on it.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from wfb_gym.encoding.positions import position_of
+from wfb_gym.engine import queries
+from wfb_gym.engine.actions import FIRST_CAST, FIRST_IN_PLAY, PASS
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.state import DispelAttempt, Node, new_work_spaces
+from wfb_gym.generating import KINDS, Generation, generate
+from wfb_gym.packing import pack
+from wfb_gym.players.search.estimate import estimate_phase
+from wfb_gym.players.search.expectimax import ExpectimaxAgent
+from wfb_gym.players.search.mcts import MctsAgent
+from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
+
+STRIKES = (Node.ROLL_STRIKE, Node.ROLL_HITS, Node.ROLL_SHARE)
+SIEGE = Generation(points=2000, units=8, phases=4)
+WORK = new_work_spaces()
+
+
+def scenario_of(name: str) -> Scenario:
+    kind, _, seed = name.partition(":")
+    kinds = KINDS | {"siege": SIEGE}
+    return generate(int(seed), kinds[kind]) if seed else load_scenario(name)
+
+
+def estimate(battle: Battle, phase: int) -> float:
+    """Return the estimate of a position, seen from a phase."""
+    return float(estimate_phase(battle.packed, battle.state, phase, WORK[0]))
+
+
+def open_spells(battle: Battle) -> set[int]:
+    """Return the spells that the active army may still nominate."""
+    state, packed = battle.state, battle.packed
+    count = int(packed.armies[int(state.active)].n_spells)
+    return {k for k in range(count) if queries.can_nominate(packed, state, k)}
+
+
+def positions(scenario: Scenario, seed: int) -> Iterator[Battle]:
+    """Yield every position of a battle that is played at random, with many dice for a cast."""
+    rng, battle = np.random.default_rng(seed), Battle(pack(scenario))
+    while not battle.is_over:
+        yield battle
+        if battle.is_chance():
+            codes, chances = zip(*battle.chance_outcomes(), strict=True)
+            battle.resolve(int(rng.choice(codes, p=np.array(chances) / sum(chances))))
+            continue
+        legal = battle.legal_actions()
+        spells = [code for code in legal if FIRST_CAST <= code < FIRST_IN_PLAY]
+        if battle.node == Node.NOMINATE and spells and rng.random() < 0.9:
+            legal = spells
+        elif battle.node == Node.POOL_DICE:
+            legal = legal[-2:]
+        battle.act(int(rng.choice(legal)))
+
+
+def actions_that_keep(battle: Battle) -> list[int]:
+    """Return the actions of a decision that roll no dice and give nothing up."""
+    legal, node = battle.legal_actions(), battle.node
+    if node in (Node.ITEM, Node.RESERVE_DICE, Node.IN_PLAY, Node.STORE_DICE):
+        return legal
+    if node == Node.NOMINATE:
+        spells = [code for code in legal if FIRST_CAST <= code < FIRST_IN_PLAY]
+        return spells or [PASS]
+    if node == Node.DISPEL and battle.state.attempt == DispelAttempt.IN_PLAY:
+        return [code for code in legal if code == PASS]
+    if node == Node.FREE_SPELL or (node == Node.TARGET and len(legal) == 1):
+        return legal[:1]
+    return []
+
+
+def assert_kept(before: Battle, code: int) -> bool:
+    """Assert the law of an action, if both positions have the same spells; return whether."""
+    phase, after = int(before.state.phase), before.copy()
+    gained = after.act(code)
+    known = open_spells(before) - {code - FIRST_CAST}
+    if not after.is_over and after.state.phase == phase:
+        army = int(before.state.active)
+        lost = int(before.state.in_play[army]) & ~int(after.state.in_play[army])
+        if open_spells(after) - {code - FIRST_CAST} != known or lost or after.is_chance():
+            return False
+    elif known:
+        return False
+    where = f"{before.node.name} to {after.node.name} by {code}"
+    assert estimate(before, phase) == pytest.approx(gained + estimate(after, phase)), where
+    return True
+
+
+def without_answers(battle: Battle) -> Battle:
+    """Return the position without anything to dispel the spell with."""
+    poor = battle.copy()
+    poor.state.dispel = 0
+    poor.state.items[int(battle.state.mover)] = 0
+    if battle.state.mover == battle.state.active:
+        poor.state.power = 0
+        poor.state.own_dice[:] = 0
+    return poor
+
+
+NAMES = [
+    "the-winds-unbound", "redhorn-pass", "dawn-at-grimmwald", "storm-council", "long-siege",
+    "horrors-in-the-mist", "phase-2000:3", "duel-3:5", "siege:0", "siege:1", "siege:2", "siege:3",
+]  # fmt: skip
+WITHOUT_STRIKES = ("storm-council", "long-siege", "duel-3:5")
+FIRE = {
+    "name": "fire-and-light",
+    "caster": {
+        "wizards": [
+            {"name": "Bright Wizard", "level": 4, "spells": [{"name": "Fire Ball"}]},
+            {"name": "Light Wizard", "level": 2, "wounds": 2, "points": 140.0,
+             "spells": [{"name": "Healing Hand"}]},
+        ],
+        "power_dice": 3,
+    },
+    "dispeller": {
+        "units": [{"name": "Boyz", "toughness": 3, "models": 40, "points": 10.0}],
+        "dispel_dice": 0,
+    },
+}  # fmt: skip
+"""A strike and a spell that heals, which nothing stops."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_actions_that_give_nothing_up_keep_the_estimate(name: str) -> None:
+    checked = 0
+    for before in positions(scenario_of(name), seed=1):
+        if before.is_decision():
+            checked += sum(assert_kept(before, code) for code in actions_that_keep(before))
+    assert checked > 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_spell_that_nothing_stops_keeps_the_estimate(name: str) -> None:
+    """Of every spell: strikes, healing, lasting spells, Comets and free spells of miscasts."""
+    checked = 0
+    for seed in range(3):
+        for before in positions(scenario_of(name), seed):
+            if before.node != Node.DISPEL or before.state.attempt == DispelAttempt.IN_PLAY:
+                continue
+            poor, phase = without_answers(before), int(before.state.phase)
+            if PASS not in poor.legal_actions():
+                continue
+            known, now = open_spells(poor), estimate(poor, phase)
+            spell = (int(poor.state.attempt), int(poor.state.spell), int(poor.state.free))
+            gained = poor.act(PASS)
+            if poor.state.phase == phase and not poor.is_over and open_spells(poor) != known:
+                continue
+            checked += 1
+            assert now == pytest.approx(gained + estimate(poor, phase)), spell
+    assert checked > 0
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in WITHOUT_STRIKES])
+def test_a_strike_keeps_the_estimate_on_average(name: str) -> None:
+    scenario, checked = scenario_of(name), 0
+    for seed in range(6):
+        for before in positions(scenario, seed):
+            if before.node not in STRIKES or before.packed.victory_points:
+                continue
+            phase, alone = int(before.state.phase), before.copy()
+            alone.state.power = 0
+            alone.state.own_dice[:] = 0
+            alone.state.open = 0
+            alone.state.in_play[:] = 0
+            mean = 0.0
+            for outcome, chance in alone.chance_outcomes():
+                after = alone.copy()
+                mean += chance * (after.resolve(outcome) + estimate(after, phase))
+            checked += 1
+            assert estimate(alone, phase) == pytest.approx(mean), before.node.name
+    assert checked > 0
+
+
+def test_mcts_counts_what_a_spell_still_strikes() -> None:
+    """By first values alone more dice are better: a cast that works is not worth nothing."""
+    battle, action = Battle(pack(scenario_from_dict(FIRE))), np.zeros(1, np.int64)
+    battle.act(FIRST_CAST)
+    assert battle.node == Node.POOL_DICE
+    asked = position_of(battle)
+    MctsAgent(1, seed=0)._choose(asked, action)
+    assert action[0] == asked.indices[battle.legal_actions()[-1]]
+
+
+@pytest.mark.parametrize("wounds", [0, 1])
+def test_healing_counts(wounds: int) -> None:
+    battle = Battle(pack(scenario_from_dict(FIRE)))
+    battle.state.wounds[0, 1] -= wounds
+    healed = {code - FIRST_CAST for code in battle.legal_actions()} & {1}
+    assert bool(healed) == bool(wounds)
+    battle.state.open = 2
+    if wounds:
+        values = ExpectimaxAgent(1).action_values(battle)
+        assert estimate(battle, 0) == pytest.approx(values[FIRST_CAST + 1])
+        assert values[PASS] == 0.0
+        assert 30.0 < values[FIRST_CAST + 1] < 70.0
+    else:
+        assert estimate(battle, 0) == 0.0
