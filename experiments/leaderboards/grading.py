@@ -28,11 +28,11 @@ DESCRIPTIONS = {
     "random": "plays uniformly random legal actions",
     "greedy": "maximises the expected points of the next roll and dispels every spell that it can",
     "veteran": "follows rules of thumb of an experienced player",
-    "phase-search": "solves each phase as a duel of its best spells, with lookahead to later phases",
+    "phase-search": "solves each phase as a duel of its best spells, with lookahead to the next ones",
     "optimal": "optimal play, if the scenario can be solved",
     "expectimax": "expectimax search by the exact rules, limited to 50,000 transitions",
     "mcts": "Monte Carlo tree search, 400 simulations per decision",
-    "search": "searches one decision by the exact rules; phase-search values the positions after it",
+    "search": "one-decision search by the exact rules, with values from phase-search",
 }
 _ROUNDING = 1e-3
 """By which results may differ that are the same, in scores or points."""

@@ -38,21 +38,21 @@ mean points against random, greedy and veteran, per 1,000 points of army.
 Brackets contain the 95 % interval of the stratified bootstrap over runs. Untrained policies with
 exact grades have no interval.
 """
-HIDDEN = """Optimal play is an [equilibrium](hidden-items.md) that mixes actions. A policy that never
-bluffs loses to an enemy who knows the policy.
+HIDDEN = """Optimal play is an [equilibrium](hidden-items.md) that mixes actions. A policy that
+never bluffs loses to an enemy who knows the policy.
 
 """
-GENERATED = """The 5th percentile of the scores measures how often a policy fails. The last column is the
-share of the points between random and optimal play that the policy wins. It weights each scenario
-by the points at stake. Intervals are over scenarios, with the mean of a policy's runs in each
-scenario.
+GENERATED = """The 5th percentile of the scores measures how often a policy fails. The last column
+is the share of the points between random and optimal play that the policy wins. It weights each
+scenario by the points at stake. Intervals are over scenarios, with the mean of a policy's runs in
+each scenario.
 
 """
 BY_KIND = """Each cell contains the interquartile mean / the 5th percentile.
 
 """
-BY_AXIS = """Each cell contains the interquartile mean / the 5th percentile, for the training kinds (seen)
-and the held-out kinds (unseen) of an axis. If a policy trained on both or on neither, the two
+BY_AXIS = """Each cell contains the interquartile mean / the 5th percentile. The training kinds of
+an axis are seen, the held-out kinds are unseen. If a policy trained on both or on neither, the two
 columns only compare the difficulty of the kinds. The descriptions under [Policies](#policies) name
 the training.
 
