@@ -28,7 +28,7 @@ DESCRIPTIONS = {
     "random": "plays uniformly random legal actions",
     "greedy": "maximises the expected points of the next roll and dispels every spell that it can",
     "veteran": "follows rules of thumb of an experienced player",
-    "phase-search": "solves each phase as a duel of its best spells, with lookahead to the next ones",
+    "phase-search": "solves each phase as a duel of its best spells, with lookahead to later ones",
     "optimal": "optimal play, if the scenario can be solved",
     "expectimax": "expectimax search by the exact rules, limited to 50,000 transitions",
     "mcts": "Monte Carlo tree search, 400 simulations per decision",
