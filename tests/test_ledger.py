@@ -17,7 +17,7 @@ TEXTS = ("S0", "S2", "S4")
 CHAPTERS = ("B", "T", "L", "I", "W", "D", "M", "P", "V")
 """Sections whose rows name sources that the page explains."""
 CHOICES = "C"
-OURS = "ours"
+HOUSE_RULE = "house rule"
 NUMBER = re.compile(r"([A-Z]\d?)\.(\d+)")
 
 
@@ -97,9 +97,9 @@ def test_rows_name_sources_that_the_page_explains(row: list[str]) -> None:
     if section in TEXTS:
         assert sources == [section]
     elif section == CHOICES:
-        assert sources == [OURS]
+        assert sources == [HOUSE_RULE]
     else:
-        assert OURS not in sources
+        assert HOUSE_RULE not in sources
     for source in sources:
         assert f"**{source}**" in text or f"*{source}*" in text, source
 

@@ -25,14 +25,14 @@ from wfb_gym.files import write_text_whole
 from wfb_gym.opponents.policy_spec import PolicySpec
 
 DESCRIPTIONS = {
-    "random": "every legal action is as likely",
-    "greedy": "the best expected points of the moment, dispels what it can",
-    "veteran": "rules of thumb of an experienced player",
-    "phase-search": "solves each phase as a duel of its best spells, and looks ahead",
-    "optimal": "optimal play, where the scenario can be solved",
-    "expectimax": "looks ahead by the rules, as far as 50,000 ways let it",
-    "mcts": "Monte Carlo tree search, 400 simulations a decision",
-    "search": "one decision by the rules, and what follows as phase-search values it",
+    "random": "plays uniformly random legal actions",
+    "greedy": "maximises the expected points of the next roll and dispels every spell that it can",
+    "veteran": "follows rules of thumb of an experienced player",
+    "phase-search": "solves each phase as a duel of its best spells, with lookahead to later ones",
+    "optimal": "optimal play, if the scenario can be solved",
+    "expectimax": "expectimax search by the exact rules, limited to 50,000 transitions",
+    "mcts": "Monte Carlo tree search, 400 simulations per decision",
+    "search": "one-decision search by the exact rules, with values from phase-search",
 }
 _ROUNDING = 1e-3
 """By which results may differ that are the same, in scores or points."""

@@ -27,29 +27,34 @@ PAGE = Path(__file__).parents[2] / "docs" / "leaderboard.md"
 MISSING = "–"  # noqa: RUF001
 INTRODUCTION = """# Leaderboard
 
-Results under the [benchmark protocol](benchmark.md), which says what the tracks are and how to add
-a line. `python -m experiments.leaderboard` makes this page of the files in
-`experiments/leaderboards/entries/`; do not edit it.
+This page compares policies under the [benchmark protocol](benchmark.md). The protocol defines the
+tracks and explains how to submit a result. Do not edit this page:
+`python -m experiments.leaderboard` generates it from `experiments/leaderboards/entries/`.
 
-Duels, hidden items and generated scenarios: exact normalised scores, 100 is optimal play, 0 random
-play; the interquartile mean over tasks and runs. Battles: mean points against random, greedy and
-veteran, for each 1,000 points of army. In brackets the stratified bootstrap 95 % interval over
-runs; a policy that is not trained and is graded exactly has none.
-"""
-HIDDEN = """Optimal play is an [equilibrium](hidden-items.md) here, and mixes its actions: who never
-bluffs loses to an enemy who knows it.
+The duels, hidden and generated tracks report exact normalised scores. 100 is optimal play and 0 is
+random play. Each value is the interquartile mean over tasks and runs. The battles track reports the
+mean points against random, greedy and veteran, per 1,000 points of army.
 
+Brackets contain the 95 % interval of the stratified bootstrap over runs. Untrained policies with
+exact grades have no interval.
 """
-GENERATED = """How often a policy fails, beside how good it is: the 5th percentile of its scores,
-and the share of all points between random and optimal play that it wins, where a scenario counts by
-what is at stake in it. Intervals are over scenarios, the mean of a policy's runs in each.
+HIDDEN = """Optimal play is an [equilibrium](hidden-items.md) that mixes actions. A policy that
+never bluffs loses to an enemy who knows the policy.
 
 """
-BY_KIND = """The interquartile mean, and behind the stroke the 5th percentile.
+GENERATED = """The 5th percentile of the scores measures how often a policy fails. The last column
+is the share of the points between random and optimal play that the policy wins. It weights each
+scenario by the points at stake. Intervals are over scenarios, with the mean of a policy's runs in
+each scenario.
 
 """
-BY_AXIS = """The same of kinds to learn from (seen) and of kinds to be graded in (unseen). Where a
-policy learned from both, or from none, the two say how hard they are; see what it is, below.
+BY_KIND = """Each cell contains the interquartile mean / the 5th percentile.
+
+"""
+BY_AXIS = """Each cell contains the interquartile mean / the 5th percentile. The training kinds of
+an axis are seen, the held-out kinds are unseen. If a policy trained on both or on neither, the two
+columns only compare the difficulty of the kinds. The descriptions under [Policies](#policies) name
+the training.
 
 """
 
@@ -120,7 +125,7 @@ def generated_intervals(submission: Submission, seat: str) -> list[Interval] | N
 
 def generated_rows(entries: Sequence[Submission]) -> list[list[str]]:
     """Return the table of the generated scenarios."""
-    rows = [["policy", "seat", "interquartile mean", "5th percentile", "of all stakes, %"]]
+    rows = [["policy", "seat", "interquartile mean", "5th percentile", "share of all stakes, %"]]
     for each in entries:
         for seat in SEATS:
             found = generated_intervals(each, seat)
@@ -218,7 +223,7 @@ def make_page(submissions: Sequence[Submission]) -> str:
         "Generated, by kind": (BY_KIND, task_rows(entries, "generated")),
         "Axes of generalisation": (BY_AXIS, axis_rows(entries)),
         "Battles": ("", task_rows(entries, "battles")),
-        "Policies": ("", [["policy", "what it is", "by", "code"], *about]),
+        "Policies": ("", [["policy", "description", "authors", "code"], *about]),
     }
     parts = [
         f"## {title}\n\n{words}{markdown_table(rows)}\n"
