@@ -255,7 +255,8 @@ def test_the_table_of_what_generated_battles_may_be_like() -> None:
     from wfb_gym.generating import Generated, Generation
 
     rows = {
-        row[0].strip("`"): row[1].strip("`") for row in rows_of(ENVIRONMENTS, "Generated scenarios")
+        row[0].strip("`"): row[1].strip("`")
+        for row in rows_of(ENVIRONMENTS, "Generated scenarios", 1)
     }
     assert rows == {field.name: repr(field.default) for field in fields(Generation)}
     assert f"{Generated().count} scenarios of the chosen split" in ENVIRONMENTS
