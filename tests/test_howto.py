@@ -91,8 +91,8 @@ def test_the_page_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_the_page_has_its_parts(path: Path) -> None:
     text = page(f"howto/{path.name}")
     assert re.match(r"# .+\n\n\*Goal: .+", text)
-    assert "\n## What you see\n" in text or "```text" in text
-    assert text.index("\n## Where to go on\n") > text.rindex("```")
+    assert "\n## Output\n" in text or "```text" in text
+    assert text.index("\n## Next steps\n") > text.rindex("```")
 
 
 def test_what_is_shortened_is_there() -> None:

@@ -62,7 +62,7 @@ from wfb_gym.scenario.units import BASES, Unit
 
 SCENARIOS = page("scenarios.md")
 MODELS: dict[str, type[BaseModel]] = {
-    "The file": Scenario,
+    "Top-level keys": Scenario,
     "Battlefield": Battlefield,
     "Terrain": Terrain,
     "Armies": Army,
@@ -234,7 +234,7 @@ def test_the_room_in_an_army_is_told() -> None:
     for size, what in (
         (sizes.UNITS, "units"),
         (sizes.WIZARDS, "characters"),
-        (sizes.SPELLS, "spells in an army, bound ones among them"),
+        (sizes.SPELLS, "spells in an army, including bound spells"),
         (sizes.ITEMS, "kinds of item"),
         (sizes.CONTACTS, "groups in base contact"),
         (sizes.DICE, "dice in a pool"),

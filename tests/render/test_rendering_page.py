@@ -34,7 +34,7 @@ def test_a_frame_for_every_event() -> None:
 def test_the_colours_are_those_that_the_picture_explains() -> None:
     from wfb_gym.render.armies import LEGEND
 
-    meanings = [row[1] for row in rows_of(PAGE, "What is on it", 1)]
+    meanings = [row[1] for row in rows_of(PAGE, "Contents of the picture", 1)]
     for status, meaning in zip(LEGEND, meanings, strict=False):
         assert meaning.startswith(status.value)
 

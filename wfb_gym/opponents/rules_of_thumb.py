@@ -1,9 +1,8 @@
-"""Rules of thumb of the scripted players: chances of rolls, and choices at every kind of decision.
+"""Rules of thumb of the scripted players: chances of rolls, and a choice for each kind of decision.
 
-Both greedy and veteran target where a spell has the most expected points, swap their least valuable
-spell for the first spell of its lore if that one is worth more, and keep all the dice that an item
-can keep. The value of a spell to them, the flight of its victims included, is in
-`wfb_gym.opponents.worths`.
+Both greedy and veteran choose the target with the most expected points, swap their least valuable
+spell for the first spell of its lore if that one is more valuable, and keep all dice that an item
+can keep. `wfb_gym.opponents.worths` has the value of a spell to them.
 """
 
 from wfb_gym._jit import int64, jit

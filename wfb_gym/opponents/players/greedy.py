@@ -1,8 +1,8 @@
-"""Maximises the next roll and ignores the ones after it.
+"""Maximises the next roll and ignores all later rolls.
 
-It nominates the spell with the most expected points and rolls the dice that make it likeliest (the
-fewest such dice). It dispels everything with the dice that make that likeliest, and reads a scroll
-whenever it may.
+It casts the spell with the most expected points. It uses the number of dice with the highest chance
+of success, and the smallest such number. It tries to dispel every spell, with the number of dice
+that makes success most likely. It reads a scroll whenever it may.
 """
 
 from wfb_gym._jit import jit

@@ -1,13 +1,14 @@
-"""Keeps dice for the spells that are worth most.
+"""Keeps dice for important spells. A chance of success of 60 % is enough for it.
 
-- *Cast*: the most valuable spell that it can cast with a chance of 60 % or more, with the fewest
-  dice that reach 60 %. If no spell is that likely: the spell with the most expected points, with
-  its best dice. A Power Stone goes to a cast that is below 60 % without it.
-- *Dispel*: a spell worth less than half of the greatest threat still to come is let through,
-  unless there are dice for both (3.5 points a die). Any other spell is met with the fewest dice
-  that dispel it in 60 % of cases. A scroll is read against a spell worth at least as much as
-  anything to come, if dice would fail more often than that.
-- *Spells in play*: the enemy's most valuable spell first, with the same 60 % rule.
+- *Cast.* It casts the most valuable spell with a chance of at least 60 %, with the fewest dice that
+  reach 60 %. If no spell reaches 60 %, it casts the spell with the most expected points, with the
+  best number of dice. It uses a Power Stone if a cast is below 60 % without the stone.
+- *Dispel.* It lets a spell through that is worth less than half of the greatest threat still to
+  come. The exception is that it has dice for both, at 3.5 points a die. It dispels any other spell
+  with the fewest dice that succeed in 60 % of cases.
+- *Scroll.* It reads a scroll against a spell worth at least as much as any later threat. The chance
+  to dispel the spell with dice must be below 60 %.
+- *Spells in play.* It dispels the enemy's most valuable spell first, by the same rule.
 """
 
 from wfb_gym._jit import jit
