@@ -27,8 +27,8 @@ def check_finite(seat: int, *outputs: "Tensor") -> None:
     """Raise `DivergenceError` unless all outputs of a seat's network are finite."""
     if not all(bool(each.isfinite().all()) for each in outputs):
         raise DivergenceError(
-            f"network of the {SEATS[seat]}: expected finite outputs and legal actions, found others;"
-            " the training has diverged (try a lower learning rate)"
+            f"network of the {SEATS[seat]}: expected finite outputs and legal actions, found others"
+            "; the training has diverged (try a lower learning rate)"
         )
 
 
