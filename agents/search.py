@@ -27,7 +27,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from rich.table import Table
 
 from agents import hyperparameters, train
 from agents.common import by_scenario, load_solutions
@@ -206,7 +205,7 @@ def train_part(_: Settings, part: Part) -> Line:
     return {"training": {"settings": part.training, **train_once(part.training)}}
 
 
-def ranking_table(ranking: Sequence[Mapping[str, Any]]) -> Table:
+def ranking_table(ranking: Sequence[Mapping[str, Any]]) -> str:
     """A table of the trainings, best first, with the settings in which they differ."""
     first = ranking[0]["settings"]
     keys = [key for key in first if any(each["settings"][key] != first[key] for each in ranking)]

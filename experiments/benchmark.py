@@ -21,8 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from rich.table import Column, Table
-from rich.text import Text
 
 from experiments.benchmarks import solving, starting, stepping, tables, training
 from experiments.benchmarks.aims import compare
@@ -31,6 +29,7 @@ from experiments.benchmarks.scaling import measure_scaling
 from experiments.common import versions
 from experiments.experiment import Experiment, Results, Run
 from experiments.progress import report_progress
+from experiments.tables import text_table
 from wfb_gym.cli.parser import option
 from wfb_gym.interop.sb3 import PhaseVecEnv
 
@@ -193,29 +192,20 @@ def _say(what: str) -> None:
     print(what, file=sys.stderr)
 
 
-def shown_tables(results: Results) -> list[Table]:
+def shown_tables(results: Results) -> list[str]:
     """Return the results as tables for the terminal."""
-    if "aims" not in results:
-        return [_table(tables.profile_rows(results))]
-    rows = [
-        tables.speed_rows(results),
-        tables.ratio_rows(results),
-        tables.single_rows(results),
-        tables.scaling_rows(results),
-        tables.solving_rows(results),
-        tables.profile_rows(results),
-        tables.aim_rows(results),
-    ]
-    return [_table(each) for each in rows]
-
-
-def _table(rows: tables.Rows) -> Table:
-    """Return rows as a table; what is not met stands out."""
-    (first, *others), *lines = rows
-    table = Table(Column(first), *(Column(name, justify="right") for name in others))
-    for line in lines:
-        table.add_row(*(Text(cell, style="red" if cell == "no" else "") for cell in line))
-    return table
+    makers = [tables.profile_rows]
+    if "aims" in results:
+        makers = [
+            tables.speed_rows,
+            tables.ratio_rows,
+            tables.single_rows,
+            tables.scaling_rows,
+            tables.solving_rows,
+            tables.profile_rows,
+            tables.aim_rows,
+        ]
+    return [text_table(rows_of(results), "") for rows_of in makers]
 
 
 def newest_wheel() -> Path | None:

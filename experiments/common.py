@@ -142,16 +142,17 @@ def parse_settings(
     *,
     module: str,
     description: str | None,
-    quick: Mapping[str, Any],
+    quick: Mapping[str, Any] | None,
     switches: Mapping[str, str],
     usual_out: Callable[[SettingsT], Path] | None = None,
 ) -> tuple[SettingsT, Collection[str], Parser]:
     """Parse a command line whose flags are the fields of a dataclass; all of them have defaults.
 
     `wfb_gym.cli.parser.add_options` describes fields and their help. Every command has ``--json``,
-    and ``--quick`` for the values of fields in `quick`, unless their flags are given. `switches`
-    holds the help of further flags without a value, by name. Where ``--out`` is not given,
-    `usual_out` says the run's folder; that of a quick run ends in "-quick".
+    and ``--quick`` for the values of fields in `quick`, unless their flags are given; with None
+    there is no ``--quick``. `switches` holds the help of further flags without a value, by name; a
+    flag that is a field already is not added again. Where ``--out`` is not given, `usual_out` says
+    the run's folder; that of a quick run ends in "-quick".
 
     Returns:
         The settings, the names of the switches that were given (``json`` among them), and the
@@ -159,19 +160,20 @@ def parse_settings(
     """
     parser = Parser(prog=f"python -m {module}", description=(description or "").strip())
     add_options(parser, settings)
-    has_own_folder = usual_out is not None or "out" in quick
-    switches = {
-        **switches,
-        "quick": "a tiny run that only shows that all works"
-        + (", in a folder of its own" if has_own_folder else ""),
-        "json": "print only JSON on stdout",
-    }
+    switches = dict(switches)
+    if quick is not None:
+        has_folder = usual_out is not None or any(isinstance(v, Path) for v in quick.values())
+        where = ", in a folder of its own" if has_folder else ""
+        switches["quick"] = f"a tiny run that only shows that all works{where}"
+    switches["json"] = "print only JSON on stdout"
+    own = {each.name for each in fields(settings)}  # type: ignore[arg-type]
     for name, meaning in switches.items():
-        parser.add_argument(flag_of(name), action="store_true", help=meaning)
+        if name not in own:
+            parser.add_argument(flag_of(name), action="store_true", help=meaning)
     parsed = parser.parse_args(arguments)
-    chosen = [name for name in switches if getattr(parsed, name)]
+    chosen = [name for name in switches if getattr(parsed, name, False)]
     given = given_options(settings, parsed)
-    chosen_settings = settings(**(dict(quick) if "quick" in chosen else {}) | given)
+    chosen_settings = settings(**(dict(quick or {}) if "quick" in chosen else {}) | given)
     if usual_out is not None and "out" not in given:
         out = usual_out(chosen_settings)
         if "quick" in chosen:  # else it would replace what a whole run has learned

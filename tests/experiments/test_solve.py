@@ -190,7 +190,7 @@ def test_an_interrupted_run_tells_what_was_done(
     told = json.loads(captured.out)
     assert told["interrupted"]
     assert [each["scenario"] for each in told["scenarios"]] == list(SMALL[:2])
-    assert "interrupted after 2 of 3 scenarios" in captured.err
+    assert "interrupted after 2 of 3 parts" in captured.err
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from agents.distillation.grading import grade_scenarios
 from agents.distillation.targets import TargetSource, make_targets
 from experiments import experiment, exploitability, leaderboard, tournament, workers
 from experiments.common import FAILED
-from experiments.leaderboards import protocol
+from experiments.leaderboards import jobs, protocol
 from experiments.workers import HERE, LOCAL, WorkerError, Workers, open_workers
 from tests.experiments.tasks import die_at_three, fail_at_three, read_file, slow_first
 from wfb_gym.generating import KINDS
@@ -66,8 +66,7 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Elsewhere:
     def opened(*_: Any, **__: Any) -> Iterator[Workers]:
         yield found
 
-    for module in (experiment, leaderboard):
-        monkeypatch.setattr(module, "open_workers", opened)
+    monkeypatch.setattr(experiment, "open_workers", opened)
     return found
 
 
@@ -249,14 +248,14 @@ def test_a_refused_policy_is_told_once(
     monkeypatch.setattr(protocol, "generated_scenarios", lambda _: few)
     models = [str(POLICY)] * 5
     tasks = tuple(protocol.TASKS[f"generated-phase-500/{seat}"] for seat in ("caster", "dispeller"))
-    results: dict[str, Any] = {}
-    told: list[int] = []
-    failed = protocol.grade(
-        "mine", models, tasks, results, lambda _, steps: told.append(steps), Elsewhere()
-    )
-    assert len(failed) == 2
-    assert results["generated"] == {}
-    assert sum(told) == 2
+    grading = list(jobs.jobs_of(jobs.Entry("mine", models, tasks)))
+    pool = Elsewhere()
+    lines = list(jobs.do_jobs(grading, pool))
+    assert len(lines) == len(grading) == 6
+    assert pool.done < 6
+    grades = jobs.join_jobs(grading, grading, lines)
+    assert len(grades.refused) == 2
+    assert grades.results["mine"]["generated"] == {}
 
 
 def test_targets_and_grades_of_distillation_are_the_same(tmp_path: Path) -> None:
