@@ -15,6 +15,11 @@ where it was interrupted. OUT gets results.json and a picture with curves by dec
 seconds of learning. Processor time is that of the whole process, grading included.
 """
 
+from wfb_gym._commands import install_handlers
+
+if __name__ == "__main__":
+    install_handlers()  # before the imports, which take seconds
+
 import json
 import os
 import subprocess

@@ -13,6 +13,11 @@ Each finished run is a line in OUT/parts.jsonl: the same command continues an in
 gets results.json and a picture of all scores. Needs the extra `minari`.
 """
 
+from wfb_gym._commands import install_handlers
+
+if __name__ == "__main__":
+    install_handlers()  # before the imports, which take seconds
+
 import itertools
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence

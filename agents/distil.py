@@ -19,6 +19,11 @@ checkpoint of the network; what is learned is the same as without interruption.
 --ray shares the solving and the grading out to the machines of a Ray cluster.
 """
 
+from wfb_gym._commands import install_handlers
+
+if __name__ == "__main__":
+    install_handlers()  # before the imports, which take seconds
+
 import hashlib
 import json
 import sys

@@ -23,6 +23,11 @@ the grades of players that do not learn, curves.png, and the last networks, as
 self-play/seed-0/caster.npz. These play their likeliest action.
 """
 
+from wfb_gym._commands import install_handlers
+
+if __name__ == "__main__":
+    install_handlers()  # before the imports, which take seconds
+
 import sys
 import time
 from collections.abc import Collection, Iterator

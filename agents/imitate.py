@@ -14,6 +14,11 @@ Writes SEAT.npz (`wfb_gym.players.learned.NetworkAgent` plays it) and results.js
 folder. Ctrl-C keeps what was learned so far. Needs the extra `minari`.
 """
 
+from wfb_gym._commands import install_handlers
+
+if __name__ == "__main__":
+    install_handlers()  # before the imports, which take seconds
+
 import sys
 import time
 from collections.abc import Mapping, Sequence

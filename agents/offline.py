@@ -15,6 +15,11 @@ the run's folder, as agents/imitate.py does. Ctrl-C keeps what was learned so fa
 `minari`.
 """
 
+from wfb_gym._commands import install_handlers
+
+if __name__ == "__main__":
+    install_handlers()  # before the imports, which take seconds
+
 import sys
 from collections.abc import Sequence
 from copy import deepcopy

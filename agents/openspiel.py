@@ -15,6 +15,11 @@ play like any other player, caster.table.npz and dispeller.table.npz. Ctrl-C kee
 so far. Needs the extra `openspiel`, and NFSP the package dm-tree.
 """
 
+from wfb_gym._commands import install_handlers
+
+if __name__ == "__main__":
+    install_handlers()  # before the imports, which take seconds
+
 import sys
 import time
 from collections.abc import Callable, Sequence

@@ -18,6 +18,11 @@ The data lie where Minari looks for them: in MINARI_DATASETS_PATH, or else in ~/
 agents/imitate.py reads them. Needs the extra `minari`.
 """
 
+from wfb_gym._commands import install_handlers
+
+if __name__ == "__main__":
+    install_handlers()  # before the imports, which take seconds
+
 import sys
 import time
 from collections.abc import Iterator, Sequence

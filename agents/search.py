@@ -13,6 +13,11 @@ search. With --ray they are shared out to the machines of a Ray cluster, with th
 OUT gets results.json, best first.
 """
 
+from wfb_gym._commands import install_handlers
+
+if __name__ == "__main__":
+    install_handlers()  # before the imports, which take seconds
+
 import contextlib
 import io
 import itertools

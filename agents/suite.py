@@ -13,6 +13,11 @@ Ctrl-C keeps the data sets that are whole, and the same command goes on with the
 extra `minari`.
 """
 
+from wfb_gym._commands import install_handlers
+
+if __name__ == "__main__":
+    install_handlers()  # before the imports, which take seconds
+
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

@@ -13,6 +13,11 @@ ends the training early and keeps what was learned; --load goes on from a saved 
 hyperparameters there are follows the scenario's size (agents/hyperparameters.toml); flags win.
 """
 
+from wfb_gym._commands import install_handlers
+
+if __name__ == "__main__":
+    install_handlers()  # before the imports, which take seconds
+
 import copy
 import io
 import sys

@@ -32,6 +32,11 @@ Otherwise it keeps the last networks and reports points per battle against the s
 Several runs have consecutive seeds and a folder each; --resume does not repeat finished ones.
 """
 
+from wfb_gym._commands import install_handlers
+
+if __name__ == "__main__":
+    install_handlers()  # before the imports, which take seconds
+
 import sys
 import time
 from collections.abc import Collection, Sequence

@@ -11,6 +11,11 @@ where they are installed (`pip install -e ".[peers]"`), the installed package wh
 or lies in dist/.
 """
 
+from wfb_gym._commands import install_handlers
+
+if __name__ == "__main__":
+    install_handlers()  # before the imports, which take seconds
+
 import os
 import platform
 import sys

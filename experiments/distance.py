@@ -15,6 +15,11 @@ Finished parts are stored in OUT/parts.jsonl: the same command continues an inte
 gets results.json, and the exploiters that were trained.
 """
 
+from wfb_gym._commands import install_handlers
+
+if __name__ == "__main__":
+    install_handlers()  # before the imports, which take seconds
+
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass

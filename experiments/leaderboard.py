@@ -15,6 +15,11 @@ are named, and fails where a result differs. docs/benchmark.md describes protoco
 keeps the tasks that were done; the same command goes on with the others where it was interrupted.
 """
 
+from wfb_gym._commands import install_handlers
+
+if __name__ == "__main__":
+    install_handlers()  # before the imports, which take seconds
+
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

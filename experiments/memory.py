@@ -13,6 +13,11 @@ Finished scenarios are stored in OUT/parts.jsonl: the same command goes on where
 OUT gets results.json.
 """
 
+from wfb_gym._commands import install_handlers
+
+if __name__ == "__main__":
+    install_handlers()  # before the imports, which take seconds
+
 import sys
 from collections.abc import Collection
 from dataclasses import dataclass

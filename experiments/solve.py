@@ -12,6 +12,11 @@ to each other than the gap. Times are of solving alone, with the rules compiled.
 Ctrl-C ends early and keeps what was solved.
 """
 
+from wfb_gym._commands import install_handlers
+
+if __name__ == "__main__":
+    install_handlers()  # before the imports, which take seconds
+
 import sys
 import time
 from collections.abc import Collection, Iterator, Sequence

@@ -12,6 +12,11 @@ Finished matches are stored in OUT/matches.jsonl: the same command goes on where
 OUT gets results.json and strength.png, points won against milliseconds a decision.
 """
 
+from wfb_gym._commands import install_handlers
+
+if __name__ == "__main__":
+    install_handlers()  # before the imports, which take seconds
+
 import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

@@ -17,6 +17,11 @@ tournament. With --ray the matches are played on the machines of a Ray cluster, 
 results. OUT gets results.json, a picture of each scenario's results and rating.png.
 """
 
+from wfb_gym._commands import install_handlers
+
+if __name__ == "__main__":
+    install_handlers()  # before the imports, which take seconds
+
 import sys
 from collections.abc import Collection
 from pathlib import Path

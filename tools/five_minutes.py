@@ -8,6 +8,11 @@ stands in the page between <!-- report:NAME --> and <!-- /report -->. The pictur
 ``pip install "wfb-gym[render]"``.
 """
 
+from wfb_gym._commands import install_handlers
+
+if __name__ == "__main__":
+    install_handlers()  # before the imports, which take seconds
+
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

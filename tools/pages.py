@@ -8,6 +8,11 @@ follows that of its base classes. Numbers and tables come from the registered en
 docs/environments.md, the overview, is written by hand but for its tables of fields.
 """
 
+from wfb_gym._commands import install_handlers
+
+if __name__ == "__main__":
+    install_handlers()  # before the imports, which take seconds
+
 import ast
 import inspect
 import re

@@ -4,6 +4,11 @@ python -m tools.rendering --out docs/images/rgb-array.png
 python -m tools.rendering --film --out docs/images/battle.gif
 """
 
+from wfb_gym._commands import install_handlers
+
+if __name__ == "__main__":
+    install_handlers()  # before the imports, which take seconds
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

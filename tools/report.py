@@ -11,6 +11,11 @@ table stands wherever README.md or a page of docs/ has <!-- report:NAME --> and 
 Pictures that need more than the results (a trained network) are only made from scratch.
 """
 
+from wfb_gym._commands import install_handlers
+
+if __name__ == "__main__":
+    install_handlers()  # before the imports, which take seconds
+
 import subprocess
 import sys
 from collections.abc import Sequence

@@ -16,6 +16,11 @@ sampling with that of RLlib's own runner, in one process and one thread. Ray pin
 own and lives in an environment of its own: `make rllib` makes it, see agents/rllib/README.md.
 """
 
+from wfb_gym._commands import install_handlers
+
+if __name__ == "__main__":
+    install_handlers()  # before the imports, which take seconds
+
 import json
 import shutil
 import sys

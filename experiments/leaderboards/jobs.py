@@ -127,7 +127,7 @@ def join_jobs(jobs: Iterable[Job], finished: Iterable[Job], lines: Iterable[Line
         tracks = grades.results.setdefault(name, {track: {} for track in TRACKS})
         reasons = [line["refused"] for _, line in parts if "refused" in line]
         if reasons:
-            grades.refused += [f"{name}: {task}: {reasons[0]}" for task in tasks]
+            grades.refused.extend([f"{name}: {task}: {reasons[0]}" for task in tasks])
         elif len(parts) == sizes[name, tasks]:
             found = [(job, line["found"]) for job, line in parts]
             for task in tasks:

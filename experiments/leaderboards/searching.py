@@ -26,7 +26,7 @@ class Search(NamedTuple):
     """How many scenarios of a kind are searched."""
 
     name: str
-    count: int
+    number: int
 
     def __str__(self) -> str:
         return self.name
@@ -40,7 +40,7 @@ def searches() -> Sequence[Search]:
 def search(part: Search) -> Line:
     """Find the generated scenarios of a kind."""
     found = []
-    for each in find_generated_scenarios(part.name, part.count):
+    for each in find_generated_scenarios(part.name, part.number):
         found.append(each)
         tell(f"seed {each['seed']}")
     tell("")
