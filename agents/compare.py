@@ -34,7 +34,8 @@ import numpy as np
 from agents.common import by_scenario
 from agents.figures import draw_comparison
 from experiments import common
-from experiments.experiment import Experiment, ExperimentError
+from experiments.experiment import Experiment
+from experiments.outcomes import ExperimentError
 from experiments.tables import ResultTable, texts
 from wfb_gym import solver
 from wfb_gym.cli.parser import option

@@ -34,7 +34,8 @@ from agents import imitate, offline, record, suite
 from agents.datasets import Dataset, read_dataset
 from agents.figures import draw_offline
 from experiments import common
-from experiments.experiment import Experiment, Line
+from experiments.experiment import Experiment
+from experiments.outcomes import Line
 from experiments.statistics import bootstrap, mean
 from experiments.tables import ResultTable, texts
 from experiments.workers import Workers

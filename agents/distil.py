@@ -58,7 +58,7 @@ from agents.run_folder import (
     run_command,
     write_or_warn,
 )
-from experiments import common
+from experiments import command_lines, common
 from experiments.progress import progress
 from experiments.workers import Workers, open_workers
 from wfb_gym.files import refuse_damage, write_text_whole
@@ -193,7 +193,7 @@ def _run(settings: Settings, state: dict[str, Any] | None, workers: Workers) -> 
     train(student)
     network = student.network.cpu()
     commands = [student.before["command"]] if student.before else []
-    commands.append(common.command_line(MODULE, settings, FREE))
+    commands.append(command_lines.command_line(MODULE, settings, FREE))
     about: dict[str, Any] = {
         "seat": EITHER,
         "general": True,

@@ -47,7 +47,8 @@ from agents.figures import draw_comparison
 from agents.self_play.settings import Settings as Training
 from agents.train_fast import Learner, Trainer
 from experiments import common, experiment
-from experiments.experiment import Experiment, Line, Results
+from experiments.experiment import Experiment
+from experiments.outcomes import Line, Results
 from experiments.tables import texts
 from wfb_gym import solver
 from wfb_gym._progress import tell

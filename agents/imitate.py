@@ -36,7 +36,7 @@ from torch.nn.functional import nll_loss
 from agents.common import DeferredInterrupt, is_generated, load_solutions, report
 from agents.datasets import Dataset, RecordedDecisions, read_dataset, usual_name
 from agents.run_folder import OVERWRITE, occupy, refuse_other_settings, run_command
-from experiments import common
+from experiments import command_lines, common
 from experiments.progress import progress
 from wfb_gym import solver
 from wfb_gym.cli.parser import option
@@ -289,7 +289,7 @@ def _run(
         "scenario": data.scenario,
         "seed": settings.seed,
         "score": results["score"],
-        "command": common.command_line(module, settings),
+        "command": command_lines.command_line(module, settings),
         "versions": results["versions"],
     }
     save_network(network, settings.out / f"{data.seat}.npz", about)

@@ -41,7 +41,7 @@ except ImportError as error:
 
 from agents.common import DeferredInterrupt, report
 from agents.run_folder import OVERWRITE, occupy, refuse_other_settings, run_command
-from experiments import common
+from experiments import command_lines, common
 from experiments.progress import progress
 from wfb_gym.cli.parser import option
 from wfb_gym.encoding.positions import ask_policy
@@ -192,7 +192,7 @@ def run(settings: Settings, exact: ExactGame) -> dict[str, Any]:
             seconds += time.monotonic() - began
     about = {
         "scenario": settings.scenario,
-        "command": common.command_line(MODULE, settings),
+        "command": command_lines.command_line(MODULE, settings),
         "scores": curve[-1]["scores"],
     }
     for seat, policy in zip(SEATS, learner.policies, strict=True):

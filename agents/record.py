@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from agents.common import DeferredInterrupt, report
 from agents.datasets import Episode, check_name, path_of, usual_name, write_dataset
 from agents.exact_values import ExactValues
-from experiments import common
+from experiments import command_lines, common
 from experiments.progress import progress
 from wfb_gym import solver
 from wfb_gym.cli.parser import option
@@ -200,7 +200,7 @@ def write(
         gym.make(common.IDS[settings.seat], **kwargs),
         episodes,
         agent=" ".join(settings.agent),
-        command=common.command_line(MODULE, settings),
+        command=command_lines.command_line(MODULE, settings),
         explores=settings.epsilon > 0.0,
         score=score,
         replace=replace,

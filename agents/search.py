@@ -36,7 +36,8 @@ import numpy as np
 from agents import hyperparameters, train
 from agents.common import by_scenario, load_solutions
 from experiments import common
-from experiments.experiment import Experiment, Line
+from experiments.experiment import Experiment
+from experiments.outcomes import Line
 from experiments.tables import text_table
 from experiments.workers import RAY, local_path
 from wfb_gym.cli.parser import option

@@ -31,7 +31,7 @@ from agents import record
 from agents.common import DeferredInterrupt, report
 from agents.datasets import DatasetError, Episode, describe_dataset
 from agents.exact_values import ExactValues
-from experiments import common
+from experiments import command_lines, common
 from experiments.progress import Report, report_progress
 from wfb_gym import solver
 from wfb_gym.cli.parser import option
@@ -124,7 +124,7 @@ def find_missing(
     for settings in wanted:
         record.check_settings(settings, may_replace=True)
         found = describe_dataset(settings.name)
-        if found and found.command == common.command_line(record.MODULE, settings):
+        if found and found.command == command_lines.command_line(record.MODULE, settings):
             continue
         if found and not may_replace:
             raise DatasetError(

@@ -32,7 +32,8 @@ from experiments.benchmarks.aims import compare
 from experiments.benchmarks.peers import peer_rounds
 from experiments.benchmarks.scaling import measure_scaling
 from experiments.common import versions
-from experiments.experiment import Experiment, Results, Run
+from experiments.experiment import Experiment
+from experiments.outcomes import Results, Run
 from experiments.progress import report_progress
 from experiments.tables import text_table
 from wfb_gym.cli.parser import option

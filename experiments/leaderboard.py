@@ -24,7 +24,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from experiments.experiment import Experiment, Line, Outcome, Run
+from experiments.experiment import Experiment
 from experiments.leaderboards import page
 from experiments.leaderboards.grading import (
     compare_again,
@@ -38,6 +38,7 @@ from experiments.leaderboards.protocol import TRACKS
 from experiments.leaderboards.searching import search, searches, write_scenarios
 from experiments.leaderboards.settings import QUICK, Settings, check
 from experiments.leaderboards.submissions import FOLDER, Submission, check_known, read_submissions
+from experiments.outcomes import Line, Outcome, Run
 from experiments.statistics import Interval, bootstrap, probability_of_improvement
 from experiments.workers import Workers
 from wfb_gym.files import write_text_whole

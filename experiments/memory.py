@@ -28,7 +28,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.experiment import Experiment, Line, Results
+from experiments.experiment import Experiment
+from experiments.outcomes import Line, Results
 from experiments.tables import ResultTable, texts
 from wfb_gym.cli.parser import option
 from wfb_gym.encoding.view import View

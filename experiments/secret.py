@@ -29,8 +29,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.experiment import Experiment, Line, Results
+from experiments.experiment import Experiment
 from experiments.figures.secret import draw_secret
+from experiments.outcomes import Line, Results
 from experiments.tables import ResultTable, texts
 from wfb_gym.cli.parser import option
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_IN_PLAY, FIRST_ITEM, FIRST_REROLL

@@ -24,15 +24,15 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from matplotlib.backend_bases import FigureCanvasBase
 
-from experiments import common
-from experiments.experiment import Experiment, Line, Outcome, Run
+from experiments.command_lines import non_negative_number, positive_integer
+from experiments.experiment import Experiment
 from experiments.figures.dice import draw_dice
 from experiments.figures.openings import first_opening
-from experiments.tables import ResultTable
+from experiments.outcomes import Line, Outcome, Run
+from experiments.solutions import MIB, TABLE, Result, result_text
 from experiments.workers import Workers
 from wfb_gym import solver
 from wfb_gym._progress import tell
@@ -42,14 +42,8 @@ from wfb_gym.scenario import Scenario, ScenarioError, bundled_scenarios, load_sc
 SMALLEST = "apprentice"
 """Scenario that is solved first, so that times do not include compilation."""
 
-MIB = 2**20
 FIRST_PHASES = 256 * MIB
 """Memory for the first phases of a battle that is too large: minutes for all of them together."""
-_SHORT = 0.1
-"""Seconds below which a third digit is shown."""
-
-Result = dict[str, Any]
-"""A scenario's result as JSON holds it; with `too_large` instead of a value if it is too large."""
 
 
 @dataclass(frozen=True)
@@ -69,10 +63,10 @@ class Settings:
 
     scenarios: tuple[str, ...] = option((), positional=True, metavar="SCENARIO")
     all: bool = False
-    phases: int | None = option(None, type=common.positive_integer, metavar="N")
-    memory: int = option(4, type=common.positive_integer, metavar="GIB")
+    phases: int | None = option(None, type=positive_integer, metavar="N")
+    memory: int = option(4, type=positive_integer, metavar="GIB")
     plot: Path | None = option(None, metavar="FILE")
-    gap: float = option(solver.DEFAULT_GAP, type=common.non_negative_number, metavar="POINTS")
+    gap: float = option(solver.DEFAULT_GAP, type=non_negative_number, metavar="POINTS")
     json: bool = option(False, exclusive="form")
     markdown: bool = option(False, exclusive="form")
 
@@ -199,56 +193,6 @@ def result_of(solution: solver.Solution) -> Result:
         "states": solution.states,
         "bytes": solution.bytes,
     }
-
-
-def result_text(result: Result) -> str:
-    """Return one scenario's result in a few lines."""
-    name, _, _, opening, decisions, seconds, mebibytes = table_row(result)
-    if "too_large" in result:
-        return f"{name}: too large: {solver.Estimate(**result['too_large'])}"
-    if "no_room" in result:
-        return str(result["no_room"])
-    if "histories" in result:
-        return (
-            f"{name}: {result['value']:+.4f} points, "
-            f"between {result['lower']:+.4f} and {result['upper']:+.4f}\n"
-            f"{decisions} public histories, {seconds} s, {mebibytes} MiB"
-        )
-    return (
-        f"{name}: {result['value']:+.4f} points\n"
-        f"opening: {opening}\n"
-        f"{decisions} decisions, {seconds} s, {mebibytes} MiB"
-    )
-
-
-HEADINGS = ("scenario", "phases", "points", "opening", "decisions", "seconds", "MiB")
-
-
-def table_row(result: Result) -> tuple[str, ...]:
-    """Return a result as a row of the table; in place of an opening, why there is no solution."""
-    name, phases = result["scenario"], str(result["phases"])
-    if "too_large" in result:
-        size = solver.Estimate(**{**result["too_large"], "causes": ()})
-        return name, phases, "", f"too large: {size}", "", "", ""
-    if "no_room" in result:
-        return name, phases, "", "too large", "", "", ""
-    if "histories" in result:
-        points, decisions = result["value"], result["histories"]
-        words = f"mixed; within {(result['upper'] - result['lower']) / 2.0:.3f} points"
-    else:
-        points, words, decisions = result["value"], result["opening"]["words"], result["states"]
-    seconds = f"{result['seconds']:,.{2 if result['seconds'] >= _SHORT else 3}f}"
-    mebibytes = f"{result['bytes'] / MIB:,.1f}"
-    return name, phases, f"{points:+.2f}", words, f"{decisions:,}", seconds, mebibytes
-
-
-TABLE = ResultTable(
-    "points of the first army if both play optimally",
-    lambda scenarios: [HEADINGS, *map(table_row, scenarios)],
-    (HEADINGS.index("scenario"), HEADINGS.index("opening")),
-)
-values_table = TABLE.markdown
-"""Returns results as a Markdown table."""
 
 
 def outcome_of(run: Run[Settings, str]) -> Outcome:

@@ -29,8 +29,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments import common
-from experiments.experiment import Experiment, ExperimentError, Line, Results, Run
+from experiments.experiment import Experiment
 from experiments.figures.strength import draw_strength
+from experiments.outcomes import ExperimentError, Line, Results, Run
 from experiments.tables import ResultTable, texts
 from experiments.tournaments.matches import (
     Match,

@@ -12,7 +12,6 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import numpy as np
 
 from experiments import common
-from experiments.experiment import Outcome, Run
 from experiments.leaderboards.jobs import Entry, Job, join_jobs
 from experiments.leaderboards.protocol import PROTOCOL, TASKS, TRACKS, Task
 from experiments.leaderboards.settings import Settings
@@ -25,6 +24,7 @@ from experiments.leaderboards.submissions import (
     read_submission,
     read_submissions,
 )
+from experiments.outcomes import Outcome, Run
 from experiments.records import Record
 from experiments.tournaments.matches import model_names
 from wfb_gym.files import write_text_whole

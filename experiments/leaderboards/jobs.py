@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from experiments.experiment import Line
 from experiments.leaderboards import protocol
 from experiments.leaderboards.protocol import (
     POOL,
@@ -15,7 +14,8 @@ from experiments.leaderboards.protocol import (
     GeneratedScenario,
     Task,
 )
-from experiments.tournaments.matches import one_line
+from experiments.outcomes import Line
+from experiments.tournaments.guarding import one_line
 from experiments.workers import Workers
 
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from experiments.experiment import Line, Outcome, Run
 from experiments.leaderboards import protocol
 from experiments.leaderboards.settings import Settings
+from experiments.outcomes import Line, Outcome, Run
 from wfb_gym._progress import tell
 from wfb_gym.engine.battle import Battle
 from wfb_gym.files import write_text_whole

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments import common
+from experiments import command_lines
 from experiments.leaderboards.protocol import BUDGET, DUELS, PRESETS, RUNS, TASKS, TRACKS, Task
 from experiments.leaderboards.submissions import FOLDER, read_submission
 from experiments.tournaments.matches import model_names
@@ -50,7 +50,7 @@ class Settings:
         help=f"grade only in these: {', '.join(TASKS)}; repeat for several",
     )
     preset: str | None = option(None, choices=tuple(PRESETS))
-    steps: int = option(0, type=common.natural_number)
+    steps: int = option(0, type=command_lines.natural_number)
     description: str = ""
     authors: str = "wfb_gym contributors"
     code: str = ""
@@ -58,7 +58,7 @@ class Settings:
     keep: bool = False
     folder: Path | None = None
     ray: str = option("", **RAY)
-    workers: int = option(1, type=common.positive_integer)
+    workers: int = option(1, type=command_lines.positive_integer)
 
     @property
     def tasks(self) -> list[Task]:

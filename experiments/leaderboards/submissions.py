@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
 
-from experiments.experiment import ExperimentError
 from experiments.leaderboards.protocol import (
     BUDGET,
     POOL,
@@ -17,6 +16,7 @@ from experiments.leaderboards.protocol import (
     TRACKS,
     scenarios_at_stake,
 )
+from experiments.outcomes import ExperimentError
 from wfb_gym.files import describe_error, read_limited
 from wfb_gym.scenario.errors import printable, shortened
 from wfb_gym.scenario.fields import FileName, Name, Writing

@@ -13,11 +13,12 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 
 from experiments.common import versions
-from experiments.experiment import Run
 from experiments.figures.palette import BLUE, DPI, GREY
+from experiments.outcomes import Run
 from experiments.statistics import Interval
 from experiments.tables import text_table
-from experiments.tournaments.matches import Failure, Match, MatchResult, display_name
+from experiments.tournaments.guarding import Failure
+from experiments.tournaments.matches import Match, MatchResult, display_name
 from experiments.tournaments.rating import rate
 from experiments.tournaments.running import (
     ExactPart,

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from experiments.common import FAILED, INTERRUPTED
-from experiments.experiment import Experiment, ExperimentError, Results
+from experiments.experiment import Experiment
+from experiments.outcomes import ExperimentError, Results
 from experiments.tables import text_table
 from wfb_gym.cli.parser import COULD_NOT_RUN
 
