@@ -38,8 +38,9 @@ from agents.common import by_scenario, load_solutions
 from experiments import common
 from experiments.experiment import Experiment
 from experiments.outcomes import Line
+from experiments.shared_files import local_path
 from experiments.tables import text_table
-from experiments.workers import RAY, local_path
+from experiments.workers import RAY
 from wfb_gym.cli.parser import option
 from wfb_gym.files import describe_error
 

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from experiments import common
+from experiments.attempts import WorkerError
 from experiments.outcomes import ExperimentError, Line, Outcome, Results, Run
 from experiments.progress import report_progress
 from experiments.records import Record, RecordError
 from experiments.tables import print_results
-from experiments.workers import WorkerError, Workers, open_workers
+from experiments.workers import Workers, open_workers
 from wfb_gym.cli.parser import COULD_NOT_RUN, flag_of
 from wfb_gym.files import describe_error
 from wfb_gym.solver import TooLarge
@@ -193,9 +194,10 @@ class Experiment(Generic[SettingsT, PartT]):
             with report_progress(title, len(parts)) if parts else nullcontext(_ignore) as report:
                 report("", len(parts) - len(missing))
                 for key, part in missing.items():
-                    report(str(part), 0)
+                    group = self.group_of(part)
+                    report(f"{group}: {part}" if group else str(part), 0)
                     found[key] = next(lines)
-                    record = records.get(self.group_of(part))
+                    record = records.get(group)
                     if record is not None and self.is_kept(found[key]):
                         record.add(found[key])
                     report("", 1)

@@ -3,8 +3,8 @@
 `install_handlers` sees to it for what a command itself does not catch: Ctrl-C, a reader of its
 output that has gone, files that cannot be read or written, and extras that are not installed. The
 command line of `wfb_gym` calls it in its `main`. A command of the checkout takes seconds to import,
-so it calls `install_handlers` before its other imports, if Python runs it as ``__main__``. Importing
-a package installs nothing.
+so it calls `install_handlers` before its other imports, if Python runs it as ``__main__``.
+Importing a package installs nothing.
 """
 
 import _thread

@@ -55,7 +55,7 @@ from agents.run_folder import (
 )
 from experiments import common
 from experiments.progress import progress, report_progress
-from experiments.workers import LOCAL, joined
+from experiments.ray_cluster import LOCAL, joined
 from wfb_gym import solver
 from wfb_gym.cli.parser import option
 from wfb_gym.encoding.positions import Positions

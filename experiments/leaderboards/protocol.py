@@ -16,7 +16,8 @@ import numpy as np
 from experiments.common import play
 from experiments.exact import hidden_strategy_of, score_of
 from experiments.own_sizes import in_own_sizes
-from experiments.workers import local_path, one_torch_thread
+from experiments.shared_files import local_path
+from experiments.workers import one_torch_thread
 from wfb_gym.generating import KINDS, KINDS_OF_AXES, generate
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario, load_scenario

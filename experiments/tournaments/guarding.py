@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.workers import given_names
+from experiments.shared_files import given_names
 from wfb_gym.encoding.policy_answers import validated_actions
 from wfb_gym.encoding.positions import Positions, sees_positions
 from wfb_gym.players.interface import Agent

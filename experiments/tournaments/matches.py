@@ -20,9 +20,10 @@ from pydantic import TypeAdapter
 from experiments.common import play
 from experiments.luck import LuckWatcher
 from experiments.own_sizes import in_own_sizes
+from experiments.shared_files import local_path
 from experiments.statistics import Interval, bootstrap, mean
 from experiments.tournaments.guarding import Failure, ForfeitError, GuardedAgent, one_line
-from experiments.workers import local_path, one_torch_thread
+from experiments.workers import one_torch_thread
 from wfb_gym.opponents.policy_spec import is_file, is_scripted
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario
