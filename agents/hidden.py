@@ -46,7 +46,7 @@ from agents.compare import SCORES as COMPARED
 from agents.figures import draw_comparison
 from agents.self_play.settings import Settings as Training
 from agents.train_fast import Learner, Trainer
-from experiments import common, experiment
+from experiments import common, outcomes
 from experiments.experiment import Experiment
 from experiments.outcomes import Line, Results
 from experiments.tables import texts
@@ -227,7 +227,7 @@ def run_part(settings: Settings, run: Run) -> Line:
     return {"run": list(run), "trainings": train(run, settings, _equilibrium(settings))}
 
 
-def results_of(done: experiment.Run[Settings, Run]) -> Results:
+def results_of(done: outcomes.Run[Settings, Run]) -> Results:
     """Return the results of the finished trainings, and the grades of other players."""
     found = _equilibrium(done.settings)
     return done.document(
