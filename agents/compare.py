@@ -15,10 +15,10 @@ where it was interrupted. OUT gets results.json and a picture with curves by dec
 seconds of learning. Processor time is that of the whole process, grading included.
 """
 
-from wfb_gym._commands import install_handlers
+from wfb_gym._commands import run_main
 
 if __name__ == "__main__":
-    install_handlers()  # before the imports, which take seconds
+    run_main("agents.compare")
 
 import json
 import os
@@ -244,6 +244,3 @@ EXPERIMENT = Experiment(
     figures=lambda results, out: draw_comparison(results, out / CURVES),
 )
 main = EXPERIMENT.main
-
-if __name__ == "__main__":
-    sys.exit(main())

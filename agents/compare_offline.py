@@ -13,10 +13,10 @@ Each finished run is a line in OUT/parts.jsonl: the same command continues an in
 gets results.json and a picture of all scores. Needs the extra `minari`.
 """
 
-from wfb_gym._commands import install_handlers
+from wfb_gym._commands import run_main
 
 if __name__ == "__main__":
-    install_handlers()  # before the imports, which take seconds
+    run_main("agents.compare_offline")
 
 import itertools
 import sys
@@ -193,6 +193,3 @@ EXPERIMENT = Experiment(
     figures=lambda results, out: draw_offline(results, out / "scores.png"),
 )
 main = EXPERIMENT.main
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -19,14 +19,13 @@ checkpoint of the network; what is learned is the same as without interruption.
 --ray shares the solving and the grading out to the machines of a Ray cluster.
 """
 
-from wfb_gym._commands import install_handlers
+from wfb_gym._commands import run_main
 
 if __name__ == "__main__":
-    install_handlers()  # before the imports, which take seconds
+    run_main("agents.distil")
 
 import hashlib
 import json
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
@@ -284,7 +283,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return report(results, "json" in switches, text)
 
     return run_command(MODULE, settings.out, work)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

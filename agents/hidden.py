@@ -23,12 +23,11 @@ the grades of players that do not learn, curves.png, and the last networks, as
 self-play/seed-0/caster.npz. These play their likeliest action.
 """
 
-from wfb_gym._commands import install_handlers
+from wfb_gym._commands import run_main
 
 if __name__ == "__main__":
-    install_handlers()  # before the imports, which take seconds
+    run_main("agents.hidden")
 
-import sys
 import time
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
@@ -287,6 +286,3 @@ EXPERIMENT = Experiment(
     needs_all=True,
 )
 main = EXPERIMENT.main
-
-if __name__ == "__main__":
-    sys.exit(main())

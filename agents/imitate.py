@@ -14,12 +14,11 @@ Writes SEAT.npz (`wfb_gym.players.learned.NetworkAgent` plays it) and results.js
 folder. Ctrl-C keeps what was learned so far. Needs the extra `minari`.
 """
 
-from wfb_gym._commands import install_handlers
+from wfb_gym._commands import run_main
 
 if __name__ == "__main__":
-    install_handlers()  # before the imports, which take seconds
+    run_main("agents.imitate")
 
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -346,7 +345,3 @@ def run_learner(
         return report(results, "json" in switches, text)
 
     return run_command(module, settings.out, work)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -15,12 +15,11 @@ play like any other player, caster.table.npz and dispeller.table.npz. Ctrl-C kee
 so far. Needs the extra `openspiel`, and NFSP the package dm-tree.
 """
 
-from wfb_gym._commands import install_handlers
+from wfb_gym._commands import run_main
 
 if __name__ == "__main__":
-    install_handlers()  # before the imports, which take seconds
+    run_main("agents.openspiel")
 
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -243,7 +242,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return report(results, "json" in switches, f"exact scores: {found}")
 
     return run_command(MODULE, settings.out, work)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -18,10 +18,10 @@ The data lie where Minari looks for them: in MINARI_DATASETS_PATH, or else in ~/
 agents/imitate.py reads them. Needs the extra `minari`.
 """
 
-from wfb_gym._commands import install_handlers
+from wfb_gym._commands import run_main
 
 if __name__ == "__main__":
-    install_handlers()  # before the imports, which take seconds
+    run_main("agents.record")
 
 import sys
 import time
@@ -265,7 +265,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"({points['mean']:+.2f} ± {points['half_width']:.2f} points) in {settings.name}"
         )
     return report(results, "json" in switches, text)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

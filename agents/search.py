@@ -13,16 +13,15 @@ search. With --ray they are shared out to the machines of a Ray cluster, with th
 OUT gets results.json, best first.
 """
 
-from wfb_gym._commands import install_handlers
+from wfb_gym._commands import run_main
 
 if __name__ == "__main__":
-    install_handlers()  # before the imports, which take seconds
+    run_main("agents.search")
 
 import contextlib
 import io
 import itertools
 import math
-import sys
 import tempfile
 import time
 import tomllib
@@ -264,6 +263,3 @@ EXPERIMENT: Experiment[Any, Part] = Experiment(
     tables=lambda results: [ranking_table(results["trainings"])],
 )
 main = EXPERIMENT.main
-
-if __name__ == "__main__":
-    sys.exit(main())

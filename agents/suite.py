@@ -13,10 +13,10 @@ Ctrl-C keeps the data sets that are whole, and the same command goes on with the
 extra `minari`.
 """
 
-from wfb_gym._commands import install_handlers
+from wfb_gym._commands import run_main
 
 if __name__ == "__main__":
-    install_handlers()  # before the imports, which take seconds
+    run_main("agents.suite")
 
 import sys
 from collections.abc import Sequence
@@ -216,7 +216,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for each in found
     )
     return report(results, "json" in switches, "\n".join(lines))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

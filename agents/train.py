@@ -13,10 +13,10 @@ ends the training early and keeps what was learned; --load goes on from a saved 
 hyperparameters there are follows the scenario's size (agents/hyperparameters.toml); flags win.
 """
 
-from wfb_gym._commands import install_handlers
+from wfb_gym._commands import run_main
 
 if __name__ == "__main__":
-    install_handlers()  # before the imports, which take seconds
+    run_main("agents.train")
 
 import copy
 import io
@@ -274,7 +274,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return status
 
     return run_command(MODULE, settings.out, work)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

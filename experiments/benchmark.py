@@ -11,10 +11,10 @@ where they are installed (`pip install -e ".[peers]"`), the installed package wh
 or lies in dist/.
 """
 
-from wfb_gym._commands import install_handlers
+from wfb_gym._commands import run_main
 
 if __name__ == "__main__":
-    install_handlers()  # before the imports, which take seconds
+    run_main("experiments.benchmark")
 
 import os
 import platform
@@ -245,6 +245,3 @@ EXPERIMENT: Experiment[Any, str] = Experiment(
     needs_all=True,
 )
 main = EXPERIMENT.main
-
-if __name__ == "__main__":
-    sys.exit(main())

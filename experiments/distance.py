@@ -15,12 +15,11 @@ Finished parts are stored in OUT/parts.jsonl: the same command continues an inte
 gets results.json, and the exploiters that were trained.
 """
 
-from wfb_gym._commands import install_handlers
+from wfb_gym._commands import run_main
 
 if __name__ == "__main__":
-    install_handlers()  # before the imports, which take seconds
+    run_main("experiments.distance")
 
-import sys
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product, starmap
@@ -236,6 +235,3 @@ EXPERIMENT = Experiment(
     notes=notes,
 )
 main = EXPERIMENT.main
-
-if __name__ == "__main__":
-    sys.exit(main())

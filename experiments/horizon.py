@@ -13,12 +13,11 @@ Finished parts are stored in OUT/parts.jsonl: the same command continues an inte
 gets results.json and horizon.png.
 """
 
-from wfb_gym._commands import install_handlers
+from wfb_gym._commands import run_main
 
 if __name__ == "__main__":
-    install_handlers()  # before the imports, which take seconds
+    run_main("experiments.horizon")
 
-import sys
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -231,6 +230,3 @@ EXPERIMENT = Experiment(
     needs_all=True,
 )
 main = EXPERIMENT.main
-
-if __name__ == "__main__":
-    sys.exit(main())

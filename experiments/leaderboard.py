@@ -15,12 +15,11 @@ are named, and fails where a result differs. docs/benchmark.md describes protoco
 keeps the tasks that were done; the same command goes on with the others where it was interrupted.
 """
 
-from wfb_gym._commands import install_handlers
+from wfb_gym._commands import run_main
 
 if __name__ == "__main__":
-    install_handlers()  # before the imports, which take seconds
+    run_main("experiments.leaderboard")
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -154,6 +153,3 @@ EXPERIMENT = Experiment(
     outcome=outcome_of,
 )
 main = EXPERIMENT.main
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -13,12 +13,11 @@ Finished scenarios are stored in OUT/parts.jsonl: the same command goes on where
 OUT gets results.json.
 """
 
-from wfb_gym._commands import install_handlers
+from wfb_gym._commands import run_main
 
 if __name__ == "__main__":
-    install_handlers()  # before the imports, which take seconds
+    run_main("experiments.memory")
 
-import sys
 from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import chain
@@ -153,6 +152,3 @@ EXPERIMENT = Experiment(
     tables=texts(SCORES),
 )
 main = EXPERIMENT.main
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -14,12 +14,11 @@ Finished chances are stored in OUT/parts.jsonl: the same command goes on where i
 OUT gets results.json and secret.png.
 """
 
-from wfb_gym._commands import install_handlers
+from wfb_gym._commands import run_main
 
 if __name__ == "__main__":
-    install_handlers()  # before the imports, which take seconds
+    run_main("experiments.secret")
 
-import sys
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
@@ -227,6 +226,3 @@ EXPERIMENT = Experiment(
     figures=lambda results, out: draw_secret(results, out / "secret.png"),
 )
 main = EXPERIMENT.main
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -12,12 +12,11 @@ to each other than the gap. Times are of solving alone, with the rules compiled.
 Ctrl-C ends early and keeps what was solved.
 """
 
-from wfb_gym._commands import install_handlers
+from wfb_gym._commands import run_main
 
 if __name__ == "__main__":
-    install_handlers()  # before the imports, which take seconds
+    run_main("experiments.solve")
 
-import sys
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
@@ -228,6 +227,3 @@ EXPERIMENT = Experiment(
     outcome=outcome_of,
 )
 main = EXPERIMENT.main
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -12,12 +12,11 @@ Finished matches are stored in OUT/matches.jsonl: the same command goes on where
 OUT gets results.json and strength.png, points won against milliseconds a decision.
 """
 
-from wfb_gym._commands import install_handlers
+from wfb_gym._commands import run_main
 
 if __name__ == "__main__":
-    install_handlers()  # before the imports, which take seconds
+    run_main("experiments.strength")
 
-import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -244,6 +243,3 @@ EXPERIMENT = Experiment(
     needs_all=True,
 )
 main = EXPERIMENT.main
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -17,12 +17,11 @@ tournament. With --ray the matches are played on the machines of a Ray cluster, 
 results. OUT gets results.json, a picture of each scenario's results and rating.png.
 """
 
-from wfb_gym._commands import install_handlers
+from wfb_gym._commands import run_main
 
 if __name__ == "__main__":
-    install_handlers()  # before the imports, which take seconds
+    run_main("experiments.tournament")
 
-import sys
 from collections.abc import Collection
 from pathlib import Path
 
@@ -79,6 +78,3 @@ EXPERIMENT = Experiment(
     figures=reports.draw_all,
 )
 main = EXPERIMENT.main
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -374,14 +374,19 @@ def test_imports_leave_hooks_and_signal_handlers_alone(package: str, is_command:
     assert done.returncode == 0, done.stderr
 
 
-def test_every_command_of_the_checkout_installs_the_handlers_first() -> None:
+def test_every_command_of_the_checkout_begins_with_run_main() -> None:
+    """Else Ctrl-C during its imports would end in a traceback."""
     for package in ("agents", "experiments", "tools"):
         for path in (ROOT / package).rglob("*.py"):
             text = path.read_text(encoding="utf-8")
             if '__name__ == "__main__"' in text:
+                name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
                 code = text[text.index('"""', 3) + 3 :].lstrip()
-                assert code.startswith("from wfb_gym._commands import install_handlers\n"), path
-                assert text.count("    install_handlers()") == 1, path
+                assert code.startswith(
+                    "from wfb_gym._commands import run_main\n\n"
+                    f'if __name__ == "__main__":\n    run_main("{name}")\n'
+                ), path
+                assert text.count('__name__ == "__main__"') == 1, path
 
 
 TRANSCRIPT = transcripts.Transcript(load_scenario("apprentice"), ("a", "b"), 1, (), 0.0, over=False)

@@ -8,10 +8,10 @@ follows that of its base classes. Numbers and tables come from the registered en
 docs/environments.md, the overview, is written by hand but for its tables of fields.
 """
 
-from wfb_gym._commands import install_handlers
+from wfb_gym._commands import run_main
 
 if __name__ == "__main__":
-    install_handlers()  # before the imports, which take seconds
+    run_main("tools.pages")
 
 import ast
 import inspect
@@ -326,7 +326,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for path, text in wanted.items():
         write_text_whole(path, text)
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

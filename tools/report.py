@@ -11,10 +11,10 @@ table stands wherever README.md or a page of docs/ has <!-- report:NAME --> and 
 Pictures that need more than the results (a trained network) are only made from scratch.
 """
 
-from wfb_gym._commands import install_handlers
+from wfb_gym._commands import run_main
 
 if __name__ == "__main__":
-    install_handlers()  # before the imports, which take seconds
+    run_main("tools.report")
 
 import subprocess
 import sys
@@ -79,7 +79,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"report: {error}", file=sys.stderr)
         return FAILED
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

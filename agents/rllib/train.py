@@ -16,10 +16,10 @@ sampling with that of RLlib's own runner, in one process and one thread. Ray pin
 own and lives in an environment of its own: `make rllib` makes it, see agents/rllib/README.md.
 """
 
-from wfb_gym._commands import install_handlers
+from wfb_gym._commands import run_main
 
 if __name__ == "__main__":
-    install_handlers()  # before the imports, which take seconds
+    run_main("agents.rllib.train")
 
 import json
 import shutil
@@ -334,7 +334,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return report(found, "json" in switches, f"{counts}; exact scores: {scores or 'none'}")
 
     return run_command(MODULE, settings.out, work)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
