@@ -100,9 +100,8 @@ class Experiment(Generic[SettingsT, PartT]):
 
     def main(self, arguments: Sequence[str] | None = None) -> int:
         """Measure, write and print; returns the exit status."""
-        settings, as_json = self._parse(arguments)
         try:
-            return self._run(settings, as_json)
+            return self._run(*self._parse(arguments))
         except RecordError as error:
             status, message = COULD_NOT_RUN, str(error)
         except (WorkerError, TooLarge, ExperimentError) as error:
