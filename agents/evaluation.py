@@ -15,11 +15,12 @@ from wfb_gym import solver
 from wfb_gym.encoding.positions import Positions
 from wfb_gym.encoding.view import View
 from wfb_gym.interop.sb3 import PhaseVecEnv
-from wfb_gym.opponents.scripted import RULE_BASED
 from wfb_gym.players.interface import Actions, Agent, Masks, Observations
 from wfb_gym.players.registry import make_agent
 from wfb_gym.players.sb3_model import policy_of_model
 
+GRADERS = ("random", "greedy", "veteran")
+"""Players that a learner is graded against and beside; a new one does not join by itself."""
 EVALUATION_SEED = 1_000_000
 """Of the evaluations along the way: the same dice each time, so that the curve shows learning."""
 FINAL_SEED = 2_000_000
@@ -77,7 +78,7 @@ class Grader:
 
     def grade(self, agents: Mapping[str, Agent], battles: int) -> tuple[dict[str, Any], ...]:
         """Points and exact scores of the rule-based players and of `agents`, by name."""
-        players: dict[str, Any] = {name: make_agent(name, seed=0) for name in RULE_BASED}
+        players: dict[str, Any] = {name: make_agent(name, seed=0) for name in GRADERS}
         players |= agents
         points = {name: self.points(each, battles, FINAL_SEED) for name, each in players.items()}
         if not self.solutions:

@@ -37,7 +37,7 @@ from agents.common import (
     load_solutions,
     report,
 )
-from agents.evaluation import CurveCallback, Grader, ModelAgent, describe_grades
+from agents.evaluation import GRADERS, CurveCallback, Grader, ModelAgent, describe_grades
 from agents.figures import draw_learning_curve, draw_policy
 from agents.hyperparameters import Hyperparameters, Settings
 from agents.run_folder import (
@@ -53,7 +53,6 @@ from wfb_gym._progress import printed_lines
 from wfb_gym.files import refuse_damage, write_whole
 from wfb_gym.interop.sb3 import PhaseVecEnv
 from wfb_gym.opponents.policy_spec import PolicySpec, is_file
-from wfb_gym.opponents.scripted import RULE_BASED
 from wfb_gym.seats import SEATS, seat_number
 
 MODULE = "agents.train"
@@ -175,7 +174,7 @@ def prepare(settings: Settings) -> Task:
     model.tensorboard_log = str(settings.out / "tensorboard")
     envs.seed(TRAINING_SEED + SEED_SPACING * settings.seed)  # the model gave them its own
     saved = [name for name in opponents if is_file(name)]
-    graders = [*RULE_BASED, *(["optimal"] if solved else []), *saved]
+    graders = [*GRADERS, *(["optimal"] if solved else []), *saved]
     grader = Grader(settings.seat, graded_scenario(names), graders, solutions)
     return Task(model, envs, hyper, opponents, grader)
 

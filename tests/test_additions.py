@@ -25,7 +25,6 @@ from wfb_gym.encoding.fields import (
     UnitOffsets,
     WizardOffsets,
 )
-from wfb_gym.opponents.scripted import SCRIPTED
 from wfb_gym.scenario import items
 from wfb_gym.scenario.effects import Damage, Near, SpellEffect, Worth
 from wfb_gym.scenario.items import Item, bundled_items
@@ -157,14 +156,6 @@ def test_the_engine_reads_every_packed_field() -> None:
     }
     unread = {name for name in packed if name.partition(".")[2] not in read}
     assert unread == set(UNREAD), "wfb_gym/engine reads none of these, or reads what UNREAD lists"
-
-
-@pytest.mark.parametrize("name", SCRIPTED)
-def test_every_scripted_player_is_described(name: str) -> None:
-    from wfb_gym.opponents import scripted
-
-    assert f"**{name}**" in (scripted.__doc__ or ""), "wfb_gym/opponents/scripted.py: its docstring"
-    assert f"| `{name}` |" in page("agents.md"), "docs/agents.md: the table of agents"
 
 
 @pytest.mark.parametrize("script", LEARNERS, ids=str)

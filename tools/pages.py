@@ -5,7 +5,9 @@
 
 The text comes from the docstrings of the environments' classes, section by section; a class's text
 follows that of its base classes. Numbers and tables come from the registered environments.
-docs/environments.md, the overview, is written by hand but for its tables of fields.
+docs/environments.md, the overview, is written by hand except for its tables of fields, and
+docs/agents.md except for the rules of the scripted players, which are the docstrings of their
+modules.
 """
 
 import ast
@@ -14,6 +16,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from inspect import Parameter
 from pathlib import Path
 from typing import Any
@@ -29,10 +32,12 @@ from wfb_gym.encoding.actions import ActionCodec
 from wfb_gym.encoding.fields import ArmyOffsets, ChoiceOffsets, LayoutOffsets, Number, UnitOffsets
 from wfb_gym.encoding.layout import KINDS
 from wfb_gym.files import write_text_whole
+from wfb_gym.opponents.policy_spec import MODULES
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "environments"
 OVERVIEW = ROOT / "docs" / "environments.md"
+AGENTS = ROOT / "docs" / "agents.md"
 SECTIONS = (
     "Description",
     "Action Space",
@@ -207,16 +212,29 @@ def overview_table(block: str) -> str:
     return markdown_table(rows)
 
 
+def replace_block(text: str, block: str, content: str) -> str:
+    """Return a page with other content between ``<!-- KIND:NAME -->`` and ``<!-- /KIND -->``."""
+    kind = block.partition(":")[0]
+    marked = re.compile(rf"(<!-- {block} -->\n).*?(<!-- /{kind} -->)", re.DOTALL)
+    if len(marked.findall(text)) != 1:
+        raise ValueError(f"expected <!-- {block} --> and <!-- /{kind} --> once")
+    return marked.sub(lambda found: f"{found[1]}\n{content}\n\n{found[2]}", text)
+
+
 def make_overview() -> str:
     """Return the overview with its tables as the observation is declared."""
     text = OVERVIEW.read_text(encoding="utf-8")
     for block in BLOCKS:
-        marked = re.compile(rf"(<!-- fields:{block} -->\n).*?(<!-- /fields -->)", re.DOTALL)
-        if len(marked.findall(text)) != 1:
-            raise ValueError(f"{OVERVIEW}: expected <!-- fields:{block} --> and <!-- /fields -->")
-        table = overview_table(block)
-        text = marked.sub(rf"\1\n{table}\n\n\2", text)
+        text = replace_block(text, f"fields:{block}", overview_table(block))
     return text
+
+
+def make_agents() -> str:
+    """Return the page of the agents with the docstrings of the scripted players' modules."""
+    rules = [
+        f"**{name}.** {inspect.getdoc(import_module(module))}" for name, module in MODULES.items()
+    ]
+    return replace_block(AGENTS.read_text(encoding="utf-8"), "players", "\n\n".join(rules))
 
 
 def size_table(spec: EnvSpec) -> str:
@@ -284,7 +302,7 @@ def make_page(spec: EnvSpec) -> str:
 def make_pages() -> dict[Path, str]:
     """Write every page; returns them by file."""
     pages = {FOLDER / f"{name}.md": make_page(spec) for name, spec in newest_specs().items()}
-    return {OVERVIEW: make_overview(), **pages}
+    return {OVERVIEW: make_overview(), AGENTS: make_agents(), **pages}
 
 
 def find_stale(wanted: Mapping[Path, str]) -> list[str]:

@@ -7,7 +7,6 @@ import numpy as np
 
 from agents.common import graded_scenario
 from wfb_gym import solver
-from wfb_gym.opponents.scripted import RULE_BASED
 from wfb_gym.seats import SEATS
 
 if TYPE_CHECKING:
@@ -41,11 +40,11 @@ def exact_scores(trainer: "Trainer", solutions: Collection[solver.Solution]) -> 
 
 def points_per_battle(trainer: "Trainer") -> dict[str, dict[str, Any]]:
     """Mean points of either seat against every scripted player."""
-    from agents.evaluation import EVALUATION_SEED, Grader  # brings Stable-Baselines3
+    from agents.evaluation import EVALUATION_SEED, GRADERS, Grader  # brings Stable-Baselines3
 
     played = graded_scenario(trainer.settings.scenario)
     return {
-        seat: Grader(seat, played, RULE_BASED, {}).points(learner.agent, BATTLES, EVALUATION_SEED)
+        seat: Grader(seat, played, GRADERS, {}).points(learner.agent, BATTLES, EVALUATION_SEED)
         for seat, learner in zip(SEATS, trainer.learners, strict=True)
     }
 

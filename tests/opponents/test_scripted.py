@@ -1,7 +1,12 @@
 """Scripted players: always legal, never touching the position, and true to their own rules."""
 
+import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +30,7 @@ from ..engine.builders import Game, aimed, army, known, lasting, miscast, spell,
 from ..engine.builders import game as new_game
 from ..envs.playing import lowest, raw, some, table_of, throw
 
-KINDS = [kind for kind in Scripted if kind != Scripted.EXTERNAL]
+KINDS = list(SCRIPTED.values())
 SCENARIOS = wfb_gym.bundled_scenarios()
 THINKING = [Scripted.GREEDY, Scripted.VETERAN]
 EXOTIC = (
@@ -45,7 +50,7 @@ STRIKE = aimed("Strike", 5, damage={"hits": "D6", "strength": 4})
 class Player:
     """A scripted player and its generator."""
 
-    def __init__(self, kind: Scripted, key: int = 1) -> None:
+    def __init__(self, kind: int, key: int = 1) -> None:
         self.kind = kind
         self.rngs = new_rngs(1)
         self.rngs["key"] = key
@@ -564,7 +569,8 @@ def test_in_a_generated_phase_dice_are_not_spent_on_a_comet(
 
 
 def test_names() -> None:
-    assert list(SCRIPTED) == ["random", "greedy", "veteran", "optimal"]
+    assert list(SCRIPTED)[:4] == ["random", "greedy", "veteran", "optimal"]
+    assert all(SCRIPTED[kind.name.lower()] == kind for kind in Scripted if kind >= 0)
     assert resolve_opponents("greedy") == ([int(Scripted.GREEDY)], {})
     assert resolve_opponents(["veteran", "random"]) == ([2, 0], {})
 
@@ -598,3 +604,35 @@ def test_a_model_that_is_not_there_is_refused(tmp_path: Any) -> None:
     pytest.importorskip("sb3_contrib")
     with pytest.raises(FileNotFoundError):
         resolve_opponents(tmp_path / "missing.zip")
+
+
+def test_a_new_module_is_a_new_player(tmp_path: Path) -> None:
+    """A copy of the package with one more module has one more opponent, agent and name."""
+    package = Path(wfb_gym.__file__).parent
+    shutil.copytree(package, tmp_path / "wfb_gym", ignore=shutil.ignore_patterns("_compiled"))
+    players = tmp_path / "wfb_gym" / "opponents" / "players"
+    rule = (players / "veteran.py").read_text(encoding="utf-8")
+    rule = rule.replace("rule_based_action(packed, state, work, count, True)", "work.legal[0]")
+    (players / "first_action.py").write_text(rule, encoding="utf-8")
+    code = """
+from wfb_gym import solver
+from wfb_gym.cli import main
+from wfb_gym.opponents.policy_spec import NAMES
+from wfb_gym.players.registry import make_agent
+assert "first-action" in NAMES
+agent = make_agent("first-action")
+duel = solver.solve("apprentice")
+values = [solver.evaluate(duel, player, "veteran") for player in ("first-action", agent)]
+assert values[0] == values[1], values
+main(["play", "--help"])
+"""
+    found = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 0, found.stderr
+    assert "first-action" in found.stdout

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from wfb_gym._commands import INTERRUPTED
 from wfb_gym._progress import printed_lines, show_line
 from wfb_gym.cli.parser import Command, UsageError, check_folder, option
-from wfb_gym.opponents.policy_spec import SHIPPED
+from wfb_gym.opponents.policy_spec import NAMES, SHIPPED
 from wfb_gym.seats import SEATS, seat_number
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ At every decision the choices are numbered: answer with a number or with its fir
 such as fireball, 3 dice or pass. "?" shows what the dice can do and what every choice is
 worth: exactly where that can be solved soon, else by an estimate that is marked as one.
 "help" lists what else is understood; "quit", Ctrl-D or Ctrl-C ends the battle."""
-_EXAMPLES = """\
+_EPILOG = """\
 examples:
   python -m wfb_gym play
       archmage-duel as the caster, against the veteran
@@ -29,9 +29,10 @@ examples:
   python -m wfb_gym play apprentice --seat dispeller --opponent apprentice/caster
       against a network that comes with the package (the extra "train")
 
-opponents: random, greedy, veteran, optimal; expectimax, mcts, phase-search, search;
+opponents: {names};
 or, with the extra "train", a file ending in .zip (Stable-Baselines3) or .npz (a
 saved network), or one of the networks that come with the package:
+  {shipped}
 """
 
 
@@ -42,7 +43,7 @@ class PlayOptions:
     Attributes:
         scenario: bundled name or file.
         seat: your seat.
-        opponent: random, greedy, veteran, optimal or any other agent, a saved model ending in .zip
+        opponent: an agent of those listed below, a saved model ending in .zip
             or .npz, or one that comes with the package, such as apprentice/caster.
         seed: seed of the dice (default: another each time).
         odds: show at every decision what "?" shows.
@@ -187,7 +188,7 @@ COMMANDS = (
         options=PlayOptions,
         run=_play,
         description=_DESCRIPTION,
-        epilog=_EXAMPLES + "".join(f"  {name}\n" for name in SHIPPED),
+        epilog=_EPILOG.format(names=", ".join(NAMES), shipped="\n  ".join(SHIPPED)),
         is_interactive=True,
     ),
     Command(

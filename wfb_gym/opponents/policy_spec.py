@@ -13,8 +13,16 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from wfb_gym.suggestions import did_you_mean
 
-SCRIPTED = ("random", "greedy", "veteran", "optimal")
-"""Players that `wfb_gym.opponents.scripted` compiles."""
+_PLAYERS = Path(__file__).with_name("players")
+_OLDEST = ("random", "greedy", "veteran", "optimal")
+"""They come first: a batch saves the number of its opponent, its place in `SCRIPTED`."""
+MODULES = {
+    path.stem.replace("_", "-"): f"wfb_gym.opponents.players.{path.stem}"
+    for path in sorted(_PLAYERS.glob("[!_]*.py"))
+}
+"""Modules of the scripted players by their name; random and optimal have none."""
+SCRIPTED = tuple(dict.fromkeys((*_OLDEST, *MODULES)))
+"""Players that run inside the batch, compiled."""
 SEARCHING = {
     "expectimax": "decisions to look ahead",
     "mcts": "simulations",

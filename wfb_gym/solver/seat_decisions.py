@@ -8,7 +8,7 @@ the decisions that its own choices may lead to: of a caster who draws none, a sm
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, assert_never
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,24 +80,23 @@ class SeatDecisions:
         for first in range(0, len(self.nodes), _BATCH):
             yield self.nodes[first : first + _BATCH]
 
-    def codes_of(self, policy: Scripted) -> NDArray[np.int64]:
+    def codes_of(self, policy: int) -> NDArray[np.int64]:
         """Return the codes of the actions that a scripted player takes, int64 (n,).
 
         Raises:
             ValueError: The player's actions do not follow from the position.
         """
-        if policy is Scripted.OPTIMAL:
+        if policy == Scripted.OPTIMAL:
             return self.graph.chosen[self.nodes].astype(np.int64)
-        if policy is Scripted.GREEDY or policy is Scripted.VETERAN:
-            chooser = scripted.new_chooser(policy, no_move_tables())
-            actions = [np.zeros(0, np.int64)]
-            for nodes in self.batches():
-                actions.append(np.empty(len(nodes), np.int64))
-                scripted.choose_actions(chooser, self.positions(nodes).arrays, actions[-1])
-            return self.view.codec.code_of[np.concatenate(actions)]
-        if policy is Scripted.RANDOM or policy is Scripted.EXTERNAL:
-            raise ValueError(f"policy: expected one that draws nothing, found {policy.name}")
-        assert_never(policy)
+        if policy == Scripted.RANDOM or policy == Scripted.EXTERNAL:
+            name = Scripted(policy).name
+            raise ValueError(f"policy: expected one that draws nothing, found {name}")
+        chooser = scripted.new_chooser(policy, no_move_tables())  # all others draw nothing
+        actions = [np.zeros(0, np.int64)]
+        for nodes in self.batches():
+            actions.append(np.empty(len(nodes), np.int64))
+            scripted.choose_actions(chooser, self.positions(nodes).arrays, actions[-1])
+        return self.view.codec.code_of[np.concatenate(actions)]
 
     def write_probabilities(
         self,

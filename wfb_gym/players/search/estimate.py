@@ -25,7 +25,7 @@ from wfb_gym.engine.promises import phases_left, worth_in_play, worth_now, worth
 from wfb_gym.engine.state import AfterMiscast, DispelAttempt, Node, State, WorkSpace
 from wfb_gym.engine.targets import can_aim, worth_per_phase
 from wfb_gym.engine.victim_counts import BY_MODELS
-from wfb_gym.opponents.scripted import POINTS_PER_DIE, need_of
+from wfb_gym.opponents.rules_of_thumb import POINTS_PER_DIE, need_of
 from wfb_gym.packing.records import Duration, PackedScenario
 from wfb_gym.scenario.sizes import ARMIES, DICE, SPELLS
 

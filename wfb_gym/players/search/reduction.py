@@ -40,7 +40,7 @@ from wfb_gym.engine.targets import (
     worth_per_phase,
     wounds_left,
 )
-from wfb_gym.opponents.scripted import best_cast_chance
+from wfb_gym.opponents.rules_of_thumb import best_cast_chance
 from wfb_gym.opponents.worths import WEAR, worth_of_aim
 from wfb_gym.packing.records import Duration, PackedScenario
 from wfb_gym.players.search.miscasts import write_miscast
