@@ -24,7 +24,7 @@ from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.queries import is_chance
 from wfb_gym.engine.state import Node, State, WorkSpace, new_states, new_work_spaces
 from wfb_gym.engine.transition import act_and_list, resolve, resolve_and_list
-from wfb_gym.envs.kernel import Autoreset, Environment, Game, draw_episode, find_opponent
+from wfb_gym.envs.kernel import Autoreset, BatchGame, Environment, draw_episode, find_opponent
 from wfb_gym.envs.watching import BatchWatcher
 from wfb_gym.opponents.scripted import Scripted, choose_action
 from wfb_gym.packing.records import PackedScenario
@@ -129,7 +129,7 @@ def _follow(
     begin: int,
     moves: tuple[NDArray[np.int64], NDArray[np.int64]],
     envs: Records[Environment],
-    game: Game,
+    game: BatchGame,
     seat: int,
     room: Room,
 ) -> int:

@@ -95,13 +95,13 @@ def insert_table(page: str, name: str, table: str) -> str:
     return _marks(name).sub(lambda found: f"{found[1]}\n{table}\n\n{found[2]}", page)
 
 
-def find_stale(reports: Sequence[Report]) -> list[str]:
+def find_stale_tables(reports: Sequence[Report]) -> list[str]:
     """Names of the tables that differ from the committed results."""
     shown = {one.name: one.pages_with_tables() for one in reports if one.results.is_file()}
     return [name for name, pages in shown.items() if any(a != b for a, b in pages.values())]
 
 
-def rewrite(one: Report) -> None:
+def rewrite_tables(one: Report) -> None:
     """Write tables into their pages, and draw the pictures that need only the results."""
     for path, (_, page) in one.pages_with_tables().items():
         write_text_whole(path, page)

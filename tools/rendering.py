@@ -49,7 +49,7 @@ def frames(
 
 
 @dataclass(frozen=True)
-class Options:
+class _Options:
     """The command line.
 
     Attributes:
@@ -71,7 +71,9 @@ class Options:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Draw a battle between two veterans."""
-    given, _ = parse_options(Options, arguments, module="tools.rendering", description=main.__doc__)
+    given, _ = parse_options(
+        _Options, arguments, module="tools.rendering", description=main.__doc__
+    )
     first = given.events - given.length + 1 if given.film else given.events
     size = _FILM_SIZE if given.film else (1280, 720)
     drawn = list(frames(given.scenario, given.seed, first, given.events, size))

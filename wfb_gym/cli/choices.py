@@ -27,7 +27,7 @@ _MOST_NAMED = 3
 _PASS_WORDS = ("pass", "stop", "no", "none")
 
 
-class Choices:
+class ChoiceList:
     """The choices of the decisions of one scenario."""
 
     def __init__(self, scenario: Scenario) -> None:

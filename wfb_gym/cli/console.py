@@ -9,7 +9,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
-from wfb_gym.cli.choices import Choices
+from wfb_gym.cli.choices import ChoiceList
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.nodes import NODES
@@ -66,7 +66,7 @@ class ConsoleGame:
         show: Callable[[str], Any] = print,
     ) -> None:
         self._game = Game(scenario, seat, opponent, seed)
-        self._choices = Choices(scenario)
+        self._choices = ChoiceList(scenario)
         self._confirm, self._ask, self._show = confirm, ask, show
         self._style = AnsiStyle(None if sys.stdout.isatty() else False)
         self._phase_shown = -1  # none yet

@@ -25,7 +25,7 @@ examples:
 
 
 @dataclass(frozen=True)
-class Options:
+class OddsOptions:
     """Options of ``odds``.
 
     Attributes:
@@ -41,7 +41,7 @@ class Options:
     json: bool = False
 
 
-def _run(options: Options) -> None:
+def _run(options: OddsOptions) -> None:
     from wfb_gym.scenario import ScenarioError, load_scenario
     from wfb_gym.view.odds_sheet import odds_sheet
 
@@ -74,7 +74,7 @@ def _run(options: Options) -> None:
 COMMAND = Command(
     name="odds",
     help="the sheet of an army to take to a game",
-    options=Options,
+    options=OddsOptions,
     run=_run,
     description=_DESCRIPTION,
     epilog=_EXAMPLES,

@@ -65,7 +65,7 @@ from wfb_gym.packing.records import (
     Duration,
     PackedItem,
     PackedScenario,
-    Reroll,
+    RerollKind,
 )
 from wfb_gym.rules.dice import FACES
 from wfb_gym.scenario import sizes
@@ -149,7 +149,7 @@ def _write_static_army(
         row[field + at.in_item.extra_dice] = float32(item.cast_extra_dice) * DIE
         row[field + at.in_item.bonus] = float32(bonus) * BONUS
         row[field + at.in_item.automatic] = float32(item.dispel_use == DispelUse.AUTOMATIC)
-        row[field + at.in_item.reroll] = float32(reroll) / float32(Reroll.ALL.value)
+        row[field + at.in_item.reroll] = float32(reroll) / float32(RerollKind.ALL.value)
         row[field + at.in_item.lasting_bonus] = float32(item.dispel_bonus) * BONUS
         if at.in_item.helps_casts >= 0:
             _write_powers(item, at.in_item, field, row)

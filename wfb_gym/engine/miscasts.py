@@ -266,7 +266,7 @@ def wounded_wizard(packed: PackedScenario, state: State) -> int:
 
 
 @jit(forceinline=False)
-def most_wounds(packed: PackedScenario, state: State) -> int:
+def wizard_wounds(packed: PackedScenario, state: State) -> int:
     """Most wounds that the wizard at `Node.ROLL_WOUNDS` can take: those it has left."""
     army = int64(state.active)
     wizard = wounded_wizard(packed, state)
@@ -278,7 +278,7 @@ def most_wounds(packed: PackedScenario, state: State) -> int:
 
 
 @jit(forceinline=False)
-def wounds_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
+def miscast_wounds_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     """Probabilities of 0, 1, 2 ... wounds for the wizard at `Node.ROLL_WOUNDS`.
 
     So many hits, or wounds outright, as a D3 or D6 shows. Arguments and result as for
@@ -292,7 +292,7 @@ def wounds_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
         probability = 1.0
     else:
         raise AssertionError("this effect rolls for no number of wounds")
-    most = most_wounds(packed, state)
+    most = wizard_wounds(packed, state)
     for k in range(most + 1):
         work.pmf[k] = 0.0
     for hits in range(1, faces + 1):

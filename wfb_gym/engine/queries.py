@@ -17,7 +17,7 @@ from wfb_gym.engine.state import (
     State,
 )
 from wfb_gym.engine.targets import flees, has_aim, resistance, resistance_to_cast
-from wfb_gym.packing.records import DispelUse, Duration, Lock, PackedScenario, Reroll
+from wfb_gym.packing.records import DispelUse, Duration, Lock, PackedScenario, RerollKind
 from wfb_gym.rules.casting import most_casting_dice
 from wfb_gym.rules.dice import NaturalResult
 from wfb_gym.scenario.sizes import DICE, NO_BEARER, SPELLS, UNITS
@@ -338,11 +338,11 @@ def _reroll_item(
     for item in range(packed.armies[army].n_items):
         entry = packed.armies[army].items[item]
         way = entry.reroll_cast if casting else entry.reroll_dispel
-        if way == Reroll.NONE:
+        if way == RerollKind.NONE:
             continue
-        if way != Reroll.ONE and way != Reroll.ALL:
+        if way != RerollKind.ONE and way != RerollKind.ALL:
             raise AssertionError("this re-roll is undefined")
-        takes_all = way == Reroll.ALL or (casting and packed.reroll_all_dice != 0)
+        takes_all = way == RerollKind.ALL or (casting and packed.reroll_all_dice != 0)
         if takes_all != (all_dice == 1):
             continue
         if natural_result != NaturalResult.PLAIN and not entry.changes_natural:

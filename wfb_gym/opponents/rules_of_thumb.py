@@ -18,7 +18,7 @@ from wfb_gym.opponents.worths import (
     later_worth,
     pending_threat,
     value_if_cast,
-    worth_of_aim,
+    value_with_flight,
 )
 from wfb_gym.packing.records import DispelUse, PackedScenario
 from wfb_gym.scenario.sizes import DICE, ITEMS, SPELLS, WIZARDS
@@ -217,7 +217,7 @@ def _value_of(packed: PackedScenario, state: State, action: int) -> float:
         return later_worth(packed, state, owner, index % SPELLS)
     spell = int64(state.free - 1) if state.free else int64(state.spell - 1)
     aim = targets.aim_at(packed, army, spell, action - actions.FIRST_TARGET)
-    return float(worth_of_aim(packed, state, army, spell, aim))
+    return float(value_with_flight(packed, state, army, spell, aim))
 
 
 @jit(forceinline=False)

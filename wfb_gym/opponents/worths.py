@@ -17,7 +17,9 @@ begin to cast.
 
 
 @jit
-def worth_of_aim(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> float:
+def value_with_flight(
+    packed: PackedScenario, state: State, army: int, spell: int, aim: int
+) -> float:
     """Points that a spell brings its owner aimed so, the flight of those struck in it."""
     worth = promises.worth_of_aim(packed, state, army, spell, aim, WEAR)
     if flight_may_pay(packed, state):
@@ -35,7 +37,7 @@ def value_if_cast(packed: PackedScenario, state: State, army: int, spell: int) -
 
 @jit(forceinline=False)
 def _most_with_flight(packed: PackedScenario, state: State, army: int, spell: int) -> float:
-    """`worth_of_aim` of the best open aim; 0 where none is open.
+    """`value_with_flight` of the best open aim; 0 where none is open.
 
     Only aims at which somebody may flee can be better than the first open one.
     """
@@ -66,7 +68,7 @@ def _worth_of_pending(
     packed: PackedScenario, state: State, army: int, spell: int, aim_plus_one: int
 ) -> float:
     if aim_plus_one:
-        return worth_of_aim(packed, state, army, spell, aim_plus_one - 1)
+        return value_with_flight(packed, state, army, spell, aim_plus_one - 1)
     return float(promises.worth_of_pending(packed, state, army, spell, int64(0), WEAR))
 
 

@@ -25,13 +25,13 @@ from wfb_gym.solver.backward_induction import run
 from wfb_gym.solver.foreign_nodes import check_nodes
 from wfb_gym.solver.graph_arrays import (
     Expansion,
-    Game,
+    GraphArrays,
     GraphOperation,
     GraphStatus,
     Lanes,
     Nodes,
-    Play,
     Stack,
+    SweepMode,
 )
 from wfb_gym.solver.node_index import enter_all, find_node, pack_steps, repack, unpack_states
 
@@ -115,7 +115,7 @@ def _check_array(name: str, array: Any, dtype: np.dtype[Any], shape: tuple[int, 
         )
 
 
-def _lanes(plays: Sequence[tuple[Play, Play]]) -> Lanes:
+def _lanes(plays: Sequence[tuple[SweepMode, SweepMode]]) -> Lanes:
     """Lanes that need no weights."""
     return Lanes(np.array(plays, np.int64), np.zeros(0), np.zeros(0, np.int64))
 
@@ -133,7 +133,7 @@ def _new_search(steps: int, frames: int, keys: NDArray[np.uint64]) -> _Search:
         graph_arrays.new_expansion(steps),
         Stack(
             new_records(graph_arrays.Place, 9)[4:5],  # in a cache line that no thread shares
-            new_records(graph_arrays.Frame, frames),
+            new_records(graph_arrays.ExploredNode, frames),
             np.zeros((steps, keys.shape[1]), np.uint64),
             np.zeros(STATE_WORDS, np.uint64),
         ),
@@ -189,7 +189,7 @@ class GameGraph:
         self._searches = [_new_search(_FIRST_STEPS, _FIRST_FRAMES, self._nodes.keys)]
         self._state = new_states(1)
         self._key = np.zeros(STATE_WORDS, np.uint64)
-        self._optimal = _lanes([(Play.OPTIMAL, Play.OPTIMAL)])
+        self._optimal = _lanes([(SweepMode.OPTIMAL, SweepMode.OPTIMAL)])
 
     @classmethod
     def from_saved(cls, packed: Records[PackedScenario], max_bytes: int, saved: SavedGraph) -> Self:
@@ -349,7 +349,7 @@ class GameGraph:
 
     def sweep(
         self,
-        plays: Sequence[tuple[Play, Play]],
+        plays: Sequence[tuple[SweepMode, SweepMode]],
         weights: NDArray[np.float64] | None = None,
         progress: Progress | None = None,
     ) -> tuple[NDArray[np.float64], NDArray[np.int16]]:
@@ -387,7 +387,7 @@ class GameGraph:
         of counts,).
         """
         values = np.zeros(int(self.offsets()[-1]))
-        self.sweep([(Play.REPORTED, Play.REPORTED)], values, progress)
+        self.sweep([(SweepMode.REPORTED, SweepMode.REPORTED)], values, progress)
         return values
 
     def offsets(self) -> NDArray[np.int64]:
@@ -404,8 +404,8 @@ class GameGraph:
                 return
             self._grow(status)
 
-    def _game(self) -> Game:
-        return Game(self.packed, self.plan, self._control, self._shared)
+    def _game(self) -> GraphArrays:
+        return GraphArrays(self.packed, self.plan, self._control, self._shared)
 
     def _search(self, progress: Progress | None) -> None:
         """Run the first thread's search to its end; others join it once it has taken a while."""

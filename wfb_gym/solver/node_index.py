@@ -20,7 +20,7 @@ from wfb_gym.solver.graph_arrays import (
     NEW_BITS,
     RESERVED,
     UNKNOWN,
-    Game,
+    GraphArrays,
     Nodes,
     Successor,
 )
@@ -179,7 +179,7 @@ def write_key(plan: KeyPlan, step: Successor, key: NDArray[np.uint64]) -> None:
 
 @jit(forceinline=False)
 def find_successors(
-    game: Game,
+    game: GraphArrays,
     nodes: Nodes,
     steps: Records[Successor],
     first: int,

@@ -304,7 +304,7 @@ class PublicExpansion:
         return states
 
     def expand(self, states: Records[State]) -> tuple[PublicNodes, PublicWays]:
-        """Return what some positions are, (k,), and what follows them; `parts_of` makes some."""
+        """Return what some positions are, (k,), and what follows them; `position_chunks` makes some."""
         possible = self.veil.possible(states)
         mover, value = self._kinds_of_nodes(states, possible)
         return PublicNodes(mover, possible, value), self._expand(states, possible, mover)
@@ -379,7 +379,7 @@ class PublicExpansion:
         )
 
 
-def parts_of(states: Records[State]) -> Iterator[Records[State]]:
+def position_chunks(states: Records[State]) -> Iterator[Records[State]]:
     """Yield copies of positions, as many at a time as are expanded at once."""
     for first in range(0, len(states), _AT_ONCE):
         yield states[first : first + _AT_ONCE].copy()
@@ -406,7 +406,7 @@ def build_tree(expansion: PublicExpansion, progress: Progress | None = None) -> 
         nodes.append(some)
         chunks.append(ways._replace(states=ways.states[:0].copy()))
         parts.append(_pack_states(states))
-        waiting += parts_of(ways.states)
+        waiting += position_chunks(ways.states)
         found += len(states)
         taken += sum(int(array.nbytes) for array in (*some, *chunks[-1], parts[-1][1]))
         expansion.check_room(taken + sum(int(array.nbytes) for array in waiting), found)

@@ -40,7 +40,7 @@ class Event:
     words: str
 
 
-class Step(NamedTuple):
+class EventStep(NamedTuple):
     """A step of a battle.
 
     Attributes:
@@ -60,7 +60,7 @@ class Step(NamedTuple):
     shown: Battle
 
 
-def describe(names: ScenarioNames, step: Step) -> Event:
+def describe(names: ScenarioNames, step: EventStep) -> Event:
     """Return what happened in a step."""
     before, code, after = step.before, int(step.code), step.after
     points, faces = after.points - before.points, tuple(map(int, step.faces))

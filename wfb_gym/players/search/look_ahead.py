@@ -24,7 +24,7 @@ from wfb_gym.players.search.phase_duel import (
     NONE,
     Dispels,
     Duel,
-    Table,
+    DuelTable,
     new_table,
     place_of,
     solve_duel,
@@ -67,7 +67,7 @@ class Ahead(NamedTuple):
     nothing: NDArray[np.float64]  # (1,): `later` of the active army if nothing is used before
     lasting: Lasting  # which `Terms` have too
     before: Lasting  # the same of the phase before
-    table: Table
+    table: DuelTable
     dispels: Records[Dispels]  # (ARMIES,)
     scores: Scores
     state: Records[State]  # (1,)
@@ -193,7 +193,7 @@ def _solve_later(
 
 
 @jit(forceinline=False)
-def _keep_values(duel: Duel, table: Table, later: NDArray[np.float64]) -> None:
+def _keep_values(duel: Duel, table: DuelTable, later: NDArray[np.float64]) -> None:
     """Write the values of a phase by the uses and the scrolls that it begins with."""
     start = whole(duel)
     least = start.mid - (uses_size(duel) - 1)

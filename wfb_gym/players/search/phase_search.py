@@ -34,7 +34,7 @@ from wfb_gym.players.interface import Actions, PositionAgent
 from wfb_gym.players.search.look_ahead import has_units, look_ahead
 from wfb_gym.players.search.phase_duel import MOST_SPELLS, NONE, Duel, worth_of
 from wfb_gym.players.search.phase_values import (
-    Room,
+    Scratch,
     action_points,
     new_room,
     position_value,
@@ -85,7 +85,7 @@ def _choose(
     most_spells: int,
     every_spell: bool,
     terms: Terms,
-    room: Room,
+    room: Scratch,
 ) -> int:
     """Return the engine code of the best action, or NONE where no duel tells."""
     look_ahead(packed, state, terms, room.ahead)
@@ -117,7 +117,7 @@ def choose_all(
     most_spells: int,
     every_spell: bool,
     terms: Terms,
-    room: Room,
+    room: Scratch,
     chosen: Actions,
     values: NDArray[np.float64],
 ) -> None:

@@ -41,7 +41,7 @@ from wfb_gym.engine.targets import (
     wounds_left,
 )
 from wfb_gym.opponents.rules_of_thumb import best_cast_chance
-from wfb_gym.opponents.worths import WEAR, worth_of_aim
+from wfb_gym.opponents.worths import WEAR, value_with_flight
 from wfb_gym.packing.records import Duration, PackedScenario
 from wfb_gym.players.search.miscasts import write_miscast
 from wfb_gym.players.search.phase_duel import (
@@ -149,7 +149,7 @@ def aim_at_once(packed: PackedScenario, state: State, army: int, spell: int, aim
     entry = packed.armies[army].spells[spell]
     way = packed.armies[army].aims[entry.first_aim + aim]
     later = way.worth_per_phase * phases_left(packed, state)
-    points = worth_of_aim(packed, state, army, spell, aim) - later
+    points = value_with_flight(packed, state, army, spell, aim) - later
     if entry.heals and way.target and not packed.victory_points:  # which no promise counts
         code = int64(way.target)
         points += change_by_care(packed, state, army_of(army, code), index_of(code), True, False)
