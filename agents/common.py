@@ -6,13 +6,30 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from experiments import common
 from wfb_gym import solver
 from wfb_gym.cli.output import print_json
 from wfb_gym.generating import KINDS, KINDS_OF_AXES
 from wfb_gym.scenario import load_scenario
+from wfb_gym.seats import SEATS
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class DivergenceError(ValueError):
+    """A network in training returned NaN or infinity."""
+
+
+def check_finite(seat: int, *outputs: "Tensor") -> None:
+    """Raise `DivergenceError` unless all outputs of a seat's network are finite."""
+    if not all(bool(each.isfinite().all()) for each in outputs):
+        raise DivergenceError(
+            f"network of the {SEATS[seat]}: expected finite outputs and legal actions, found others"
+            "; the training has diverged (try a lower learning rate)"
+        )
 
 
 def is_generated(scenario: str) -> bool:

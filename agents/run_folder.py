@@ -13,6 +13,7 @@ from typing import Any
 
 from agents.checkpoints import NAME as CHECKPOINT
 from agents.checkpoints import CheckpointError, has_checkpoint
+from agents.common import DivergenceError
 from experiments import common
 from experiments.workers import WorkerError
 from wfb_gym.cli.parser import COULD_NOT_RUN, flag_of
@@ -169,7 +170,7 @@ def run_command(module: str, folder: Path, work: Callable[[], int]) -> int:
         return common.INTERRUPTED
     except (CheckpointError, RunFolderError) as error:
         status, lines = COULD_NOT_RUN, str(error).splitlines()
-    except WorkerError as error:
+    except (WorkerError, DivergenceError) as error:
         status, lines = common.FAILED, [str(error)]
     for line in lines:
         print(f"python -m {module}: {line}", file=sys.stderr)

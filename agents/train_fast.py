@@ -44,7 +44,7 @@ from torch import Tensor
 
 from agents.checkpoints import NAME as CHECKPOINT
 from agents.checkpoints import load_checkpoint
-from agents.common import DeferredInterrupt
+from agents.common import DeferredInterrupt, check_finite
 from agents.run_folder import write_or_warn
 from agents.self_play.archive import PositionArchive
 from agents.self_play.grading import Best, evaluate
@@ -143,7 +143,9 @@ class Learner:
             sampled = torch.where(exploratory[:, None], masks.float().log(), log_probs)
             # the argmax after adding Gumbel noise is a sample
             actions = (sampled - (-uniform.clamp_min(1e-20).log()).log()).argmax(1)
-            chosen = log_probs.gather(1, actions[:, None])[:, 0]
+            # -inf for an illegal action, which only a diverged network chooses
+            chosen = log_probs.masked_fill(~masks, -torch.inf).gather(1, actions[:, None])[:, 0]
+        check_finite(self.seat, chosen, values)
         return Choices(members, inputs, masks, actions, chosen, values, exploratory)
 
     def learn(self, batch: Batch, progress: float) -> int:

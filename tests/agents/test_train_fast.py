@@ -504,6 +504,27 @@ def test_points_are_reported_where_nothing_is_solved(
         assert points["veteran"]["mean"] == pytest.approx(played.mean())
 
 
+def test_a_diverged_training_ends_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A network that returns NaN chooses illegal actions; none of them reaches the engine."""
+    learn = train_fast.Learner.learn
+
+    def break_network(learner: Any, *arguments: Any) -> int:
+        next(learner.network.parameters()).data.fill_(1e38)
+        return learn(learner, *arguments)
+
+    monkeypatch.setattr(train_fast.Learner, "learn", break_network)
+    line = [*SMALL, "--steps", "4096", "--out", str(tmp_path)]
+    assert train_fast.main(line) == FAILED
+    error = capsys.readouterr().err
+    assert (
+        "agents.train_fast: network of the caster: expected finite outputs and legal actions"
+        in error
+    )
+    assert "Traceback" not in error
+
+
 def test_one_policy_learns_two_scenarios(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -205,3 +205,16 @@ def test_a_copy_shares_nothing_with_its_original() -> None:
     for key in ("envs", "points", "opening_points", "ended"):
         assert not np.shares_memory(getattr(batch, key), getattr(twin, key))
     assert decisions[0].observations.shape == twin._decisions()[0].observations.shape
+
+
+@pytest.mark.parametrize("wrong", ["illegal", "too large", "negative"])
+def test_illegal_actions_are_rejected_before_anything_changes(wrong: str) -> None:
+    battles = SelfPlayBatch(8, DUEL)
+    shown = battles.reset(seed=1)
+    actions = [one.masks.argmax(1) for one in shown]
+    member, mask = shown[0].members[3], shown[0].masks[3]
+    actions[0][3] = {"illegal": mask.argmin(), "too large": len(mask), "negative": -1}[wrong]
+    before = battles.get_state()
+    with pytest.raises(ValueError, match=f"caster: expected a legal action in battle {member}, fo"):
+        battles.play(*actions)
+    assert battles.get_state() == before

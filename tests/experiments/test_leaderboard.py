@@ -685,7 +685,7 @@ def test_the_page_of_the_protocol_names_what_is_played() -> None:
         f"This is protocol {protocol.PROTOCOL}",
     ):
         assert number in " ".join(text.split()), number
-    keys = [row[0].strip("`") for row in rows_of(text, "The file")]
+    keys = [row[0].strip("`") for row in rows_of(text, "Submission file")]
     assert keys == list(_keys())
     counts = {int(row[1]) for row in rows_of(text, "Kinds of generated scenario")}
     assert counts == set((protocol.GENERATED | protocol.AXES).values())

