@@ -16,7 +16,7 @@ from wfb_gym.cli.choices import ESTIMATED, NOT_ROLLED, ChoiceList
 from wfb_gym.cli.console import ConsoleGame
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, PASS
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.promises import worth_now
+from wfb_gym.engine.spell_values import worth_now
 from wfb_gym.packing import pack
 from wfb_gym.players.analysis import MOST_POSITIONS, Analyst
 from wfb_gym.players.registry import NAMES, SHIPPED

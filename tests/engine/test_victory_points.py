@@ -13,7 +13,7 @@ from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import UNITS
-from wfb_gym.transcripts.narrator import NarratedBattle
+from wfb_gym.transcripts.narrated_battle import NarratedBattle
 
 from .builders import Data, Game, aimed, army, game, known, miscast, spell, unit, wizard
 from .strategies import EFFECTS, OWN_ITEMS, armies, drop_worths, throw

@@ -25,7 +25,7 @@ class Removal(NamedTuple):
     instead: str = ""
 
 
-_STATES = "wfb_gym.encoding.foreign_states"
+_STATES = "wfb_gym.encoding.state_validation"
 REMOVALS = {
     "open": Removal("states", _STATES, '    "open": lambda f: _spell_bits(f)[f.rows, f.active],\n'),
     "target": Removal("self-play", _STATES, '    "target": (0, ARMIES * SPELLS),\n'),

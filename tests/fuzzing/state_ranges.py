@@ -1,6 +1,6 @@
 """The ranges of a saved position's fields, written from their meaning in `wfb_gym.engine.state`.
 
-An oracle for `wfb_gym.encoding.foreign_states`: it uses neither its tables nor its functions, and
+An oracle for `wfb_gym.encoding.state_validation`: it uses neither its tables nor its functions, and
 works on the plain numbers of one position. It knows ranges and what follows from few fields, so it
 finds fewer faults than the validation, but none that the validation may accept.
 """

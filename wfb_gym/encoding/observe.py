@@ -13,7 +13,6 @@ from wfb_gym.encoding.fields import ArmyOffsets, ItemOffsets, LayoutOffsets
 from wfb_gym.encoding.history import History, write_history
 from wfb_gym.encoding.layout import FIXED_OFFSETS
 from wfb_gym.encoding.morale import write_morale
-from wfb_gym.encoding.promises import write_aims, write_choices, write_shared_resistance
 from wfb_gym.encoding.rows import (
     BONUS,
     CODE,
@@ -35,7 +34,8 @@ from wfb_gym.encoding.rows import (
     first_spell,
     put,
 )
-from wfb_gym.encoding.tally import write_static_tally, write_tally
+from wfb_gym.encoding.score import write_static_tally, write_tally
+from wfb_gym.encoding.spell_values import write_aims, write_choices, write_shared_resistance
 from wfb_gym.engine.hidden_items import (
     has_secret,
     is_emptied,
@@ -46,7 +46,6 @@ from wfb_gym.engine.hidden_items import (
 from wfb_gym.engine.miscast_costs import row_cost, row_stops
 from wfb_gym.engine.odds import BEST_CAST_CHANCE, CAST_CHANCES, cast_need
 from wfb_gym.engine.outcomes import ROLL_SUMMARY_PROBABILITY, ROLL_SUMMARY_START, ROLL_SUMMARY_TOTAL
-from wfb_gym.engine.promises import worth_now
 from wfb_gym.engine.queries import (
     bit,
     declared_uses,
@@ -56,6 +55,7 @@ from wfb_gym.engine.queries import (
     other,
     serves_cast,
 )
+from wfb_gym.engine.spell_values import worth_now
 from wfb_gym.engine.state import DispelAttempt, Node, State
 from wfb_gym.engine.stored_dice import storing_item
 from wfb_gym.engine.targets import target_code

@@ -1,8 +1,8 @@
 """The nodes of a battle, one row of `NODES` for each: who or what decides, the actions, the words.
 
 Code that asks what a node is reads this table. Three chains are written out, as Numba compiles
-them: `wfb_gym.engine.transition.play_action` plays actions, `wfb_gym.engine.legal.list_actions` lists
-them, and `wfb_gym.engine.chance` resolves rolls.
+them: `wfb_gym.engine.transition.play_action` plays actions, `wfb_gym.engine.legal.list_actions`
+lists them, and `wfb_gym.engine.chance` resolves rolls.
 """
 
 from collections.abc import Iterable, Mapping

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import entry_point
 from wfb_gym._records import Records, as_records, new_records
-from wfb_gym.encoding.foreign_states import Fields, check_histories, check_states
 from wfb_gym.encoding.history import History
 from wfb_gym.encoding.positions import Positions, copy_states
+from wfb_gym.encoding.state_validation import Fields, check_histories, check_states
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.generator import key_of_seed
 from wfb_gym.engine.state import Node, new_work_spaces

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._records import Records
-from wfb_gym.encoding.foreign_states import check_states
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.encoding.positions import copy_states
+from wfb_gym.encoding.state_validation import check_states
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.state import Node, State
 from wfb_gym.envs.driver import EpisodeDriver, check_num_envs, check_running, part_of_state

@@ -2,7 +2,7 @@
 
 Both greedy and veteran choose the target with the most expected points, swap their least valuable
 spell for the first spell of its lore if that one is more valuable, and keep all dice that an item
-can keep. `wfb_gym.opponents.worths` has the value of a spell to them.
+can keep. `wfb_gym.opponents.values` has the value of a spell to them.
 """
 
 from wfb_gym._jit import int64, jit
@@ -13,7 +13,7 @@ from wfb_gym.engine.odds import BEST_CAST_CHANCE, CAST_CHANCES, cast_need
 from wfb_gym.engine.outcomes import OUTCOME_FAIL
 from wfb_gym.engine.roll_results import outcome_if_kept
 from wfb_gym.engine.state import DispelAttempt, Node, State, WorkSpace
-from wfb_gym.opponents.worths import (
+from wfb_gym.opponents.values import (
     greatest_open_threat,
     later_worth,
     pending_threat,

@@ -22,7 +22,6 @@ from wfb_gym.engine.state import STATE_WORDS, State, new_states
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.solver import graph_arrays
 from wfb_gym.solver.backward_induction import run
-from wfb_gym.solver.foreign_nodes import check_nodes
 from wfb_gym.solver.graph_arrays import (
     Expansion,
     GraphArrays,
@@ -33,6 +32,7 @@ from wfb_gym.solver.graph_arrays import (
     Stack,
     SweepMode,
 )
+from wfb_gym.solver.graph_validation import check_nodes
 from wfb_gym.solver.node_index import enter_all, find_node, pack_steps, repack, unpack_states
 
 Progress = Callable[[int], None]

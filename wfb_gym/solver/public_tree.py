@@ -304,7 +304,7 @@ class PublicExpansion:
         return states
 
     def expand(self, states: Records[State]) -> tuple[PublicNodes, PublicWays]:
-        """Return what some positions are, (k,), and what follows them; `position_chunks` makes some."""
+        """Return what some positions are, (k,), and what follows them; see `position_chunks`."""
         possible = self.veil.possible(states)
         mover, value = self._kinds_of_nodes(states, possible)
         return PublicNodes(mover, possible, value), self._expand(states, possible, mover)

@@ -15,7 +15,7 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.players.analysis import Analyst
 from wfb_gym.solver import TooLarge
 from wfb_gym.transcripts.mixtures import Mixer, Worths
-from wfb_gym.transcripts.narrator import NarratedBattle
+from wfb_gym.transcripts.narrated_battle import NarratedBattle
 from wfb_gym.transcripts.transcript import Transcript, follow
 from wfb_gym.view.decisions import describe_choices
 from wfb_gym.view.events import Event

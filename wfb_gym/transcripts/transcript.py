@@ -30,7 +30,7 @@ from wfb_gym.scenario import (
 from wfb_gym.scenario.errors import printable
 from wfb_gym.scenario.fields import MAX_NAME, Name, Writing
 from wfb_gym.scenario.sizes import ARMIES
-from wfb_gym.transcripts.narrator import NarratedBattle
+from wfb_gym.transcripts.narrated_battle import NarratedBattle
 from wfb_gym.view.events import Event, all_as_told, as_told
 from wfb_gym.view.hidden_sets import UNTOLD, sets_that_may_be
 from wfb_gym.view.names import ScenarioNames

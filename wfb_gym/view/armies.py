@@ -7,8 +7,8 @@ from typing import NamedTuple
 from wfb_gym.engine import queries
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.nodes import BEFORE_BATTLE
-from wfb_gym.engine.promises import worth_in_play, worth_now
 from wfb_gym.engine.scoring import points_for_unit
+from wfb_gym.engine.spell_values import worth_in_play, worth_now
 from wfb_gym.engine.state import BARS_ITEMS, Node
 from wfb_gym.engine.targets import flees, has_aim, models_left, target_code
 from wfb_gym.packing.records import FIRST_POINT, Lock

@@ -10,7 +10,7 @@ from wfb_gym.advising.lists import Lists
 from wfb_gym.files import NOT_UTF8
 from wfb_gym.render.html import render_macro
 from wfb_gym.scenario import bundled_scenarios, hidden_scenarios, load_scenario
-from wfb_gym.scenario.limits import MAX_BYTES
+from wfb_gym.scenario.document_limits import MAX_BYTES
 from wfb_gym.seats import SEATS
 from wfb_gym.web.elements import FLAT, add_text, set_text, waiting
 from wfb_gym.web.session import MOST_WIZARDS, OPPONENTS, Setup

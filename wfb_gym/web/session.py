@@ -24,8 +24,8 @@ from wfb_gym.render.html import (
     render_macro,
 )
 from wfb_gym.scenario import Problem, Scenario, ScenarioError, load_scenario, scenario_from_dict
+from wfb_gym.scenario.document_limits import MAX_BYTES
 from wfb_gym.scenario.documents import parse_toml
-from wfb_gym.scenario.limits import MAX_BYTES
 from wfb_gym.scenario.sizes import TARGETS
 from wfb_gym.solver import TooLarge
 from wfb_gym.transcripts.game import Game

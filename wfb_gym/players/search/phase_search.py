@@ -2,7 +2,7 @@
 
 Each decision is made in a duel of plain worths (`wfb_gym.players.search.reduction`) that is solved
 to its end (`wfb_gym.players.search.phase_duel`). What scrolls, items that help a cast and spells in
-play will bring in later phases is worked out in duels too (`wfb_gym.players.search.look_ahead`).
+play will bring in later phases is worked out in duels too (`wfb_gym.players.search.future_phases`).
 
 - An item that re-rolls dice to dispel is declared against what matters; other decisions outside of
   the duel (what to re-roll, which spell to swap, dice to keep) are the veteran's.
@@ -31,7 +31,7 @@ from wfb_gym.engine.state import (
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.players.baselines import ScriptedAgent
 from wfb_gym.players.interface import Actions, PositionAgent
-from wfb_gym.players.search.look_ahead import has_units, look_ahead
+from wfb_gym.players.search.future_phases import has_units, look_ahead
 from wfb_gym.players.search.phase_duel import MOST_SPELLS, NONE, Duel, worth_of
 from wfb_gym.players.search.phase_values import (
     Scratch,

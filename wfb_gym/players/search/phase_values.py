@@ -44,7 +44,7 @@ from wfb_gym.engine.state import (
 )
 from wfb_gym.engine.targets import aim_at, resistance, resistance_of_aim, worth_per_phase
 from wfb_gym.packing.records import DispelUse, Duration, PackedScenario
-from wfb_gym.players.search.look_ahead import (
+from wfb_gym.players.search.future_phases import (
     Ahead,
     fade_of,
     new_ahead,

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
 from wfb_gym._records import Records
-from wfb_gym.engine.expected_tally import change_by_care
-from wfb_gym.engine.promises import phases_left, worth_in_play
+from wfb_gym.engine.expected_score import change_by_care
 from wfb_gym.engine.queries import (
     bit,
     can_attempt,
@@ -31,6 +30,7 @@ from wfb_gym.engine.queries import (
     other,
     without,
 )
+from wfb_gym.engine.spell_values import phases_left, worth_in_play
 from wfb_gym.engine.state import DispelAttempt, Node, State
 from wfb_gym.engine.targets import (
     army_of,
@@ -41,7 +41,7 @@ from wfb_gym.engine.targets import (
     wounds_left,
 )
 from wfb_gym.opponents.rules_of_thumb import best_cast_chance
-from wfb_gym.opponents.worths import WEAR, value_with_flight
+from wfb_gym.opponents.values import WEAR, value_with_flight
 from wfb_gym.packing.records import Duration, PackedScenario
 from wfb_gym.players.search.miscasts import write_miscast
 from wfb_gym.players.search.phase_duel import (

@@ -39,7 +39,7 @@ from wfb_gym.engine.targets import (
     models_left,
     wounds_left,
 )
-from wfb_gym.engine.victim_counts import Counts, cost_of_company, counts_of, mean_change
+from wfb_gym.engine.victim_points import Counts, cost_of_company, counts_of, mean_change
 from wfb_gym.packing.records import OUT_OF_REACH, PackedScenario
 from wfb_gym.rules.comets import landing_chances, reach_chances
 from wfb_gym.rules.dice import FACES

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
 from wfb_gym._records import Records, new_records
-from wfb_gym.engine.promises import phases_left
 from wfb_gym.engine.queries import bit, dispels_outright, other
+from wfb_gym.engine.spell_values import phases_left
 from wfb_gym.engine.state import BARS_ITEMS, State, new_states
 from wfb_gym.engine.targets import worth_per_phase
 from wfb_gym.engine.turn_flow import begin_phase, generate_dice

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wfb_gym.encoding import foreign_states
+from wfb_gym.encoding import state_validation
 from wfb_gym.engine.state import STATE, Node
 from wfb_gym.envs.batch import Batch
 from wfb_gym.envs.kernel import ENVIRONMENT, Autoreset, Status
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_every_field_has_a_range() -> None:
-    tables = foreign_states.RANGES, foreign_states.RANGES_BY_SCENARIO, foreign_states.BITS
+    tables = state_validation.RANGES, state_validation.RANGES_BY_SCENARIO, state_validation.BITS
     named = [name for table in tables for name in table]
     assert sorted(named) == sorted(STATE.names or ())
     # `EpisodeDriver._check`

@@ -12,7 +12,7 @@ from wfb_gym.engine.actions import FIRST_CAST, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.engine.targets import can_aim
-from wfb_gym.opponents.worths import WEAR, value_if_cast, value_with_flight
+from wfb_gym.opponents.values import WEAR, value_if_cast, value_with_flight
 from wfb_gym.packing import pack
 from wfb_gym.scenario import load_scenario
 

@@ -5,8 +5,8 @@ from numpy import float32
 from wfb_gym._jit import int64, jit
 from wfb_gym.encoding.fields import LayoutOffsets
 from wfb_gym.encoding.rows import DIE, ONE, POINT, Row, put
-from wfb_gym.engine.promises import worth_of_aim
 from wfb_gym.engine.queries import lowest, other
+from wfb_gym.engine.spell_values import worth_of_aim
 from wfb_gym.engine.state import Node, State
 from wfb_gym.engine.targets import (
     army_of,

@@ -1,8 +1,8 @@
 """What a spell is worth to the scripted players: what it promises, and whom it makes flee."""
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine import promises, queries
-from wfb_gym.engine.expected_tally import flight_by_aim, flight_may_pay
+from wfb_gym.engine import queries, spell_values
+from wfb_gym.engine.expected_score import flight_by_aim, flight_may_pay
 from wfb_gym.engine.state import DispelAttempt, State
 from wfb_gym.engine.targets import can_aim
 from wfb_gym.packing.records import PackedScenario
@@ -21,7 +21,7 @@ def value_with_flight(
     packed: PackedScenario, state: State, army: int, spell: int, aim: int
 ) -> float:
     """Points that a spell brings its owner aimed so, the flight of those struck in it."""
-    worth = promises.worth_of_aim(packed, state, army, spell, aim, WEAR)
+    worth = spell_values.worth_of_aim(packed, state, army, spell, aim, WEAR)
     if flight_may_pay(packed, state):
         worth += flight_by_aim(packed, state, army, spell, aim)
     return float(worth)
@@ -32,7 +32,7 @@ def value_if_cast(packed: PackedScenario, state: State, army: int, spell: int) -
     """Points that a spell brings its owner with its best aim, if nobody ends it early."""
     if packed.armies[army].spells[spell].targeted and flight_may_pay(packed, state):
         return _most_with_flight(packed, state, army, spell)
-    return float(promises.worth_now(packed, state, army, spell, WEAR))
+    return float(spell_values.worth_now(packed, state, army, spell, WEAR))
 
 
 @jit(forceinline=False)
@@ -41,11 +41,11 @@ def _most_with_flight(packed: PackedScenario, state: State, army: int, spell: in
 
     Only aims at which somebody may flee can be better than the first open one.
     """
-    most = float(promises.worth_now(packed, state, army, spell, WEAR))
+    most = float(spell_values.worth_now(packed, state, army, spell, WEAR))
     for aim in range(packed.armies[army].spells[spell].n_aims):
         flight = flight_by_aim(packed, state, army, spell, aim)
         if flight > 0.0 and can_aim(packed, state, army, spell, aim):
-            worth = promises.worth_of_aim(packed, state, army, spell, aim, WEAR) + flight
+            worth = spell_values.worth_of_aim(packed, state, army, spell, aim, WEAR) + flight
             most = max(most, worth)
     return most
 
@@ -69,13 +69,13 @@ def _worth_of_pending(
 ) -> float:
     if aim_plus_one:
         return value_with_flight(packed, state, army, spell, aim_plus_one - 1)
-    return float(promises.worth_of_pending(packed, state, army, spell, int64(0), WEAR))
+    return float(spell_values.worth_of_pending(packed, state, army, spell, int64(0), WEAR))
 
 
 @jit
 def later_worth(packed: PackedScenario, state: State, army: int, spell: int) -> float:
     """Points that a spell in play still pays, a threat from the mover's view if the enemy's."""
-    worth = float(promises.worth_in_play(packed, state, army, spell, WEAR))
+    worth = float(spell_values.worth_in_play(packed, state, army, spell, WEAR))
     return worth if army != state.mover else -worth
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import jit
 from wfb_gym._records import Records
-from wfb_gym.encoding.foreign_states import check_states
+from wfb_gym.encoding.state_validation import check_states
 from wfb_gym.engine.keys import pack_key, unpack_key
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.state import (
