@@ -56,7 +56,7 @@ from agents.run_folder import (
 from experiments import common
 from experiments.progress import progress
 from experiments.workers import Workers, open_workers
-from wfb_gym.files import refuse_damage, write_text_whole
+from wfb_gym.files import atomic_write_text, wrap_read_errors
 from wfb_gym.generating import KINDS, KINDS_OF_AXES
 from wfb_gym.players.learned import EITHER, NetworkAgent
 from wfb_gym.players.network import PolicyNetwork, save_network
@@ -94,12 +94,12 @@ def check_targets(settings: Settings) -> None:
         "visited": settings.visited,
     }
     if path.is_file():
-        with refuse_damage(path, "settings of targets", TargetError):
+        with wrap_read_errors(path, "settings of targets", TargetError):
             before = dict(json.loads(path.read_text(encoding="utf-8")))
         check_same_settings(before, now, ())
     else:
         settings.targets.mkdir(parents=True, exist_ok=True)
-        write_text_whole(path, json.dumps(now))
+        atomic_write_text(path, json.dumps(now))
 
 
 def make_train_targets(settings: Settings, source: TargetSource, workers: Workers) -> list[int]:
@@ -167,7 +167,7 @@ def run(settings: Settings, resume: bool) -> dict[str, Any]:
 
 def _run(settings: Settings, state: dict[str, Any] | None, workers: Workers) -> dict[str, Any]:
     if state is not None:
-        with refuse_damage(settings.out / CHECKPOINT, "the settings of a run", CheckpointError):
+        with wrap_read_errors(settings.out / CHECKPOINT, "the settings of a run", CheckpointError):
             check_same_settings(state["settings"], common.settings_as_json(settings), NOT_LEARNED)
     check_targets(settings)
     known = KINDS | KINDS_OF_AXES

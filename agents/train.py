@@ -50,7 +50,7 @@ from agents.run_folder import (
 )
 from experiments import common
 from wfb_gym._progress import printed_lines
-from wfb_gym.files import refuse_damage, write_whole
+from wfb_gym.files import atomic_write, wrap_read_errors
 from wfb_gym.interop.sb3 import PhaseVecEnv
 from wfb_gym.opponents.policy_spec import PolicySpec, is_file
 from wfb_gym.seats import SEATS, seat_number
@@ -107,7 +107,7 @@ def _load_model(path: Path, envs: PhaseVecEnv, algorithm: str) -> BaseAlgorithm:
     if not path.is_file():
         raise FileNotFoundError(f"--load: {path}: expected a saved model, found no file")
     kind = ALGORITHMS[algorithm]
-    with refuse_damage(path, f"a model that {algorithm} saved"):
+    with wrap_read_errors(path, f"a model that {algorithm} saved"):
         model = kind.load(path, device="cpu")
     pair: tuple[Any, Any] = (model, envs)
     learned, played = (
@@ -202,7 +202,7 @@ def _run(settings: Settings, task: Task) -> dict[str, Any]:
         seconds = time.monotonic() - began
     memory = io.BytesIO()
     model.save(memory)
-    with write_whole(settings.out / "model.zip") as file:
+    with atomic_write(settings.out / "model.zip") as file:
         file.write(memory.getbuffer())
 
     trained = ModelAgent(model, envs)

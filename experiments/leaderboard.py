@@ -38,7 +38,7 @@ from experiments.statistics import Interval, bootstrap, probability_of_improveme
 from experiments.tournaments.matches import model_names
 from experiments.workers import WorkerError, open_workers
 from wfb_gym.cli.output import print_json
-from wfb_gym.files import write_text_whole
+from wfb_gym.files import atomic_write_text
 from wfb_gym.suggestions import did_you_mean
 
 
@@ -54,7 +54,7 @@ def write_generated_scenarios() -> None:
                 report(f"{kind}, seed {each['seed']}", 1)
             kinds.append(f' "{kind}": [\n' + ",\n".join(lines) + "\n ]")
     path = protocol.SCENARIOS
-    write_text_whole(path, "{\n" + ",\n".join(kinds) + "\n}\n")
+    atomic_write_text(path, "{\n" + ",\n".join(kinds) + "\n}\n")
     print(f"written: {path}", file=sys.stderr)
 
 
@@ -64,7 +64,7 @@ def update_page(settings: Settings, submissions: Sequence[Submission]) -> int:
     folder = settings.submissions
     path = page.PAGE if folder == FOLDER else folder / "leaderboard.md"
     if not settings.check:
-        write_text_whole(path, text)
+        atomic_write_text(path, text)
         print(f"written: {path}", file=sys.stderr)
     elif not path.is_file() or path.read_text(encoding="utf-8") != text:
         print(f"{path} is out of date: run python -m experiments.leaderboard", file=sys.stderr)

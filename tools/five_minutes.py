@@ -23,7 +23,7 @@ from wfb_gym.cli.parser import parse_options
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
-from wfb_gym.files import write_text_whole, write_whole
+from wfb_gym.files import atomic_write, atomic_write_text
 from wfb_gym.render import colours
 from wfb_gym.render.drawing import to_image
 from wfb_gym.render.shapes import Drawing, Extent
@@ -283,9 +283,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if check:
         print("the page is current" if text == wanted else "the page is stale", file=sys.stderr)
         return 0 if text == wanted else FAILED
-    write_text_whole(PAGE, wanted)
+    atomic_write_text(PAGE, wanted)
     for name, rows in pictures().items():
-        with write_whole(IMAGES / name) as file:
+        with atomic_write(IMAGES / name) as file:
             draw_lines(rows).quantize(32).save(file, format="png", optimize=True)
     return 0
 

@@ -37,7 +37,7 @@ from wfb_gym.encoding.fields import (
     UnitOffsets,
 )
 from wfb_gym.encoding.layout import KINDS
-from wfb_gym.files import write_text_whole
+from wfb_gym.files import atomic_write_text
 from wfb_gym.opponents.policy_spec import MODULES
 
 ROOT = Path(__file__).parents[1]
@@ -345,7 +345,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for path in set(FOLDER.glob("*.md")) - set(wanted):
         path.unlink()
     for path, text in wanted.items():
-        write_text_whole(path, text)
+        atomic_write_text(path, text)
     return 0
 
 

@@ -25,7 +25,7 @@ from wfb_gym.encoding.view import View
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import STATE, State
 from wfb_gym.envs.scenario_set import pack_all
-from wfb_gym.files import refuse_damage, write_whole
+from wfb_gym.files import atomic_write, wrap_read_errors
 from wfb_gym.generating import Generated, Generation, Split
 from wfb_gym.packing import pack
 from wfb_gym.players.interface import Masks, Observations
@@ -199,7 +199,7 @@ def make_targets(
         if not path.is_file():
             path.parent.mkdir(parents=True, exist_ok=True)
             content = next(made)
-            with write_whole(path) as file:
+            with atomic_write(path) as file:
                 file.write(content)
         with _open_targets(path) as stored:
             yield bool(stored.files)
@@ -223,7 +223,7 @@ def _open_targets(path: Path) -> Iterator[Any]:
     """Open a file of targets; a `TargetError` if it is damaged."""
     expected = "targets, which are made anew once it is deleted"
     with (
-        refuse_damage(path, expected, TargetError),
+        wrap_read_errors(path, expected, TargetError),
         # from memory: NumPy leaves a damaged file open
         np.load(io.BytesIO(path.read_bytes())) as stored,
     ):

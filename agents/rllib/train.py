@@ -54,7 +54,7 @@ from experiments.workers import LOCAL, joined
 from wfb_gym import solver
 from wfb_gym.cli.parser import option
 from wfb_gym.encoding.positions import Positions
-from wfb_gym.files import write_text_whole
+from wfb_gym.files import atomic_write_text
 from wfb_gym.players.interface import Actions, Masks, Observations
 from wfb_gym.players.learned import likeliest_actions
 from wfb_gym.scenario import load_scenario
@@ -182,7 +182,7 @@ def save(algorithm: Any, folder: Path, done: int) -> None:
     part = folder / "checkpoint.part"
     shutil.rmtree(part, ignore_errors=True)
     algorithm.save_to_path(str(part.resolve()))
-    write_text_whole(part / DONE, json.dumps({"iterations": done}))
+    atomic_write_text(part / DONE, json.dumps({"iterations": done}))
     put_in_place(folder)
 
 

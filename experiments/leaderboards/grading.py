@@ -21,7 +21,7 @@ from experiments.progress import Report, report_progress
 from experiments.records import Record
 from experiments.tournaments.matches import model_names
 from experiments.workers import Workers
-from wfb_gym.files import write_text_whole
+from wfb_gym.files import atomic_write_text
 from wfb_gym.opponents.policy_spec import PolicySpec
 
 DESCRIPTIONS = {
@@ -184,7 +184,7 @@ def _write_submission(settings: Settings, submission: dict[str, Any]) -> int:
             submission[track] = {**former.get(track, {}), **submission.get(track, {})}
         submission |= {key: former[key] for key in ("description", "authors", "code")}
         submission["policies"] = {**former["policies"], **submission["policies"]}
-    write_text_whole(path, json.dumps(submission, indent=1, ensure_ascii=False) + "\n")
+    atomic_write_text(path, json.dumps(submission, indent=1, ensure_ascii=False) + "\n")
     read_submission(path)
     print(f"written: {path}", file=sys.stderr)
     return 0

@@ -150,7 +150,7 @@ def check_counts(before: Game, after: Game) -> None:
             assert lies or new.aims[army_index, index] == 0
     if new.phase != old.phase or stages(in_array(old))[0] > Stage.CASTING:
         return  # the dice are made behind those
-    assert int(new.open) & ~int(old.open) == 0
+    assert int(new.castable) & ~int(old.castable) == 0
     assert new.power <= old.power
     assert new.dispel <= old.dispel
     assert np.all(np.asarray(new.own_dice) <= np.asarray(old.own_dice))

@@ -172,7 +172,7 @@ def test_a_miscast_counts_as_any_loss() -> None:
         battle.roll(3, 4)
         battle.roll(2, 1, 1)
         costs.append(battle.points - before)
-        battle.state.open |= 3
+        battle.state.castable |= 3
     assert costs == [0, -128, -(255 - 128) - GENERAL]
 
 

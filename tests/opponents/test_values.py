@@ -12,7 +12,7 @@ from wfb_gym.engine.actions import FIRST_CAST, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.engine.targets import can_aim
-from wfb_gym.opponents.values import WEAR, value_if_cast, value_with_flight
+from wfb_gym.opponents.values import WOUND_WEIGHT, value_if_cast, value_with_flight
 from wfb_gym.packing import pack
 from wfb_gym.scenario import load_scenario
 
@@ -111,7 +111,9 @@ TALLY = {"scoring": "victory_points", "panic": False}
 @PLAYERS
 def test_wounds_that_pass_no_threshold_are_worth_a_cast(player: Callable[[Battle], int]) -> None:
     battle = fight(unit("Spears", 40), rules=TALLY)
-    assert value_if_cast(battle.packed, battle.state, 0, 0) == pytest.approx(WEAR * 7 * 2 / 3 * 6)
+    assert value_if_cast(battle.packed, battle.state, 0, 0) == pytest.approx(
+        WOUND_WEIGHT * 7 * 2 / 3 * 6
+    )
     assert player(battle) == FIRST_CAST
 
 

@@ -145,7 +145,7 @@ def _mixture(
 ) -> MixedAdvice:
     """Return how often the mover of a position chooses what with a set, in words."""
     battle = battle.copy()
-    if battle.state.kind[battle.mover]:
+    if battle.state.hidden_set[battle.mover]:
         deal_instead(battle.packed, battle.state, battle.mover, dealt.kind)
     words = describe_choices(names, battle)
     plays = [

@@ -19,7 +19,7 @@ from wfb_gym.scenario import Scenario
 from wfb_gym.transcripts import NarratedBattle, Transcript
 from wfb_gym.transcripts.game import Game
 from wfb_gym.view.choices import nomination_words, view_decision
-from wfb_gym.view.events import Event, as_told
+from wfb_gym.view.events import Event, redact_event
 from wfb_gym.view.hidden_sets import EVERYBODY, dealt_words, set_words
 from wfb_gym.view.names import capital, points_phrase
 
@@ -102,7 +102,7 @@ class ConsoleGame:
     def _show_events(self, events: Iterable[Event]) -> None:
         names, seat = self._game.narrated.names, self._game.seat
         for event in events:
-            told = as_told(names, event, (seat,))
+            told = redact_event(names, event, (seat,))
             if event.node == Node.DEAL and event.army == seat:
                 side = names.scenario.armies[seat]
                 dealt = set_words(side, side.hidden[event.code])

@@ -76,15 +76,15 @@ def _drawing(options: DrawOptions) -> "tuple[Drawing, str]":
 
 
 def _write(drawing: "Drawing", path: Path) -> None:
-    from wfb_gym.files import write_text_whole, write_whole
+    from wfb_gym.files import atomic_write, atomic_write_text
     from wfb_gym.render.drawing import to_image, to_svg
 
     kind = path.suffix.lower()
     if kind not in _WRITTEN:
         raise ValueError(f"expected a name ending in {' or '.join(_WRITTEN)}, found {path.name!r}")
     if kind == ".svg":
-        write_text_whole(path, to_svg(drawing))
+        atomic_write_text(path, to_svg(drawing))
         return
     image = to_image(drawing)
-    with write_whole(path) as file:
+    with atomic_write(path) as file:
         image.save(file, "PNG")

@@ -53,12 +53,12 @@ def _run(options: OddsOptions) -> None:
     except (ScenarioError, ValueError) as error:
         raise UsageError(str(error)) from error
     if options.html is not None:
-        from wfb_gym.files import describe_error, write_text_whole
+        from wfb_gym.files import atomic_write_text, describe_error
 
         try:
             from wfb_gym.render.odds_sheet import html_of
 
-            write_text_whole(options.html, html_of(sheet))
+            atomic_write_text(options.html, html_of(sheet))
         except ImportError as error:
             raise UsageError(f"--html: {error}") from error
         except OSError as error:

@@ -111,7 +111,7 @@ def _others_could_choose(packed: PackedScenario, state: State, work: WorkSpace) 
     Then it is asked in any case, so that being asked tells nothing. Lists its own actions anew.
     """
     army = int64(state.mover)
-    own = int64(state.kind[army] - 1)
+    own = int64(state.hidden_set[army] - 1)
     most = 0
     for kind in range(packed.armies[army].n_kinds):
         if kind != own and may_be_kind(packed, state, army, kind):

@@ -241,7 +241,7 @@ class Batch(EpisodeDriver):
                     codes[own] = self._ask_opponent(policy, members[own])
             if self.watcher is not None:
                 self.watcher.add_answers(members, codes)
-            self._drive(Operation.ANSWER.value, members, codes, out)
+            self._drive(Operation.OPPONENT_STEP.value, members, codes, out)
             members = members[self.envs.status[members] >= Status.OPPONENT_DECIDES]
 
     def _ask_opponent(self, policy: Policy, members: NDArray[np.int64]) -> NDArray[np.int64]:

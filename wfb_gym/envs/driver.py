@@ -34,7 +34,7 @@ LEAST_POINTS_PER_REWARD, MOST_POINTS_PER_REWARD = 1e-9, 1e9
 """Rewards stay finite in single precision too, and not all of them are 0."""
 _Part = TypeVar("_Part")
 _STEP = Operation.STEP.value  # asking the enumeration takes a twentieth of a step
-_HELP = Operation.HELP.value
+_JOIN_TEAM = Operation.JOIN_TEAM.value
 
 
 def validated_points_per_reward(points_per_reward: Any) -> float:
@@ -210,7 +210,7 @@ class EpisodeDriver:
     def _helper(self, task: tuple[Any, ...]) -> Callable[[int], None]:
         """Return what helpers call; it keeps nothing of this batch."""
         kernel, nothing = self._kernel, _without_rows(task)
-        return lambda team: kernel(_HELP, *nothing, new_work_spaces(), team, 0)
+        return lambda team: kernel(_JOIN_TEAM, *nothing, new_work_spaces(), team, 0)
 
     def observe(
         self, members: NDArray[np.int64], view: View

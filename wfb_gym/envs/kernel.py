@@ -49,9 +49,9 @@ class Operation(IntEnum):
     PREPARE = 0  # work out the scenarios' first positions
     RESET = 1  # begin episodes
     STEP = 2  # play the learner's actions
-    ANSWER = 3  # play an external opponent's actions
+    OPPONENT_STEP = 3  # play an external opponent's actions
     OBSERVE = 4  # only write observations and masks
-    HELP = 5  # share the work of teams; other arguments only say of what types theirs are
+    JOIN_TEAM = 5  # share the work of teams; other arguments only say of what types theirs are
 
 
 class Status(IntEnum):
@@ -260,7 +260,7 @@ def _drive_chunk(
                 out.illegal[i] = index != actions[i]
                 if state.node != Node.END:
                     code = view.codes[index]
-        elif operation == Operation.ANSWER:
+        elif operation == Operation.OPPONENT_STEP:
             code = actions[j]
             paid = env.status == Status.OPPONENT_DECIDES
         elif operation == Operation.OBSERVE:
@@ -334,7 +334,7 @@ def drive(
         operation: a member of `Operation`.
         moves: the members, int64 (k,): environments, or scenarios to PREPARE; and the actions,
             int64: for STEP indices of the action space, one for each environment of the batch,
-            for ANSWER engine codes, one for each member.
+            for OPPONENT_STEP engine codes, one for each member.
         game: what is played, and against whom.
         view: the learner's; of OBSERVE, any seat's.
         out: overwritten.
@@ -346,7 +346,7 @@ def drive(
         How many environments wait for an external opponent, but for those of helpers; -1, with
         nothing changed, where STEP has an action outside the action space.
     """
-    helps = operation == Operation.HELP
+    helps = operation == Operation.JOIN_TEAM
     task = operation, moves, game, view, out
     if operation == Operation.STEP and not _are_in_space(moves[1], out.masks.shape[1]):
         return -1

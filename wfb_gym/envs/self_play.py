@@ -223,7 +223,7 @@ class SelfPlayBatch(EpisodeDriver):
         if not self._autoreset:
             running = np.flatnonzero(self.envs["state"]["node"] != Node.END)
             codes = codes[running]
-        self._drive(Operation.ANSWER.value, running, codes, self._out)
+        self._drive(Operation.OPPONENT_STEP.value, running, codes, self._out)
         self.points[:] = self.envs.unpaid
         self.opening_points[:] = 0.0
         self.ended[:] = self._states["node"] == Node.END

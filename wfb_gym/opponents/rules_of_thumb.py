@@ -213,7 +213,7 @@ def _value_of(packed: PackedScenario, state: State, action: int) -> float:
         return value_if_cast(packed, state, army, action - actions.FIRST_CAST)
     if state.node == Node.IN_PLAY:
         index = action - actions.FIRST_IN_PLAY
-        owner = army if index < SPELLS else queries.other(army)
+        owner = army if index < SPELLS else queries.opponent_of(army)
         return later_worth(packed, state, owner, index % SPELLS)
     spell = int64(state.free - 1) if state.free else int64(state.spell - 1)
     aim = targets.aim_at(packed, army, spell, action - actions.FIRST_TARGET)

@@ -20,8 +20,8 @@ from wfb_gym.solver.graph_arrays import (
     ExploredNode,
     GraphArrays,
     GraphStatus,
-    Lanes,
     Nodes,
+    PolicyBatch,
     Stack,
     SweepMode,
 )
@@ -29,7 +29,9 @@ from wfb_gym.solver.node_index import find_successors, look_up, reserve, write_k
 
 
 @jit(forceinline=False)
-def _back_up(node: int, first: int, end: int, nodes: Nodes, lanes: Lanes, room: Expansion) -> None:
+def _back_up(
+    node: int, first: int, end: int, nodes: Nodes, lanes: PolicyBatch, room: Expansion
+) -> None:
     """Write a node's value and choice in every lane from the values of what can follow it.
 
     The steps from `first` to before `end` leave the node, in ascending order of actions. Where a
@@ -135,7 +137,7 @@ def _find_open(
 
 @jit
 def _explore(
-    game: GraphArrays, nodes: Nodes, lanes: Lanes, room: Expansion, stack: Stack, end: int
+    game: GraphArrays, nodes: Nodes, lanes: PolicyBatch, room: Expansion, stack: Stack, end: int
 ) -> int:
     """Search depth first from the frames in use; see `run`."""
     packed, plan, control, place = game.packed[0], game.plan[0], game.control[0], stack.place[0]
@@ -204,7 +206,7 @@ def _explore(
 def _sweep(
     game: GraphArrays,
     nodes: Nodes,
-    lanes: Lanes,
+    lanes: PolicyBatch,
     room: Expansion,
     keys: NDArray[np.uint64],
     last: int,
@@ -248,7 +250,7 @@ def run(
     end: int,
     game: GraphArrays,
     nodes: Nodes,
-    lanes: Lanes,
+    lanes: PolicyBatch,
     room: Expansion,
     stack: Stack,
 ) -> int:

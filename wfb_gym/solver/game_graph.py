@@ -16,7 +16,7 @@ from numba.core import config
 from numpy.typing import NDArray
 
 from wfb_gym._records import Records, new_records
-from wfb_gym.engine.canonical import canonicalise
+from wfb_gym.engine.canonical import canonicalize
 from wfb_gym.engine.keys import new_plan, words_of
 from wfb_gym.engine.state import STATE_WORDS, State, new_states
 from wfb_gym.packing.records import PackedScenario
@@ -27,8 +27,8 @@ from wfb_gym.solver.graph_arrays import (
     GraphArrays,
     GraphOperation,
     GraphStatus,
-    Lanes,
     Nodes,
+    PolicyBatch,
     Stack,
     SweepMode,
 )
@@ -115,9 +115,9 @@ def _check_array(name: str, array: Any, dtype: np.dtype[Any], shape: tuple[int, 
         )
 
 
-def _lanes(plays: Sequence[tuple[SweepMode, SweepMode]]) -> Lanes:
+def _lanes(plays: Sequence[tuple[SweepMode, SweepMode]]) -> PolicyBatch:
     """Lanes that need no weights."""
-    return Lanes(np.array(plays, np.int64), np.zeros(0), np.zeros(0, np.int64))
+    return PolicyBatch(np.array(plays, np.int64), np.zeros(0), np.zeros(0, np.int64))
 
 
 def _enlarge(array: Any, length: int) -> Any:
@@ -285,7 +285,7 @@ class GameGraph:
         """Return the position that the graph holds for a position; the next call overwrites it."""
         self._state[0] = state
         if self.merging:
-            canonicalise(self.packed[0], self._state[0])
+            canonicalize(self.packed[0], self._state[0])
         return self._state[0]
 
     def explore(self, state: State, progress: Progress | None = None) -> int:
@@ -394,7 +394,7 @@ class GameGraph:
         """Return where each node's legal actions begin in an array of all, int64 (size + 1,)."""
         return np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
 
-    def _run(self, operation: GraphOperation, end: int, lanes: Lanes, nodes: Nodes) -> None:
+    def _run(self, operation: GraphOperation, end: int, lanes: PolicyBatch, nodes: Nodes) -> None:
         """Run one operation to its end, in one thread."""
         while True:
             status = GraphStatus(

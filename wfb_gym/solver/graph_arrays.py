@@ -141,7 +141,7 @@ class Nodes(NamedTuple):
     chosen: NDArray[np.int16]  # (capacity, lanes): code of the best action, or -1
 
 
-class Lanes(NamedTuple):
+class PolicyBatch(NamedTuple):
     """Ways to play that are evaluated side by side."""
 
     plays: NDArray[np.int64]  # (lanes, 2): a `SweepMode` for each army

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from wfb_gym._intrinsics import load_item, pause, replace_item
 from wfb_gym._jit import int64, jit
 from wfb_gym._records import Records
-from wfb_gym.engine.canonical import canonicalise
+from wfb_gym.engine.canonical import canonicalize
 from wfb_gym.engine.keys import KeyPlan, hash_of, pack_key, unpack_key
 from wfb_gym.engine.state import Node, State
 from wfb_gym.solver.graph_arrays import (
@@ -203,7 +203,7 @@ def find_successors(
         step.node = END
         if step.state.node != Node.END:
             if merging:
-                canonicalise(packed, step.state)
+                canonicalize(packed, step.state)
             write_key(plan, step, keys[k])
             known &= step.node != NEW_BITS
     if not known:

@@ -214,7 +214,7 @@ class Veil:
 
     def shown(self, states: Records[State], army: int) -> NDArray[np.int64]:
         """Return the uses of each item that everybody has seen, (k, items)."""
-        dealt = np.maximum(np.asarray(states["kind"])[:, army].astype(np.int64) - 1, 0)
+        dealt = np.maximum(np.asarray(states["hidden_set"])[:, army].astype(np.int64) - 1, 0)
         left: NDArray[np.int64] = np.asarray(states["items"])[:, army].astype(np.int64)
         shown: NDArray[np.int64] = self.uses[army, dealt] - left
         return shown
@@ -225,7 +225,7 @@ class Veil:
             return
         shown = self.shown(states, army)
         states["items"][:, army] = self.uses[army, kinds] - shown
-        states["kind"][:, army] = kinds + 1
+        states["hidden_set"][:, army] = kinds + 1
 
     def hide(self, states: Records[State]) -> None:
         """Deal each army the first set that it may have, in place."""

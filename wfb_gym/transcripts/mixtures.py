@@ -167,7 +167,7 @@ class Mixer:
         positions = list(_positions(self._packed, codes))
         now = positions[-1][0]
         seat = int(now.mover)
-        kind = max(0, int(now.kind[seat]) - 1)
+        kind = max(0, int(now.hidden_set[seat]) - 1)
         while self._solved and codes[: self._solved[-1].begun] != self._solved[-1].codes:
             self._solved.pop()  # of what was taken back
         if not self._solved:

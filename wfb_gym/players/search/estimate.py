@@ -57,7 +57,7 @@ def estimate_phase(packed: PackedScenario, state: State, phase: int, work: WorkS
     if state.phase != phase:
         return float(points)
     if state.free != 0:
-        enemy = queries.other(state.active)
+        enemy = queries.opponent_of(state.active)
         points += queries.gain(enemy, _worth_of_free_spell(packed, state, enemy))
     if state.after_miscast != AfterMiscast.CAST_AGAIN:
         return float(points)
@@ -212,7 +212,7 @@ def _plan_dispels(
     """Take from the plan what the other side stops."""
     if count == 0:
         return
-    enemy = queries.other(state.active)
+    enemy = queries.opponent_of(state.active)
     for item in range(packed.armies[enemy].n_items):
         if queries.dispels_outright(packed, state, enemy, item):
             for _ in range(state.items[enemy, item]):

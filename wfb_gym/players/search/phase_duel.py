@@ -24,7 +24,7 @@ from wfb_gym.engine.outcomes import (
     ROLL_SUMMARY_START,
     ROLL_SUMMARY_TOTAL,
 )
-from wfb_gym.engine.queries import bit, lowest, without
+from wfb_gym.engine.queries import bit, clear_bits, lowest_bit
 from wfb_gym.rules.casting import is_cast, natural_result_of_cast
 from wfb_gym.rules.dice import FACES, NaturalResult
 from wfb_gym.scenario.sizes import DICE, NO_BEARER, WIZARDS
@@ -316,7 +316,7 @@ def kept_after(duel: Duel, slot: int, kept: int) -> int:
         return int64(kept)
     for k in range(duel.n_kept):
         if duel.kept[k].wizard == duel.spells[slot].wizard:
-            kept = without(kept, bit(k))
+            kept = clear_bits(kept, bit(k))
     return int64(kept)
 
 
@@ -336,10 +336,10 @@ def most_by_dispels(duel: Duel, dispels: Dispels, bonus: int, dice: int) -> None
             most = 0.0
             rest = int64(left)
             while rest:
-                k = lowest(rest)
+                k = lowest_bit(rest)
                 rest &= rest - 1
                 need = dispel_need(int64(dispels.spells[k].number), bonus)
-                after = without(int64(left), bit(k))
+                after = clear_bits(int64(left), bit(k))
                 for thrown in range(have + 1):
                     gained = chances[need, thrown] * dispels.spells[k].worth
                     most = max(most, gained + dispels.most[after, have - thrown])
@@ -532,7 +532,7 @@ def _write_missed(
     others = here.left
     for k in range(duel.n_spells):
         if duel.spells[k].wizard == spell.wizard and not duel.spells[k].bound:
-            others = without(others, bit(k))
+            others = clear_bits(others, bit(k))
     uses = here.mid % uses_size(duel)
     locked = place_of(duel, others, here.kept, here.mid, here.power)
     no_dice = place_of(duel, here.left, here.kept, uses, int64(0))
@@ -624,7 +624,7 @@ def value_of_cast(duel: Duel, table: DuelTable, slot: int, here: DuelState, aid:
 @jit(forceinline=False)
 def value_of_nomination(duel: Duel, table: DuelTable, slot: int, here: DuelState) -> float:
     """Value of nominating a spell that is left, with the best aid if any."""
-    left = without(here.left, bit(slot))
+    left = clear_bits(here.left, bit(slot))
     kept = kept_after(duel, slot, here.kept)
     after = DuelState(left, kept, here.mid, here.power, here.dispel, here.scrolls)
     best = -np.inf
@@ -657,13 +657,13 @@ def solve_duel(duel: Duel, table: DuelTable) -> None:
             _fill_ends(duel, table, int64(left), int64(kept))
             rest = int64(left)
             while rest:
-                slot = lowest(rest)
+                slot = lowest_bit(rest)
                 rest &= rest - 1
                 if not kept & duel.spells[slot].barred:
                     _fill_casts(duel, table, int64(left), int64(kept), slot)
             rest = int64(kept)
             while rest:  # a spell in play may be ended
-                _fill_end_of(duel, table, int64(left), int64(kept), lowest(rest))
+                _fill_end_of(duel, table, int64(left), int64(kept), lowest_bit(rest))
                 rest &= rest - 1
 
 
@@ -686,7 +686,7 @@ def _fill_ends(duel: Duel, table: DuelTable, left: int, kept: int) -> None:
 def _fill_end_of(duel: Duel, table: DuelTable, left: int, kept: int, ended: int) -> None:
     """Raise the values to those of ending a spell in play, wherever that is better."""
     place = place_of(duel, left, kept, int64(0), int64(0))
-    ending = place_of(duel, left, without(kept, bit(ended)), int64(0), int64(0))
+    ending = place_of(duel, left, clear_bits(kept, bit(ended)), int64(0), int64(0))
     values = table.values
     for k in range(mid_size(duel) * inner_size(duel)):
         values[place + k] = max(values[place + k], values[ending + k])
@@ -700,7 +700,7 @@ def _fill_casts(duel: Duel, table: DuelTable, left: int, kept: int, slot: int) -
     """
     spell = duel.spells[slot]
     after = kept_after(duel, slot, kept)
-    rest = without(left, bit(slot))
+    rest = clear_bits(left, bit(slot))
     cap, place_own = int64(spell.cap), int64(spell.own)
     for mid in range(mid_size(duel)):
         own = own_in(duel, int64(mid), place_own) if place_own >= 0 else int64(0)

@@ -27,12 +27,12 @@ from wfb_gym.engine.odds import DISPEL_CHANCE, dispel_need
 from wfb_gym.engine.queries import (
     attempt_pool,
     bit,
+    clear_bits,
     dice_cap,
     dispel_bonus,
     dispels_outright,
     number_against,
-    other,
-    without,
+    opponent_of,
 )
 from wfb_gym.engine.state import (
     AfterMiscast,
@@ -45,7 +45,7 @@ from wfb_gym.engine.state import (
 from wfb_gym.engine.targets import aim_at, resistance, resistance_of_aim, worth_per_phase
 from wfb_gym.packing.records import DispelUse, Duration, PackedScenario
 from wfb_gym.players.search.future_phases import (
-    Ahead,
+    FuturePhases,
     fade_of,
     new_ahead,
     price_later,
@@ -97,7 +97,7 @@ class Scratch(NamedTuple):
     duel: Records[Duel]  # (1,)
     dispels: Records[Dispels]  # (ARMIES,)
     table: DuelTable
-    ahead: Ahead
+    ahead: FuturePhases
     scores: Scores
     points: NDArray[np.float64]  # (ACTIONS,): of the legal actions, in their order
     work: Records[WorkSpace]  # (1,)
@@ -221,12 +221,12 @@ def position_value(
 
 @jit(forceinline=False)
 def _value_beyond(
-    packed: PackedScenario, state: State, phase: int, terms: Terms, ahead: Ahead
+    packed: PackedScenario, state: State, phase: int, terms: Terms, ahead: FuturePhases
 ) -> float:
     """Points of the first army from what is left when a phase is over."""
     army = int64(state.active)
     if (state.phase - phase) % 2 == 1:
-        army = other(army)
+        army = opponent_of(army)
     kept = value_of_later(packed, state, army, ahead) - ahead.nothing[0]
     kept *= fade_of(packed, terms)
     points = kept if army == 0 else -kept
@@ -271,7 +271,7 @@ def _value_nominations(count: int, room: Scratch) -> None:
         elif code >= FIRST_IN_PLAY:
             for k in range(duel.n_kept):
                 if duel.kept[k].spell == code - FIRST_IN_PLAY and here.kept & bit(k):
-                    rest = without(here.kept, bit(k))
+                    rest = clear_bits(here.kept, bit(k))
                     ended = DuelState(
                         here.left, rest, here.mid, here.power, here.dispel, here.scrolls
                     )
@@ -435,7 +435,7 @@ def _after_own_dispel(state: State, power: int, room: Scratch) -> float:
     """
     duel = room.duel[0]
     if state.attempt == DispelAttempt.IN_PLAY:
-        dispels = room.dispels[other(state.mover)]
+        dispels = room.dispels[opponent_of(state.mover)]
         dice = min(DICE, power)
         return _standing(state, duel) + float(dispels.most[bit(dispels.count) - 1, dice])
     casts = state.after_miscast == AfterMiscast.CAST_AGAIN
@@ -460,7 +460,7 @@ def _value_own_dispels(
             worth = -worth
     else:
         spell, aim = int64(state.free - 1), int64(state.free_aim) - 1
-        worth = value_of_effect(packed, state, other(mover), spell, aim, terms.lasting)
+        worth = value_of_effect(packed, state, opponent_of(mover), spell, aim, terms.lasting)
     for i in range(count):
         code = int64(legal[i])
         own = int64(0)  # least and most of the dice of each kind
@@ -480,7 +480,7 @@ def _value_own_dispels(
         elif code >= FIRST_ITEM:
             entry = packed.armies[mover].items[code - FIRST_ITEM]
             if entry.dispel_use == DispelUse.AUTOMATIC:
-                price = price_of_scroll(packed, other(mover), terms, room.ahead)
+                price = price_of_scroll(packed, opponent_of(mover), terms, room.ahead)
                 room.points[i] = _after_own_dispel(state, pool, room) - price
             continue
         elif code == PASS:
@@ -507,7 +507,7 @@ def _value_spells_in_play(packed: PackedScenario, state: State, count: int, room
     """Value the spells in play that the mover may try to dispel."""
     bonus = dispel_bonus(packed, state, int64(state.mover))
     mover = int64(state.mover)
-    dispels = room.dispels[other(mover)]
+    dispels = room.dispels[opponent_of(mover)]
     dice = int64(attempt_pool(state))
     if mover == state.active:
         dice = most_power(state)
@@ -518,12 +518,12 @@ def _value_spells_in_play(packed: PackedScenario, state: State, count: int, room
             room.points[i] = standing
             continue
         index = code - FIRST_IN_PLAY
-        owner = mover if index < SPELLS else other(mover)
+        owner = mover if index < SPELLS else opponent_of(mover)
         spell = index % SPELLS
         rest = bit(dispels.count) - 1
         for k in range(dispels.count):
             if owner != mover and dispels.spells[k].spell == spell:
-                rest = without(rest, bit(k))
+                rest = clear_bits(rest, bit(k))
         worth = value_in_play(packed, state, owner, spell, room.ahead.lasting)
         if owner == mover:
             worth = -worth
