@@ -88,10 +88,10 @@ DAMAGE = {
     "radius": ("state.radius", -1, r"radius: expected 0\.\.0, found -1"),
     "return": ("state.return_to", 4, r"return_to: expected 0\.\.0, found 4"),
     "number": ("state.number", 5, "number: expected 0 at NOMINATE, found 5"),
-    "open": (
+    "castable": (
         "state.castable",
         1 << 20,
-        "open: expected no bits but those of 0b1111, found 1048576",
+        "castable: expected no bits but those of 0b1111, found 1048576",
     ),
     "in play": ("state.in_play", [1, 0], r"in_play\[0\]: expected no bits but those of 0b0"),
     "flight": ("state.fleeing", [1, 0], r"fleeing\[0\]: expected no bits but those of 0b0"),

@@ -1,7 +1,7 @@
 """Which differences between positions can no longer matter.
 
-`canonicalize_targets` clears what nobody can act on any more, so that a state's bytes are its key; it is
-part of every position. `canonicalize` goes further, for the solver alone: it merges positions
+`canonicalize_targets` clears what nobody can act on any more, so that a state's bytes are its key;
+it is part of every position. `canonicalize` goes further, for the solver alone: it merges positions
 that an observer tells apart but no play does. In the last phase a Level 4 wizard with two dice
 left casts like one of Level 1, and three wounds are like two if only one can still be lost.
 Observations show them as they are, so what a policy of observations does must not be merged.
