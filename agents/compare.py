@@ -15,6 +15,11 @@ where it was interrupted. OUT gets results.json and a picture with curves by dec
 seconds of learning. Processor time is that of the whole process, grading included.
 """
 
+from wfb_gym._commands import run_main
+
+if __name__ == "__main__":
+    run_main("agents.compare")
+
 import json
 import os
 import subprocess
@@ -29,7 +34,8 @@ import numpy as np
 from agents.common import by_scenario
 from agents.figures import draw_comparison
 from experiments import common
-from experiments.experiment import Experiment, ExperimentError
+from experiments.experiment import Experiment
+from experiments.outcomes import ExperimentError
 from experiments.tables import ResultTable, texts
 from wfb_gym import solver
 from wfb_gym.cli.parser import option
@@ -238,6 +244,3 @@ EXPERIMENT = Experiment(
     figures=lambda results, out: draw_comparison(results, out / CURVES),
 )
 main = EXPERIMENT.main
-
-if __name__ == "__main__":
-    sys.exit(main())

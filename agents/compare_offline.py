@@ -13,6 +13,11 @@ Each finished run is a line in OUT/parts.jsonl: the same command continues an in
 gets results.json and a picture of all scores. Needs the extra `minari`.
 """
 
+from wfb_gym._commands import run_main
+
+if __name__ == "__main__":
+    run_main("agents.compare_offline")
+
 import itertools
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -29,7 +34,8 @@ from agents import imitate, offline, record, suite
 from agents.datasets import Dataset, read_dataset
 from agents.figures import draw_offline
 from experiments import common
-from experiments.experiment import Experiment, Line
+from experiments.experiment import Experiment
+from experiments.outcomes import Line
 from experiments.statistics import bootstrap, mean
 from experiments.tables import ResultTable, texts
 from experiments.workers import Workers
@@ -187,6 +193,3 @@ EXPERIMENT = Experiment(
     figures=lambda results, out: draw_offline(results, out / "scores.png"),
 )
 main = EXPERIMENT.main
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -19,9 +19,13 @@ checkpoint of the network; what is learned is the same as without interruption.
 --ray shares the solving and the grading out to the machines of a Ray cluster.
 """
 
+from wfb_gym._commands import run_main
+
+if __name__ == "__main__":
+    run_main("agents.distil")
+
 import hashlib
 import json
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
@@ -53,7 +57,7 @@ from agents.run_folder import (
     run_command,
     write_or_warn,
 )
-from experiments import common
+from experiments import command_lines, common
 from experiments.progress import progress
 from experiments.workers import Workers, open_workers
 from wfb_gym.files import atomic_write_text, wrap_read_errors
@@ -188,7 +192,7 @@ def _run(settings: Settings, state: dict[str, Any] | None, workers: Workers) -> 
     train(student)
     network = student.network.cpu()
     commands = [student.before["command"]] if student.before else []
-    commands.append(common.command_line(MODULE, settings, FREE))
+    commands.append(command_lines.command_line(MODULE, settings, FREE))
     about: dict[str, Any] = {
         "seat": EITHER,
         "general": True,
@@ -279,7 +283,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return report(results, "json" in switches, text)
 
     return run_command(MODULE, settings.out, work)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -23,7 +23,11 @@ the grades of players that do not learn, curves.png, and the last networks, as
 self-play/seed-0/caster.npz. These play their likeliest action.
 """
 
-import sys
+from wfb_gym._commands import run_main
+
+if __name__ == "__main__":
+    run_main("agents.hidden")
+
 import time
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
@@ -41,8 +45,9 @@ from agents.compare import SCORES as COMPARED
 from agents.figures import draw_comparison
 from agents.self_play.settings import Settings as Training
 from agents.train_fast import Learner, Trainer
-from experiments import common, experiment
-from experiments.experiment import Experiment, Line, Results
+from experiments import common, outcomes
+from experiments.experiment import Experiment
+from experiments.outcomes import Line, Results
 from experiments.tables import texts
 from wfb_gym import solver
 from wfb_gym._progress import tell
@@ -221,7 +226,7 @@ def run_part(settings: Settings, run: Run) -> Line:
     return {"run": list(run), "trainings": train(run, settings, _equilibrium(settings))}
 
 
-def results_of(done: experiment.Run[Settings, Run]) -> Results:
+def results_of(done: outcomes.Run[Settings, Run]) -> Results:
     """Return the results of the finished trainings, and the grades of other players."""
     found = _equilibrium(done.settings)
     return done.document(
@@ -281,6 +286,3 @@ EXPERIMENT = Experiment(
     needs_all=True,
 )
 main = EXPERIMENT.main
-
-if __name__ == "__main__":
-    sys.exit(main())

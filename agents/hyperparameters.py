@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from experiments.common import non_negative_number, positive_integer
+from experiments.command_lines import non_negative_number, positive_integer
 from wfb_gym.cli.parser import option
 from wfb_gym.interop.sb3 import PhaseVecEnv
 from wfb_gym.seats import SEATS

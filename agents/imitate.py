@@ -14,7 +14,11 @@ Writes SEAT.npz (`wfb_gym.players.learned.NetworkAgent` plays it) and results.js
 folder. Ctrl-C keeps what was learned so far. Needs the extra `minari`.
 """
 
-import sys
+from wfb_gym._commands import run_main
+
+if __name__ == "__main__":
+    run_main("agents.imitate")
+
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +35,7 @@ from torch.nn.functional import nll_loss
 from agents.common import DeferredInterrupt, is_generated, load_solutions, report
 from agents.datasets import Dataset, RecordedDecisions, read_dataset, usual_name
 from agents.run_folder import OVERWRITE, occupy, refuse_other_settings, run_command
-from experiments import common
+from experiments import command_lines, common
 from experiments.progress import progress
 from wfb_gym import solver
 from wfb_gym.cli.parser import option
@@ -284,7 +288,7 @@ def _run(
         "scenario": data.scenario,
         "seed": settings.seed,
         "score": results["score"],
-        "command": common.command_line(module, settings),
+        "command": command_lines.command_line(module, settings),
         "versions": results["versions"],
     }
     save_network(network, settings.out / f"{data.seat}.npz", about)
@@ -341,7 +345,3 @@ def run_learner(
         return report(results, "json" in switches, text)
 
     return run_command(module, settings.out, work)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -15,7 +15,11 @@ the run's folder, as agents/imitate.py does. Ctrl-C keeps what was learned so fa
 `minari`.
 """
 
-import sys
+from wfb_gym._commands import run_main
+
+if __name__ == "__main__":
+    run_main("agents.offline")
+
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -105,7 +109,3 @@ class ConservativeLoss:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Parse the command line, train, evaluate and write; returns the exit status."""
     return imitate.run_learner(arguments, Settings, MODULE, __doc__, QUICK, ConservativeLoss)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

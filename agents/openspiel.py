@@ -15,7 +15,11 @@ play like any other player, caster.table.npz and dispeller.table.npz. Ctrl-C kee
 so far. Needs the extra `openspiel`, and NFSP the package dm-tree.
 """
 
-import sys
+from wfb_gym._commands import run_main
+
+if __name__ == "__main__":
+    run_main("agents.openspiel")
+
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -36,7 +40,7 @@ except ImportError as error:
 
 from agents.common import DeferredInterrupt, report
 from agents.run_folder import OVERWRITE, occupy, refuse_other_settings, run_command
-from experiments import common
+from experiments import command_lines, common
 from experiments.progress import progress
 from wfb_gym.cli.parser import option
 from wfb_gym.encoding.positions import ask_policy
@@ -187,7 +191,7 @@ def run(settings: Settings, exact: ExactGame) -> dict[str, Any]:
             seconds += time.monotonic() - began
     about = {
         "scenario": settings.scenario,
-        "command": common.command_line(MODULE, settings),
+        "command": command_lines.command_line(MODULE, settings),
         "scores": curve[-1]["scores"],
     }
     for seat, policy in zip(SEATS, learner.policies, strict=True):
@@ -238,7 +242,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return report(results, "json" in switches, f"exact scores: {found}")
 
     return run_command(MODULE, settings.out, work)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

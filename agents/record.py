@@ -18,6 +18,11 @@ The data lie where Minari looks for them: in MINARI_DATASETS_PATH, or else in ~/
 agents/imitate.py reads them. Needs the extra `minari`.
 """
 
+from wfb_gym._commands import run_main
+
+if __name__ == "__main__":
+    run_main("agents.record")
+
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -33,7 +38,7 @@ from numpy.typing import NDArray
 from agents.common import DeferredInterrupt, report
 from agents.datasets import Episode, check_name, path_of, usual_name, write_dataset
 from agents.exact_values import ExactValues
-from experiments import common
+from experiments import command_lines, common
 from experiments.progress import progress
 from wfb_gym import solver
 from wfb_gym.cli.parser import option
@@ -195,7 +200,7 @@ def write(
         gym.make(common.IDS[settings.seat], **kwargs),
         episodes,
         agent=" ".join(settings.agent),
-        command=common.command_line(MODULE, settings),
+        command=command_lines.command_line(MODULE, settings),
         explores=settings.epsilon > 0.0,
         score=score,
         replace=replace,
@@ -260,7 +265,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"({points['mean']:+.2f} ± {points['half_width']:.2f} points) in {settings.name}"
         )
     return report(results, "json" in switches, text)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -15,7 +15,7 @@ from agents.checkpoints import NAME as CHECKPOINT
 from agents.checkpoints import CheckpointError, has_checkpoint
 from agents.common import DivergenceError
 from experiments import common
-from experiments.workers import WorkerError
+from experiments.attempts import WorkerError
 from wfb_gym.cli.parser import COULD_NOT_RUN, flag_of
 from wfb_gym.files import describe_error, lock_folder, wrap_read_errors
 from wfb_gym.scenario.errors import printable, shortened

@@ -13,11 +13,15 @@ search. With --ray they are shared out to the machines of a Ray cluster, with th
 OUT gets results.json, best first.
 """
 
+from wfb_gym._commands import run_main
+
+if __name__ == "__main__":
+    run_main("agents.search")
+
 import contextlib
 import io
 import itertools
 import math
-import sys
 import tempfile
 import time
 import tomllib
@@ -27,14 +31,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from rich.table import Table
 
 from agents import hyperparameters, train
 from agents.common import by_scenario, load_solutions
 from experiments import common
-from experiments.experiment import Experiment, Line
+from experiments.experiment import Experiment
+from experiments.outcomes import Line
+from experiments.shared_files import local_path
 from experiments.tables import text_table
-from experiments.workers import RAY, local_path
+from experiments.workers import RAY
 from wfb_gym.cli.parser import option
 from wfb_gym.files import describe_error
 
@@ -206,7 +211,7 @@ def train_part(_: Settings, part: Part) -> Line:
     return {"training": {"settings": part.training, **train_once(part.training)}}
 
 
-def ranking_table(ranking: Sequence[Mapping[str, Any]]) -> Table:
+def ranking_table(ranking: Sequence[Mapping[str, Any]]) -> str:
     """A table of the trainings, best first, with the settings in which they differ."""
     first = ranking[0]["settings"]
     keys = [key for key in first if any(each["settings"][key] != first[key] for each in ranking)]
@@ -258,6 +263,3 @@ EXPERIMENT: Experiment[Any, Part] = Experiment(
     tables=lambda results: [ranking_table(results["trainings"])],
 )
 main = EXPERIMENT.main
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -13,6 +13,11 @@ Ctrl-C keeps the data sets that are whole, and the same command goes on with the
 extra `minari`.
 """
 
+from wfb_gym._commands import run_main
+
+if __name__ == "__main__":
+    run_main("agents.suite")
+
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -26,7 +31,7 @@ from agents import record
 from agents.common import DeferredInterrupt, report
 from agents.datasets import DatasetError, Episode, describe_dataset
 from agents.exact_values import ExactValues
-from experiments import common
+from experiments import command_lines, common
 from experiments.progress import Report, report_progress
 from wfb_gym import solver
 from wfb_gym.cli.parser import option
@@ -119,7 +124,7 @@ def find_missing(
     for settings in wanted:
         record.check_settings(settings, may_replace=True)
         found = describe_dataset(settings.name)
-        if found and found.command == common.command_line(record.MODULE, settings):
+        if found and found.command == command_lines.command_line(record.MODULE, settings):
             continue
         if found and not may_replace:
             raise DatasetError(
@@ -211,7 +216,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for each in found
     )
     return report(results, "json" in switches, "\n".join(lines))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

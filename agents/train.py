@@ -13,6 +13,11 @@ ends the training early and keeps what was learned; --load goes on from a saved 
 hyperparameters there are follows the scenario's size (agents/hyperparameters.toml); flags win.
 """
 
+from wfb_gym._commands import run_main
+
+if __name__ == "__main__":
+    run_main("agents.train")
+
 import copy
 import io
 import sys
@@ -268,7 +273,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return status
 
     return run_command(MODULE, settings.out, work)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -32,7 +32,11 @@ Otherwise it keeps the last networks and reports points per battle against the s
 Several runs have consecutive seeds and a folder each; --resume does not repeat finished ones.
 """
 
-import sys
+from wfb_gym._commands import run_main
+
+if __name__ == "__main__":
+    run_main("agents.train_fast")
+
 import time
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
@@ -394,7 +398,3 @@ def worker_loop(group: ProcessGroup, settings: Settings, resume: bool) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Train, evaluate and write as the command line says; returns the exit status."""
     return run_from_command_line(train, arguments, __doc__)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

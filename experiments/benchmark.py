@@ -11,6 +11,11 @@ where they are installed (`pip install -e ".[peers]"`), the installed package wh
 or lies in dist/.
 """
 
+from wfb_gym._commands import run_main
+
+if __name__ == "__main__":
+    run_main("experiments.benchmark")
+
 import os
 import platform
 import sys
@@ -21,16 +26,16 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from rich.table import Column, Table
-from rich.text import Text
 
 from experiments.benchmarks import solving, starting, stepping, tables, training
 from experiments.benchmarks.aims import compare
 from experiments.benchmarks.peers import peer_rounds
 from experiments.benchmarks.scaling import measure_scaling
 from experiments.common import versions
-from experiments.experiment import Experiment, Results, Run
+from experiments.experiment import Experiment
+from experiments.outcomes import Results, Run
 from experiments.progress import report_progress
+from experiments.tables import text_table
 from wfb_gym.cli.parser import option
 from wfb_gym.interop.sb3 import PhaseVecEnv
 
@@ -193,29 +198,20 @@ def _say(what: str) -> None:
     print(what, file=sys.stderr)
 
 
-def shown_tables(results: Results) -> list[Table]:
+def shown_tables(results: Results) -> list[str]:
     """Return the results as tables for the terminal."""
-    if "aims" not in results:
-        return [_table(tables.profile_rows(results))]
-    rows = [
-        tables.speed_rows(results),
-        tables.ratio_rows(results),
-        tables.single_rows(results),
-        tables.scaling_rows(results),
-        tables.solving_rows(results),
-        tables.profile_rows(results),
-        tables.aim_rows(results),
-    ]
-    return [_table(each) for each in rows]
-
-
-def _table(rows: tables.Rows) -> Table:
-    """Return rows as a table; what is not met stands out."""
-    (first, *others), *lines = rows
-    table = Table(Column(first), *(Column(name, justify="right") for name in others))
-    for line in lines:
-        table.add_row(*(Text(cell, style="red" if cell == "no" else "") for cell in line))
-    return table
+    makers = [tables.profile_rows]
+    if "aims" in results:
+        makers = [
+            tables.speed_rows,
+            tables.ratio_rows,
+            tables.single_rows,
+            tables.scaling_rows,
+            tables.solving_rows,
+            tables.profile_rows,
+            tables.aim_rows,
+        ]
+    return [text_table(rows_of(results), "") for rows_of in makers]
 
 
 def newest_wheel() -> Path | None:
@@ -249,6 +245,3 @@ EXPERIMENT: Experiment[Any, str] = Experiment(
     needs_all=True,
 )
 main = EXPERIMENT.main
-
-if __name__ == "__main__":
-    sys.exit(main())

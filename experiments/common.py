@@ -1,13 +1,11 @@
 """What experiments and agents share: playing batches of battles, command lines, Ctrl-C, results."""
 
-import argparse
 import json
 import math
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
-from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -142,16 +140,17 @@ def parse_settings(
     *,
     module: str,
     description: str | None,
-    quick: Mapping[str, Any],
+    quick: Mapping[str, Any] | None,
     switches: Mapping[str, str],
     usual_out: Callable[[SettingsT], Path] | None = None,
 ) -> tuple[SettingsT, Collection[str], Parser]:
     """Parse a command line whose flags are the fields of a dataclass; all of them have defaults.
 
     `wfb_gym.cli.parser.add_options` describes fields and their help. Every command has ``--json``,
-    and ``--quick`` for the values of fields in `quick`, unless their flags are given. `switches`
-    holds the help of further flags without a value, by name. Where ``--out`` is not given,
-    `usual_out` says the run's folder; that of a quick run ends in "-quick".
+    and ``--quick`` for the values of fields in `quick`, unless their flags are given; with None
+    there is no ``--quick``. `switches` holds the help of further flags without a value, by name; a
+    flag that is a field already is not added again. Where ``--out`` is not given, `usual_out` says
+    the run's folder; that of a quick run ends in "-quick".
 
     Returns:
         The settings, the names of the switches that were given (``json`` among them), and the
@@ -159,19 +158,20 @@ def parse_settings(
     """
     parser = Parser(prog=f"python -m {module}", description=(description or "").strip())
     add_options(parser, settings)
-    has_own_folder = usual_out is not None or "out" in quick
-    switches = {
-        **switches,
-        "quick": "a tiny run that only shows that all works"
-        + (", in a folder of its own" if has_own_folder else ""),
-        "json": "print only JSON on stdout",
-    }
+    switches = dict(switches)
+    if quick is not None:
+        has_folder = usual_out is not None or any(isinstance(v, Path) for v in quick.values())
+        where = ", in a folder of its own" if has_folder else ""
+        switches["quick"] = f"a tiny run that only shows that all works{where}"
+    switches["json"] = "print only JSON on stdout"
+    own = {each.name for each in fields(settings)}  # type: ignore[arg-type]
     for name, meaning in switches.items():
-        parser.add_argument(flag_of(name), action="store_true", help=meaning)
+        if name not in own:
+            parser.add_argument(flag_of(name), action="store_true", help=meaning)
     parsed = parser.parse_args(arguments)
-    chosen = [name for name in switches if getattr(parsed, name)]
+    chosen = [name for name in switches if getattr(parsed, name, False)]
     given = given_options(settings, parsed)
-    chosen_settings = settings(**(dict(quick) if "quick" in chosen else {}) | given)
+    chosen_settings = settings(**(dict(quick or {}) if "quick" in chosen else {}) | given)
     if usual_out is not None and "out" not in given:
         out = usual_out(chosen_settings)
         if "quick" in chosen:  # else it would replace what a whole run has learned
@@ -186,53 +186,6 @@ def check_positive(parser: Parser, settings: Any, names: Sequence[str]) -> None:
         value = getattr(settings, name)
         if not value > 0:
             parser.error(f"{flag_of(name)}: expected more than 0, found {value}")
-
-
-def natural_number(text: str, least: int = 0) -> int:
-    """Parse a whole number from `least`, as an argument's type."""
-    if not text.isdecimal() or int(text) < least:
-        raise argparse.ArgumentTypeError(f"expected a whole number from {least}, found {text!r}")
-    return int(text)
-
-
-positive_integer = partial(natural_number, least=1)
-"""Parses a whole number from 1, as an argument's type."""
-
-
-def non_negative_number(text: str) -> float:
-    """Parse a finite number from 0, as an argument's type."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0.0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a number from 0, found {text!r}")
-    return value
-
-
-def command_line(module: str, settings: Any, omit: Collection[str] = ("out",)) -> str:
-    """Return the command that runs a module with these settings, but for defaults.
-
-    The fields that `omit` names do not change the outcome.
-    """
-    defaults = type(settings)()
-    words = [f"python -m {module}"]
-    for each in fields(settings):
-        value = getattr(settings, each.name)
-        if each.name not in omit and value != getattr(defaults, each.name):
-            values = value if isinstance(value, tuple) else (value,)
-            if isinstance(value, bool):
-                words.append(flag_of(each.name))
-                continue
-            words += [f"{flag_of(each.name)} {one}" for one in values]
-    return " ".join(words)
-
-
-def interpreter() -> str:
-    """Return how to call this Python from here: its path in this folder, or its name."""
-    with suppress(ValueError):
-        return str(Path(sys.executable).relative_to(Path.cwd()))
-    return Path(sys.executable).name
 
 
 # --- runs ------------------------------------------------------------------------------------

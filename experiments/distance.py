@@ -15,7 +15,11 @@ Finished parts are stored in OUT/parts.jsonl: the same command continues an inte
 gets results.json, and the exploiters that were trained.
 """
 
-import sys
+from wfb_gym._commands import run_main
+
+if __name__ == "__main__":
+    run_main("experiments.distance")
+
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product, starmap
@@ -24,22 +28,15 @@ from typing import Any, NamedTuple
 
 import wfb_gym
 from experiments import common
-from experiments.distances.exploiting import (
-    SEED_SPACING,
-    Effort,
-    Trainings,
-    exploit,
-)
+from experiments.distances.exploiting import SEED_SPACING, Effort, Trainings, exploit
+from experiments.distances.tables import BOUNDS, FIGURES, Part
 from experiments.exact import score_of
-from experiments.experiment import Experiment, Line, Results, Run
+from experiments.experiment import Experiment
+from experiments.outcomes import Line, Results, Run
 from experiments.own_sizes import in_own_sizes
-from experiments.tables import ResultTable, texts
-from experiments.tournaments.matches import (
-    display_name,
-    one_line,
-    policy_name,
-    policy_names,
-)
+from experiments.tables import texts
+from experiments.tournaments.guarding import one_line
+from experiments.tournaments.matches import policy_name, policy_names
 from experiments.tournaments.running import is_planner
 from experiments.workers import Workers
 from wfb_gym.cli.parser import option
@@ -52,8 +49,6 @@ from wfb_gym.solver import ExactGame, TooLarge
 from wfb_gym.solver.solution import packed_digest
 
 ONE_SEAT = "; a model of one seat needs one of the other beside it: CASTER+DISPELLER"
-Part = dict[str, Any]
-"""The figures of a player's seat in a scenario, as JSON holds them."""
 
 
 class Task(NamedTuple):
@@ -136,33 +131,6 @@ def bounds(parts: Sequence[Part]) -> list[dict[str, Any]]:
     return found
 
 
-HEADINGS = ("scenario", "player", "seat", "exact score", "exploiter", "gain", "fewer")
-
-
-def rows_of(parts: Sequence[Part]) -> list[list[str]]:
-    """Return the cells of a table of figures, the header first."""
-    rows = [list(HEADINGS)]
-    for each in parts:
-        exact, found = each["exact"], each["exploited"]
-        score = "too large" if exact.get("too_large") else "refused"
-        if "refused" not in exact:
-            value = "" if exact["score"] is None else f"{exact['score']:.1f}"
-            score = f"{value} ({exact['phases']} of {exact['of']})"
-        gain = common.MeanPoints(**found["gain"])
-        cells = [each["scenario"], display_name(each["player"]), each["seat"], score]
-        rows.append([*cells, found["exploiter"], str(gain), f"{found['shortening']:.1f}"])
-    return rows
-
-
-def bound_rows_of(found: Sequence[dict[str, Any]]) -> list[list[str]]:
-    """Return the cells of a table of lower bounds, the header first."""
-    rows = [["scenario", "player", "gives away at least"]]
-    for each in found:
-        text = f"{each['value']:+.2f} ± {each['half_width']:.2f}"
-        rows.append([each["scenario"], display_name(each["player"]), text])
-    return rows
-
-
 def check(settings: Settings, _: Collection[str]) -> Settings:
     """Raise a ValueError or an OSError for players and scenarios that cannot be measured."""
     most = max(settings.battles, settings.planner_battles)
@@ -241,16 +209,6 @@ def notes(results: Results) -> list[str]:
     ]
 
 
-FIGURES = ResultTable(
-    "in points a battle, the exploiter's; score of the first phases",
-    lambda results: rows_of(results["parts"]),
-    (0, 1, 2, 4),
-)
-BOUNDS = ResultTable(
-    "lower bounds of exploitability, in points a battle",
-    lambda results: bound_rows_of(results["bounds"]),
-    (0, 1),
-)
 EXPERIMENT = Experiment(
     module="experiments.distance",
     description=__doc__,
@@ -266,14 +224,7 @@ EXPERIMENT = Experiment(
         "out": Path("runs/distance-quick"),
     },
     check=check,
-    positive=(
-        "phases",
-        "memory",
-        "planner_budget",
-        "battles",
-        "planner_battles",
-        "processes",
-    ),
+    positive=("phases", "memory", "planner_budget", "battles", "planner_battles", "processes"),
     natural=("seed", "budget", "planner_decisions"),
     kind="distance",
     recorded=settings_as_json,
@@ -284,6 +235,3 @@ EXPERIMENT = Experiment(
     notes=notes,
 )
 main = EXPERIMENT.main
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -3,8 +3,9 @@
 from typing import Any
 
 from experiments.own_sizes import limits_of
+from experiments.shared_files import local_path
 from experiments.statistics import Floats
-from experiments.workers import local_path, one_torch_thread
+from experiments.workers import one_torch_thread
 from wfb_gym.opponents.policy_spec import is_scripted
 from wfb_gym.players.registry import make_agent
 from wfb_gym.solver import ExactGame, HiddenGame, Score

@@ -7,52 +7,29 @@ progress, ends on Ctrl-C, writes results.json and a figure, and prints a table o
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from rich.table import Table
-
 from experiments import common
+from experiments.attempts import WorkerError
+from experiments.outcomes import ExperimentError, Line, Outcome, Results, Run
 from experiments.progress import report_progress
 from experiments.records import Record, RecordError
 from experiments.tables import print_results
-from experiments.workers import WorkerError, Workers, open_workers
+from experiments.workers import Workers, open_workers
 from wfb_gym.cli.parser import COULD_NOT_RUN, flag_of
 from wfb_gym.files import describe_error
 from wfb_gym.solver import TooLarge
 
 SettingsT = TypeVar("SettingsT")
 PartT = TypeVar("PartT")
-Line = dict[str, Any]
-"""The result of a part, as its line of the record holds it."""
-Results = dict[str, Any]
-"""The content of results.json."""
 
 
-class ExperimentError(RuntimeError):
-    """A part that cannot be measured, or results that say nothing; the message is one line."""
-
-
-@dataclass(frozen=True)
-class Run(Generic[SettingsT, PartT]):
-    """A run so far: all parts, and the lines of the finished ones in their order."""
-
-    settings: SettingsT
-    parts: Sequence[PartT]
-    lines: Sequence[Line]
-    interrupted: bool
-
-    def values(self, key: str) -> list[Any]:
-        """Return the values of a key of the lines."""
-        return [line[key] for line in self.lines]
-
-    def document(self, **found: Any) -> Results:
-        """Return what was found as results: beside the settings, and what else it depends on."""
-        args, ended = common.settings_as_json(self.settings), {"interrupted": self.interrupted}
-        return {"args": args, **ended, **found, "versions": common.versions()}
+def _ignore(_: str, __: int) -> None:
+    """Report no progress."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +40,7 @@ class Experiment(Generic[SettingsT, PartT]):
         module: its name behind ``python -m``.
         description: help of the command.
         settings: dataclass whose fields are the flags; `out` is the folder of the results.
-        quick: settings of ``--quick``.
+        quick: settings of ``--quick``; None: there is no such flag.
         check: raises a ValueError or OSError for wrong settings; returns those that are used. Its
             second argument holds the switches that were given, such as "quick".
         positive: settings that must be above 0.
@@ -72,6 +49,9 @@ class Experiment(Generic[SettingsT, PartT]):
         file: name of the record in the folder; None: no part is kept, and `out` is a file.
         free: settings that decide neither a result nor which results belong together.
         recorded: all that the results depend on; by default the settings but for `free`.
+        records: opens the records, by group of parts, if there is not one in `out`.
+        group_of: names the group of a part.
+        is_kept: whether a record holds a line; others are measured again.
         parts: what is measured, in order; `str` of a part names it in progress and errors.
         run_part: measures a part, here or in a worker.
         work: measures parts that are missing, in place of `run_part`, where they depend on each
@@ -80,20 +60,22 @@ class Experiment(Generic[SettingsT, PartT]):
             parts.
         files: files that parts name, for workers on other machines.
         results: what is written and printed.
-        tables: shows the results.
+        tables: shows the results as texts.
         figures: draws the results into the folder.
         notes: lines about the results for stderr.
         needs_all: whether a run that was interrupted has no results; one without a part never has.
         notes_fail: whether a run with notes fails.
+        outcome: in place of `results`, `tables`, `notes` and `notes_fail`, if these depend on each
+            other or on the settings.
     """
 
     module: str
     description: str | None
     settings: type[SettingsT]
-    quick: Mapping[str, Any]
+    quick: Mapping[str, Any] | None
     parts: Callable[[SettingsT], Sequence[PartT]]
-    results: Callable[[Run[SettingsT, PartT]], Results]
-    tables: Callable[[Results], Iterable[Table]]
+    results: Callable[[Run[SettingsT, PartT]], Results] = Run.document
+    tables: Callable[[Results], Iterable[str]] = lambda _: ()
     run_part: Callable[[SettingsT, PartT], Line] | None = None
     work: Callable[[SettingsT, Sequence[PartT], Sequence[Line], Workers], Iterator[Line]] | None = (
         None
@@ -105,18 +87,21 @@ class Experiment(Generic[SettingsT, PartT]):
     file: str | None = "parts.jsonl"
     free: Collection[str] = ("out", "ray")
     recorded: Callable[[SettingsT], dict[str, Any]] | None = None
+    records: Callable[[SettingsT], Iterable[tuple[str, Record]]] | None = None
+    group_of: Callable[[PartT], str] = lambda _: ""
+    is_kept: Callable[[Line], bool] = lambda _: True
     name_of: Callable[[Line], str] | None = None
     files: Callable[[SettingsT], Iterable[str]] = lambda _: ()
     figures: Callable[[Results, Path], None] | None = None
     notes: Callable[[Results], Iterable[str]] = field(default=lambda _: ())
     needs_all: bool = False
     notes_fail: bool = False
+    outcome: Callable[[Run[SettingsT, PartT]], Outcome] | None = None
 
     def main(self, arguments: Sequence[str] | None = None) -> int:
         """Measure, write and print; returns the exit status."""
-        settings, as_json = self._parse(arguments)
         try:
-            return self._run(settings, as_json)
+            return self._run(*self._parse(arguments))
         except RecordError as error:
             status, message = COULD_NOT_RUN, str(error)
         except (WorkerError, TooLarge, ExperimentError) as error:
@@ -146,62 +131,78 @@ class Experiment(Generic[SettingsT, PartT]):
 
     def _run(self, settings: Any, as_json: bool) -> int:
         with ExitStack() as stack:
-            ray, files = getattr(settings, "ray", ""), self.files(settings)
-            workers = stack.enter_context(open_workers(ray, files=files))
-            record = None if self.file is None else stack.enter_context(self._open(settings))
-            run = self._measure(settings, record, workers)
+            ray, processes = getattr(settings, "ray", ""), getattr(settings, "workers", 1)
+            files = self.files(settings)
+            workers = stack.enter_context(open_workers(ray, processes=processes, files=files))
+            records = {
+                group: stack.enter_context(record)
+                for group, record in (self.records or self._usual_records)(settings)
+            }
+            run = self._measure(settings, records, workers)
             if run.interrupted:
-                goes_on = "" if record is None else "; the same command continues"
+                goes_on = "; the same command continues" if records else ""
                 done = f"interrupted after {len(run.lines)} of {len(run.parts)} parts{goes_on}"
                 print(done, file=sys.stderr)
                 if self.needs_all or not run.lines:
                     return common.INTERRUPTED
-            results = self.results(run)
-            self._write(getattr(settings, "out", None), results)
-        notes = list(dict.fromkeys(self.notes(results)))
-        for note in notes:
+            outcome = (self.outcome or self._usual_outcome)(run)
+            self._write(getattr(settings, "out", None), outcome.results)
+        for note in outcome.notes:
             print(note, file=sys.stderr)
-        print_results(results, self.tables(results), as_json=as_json)
-        if record is not None and not as_json:
+        print_results(outcome.results, outcome.texts, as_json=as_json)
+        if self.file is not None and not as_json:
             print(f"results: {settings.out}")
         if run.interrupted:
             return common.INTERRUPTED
-        return common.FAILED if notes and self.notes_fail else 0
+        return common.FAILED if outcome.failed else 0
 
-    def _open(self, settings: Any) -> Record:
+    def _usual_records(self, settings: Any) -> Iterator[tuple[str, Record]]:
+        if self.file is None:
+            return
         held = self.recorded
         depends_on = held(settings) if held else common.recorded_settings(settings, self.free)
-        assert self.file is not None
-        return Record(settings.out, self.file, self.kind, depends_on)
+        yield "", Record(settings.out, self.file, self.kind, depends_on)
+
+    def _usual_outcome(self, run: Run[SettingsT, PartT]) -> Outcome:
+        results = self.results(run)
+        notes = list(dict.fromkeys(self.notes(results)))
+        failed = self.notes_fail and bool(notes)
+        return Outcome(results, self.tables(results), notes, failed)
 
     def _measure(
-        self, settings: SettingsT, record: Record | None, workers: Workers
+        self, settings: SettingsT, records: Mapping[str, Record], workers: Workers
     ) -> Run[SettingsT, PartT]:
-        """Measure what the record lacks."""
+        """Measure what the records lack."""
         parts: Sequence[PartT] = ()
         keys: Sequence[Any] = ()
         found: dict[Any, Line] = {}
         with common.Interruptible() as session:
             parts = self.parts(settings)
-            before = [] if record is None else record.lines
+            before = [(group, line) for group, one in records.items() for line in one.lines]
             if self.name_of is None:
-                keys, found = range(len(parts)), dict(enumerate(before))
+                keys = range(len(parts))
+                found = {place: line for place, (_, line) in enumerate(before)}
             else:
-                keys, found = list(map(str, parts)), {self.name_of(line): line for line in before}
+                keys = [(self.group_of(part), str(part)) for part in parts]
+                found = {(group, self.name_of(line)): line for group, line in before}
             missing = {k: part for k, part in zip(keys, parts, strict=True) if k not in found}
-            work = self.work or self._map
+            lines = (self.work or self._map)(
+                settings, list(missing.values()), [line for _, line in before], workers
+            )
             title = self.module.rpartition(".")[2]
-            with report_progress(title, len(parts)) as report:
+            with report_progress(title, len(parts)) if parts else nullcontext(_ignore) as report:
                 report("", len(parts) - len(missing))
-                lines = work(settings, list(missing.values()), before, workers)
                 for key, part in missing.items():
-                    report(str(part), 0)
+                    group = self.group_of(part)
+                    report(f"{group}: {part}" if group else str(part), 0)
                     found[key] = next(lines)
-                    if record is not None:
+                    record = records.get(group)
+                    if record is not None and self.is_kept(found[key]):
                         record.add(found[key])
                     report("", 1)
-        done = [found[key] for key in keys if key in found]
-        return Run(settings, parts, done, session.interrupted)
+        done = {key: part for key, part in zip(keys, parts, strict=True) if key in found}
+        in_order = [found[key] for key in done]
+        return Run(settings, parts, list(done.values()), in_order, records, session.interrupted)
 
     def _map(
         self, settings: SettingsT, parts: Sequence[PartT], _: Sequence[Line], workers: Workers

@@ -13,8 +13,11 @@ Finished parts are stored in OUT/parts.jsonl: the same command continues an inte
 gets results.json and horizon.png.
 """
 
-import sys
-import time
+from wfb_gym._commands import run_main
+
+if __name__ == "__main__":
+    run_main("experiments.horizon")
+
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -23,15 +26,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from experiments import common
-from experiments.experiment import Experiment, Line
+from experiments import command_lines, common
+from experiments.experiment import Experiment
 from experiments.figures.horizon import draw_horizon
+from experiments.horizon_agents import HorizonAgent, TimedAgent
 from experiments.luck import play_with_luck
+from experiments.outcomes import Line
 from experiments.tables import ResultTable, texts
 from wfb_gym._progress import tell
 from wfb_gym.cli.parser import option
-from wfb_gym.encoding.positions import PositionArrays
-from wfb_gym.players.interface import Actions, PositionAgent
 from wfb_gym.players.registry import make_agent
 from wfb_gym.players.search.phase_search import PhaseSearchAgent
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
@@ -63,7 +66,7 @@ class Settings:
         "border-skirmish", "redhorn-pass", "the-crooked-mile", "dawn-at-grimmwald",
         "the-shattered-gate", "the-winds-unbound",
     )  # fmt: skip
-    phases: tuple[int, ...] = option((2, 3, 5, 12), type=common.positive_integer)
+    phases: tuple[int, ...] = option((2, 3, 5, 12), type=command_lines.positive_integer)
     opponent: tuple[str, ...] = ("greedy", "veteran")
     battles: int = 100
     seed: int = 0
@@ -78,30 +81,6 @@ class Source(NamedTuple):
 
     def __str__(self) -> str:
         return self.name
-
-
-class HorizonAgent(PositionAgent):
-    """Plays a solved scenario as if it ended after so many phases, the present one included.
-
-    Args:
-        scenario: that it plays.
-        phases: that are looked at, 1 or more.
-    """
-
-    _called = "horizon"
-
-    def __init__(self, scenario: Scenario, phases: int) -> None:
-        ends = (min(phase + phases, scenario.phases) for phase in range(scenario.phases))
-        solved = {end: solve(scenario.first_phases(end)).graph for end in dict.fromkeys(ends)}
-        last = scenario.phases
-        self._of_phase = [solved[min(phase + phases, last)] for phase in range(last)]
-
-    def _choose(self, asked: PositionArrays, actions: Actions) -> None:
-        for i in np.flatnonzero(asked.decides()):
-            state = asked.states[i]
-            graph = self._of_phase[int(state.phase)]
-            node = graph.explore(state)  # known but where the end of the battle shows
-            actions[i] = asked.indices[graph.chosen[node]]
 
 
 def read_scenario(text: str) -> Scenario:
@@ -143,7 +122,7 @@ def battle_parts(settings: Settings, name: str) -> Iterator[Part]:
             continue
         part: Part = {"battle": scenario.name, "phases": phases}
         for seat in SEATS:
-            agent = _Timed(PhaseSearchAgent(phases_ahead=phases - 1))
+            agent = TimedAgent(PhaseSearchAgent(phases_ahead=phases - 1))
             points = np.concatenate(
                 [
                     play_with_luck(
@@ -157,21 +136,6 @@ def battle_parts(settings: Settings, name: str) -> Iterator[Part]:
             part[seat] = {"more": more.mean, "half_width": more.half_width, "points": points.mean()}
             part[seat]["milliseconds"] = 1e3 * agent.seconds / max(1, agent.decisions)
         yield part
-
-
-class _Timed(PositionAgent):
-    """An agent that counts its decisions and their time."""
-
-    _called = "phase-search"
-
-    def __init__(self, agent: PhaseSearchAgent) -> None:
-        self._agent, self.seconds, self.decisions = agent, 0.0, 0
-
-    def _choose(self, asked: PositionArrays, actions: Actions) -> None:
-        began = time.perf_counter()
-        self._agent._choose(asked, actions)  # noqa: SLF001 (which is what an agent is asked)
-        self.seconds += time.perf_counter() - began
-        self.decisions += int(asked.decides().sum())
 
 
 def exact_rows(parts: Sequence[Part]) -> list[list[str]]:
@@ -266,6 +230,3 @@ EXPERIMENT = Experiment(
     needs_all=True,
 )
 main = EXPERIMENT.main
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -15,90 +15,63 @@ are named, and fails where a result differs. docs/benchmark.md describes protoco
 keeps the tasks that were done; the same command goes on with the others where it was interrupted.
 """
 
-import json
-import sys
-from collections.abc import Mapping, Sequence
+from wfb_gym._commands import run_main
+
+if __name__ == "__main__":
+    run_main("experiments.leaderboard")
+
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from experiments import common
-from experiments.leaderboards import page, protocol
-from experiments.leaderboards.grading import grade_again, grade_entries
-from experiments.leaderboards.protocol import TASKS, TRACKS
-from experiments.leaderboards.settings import Settings, parse_arguments
-from experiments.leaderboards.submissions import (
-    FOLDER,
-    MODELS,
-    Submission,
-    SubmissionError,
-    read_submissions,
+from experiments.experiment import Experiment
+from experiments.leaderboards import page
+from experiments.leaderboards.grading import (
+    compare_again,
+    entries_again,
+    model_files,
+    open_records,
+    write_submissions,
 )
-from experiments.progress import report_progress
-from experiments.records import RecordError
+from experiments.leaderboards.jobs import Entry, do_jobs, jobs_of
+from experiments.leaderboards.protocol import TRACKS
+from experiments.leaderboards.searching import search, searches, write_scenarios
+from experiments.leaderboards.settings import QUICK, Settings, check
+from experiments.leaderboards.submissions import FOLDER, Submission, check_known, read_submissions
+from experiments.outcomes import Line, Outcome, Run
 from experiments.statistics import Interval, bootstrap, probability_of_improvement
-from experiments.tournaments.matches import model_names
-from experiments.workers import WorkerError, open_workers
-from wfb_gym.cli.output import print_json
+from experiments.workers import Workers
 from wfb_gym.files import atomic_write_text
-from wfb_gym.suggestions import did_you_mean
 
 
-def write_generated_scenarios() -> None:
-    """Search the generated scenarios again and write their file."""
-    kinds = []
-    counts = protocol.GENERATED | protocol.AXES
-    with report_progress("scenarios", sum(counts.values())) as report:
-        for kind, count in counts.items():
-            lines = []
-            for each in protocol.find_generated_scenarios(kind, count):
-                lines.append(f"  {json.dumps(each)}")
-                report(f"{kind}, seed {each['seed']}", 1)
-            kinds.append(f' "{kind}": [\n' + ",\n".join(lines) + "\n ]")
-    path = protocol.SCENARIOS
-    atomic_write_text(path, "{\n" + ",\n".join(kinds) + "\n}\n")
-    print(f"written: {path}", file=sys.stderr)
+def parts_of(settings: Settings) -> Sequence[Any]:
+    """Return the jobs of a grading, or what is searched; nothing for the page alone."""
+    if settings.find:
+        return searches()
+    if settings.again is not None:
+        _, entries, _ = entries_again(settings)
+    else:
+        entries = [Entry(*each, settings.tasks) for each in settings.entries.items()]
+    return [job for entry in entries for job in jobs_of(entry)]
 
 
-def update_page(settings: Settings, submissions: Sequence[Submission]) -> int:
-    """Write the page, or say whether it is current; returns the exit status."""
+def work(
+    settings: Settings, parts: Sequence[Any], _: Sequence[Line], workers: Workers
+) -> Iterator[Line]:
+    """Grade, or search."""
+    return workers.map(search, parts) if settings.find else do_jobs(parts, workers)
+
+
+def update_page(settings: Settings, submissions: Sequence[Submission]) -> tuple[str, bool]:
+    """Write the page, or find out whether it is current; returns what to say, and if it is old."""
     text = page.make_page(submissions)
     folder = settings.submissions
     path = page.PAGE if folder == FOLDER else folder / "leaderboard.md"
     if not settings.check:
         atomic_write_text(path, text)
-        print(f"written: {path}", file=sys.stderr)
-    elif not path.is_file() or path.read_text(encoding="utf-8") != text:
-        print(f"{path} is out of date: run python -m experiments.leaderboard", file=sys.stderr)
-        return common.FAILED
-    else:
-        print(f"{path} is current", file=sys.stderr)
-    return 0
-
-
-def check_again(settings: Settings, submissions: Sequence[Submission]) -> int:
-    """Grade submissions again, and tell what differs; returns the exit status."""
-    by_name = {each.name: each for each in submissions}
-    for name in settings.again or ():
-        _check_known(by_name, name, "--again")
-    chosen = [by_name[name] for name in settings.again or by_name]
-    keys = settings.keys or TASKS
-    tasks = sum(key in keys for each in chosen for track in TRACKS for key in getattr(each, track))
-    files = [str(path) for path in (settings.submissions.parent / MODELS).rglob("*.*")]
-    with (
-        report_progress("grading again", tasks) as report,
-        open_workers(settings.ray, processes=settings.workers, files=files) as workers,
-    ):
-        graded, problems = grade_again(settings, chosen, report, workers)
-    for line in problems:
-        print(line, file=sys.stderr)
-    if not problems:
-        print(f"{len(chosen)} submissions, {graded} tasks: the same results", file=sys.stderr)
-    return common.FAILED if problems else 0
-
-
-def _check_known(by_name: Mapping[str, Submission], name: str, option: str) -> None:
-    if name not in by_name:
-        known = ", ".join(by_name) + did_you_mean(by_name, name)
-        raise SubmissionError(f"{option}: expected one of {known}, found {name!r}")
+        return f"written: {path}", False
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        return f"{path} is out of date: run python -m experiments.leaderboard", True
+    return f"{path} is current", False
 
 
 def compare(submissions: Sequence[Submission], names: Sequence[str]) -> dict[str, Any]:
@@ -109,7 +82,7 @@ def compare(submissions: Sequence[Submission], names: Sequence[str]) -> dict[str
     """
     by_name = {each.name: each for each in submissions}
     for name in names:
-        _check_known(by_name, name, "--compare")
+        check_known(by_name, name, "--compare")
     results: dict[str, Any] = {}
     for track in TRACKS:
         both = [getattr(by_name[name], track).keys() for name in names]
@@ -141,46 +114,42 @@ def overall_results(submissions: Sequence[Submission]) -> dict[str, Any]:
     return results
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Grade, compare, or make the page; returns the exit status."""
-    settings, entries = parse_arguments(arguments, __doc__)
-    status = 0
-    with common.Interruptible() as session:
-        try:
-            if settings.find:
-                write_generated_scenarios()
-                return 0
-            if entries:
-                models = model_names(settings.evaluate or ())
-                with open_workers(
-                    settings.ray, processes=settings.workers, files=models
-                ) as workers:
-                    status = grade_entries(settings, entries, workers)
-            submissions = read_submissions(settings.submissions)
-            if settings.again is not None:
-                return check_again(settings, submissions)
-            if settings.compare:
-                results = compare(submissions, settings.compare)
-                if not results:
-                    expected = f"expected tasks that {' and '.join(settings.compare)} share"
-                    print(f"--compare: {expected}, found none", file=sys.stderr)
-                    status = common.FAILED
-                for track, each in results.items():
-                    if not settings.json:
-                        print(_comparison_line(settings.compare, track, each))
-            else:
-                status = status or update_page(settings, submissions)
-                results = overall_results(submissions)
-        except (SubmissionError, RecordError, WorkerError) as error:
-            print(f"python -m experiments.leaderboard: {error}", file=sys.stderr)
-            return common.FAILED
-        if settings.json:
-            print_json(results)
-    if session.interrupted:
-        print("interrupted", file=sys.stderr)
-        return common.INTERRUPTED
-    return status
+def outcome_of(run: Run[Settings, Any]) -> Outcome:
+    """Write and compare what the settings ask for."""
+    settings = run.settings
+    if settings.find:
+        return write_scenarios(run)
+    if settings.again is not None:
+        return compare_again(run)
+    notes, failed = write_submissions(run)
+    submissions = read_submissions(settings.submissions)
+    if settings.compare:
+        found = compare(submissions, settings.compare)
+        texts = [_comparison_line(settings.compare, *each) for each in found.items()]
+        if not found:
+            expected = f"expected tasks that {' and '.join(settings.compare)} share"
+            notes.append(f"--compare: {expected}, found none")
+        return Outcome(found, ["\n".join(texts)] if texts else (), notes, failed=not found)
+    if not failed and not run.interrupted:
+        note, failed = update_page(settings, submissions)
+        notes.append(note)
+    return Outcome(overall_results(submissions), (), notes, failed)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+EXPERIMENT = Experiment(
+    module="experiments.leaderboard",
+    description=__doc__,
+    settings=Settings,
+    quick=QUICK,
+    check=check,
+    file=None,
+    parts=parts_of,
+    work=work,
+    records=open_records,
+    group_of=lambda job: job.name,
+    name_of=lambda line: str(line["job"]),
+    is_kept=lambda line: "refused" not in line,
+    files=model_files,
+    outcome=outcome_of,
+)
+main = EXPERIMENT.main

@@ -13,7 +13,11 @@ Finished scenarios are stored in OUT/parts.jsonl: the same command goes on where
 OUT gets results.json.
 """
 
-import sys
+from wfb_gym._commands import run_main
+
+if __name__ == "__main__":
+    run_main("experiments.memory")
+
 from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import chain
@@ -23,7 +27,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.experiment import Experiment, Line, Results
+from experiments.experiment import Experiment
+from experiments.outcomes import Line, Results
 from experiments.tables import ResultTable, texts
 from wfb_gym.cli.parser import option
 from wfb_gym.encoding.view import View
@@ -147,6 +152,3 @@ EXPERIMENT = Experiment(
     tables=texts(SCORES),
 )
 main = EXPERIMENT.main
-
-if __name__ == "__main__":
-    sys.exit(main())

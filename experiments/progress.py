@@ -19,8 +19,10 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from experiments.tables import WIDEST
 from wfb_gym._progress import is_terminal, printed_lines, shown_by
+
+WIDEST = 1000
+"""Characters of a line that no terminal shows, at most; Rich would cut it at 80."""
 
 
 class _DetailColumn(ProgressColumn):

@@ -14,7 +14,11 @@ Finished chances are stored in OUT/parts.jsonl: the same command goes on where i
 OUT gets results.json and secret.png.
 """
 
-import sys
+from wfb_gym._commands import run_main
+
+if __name__ == "__main__":
+    run_main("experiments.secret")
+
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,8 +28,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.experiment import Experiment, Line, Results
+from experiments.experiment import Experiment
 from experiments.figures.secret import draw_secret
+from experiments.outcomes import Line, Results
 from experiments.tables import ResultTable, texts
 from wfb_gym.cli.parser import option
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_IN_PLAY, FIRST_ITEM, FIRST_REROLL
@@ -221,6 +226,3 @@ EXPERIMENT = Experiment(
     figures=lambda results, out: draw_secret(results, out / "secret.png"),
 )
 main = EXPERIMENT.main
-
-if __name__ == "__main__":
-    sys.exit(main())

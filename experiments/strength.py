@@ -12,7 +12,11 @@ Finished matches are stored in OUT/matches.jsonl: the same command goes on where
 OUT gets results.json and strength.png, points won against milliseconds a decision.
 """
 
-import sys
+from wfb_gym._commands import run_main
+
+if __name__ == "__main__":
+    run_main("experiments.strength")
+
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -24,8 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments import common
-from experiments.experiment import Experiment, ExperimentError, Line, Results, Run
+from experiments.experiment import Experiment
 from experiments.figures.strength import draw_strength
+from experiments.outcomes import ExperimentError, Line, Results, Run
 from experiments.tables import ResultTable, texts
 from experiments.tournaments.matches import (
     Match,
@@ -238,6 +243,3 @@ EXPERIMENT = Experiment(
     needs_all=True,
 )
 main = EXPERIMENT.main
-
-if __name__ == "__main__":
-    sys.exit(main())

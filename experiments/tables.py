@@ -1,47 +1,29 @@
 """Results on stdout, as JSON or as tables, and tables for pages of the documentation."""
 
-import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-
-from wfb_gym.cli.output import print_json
-
-WIDEST = 1000
-"""Characters of a line that no terminal shows, at most; Rich would cut it at 80."""
+from wfb_gym.cli.output import format_table, print_json
 
 
-def print_results(results: Any, tables: Iterable[Table], *, as_json: bool) -> None:
-    """Print results on stdout, as JSON or as tables."""
+def print_results(results: Any, texts: Iterable[str], *, as_json: bool) -> None:
+    """Print results on stdout, as JSON or as texts with an empty line between them."""
     if as_json:
         print_json(results)
-        return
-    for table in tables:
-        print_table(table)
+    elif shown := "\n\n".join(texts):
+        print(shown)
 
 
-def print_table(table: Table) -> None:
-    """Print a table on stdout: in the terminal's width, elsewhere in that which it asks for."""
-    console = Console(markup=False, emoji=False)
-    if not sys.stdout.isatty():
-        asked = console.measure(table, options=console.options.update(max_width=WIDEST))
-        console.width = max(console.width, asked.maximum)
-    console.print(table)
-
-
-def text_table(rows: Sequence[Sequence[str]], title: str, text_columns: Collection[int]) -> Table:
-    """Return a table for `print_table`, header first; aligned right but for `text_columns`."""
-    header, *rest = rows
-    table = Table(title=title, box=SIMPLE_HEAD)
-    for place, name in enumerate(header):
-        table.add_column(name, justify="left" if place in text_columns else "right")
-    for row in rest:
-        table.add_row(*row)
-    return table
+def text_table(
+    rows: Sequence[Sequence[str]],
+    title: str,
+    text_columns: Collection[int] = (0,),
+    caption: str = "",
+) -> str:
+    """Return a table as text, header first; aligned right but for `text_columns`."""
+    alignments = "".join("<" if place in text_columns else ">" for place in range(len(rows[0])))
+    return format_table(rows, alignments, title, caption)
 
 
 def markdown_table(
@@ -71,8 +53,8 @@ class ResultTable:
     rows: Callable[[Any], Sequence[Sequence[str]]]
     text_columns: Collection[int] = (0,)
 
-    def text(self, results: Any) -> Table:
-        """Return the table for `print_table`."""
+    def text(self, results: Any) -> str:
+        """Return the table for the terminal."""
         return text_table(self.rows(results), self.title, self.text_columns)
 
     def markdown(self, results: Any) -> str:
@@ -80,6 +62,6 @@ class ResultTable:
         return markdown_table(self.rows(results), self.text_columns)
 
 
-def texts(*tables: ResultTable) -> Callable[[Any], list[Table]]:
+def texts(*tables: ResultTable) -> Callable[[Any], list[str]]:
     """Return what makes these tables of results, for `print_results`."""
     return lambda results: [each.text(results) for each in tables]

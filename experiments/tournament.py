@@ -17,7 +17,11 @@ tournament. With --ray the matches are played on the machines of a Ray cluster, 
 results. OUT gets results.json, a picture of each scenario's results and rating.png.
 """
 
-import sys
+from wfb_gym._commands import run_main
+
+if __name__ == "__main__":
+    run_main("experiments.tournament")
+
 from collections.abc import Collection
 from pathlib import Path
 
@@ -74,6 +78,3 @@ EXPERIMENT = Experiment(
     figures=reports.draw_all,
 )
 main = EXPERIMENT.main
-
-if __name__ == "__main__":
-    sys.exit(main())

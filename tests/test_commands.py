@@ -85,10 +85,11 @@ def start(line: str, out: Path, *options: str) -> subprocess.Popen[str]:
 def wait_for_handlers(process: subprocess.Popen[str], package: str) -> None:
     """Wait until a process that prints its imports has installed the handlers."""
     assert process.stderr is not None
-    # The packages of the checkout install them; the main function of wfb_gym does, before it runs.
-    last = "numba" if package == "wfb_gym" else package
+    # Commands of the checkout install them at once; the main function of wfb_gym before it runs.
+    last = "numba" if package == "wfb_gym" else "wfb_gym._commands"
     while (line := process.stderr.readline()).split("|")[-1].strip() != last:
         assert line, "it ended"
+    assert process.stderr.readline()  # the next import: the handlers are installed
 
 
 def assert_ends_in_one_line(line: str, out: Path, seconds: float) -> None:
@@ -351,12 +352,41 @@ def test_a_tournament_goes_on_after_its_disk_was_full(tmp_path: Path) -> None:
         assert (disturbed / name).read_bytes() == (whole / name).read_bytes()
 
 
-def test_other_programs_keep_their_tracebacks() -> None:
-    code = "import wfb_gym, experiments, sys; print(sys.excepthook is sys.__excepthook__)"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+@pytest.mark.parametrize("package", ["agents", "experiments", "tools", "wfb_gym"])
+@pytest.mark.parametrize("is_command", [False, True])
+def test_imports_leave_hooks_and_signal_handlers_alone(package: str, is_command: bool) -> None:
+    """Also in a process that runs a command of the repository."""
+    code = (
+        "import signal, sys\n"
+        f"if {is_command}: sys.orig_argv[1:] = ['-m', '{package}.solve']\n"
+        "def held():\n"
+        "    hooks = [sys.excepthook, sys.unraisablehook]\n"
+        "    return hooks + [signal.getsignal(each) for each in signal.valid_signals()]\n"
+        "before = held()\n"
+        f"import {package}\n"
+        "assert held() == before\n"
+        "from wfb_gym._commands import command_name\n"
+        f"assert (command_name() is not None) == {is_command}\n"
     )
-    assert json.loads(done.stdout.lower())
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_command_of_the_checkout_begins_with_run_main() -> None:
+    """Else Ctrl-C during its imports would end in a traceback."""
+    for package in ("agents", "experiments", "tools"):
+        for path in (ROOT / package).rglob("*.py"):
+            text = path.read_text(encoding="utf-8")
+            if '__name__ == "__main__"' in text:
+                name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+                code = text[text.index('"""', 3) + 3 :].lstrip()
+                assert code.startswith(
+                    "from wfb_gym._commands import run_main\n\n"
+                    f'if __name__ == "__main__":\n    run_main("{name}")\n'
+                ), path
+                assert text.count('__name__ == "__main__"') == 1, path
 
 
 TRANSCRIPT = transcripts.Transcript(load_scenario("apprentice"), ("a", "b"), 1, (), 0.0, over=False)

@@ -8,6 +8,11 @@ stands in the page between <!-- report:NAME --> and <!-- /report -->. The pictur
 ``pip install "wfb-gym[render]"``.
 """
 
+from wfb_gym._commands import run_main
+
+if __name__ == "__main__":
+    run_main("tools.five_minutes")
+
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -288,7 +293,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with atomic_write(IMAGES / name) as file:
             draw_lines(rows).quantize(32).save(file, format="png", optimize=True)
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

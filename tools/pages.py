@@ -10,6 +10,11 @@ docs/agents.md except for the rules of the scripted players, which are the docst
 modules.
 """
 
+from wfb_gym._commands import run_main
+
+if __name__ == "__main__":
+    run_main("tools.pages")
+
 import ast
 import inspect
 import re
@@ -347,7 +352,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for path, text in wanted.items():
         atomic_write_text(path, text)
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

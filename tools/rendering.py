@@ -4,6 +4,11 @@ python -m tools.rendering --out docs/images/rgb-array.png
 python -m tools.rendering --film --out docs/images/battle.gif
 """
 
+from wfb_gym._commands import run_main
+
+if __name__ == "__main__":
+    run_main("tools.rendering")
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,7 +92,3 @@ def main(arguments: Sequence[str] | None = None) -> None:
         else:
             drawn[-1][0].quantize(128).save(file, format="png", optimize=True)
     print(given.out)
-
-
-if __name__ == "__main__":
-    main()

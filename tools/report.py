@@ -11,6 +11,11 @@ table stands wherever README.md or a page of docs/ has <!-- report:NAME --> and 
 Pictures that need more than the results (a trained network) are only made from scratch.
 """
 
+from wfb_gym._commands import run_main
+
+if __name__ == "__main__":
+    run_main("tools.report")
+
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -74,7 +79,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"report: {error}", file=sys.stderr)
         return FAILED
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

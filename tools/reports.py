@@ -16,13 +16,14 @@ from agents.figures import (
     draw_scores,
 )
 from agents.self_play.runs import LARGE
-from experiments import distance, horizon, memory, secret, strength
+from experiments import horizon, memory, secret, strength
 from experiments.benchmarks import tables
+from experiments.distances import tables as distances
 from experiments.figures.horizon import draw_horizon
 from experiments.figures.secret import draw_secret
 from experiments.figures.speed import draw_speed
 from experiments.figures.strength import draw_strength
-from experiments.solve import values_table
+from experiments.solutions import TABLE as SOLUTIONS
 from experiments.tables import ResultTable, markdown_table
 from experiments.tournaments.reports import draw_points, draw_ratings
 from tools.documents import Report, Results
@@ -121,7 +122,7 @@ def solved(results: Results) -> str:
         for one in found
         if "too_large" not in one
     ]
-    return values_table(rows)
+    return SOLUTIONS.markdown(rows)
 
 
 def unsolved(results: Results) -> str:
@@ -299,7 +300,7 @@ ALL = (
         "hidden-values",
         f"experiments.solve {' '.join(hidden_scenarios())} --gap 0.05",
         5,
-        lambda results: values_table(results["scenarios"]),
+        lambda results: SOLUTIONS.markdown(results["scenarios"]),
         printed=True,
     ),
     Report(
@@ -314,8 +315,8 @@ ALL = (
         "distance",
         "experiments.distance",
         15,
-        distance.FIGURES.markdown,
-        more={"distance-bounds": distance.BOUNDS.markdown},
+        distances.FIGURES.markdown,
+        more={"distance-bounds": distances.BOUNDS.markdown},
     ),
     Report(
         "values",

@@ -2,8 +2,9 @@
 
 `install_handlers` sees to it for what a command itself does not catch: Ctrl-C, a reader of its
 output that has gone, files that cannot be read or written, and extras that are not installed. The
-command line of `wfb_gym` calls it in its `main`. ``python -m PACKAGE.COMMAND`` imports the packages
-of the checkout first, which call it, since their commands take seconds to import.
+command line of `wfb_gym` calls it in its `main`. A command of the checkout, which takes seconds to
+import, begins with `run_main`, which installs the handlers first. Importing a package installs
+nothing.
 """
 
 import _thread
@@ -17,6 +18,7 @@ import signal
 import sys
 import threading
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from traceback import walk_tb
 from types import FrameType, TracebackType
@@ -73,6 +75,15 @@ def install_handlers() -> None:
             sys.unraisablehook = _redeliver_sigint
 
 
+def run_main(module: str) -> NoReturn:
+    """Run the `main` of a command as the process: install the handlers, import it, exit.
+
+    A module calls it before its other imports, if it is ``__main__``, with its own name.
+    """
+    install_handlers()
+    sys.exit(import_module(module).main())
+
+
 def _prepare_streams() -> None:
     """Have every standard stream work, whether it is closed or its encoding lacks some sign.
 
@@ -102,10 +113,12 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
     Once the command runs, Ctrl-C is a `KeyboardInterrupt` as ever.
     """
-    callee = None
-    while frame is not None and frame.f_globals.get("__name__") != "__main__":
-        callee, frame = frame, frame.f_back
-    if frame is None or (callee and "importlib" in callee.f_globals.get("__name__", "")):
+    called = [""]  # by a module, from the innermost one to that which `__main__` has called
+    while frame is not None and (name := frame.f_globals.get("__name__", "")) != "__main__":
+        frame = frame.f_back
+        if name != __name__:  # `run_main` imports the command
+            called.append(name)
+    if frame is None or "importlib" in called[-1]:
         _print_error("interrupted")
         _end_now()
     signal.default_int_handler(number, frame)

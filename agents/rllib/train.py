@@ -16,6 +16,11 @@ sampling with that of RLlib's own runner, in one process and one thread. Ray pin
 own and lives in an environment of its own: `make rllib` makes it, see agents/rllib/README.md.
 """
 
+from wfb_gym._commands import run_main
+
+if __name__ == "__main__":
+    run_main("agents.rllib.train")
+
 import json
 import shutil
 import sys
@@ -50,7 +55,7 @@ from agents.run_folder import (
 )
 from experiments import common
 from experiments.progress import progress, report_progress
-from experiments.workers import LOCAL, joined
+from experiments.ray_cluster import LOCAL, joined
 from wfb_gym import solver
 from wfb_gym.cli.parser import option
 from wfb_gym.encoding.positions import Positions
@@ -329,7 +334,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return report(found, "json" in switches, f"{counts}; exact scores: {scores or 'none'}")
 
     return run_command(MODULE, settings.out, work)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -19,7 +19,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from experiments.workers import WorkerError, ignoring_interrupts_in_children
+from experiments.attempts import WorkerError
+from experiments.workers import ignoring_interrupts_in_children
 
 CAPACITY = 1 << 15
 """Numbers that are exchanged at a time."""

@@ -34,7 +34,7 @@ from agents.run_folder import (
 from agents.self_play.grading import evaluate, go_back_to_best
 from agents.self_play.settings import BOUNDS, POSITIVE, QUICK, Settings
 from agents.self_play.trainer_state import check_checkpoint
-from experiments import common
+from experiments import command_lines, common
 from wfb_gym import solver
 from wfb_gym.cli.parser import flag_of
 from wfb_gym.envs.self_play import SelfPlayBatch
@@ -105,7 +105,7 @@ def _run(settings: Settings, resume: bool, train: Train) -> dict[str, Any]:
             "seed": settings.seed,
             "frames": results["best_after"].get(seat, trainer.frames),
             "score": results["scores"].get(seat),
-            "command": common.command_line(MODULE, settings),
+            "command": command_lines.command_line(MODULE, settings),
             "versions": results["versions"],
         }
         save_network(learner.network, settings.out / f"{seat}.npz", about)
@@ -177,7 +177,7 @@ def describe(settings: Settings, results: dict[str, Any]) -> str:
 
 def next_steps(settings: Settings, results: dict[str, Any]) -> str:
     """Where a finished run's files lie, and what to do with them."""
-    out, python, (scenario, *others) = settings.out, common.interpreter(), settings.scenario
+    out, python, (scenario, *others) = settings.out, command_lines.interpreter(), settings.scenario
     each = "in a folder for each seed, " if settings.runs > 1 else ""
     first = settings_of_seeds(settings)[0].out if settings.runs > 1 else out
     pictures = [path.name for path in (out / CURVE, first / POLICY) if path.is_file()]

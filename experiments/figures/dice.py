@@ -9,8 +9,6 @@ battles come to, and nothing else: what it would do elsewhere says nothing of ho
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -24,25 +22,25 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from experiments.figures import openings
-from experiments.figures.openings import Opening, play_opening
+from experiments.figures.heat_map import (
+    BATTLES,
+    CLOSED,
+    Grid,
+    HeatMap,
+    dice_left,
+    optimal_grid,
+    policy_openings,
+    short_names,
+    spell_grid,
+    visited_nominations,
+)
 from experiments.figures.palette import DPI
-from wfb_gym.encoding.limits import fit
-from wfb_gym.encoding.policy_answers import validated_actions
-from wfb_gym.encoding.view import View
-from wfb_gym.engine.actions import FIRST_CAST
-from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.state import Node, new_states
-from wfb_gym.engine.turn_flow import to_nominate
-from wfb_gym.envs.self_play import Decisions, SelfPlayBatch
 from wfb_gym.files import save_figure
 from wfb_gym.players.interface import Policy
-from wfb_gym.scenario import Scenario
 from wfb_gym.solver import Solution
 
 MAX_PANELS = 6
 """Most spells that get a panel of their own."""
-CLOSED = -2
-"""In the place of a spell: it cannot be cast."""
 
 _FRAME = "crimson"
 _FONT = 8.5
@@ -52,178 +50,12 @@ _SPELL_NOTE = (
     "(bold: none, it is the best)"
 )
 _LOST = "points that this gives away, on average"
-_BATTLES = 2048
-"""Battles that show where a policy comes to."""
 _MIN_SHADES = 5
 """Shades of the palette; a figure with fewer numbers of dice takes the first ones."""
-_LABEL = 8
-"""Most letters of a spell's short name."""
 _DARK = 0.45
 """Luminance below which text is white."""
 _LEAST_COST = 0.05
 """Points below which a cost is not shown."""
-
-
-@dataclass(frozen=True)
-class Grid:
-    """What is cast in each cell; a row for each number of dispel dice, a column for power dice."""
-
-    spells: NDArray[np.int64]  # slots; `STOP` where nothing is cast, `CLOSED` where it cannot be
-    dice: NDArray[np.int64]  # committed; 0 where none are
-    lost: NDArray[np.float64]
-    """Points given away if both play optimally afterwards; NaN where it cannot be cast."""
-
-
-class HeatMap:
-    """The positions of a heat map: a scenario's first nomination with its own or smaller pools.
-
-    The pools are `power` dice (from 1, or from 0 where wizards have dice of their own) of the
-    `army` that casts and `dispel` dice of the other, up to those at the `start`.
-
-    Raises:
-        ValueError: no spell is ever cast on power dice.
-    """
-
-    def __init__(self, solution: Solution) -> None:
-        self.solution = solution
-        start = openings.first_nomination(solution)
-        if start is None or not (start.state.power or any(start.state.own_dice)):
-            raise ValueError(
-                "expected a scenario in which spells are cast on power dice, "
-                f"found {solution.scenario.name}"
-            )
-        self.start: Battle = start
-        self.army = start.mover
-        self.power = range(0 if any(start.state.own_dice) else 1, int(start.state.power) + 1)
-        self.dispel = range(int(start.state.dispel) + 1)
-
-    @property
-    def spells(self) -> list[int]:
-        """Slots of the spells that can be cast on dice, the highest casting value first."""
-        slots = self.solution.scenario.slots[self.army].spells
-        legal = self.start.legal_actions()
-        found = [s for s, slot in enumerate(slots) if FIRST_CAST + s in legal and slot.item is None]
-        return sorted(found, key=lambda s: -slots[s].casting_value)
-
-    def positions(self) -> list[Battle]:
-        """Return the positions of all cells, row by row."""
-        found = []
-        for dispel, power in product(self.dispel, self.power):
-            battle = self.start.copy()
-            battle.state.power, battle.state.dispel = power, dispel
-            to_nominate(battle.packed, battle.state)
-            found.append(battle)
-        return found
-
-    def grid(self, found: Iterable[Opening | None]) -> Grid:
-        """Return the openings of all cells, row by row; None where there is none."""
-        cells = [
-            (CLOSED, 0, np.nan) if one is None else (one.spell, one.dice, self.points_lost(one))
-            for one in found
-        ]
-        shape = (len(self.dispel), len(self.power))
-        return Grid(*(np.array(column).reshape(shape) for column in zip(*cells, strict=True)))
-
-    def points_lost(self, opening: Opening) -> float:
-        """Points that an opening gives away; rounding never makes them negative."""
-        gained = opening.after.points - opening.before.points
-        before, after = map(self.solution.value_of, (opening.before, opening.after))
-        lost = before - gained - after
-        return max(0.0, lost if self.army == 0 else -lost)
-
-
-def optimal_grid(heat_map: HeatMap) -> Grid:
-    """Return the optimal openings."""
-    choose = heat_map.solution.best_action
-    return heat_map.grid(play_opening(cell, choose) for cell in heat_map.positions())
-
-
-def spell_grid(heat_map: HeatMap, spell: int) -> Grid:
-    """Return the optimal openings of those that begin with a given spell."""
-    code, choose = FIRST_CAST + spell, heat_map.solution.best_action
-    return heat_map.grid(
-        play_opening(cell, choose, code) if code in cell.legal_actions() else None
-        for cell in heat_map.positions()
-    )
-
-
-def policy_openings(
-    heat_map: HeatMap, policy: Policy, positions: Iterable[Battle]
-) -> list[Opening]:
-    """Return a policy's openings from nominations of its army on; it is asked about all together.
-
-    An illegal action is a `ValueError`.
-    """
-    packed, army = heat_map.solution.packed, heat_map.army
-    view = View(packed, army, fit(packed, army))
-    found = [Opening(position) for position in positions]
-    while unfinished := [opening for opening in found if not opening.has_ended]:
-        states = new_states(len(unfinished))
-        for place, opening in enumerate(unfinished):
-            states[place] = opening.after.state
-        observations, masks = view.show(np.zeros(len(states), np.int64), states)
-        actions = validated_actions(policy(observations, masks), masks, "policy")
-        for opening, action in zip(unfinished, actions, strict=True):
-            opening.act(int(view.codec.code_of[int(action)]))
-    return found
-
-
-def visited_nominations(
-    heat_map: HeatMap, policy: Policy, battles: int
-) -> tuple[list[Battle], list[int]]:
-    """Return where a policy nominates spells whatever its opponent does, and how often each.
-
-    The army that casts first is the policy's. Its opponent plays at random, so that it leads to
-    everything that the policy can come to; each battle is played to its end.
-    """
-    army, rng = heat_map.army, np.random.default_rng(0)
-
-    def play(seat: int, asked: Decisions) -> NDArray[np.int64]:
-        if seat != army:
-            return (rng.random(asked.masks.shape) * asked.masks).argmax(1)
-        if not len(asked.members):
-            return np.zeros(0, np.int64)
-        return validated_actions(policy(asked.observations, asked.masks), asked.masks, "policy")
-
-    batch = SelfPlayBatch(battles, heat_map.solution.scenario)
-    over = np.zeros(battles, np.bool_)  # then a battle goes on with another one, which is left out
-    found: dict[bytes, Battle] = {}
-    visits: Counter[bytes] = Counter()
-    decisions = batch.reset(seed=0)
-    while not over.all():
-        members = decisions[army].members
-        states: Any = batch.states(members[~over[members]])
-        for state in states[states["node"] == Node.NOMINATE]:
-            key = state.tobytes()
-            visits[key] += 1
-            if key not in found:
-                found[key] = heat_map.start.copy()
-                for name in states.dtype.names:
-                    found[key].state[name] = state[name]
-        decisions = batch.play(*map(play, range(2), decisions))
-        over |= batch.ended
-    return list(found.values()), [visits[key] for key in found]
-
-
-def short_names(scenario: Scenario, army: int) -> list[str]:
-    """Return a unique short name for each spell of an army: a word of its name if possible."""
-    slots = scenario.slots[army].spells
-    words = [slot.spell.name.split() for slot in slots]
-    wizards = [scenario.armies[army].characters[slot.wizard].name for slot in slots]
-    initials = ["".join(word[0] for word in name.split()) for name in wizards]
-    candidates = (
-        [_clip(each[0]) for each in words],
-        [_clip(each[-1]) for each in words],
-        [f"{_clip(each[-1])} {wizard}" for each, wizard in zip(words, initials, strict=True)],
-        [f"{_clip(each[-1])} {k + 1}" for k, each in enumerate(words)],
-    )
-    return [
-        next(each[k] for each in candidates if each.count(each[k]) == 1) for k in range(len(slots))
-    ]
-
-
-def _clip(word: str) -> str:
-    return word if len(word) <= _LABEL else f"{word[: _LABEL - 1]}."
 
 
 class Picture:
@@ -374,7 +206,7 @@ def draw_casting(solution: Solution, policy: Policy, path: Path, name: str) -> f
         ValueError: no spell is ever cast on power dice, or the policy takes an illegal action.
     """
     heat_map = HeatMap(solution)
-    positions, visits = visited_nominations(heat_map, policy, _BATTLES)
+    positions, visits = visited_nominations(heat_map, policy, BATTLES)
     heat_map.power, heat_map.dispel = (
         range(min(numbers), max(numbers) + 1)
         for numbers in zip(*map(dice_left, [heat_map.start, *positions]), strict=True)
@@ -401,12 +233,7 @@ def draw_casting(solution: Solution, policy: Policy, path: Path, name: str) -> f
     picture.draw_losses(right, lost, _LOST)
     notes = "empty: no battle comes there, whatever the dispeller does"
     picture.write(path, f"{name}, by the dice that are left", notes)
-    return float(cast.lost.sum()) / _BATTLES
-
-
-def dice_left(battle: Battle) -> tuple[int, int]:
-    """Return the power dice and dispel dice in the pools."""
-    return int(battle.state.power), int(battle.state.dispel)
+    return float(cast.lost.sum()) / BATTLES
 
 
 def _width(heat_map: HeatMap, cell: float, *titles: str) -> float:

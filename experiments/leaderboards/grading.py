@@ -1,11 +1,10 @@
-"""Grading policies into submissions, and submissions again."""
+"""Writing graded policies into submissions, and comparing submissions with new gradings."""
 
 import hashlib
 import io
 import json
 import shutil
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -13,14 +12,21 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import numpy as np
 
 from experiments import common
-from experiments.leaderboards import protocol
-from experiments.leaderboards.protocol import TASKS, TRACKS, Task
-from experiments.leaderboards.settings import Entries, Settings
-from experiments.leaderboards.submissions import ALL, MODELS, Submission, read_submission
-from experiments.progress import Report, report_progress
+from experiments.leaderboards.jobs import Entry, Job, join_jobs
+from experiments.leaderboards.protocol import PROTOCOL, TASKS, TRACKS, Task
+from experiments.leaderboards.settings import Settings
+from experiments.leaderboards.submissions import (
+    ALL,
+    MODELS,
+    Submission,
+    SubmissionError,
+    check_known,
+    read_submission,
+    read_submissions,
+)
+from experiments.outcomes import Outcome, Run
 from experiments.records import Record
 from experiments.tournaments.matches import model_names
-from experiments.workers import Workers
 from wfb_gym.files import atomic_write_text
 from wfb_gym.opponents.policy_spec import PolicySpec
 
@@ -38,36 +44,42 @@ _ROUNDING = 1e-3
 """By which results may differ that are the same, in scores or points."""
 
 
-def grade_entries(settings: Settings, entries: Entries, workers: Workers) -> int:
-    """Grade all entries and write their submissions; returns the exit status."""
-    status = 0
-    with report_progress("grading", len(entries) * len(settings.tasks)) as report:
-        for name, policies in entries.items():
-            results: dict[str, Any] = {}
-            unfinished = settings.unfinished / name
-            about = {"protocol": protocol.PROTOCOL, "policies": _digests(policies)}
-            with Record(unfinished, "parts.jsonl", "grading", about) as record:
-                with common.Interruptible() as session:
-                    for line in protocol.grade(
-                        name, policies, settings.tasks, results, report, workers, record
-                    ):
-                        print(line, file=sys.stderr)
-                        status = common.FAILED
-                submission = _describe(settings, name, policies) | results
-                not_written = _write_submission(settings, submission)
-                status = not_written or status
-                if session.interrupted:
-                    print("interrupted; what was done is kept", file=sys.stderr)
-                    return common.INTERRUPTED
-                if not not_written:
-                    record.delete()
-    return status
+def open_records(settings: Settings) -> Iterator[tuple[str, Record]]:
+    """Open the records from which gradings go on, by submission."""
+    for name, policies in settings.entries.items():
+        about = {"protocol": PROTOCOL, "policies": _digests(policies)}
+        yield name, Record(settings.unfinished / name, "parts.jsonl", "grading", about)
+
+
+def write_submissions(run: Run[Settings, Job]) -> tuple[list[str], bool]:
+    """Write what was graded; delete the records of what is complete.
+
+    Returns:
+        Lines that say what was written and what was not, and whether anything failed.
+    """
+    grades = join_jobs(run.parts, run.finished, run.lines)
+    notes = list(grades.refused)
+    failed = bool(notes)
+    for name, policies in run.settings.entries.items():
+        results = grades.results.get(name, {})
+        if run.interrupted and not any(results.values()):
+            continue
+        submission = _describe(run.settings, name, policies) | results
+        try:
+            notes.append(f"written: {_write_submission(run.settings, submission)}")
+        except SubmissionError as error:
+            notes.append(str(error))
+            failed = True
+        else:
+            if not run.interrupted:
+                run.records[name].delete()
+    return notes, failed
 
 
 def _describe(settings: Settings, name: str, policies: list[str]) -> dict[str, Any]:
     """Return what a submission says of itself; copies models that are to be kept."""
     return {
-        "protocol": protocol.PROTOCOL,
+        "protocol": PROTOCOL,
         "name": name,
         "description": settings.description or DESCRIPTIONS.get(policies[0], policies[0]),
         "authors": settings.authors,
@@ -122,40 +134,52 @@ def keep_model(path: str, copy: Path) -> None:
             kept.writestr(name, content)
 
 
-def grade_again(
-    settings: Settings, submissions: Sequence[Submission], report: Report, workers: Workers
-) -> tuple[int, list[str]]:
-    """Grade submissions again, those tasks alone that are named if any are.
-
-    What no models are kept for is told and left out.
-
-    Returns:
-        How many tasks were graded, and what differs or cannot be graded, a line each.
-    """
+def entries_again(settings: Settings) -> tuple[list[Submission], list[Entry], list[str]]:
+    """Return submissions to grade again, their entries, and a line for each without models."""
+    by_name = {each.name: each for each in read_submissions(settings.submissions)}
+    for name in settings.again or ():
+        check_known(by_name, name, "--again")
+    chosen = [by_name[name] for name in settings.again or by_name]
     folder = settings.submissions.parent / MODELS
-    count, problems = 0, []
-    for each in submissions:
+    entries, notes = [], []
+    for each in chosen:
         parts: dict[tuple[str, ...], list[Task]] = {}
         for key in (task for track in TRACKS for task in getattr(each, track)):
             if key in (settings.keys or TASKS):
                 names = each.policies.get(key, each.policies.get(ALL, []))
                 parts.setdefault(tuple(names), []).append(TASKS[key])
         for graded, tasks in parts.items():
-            if not graded:
-                line = f"{each.name}: no models are kept to grade {len(tasks)} tasks again"
-                print(line, file=sys.stderr)
-                report("", len(tasks))
-                continue
-            count += len(tasks)
             paths = [str(folder / name) if model_names([name]) else name for name in graded]
-            results: dict[str, Any] = {}
-            problems += protocol.grade(each.name, paths, tasks, results, report, workers)
-            for task in tasks:
-                before = getattr(each, task.track)[str(task)]
-                now = results[task.track].get(str(task))
-                if now is not None and not _are_same(before, now):
-                    problems.append(f"{each.name}: {task}: expected {before}, found {now}")
-    return count, problems
+            if paths:
+                entries.append(Entry(each.name, paths, tasks))
+            else:
+                notes.append(f"{each.name}: no models are kept to grade {len(tasks)} tasks again")
+    return chosen, entries, notes
+
+
+def model_files(settings: Settings) -> Iterable[str]:
+    """Return the files that a grading needs."""
+    if settings.again is None:
+        return model_names(settings.evaluate or ())
+    return map(str, (settings.submissions.parent / MODELS).rglob("*.*"))
+
+
+def compare_again(run: Run[Settings, Job]) -> Outcome:
+    """Return what differs between submissions and what was graded again."""
+    chosen, entries, notes = entries_again(run.settings)
+    grades = join_jobs(run.parts, run.finished, run.lines)
+    problems = list(grades.refused)
+    for each in chosen:
+        for track, results in grades.results.get(each.name, {}).items():
+            for key, now in results.items():
+                before = getattr(each, track)[key]
+                if not _are_same(before, now):
+                    problems.append(f"{each.name}: {key}: expected {before}, found {now}")
+    count = sum(len(entry.tasks) for entry in entries)
+    same = f"{len(chosen)} submissions, {count} tasks: the same results"
+    found = {"submissions": len(chosen), "tasks": count, "problems": problems}
+    shown = problems or ([] if run.interrupted else [same])
+    return Outcome(found, (), [*notes, *shown], failed=bool(problems))
 
 
 def _are_same(before: Any, now: Any) -> bool:
@@ -166,11 +190,10 @@ def _are_same(before: Any, now: Any) -> bool:
     return former.shape == later.shape and bool(np.allclose(former, later, rtol=0, atol=_ROUNDING))
 
 
-def _write_submission(settings: Settings, submission: dict[str, Any]) -> int:
-    """Write a submission, if it has any results; returns the exit status."""
+def _write_submission(settings: Settings, submission: dict[str, Any]) -> Path:
+    """Write a submission and return its file; a `SubmissionError` says why it cannot be written."""
     if not any(submission.get(track) for track in TRACKS):
-        print(f"{submission['name']}: no task was graded, nothing is written", file=sys.stderr)
-        return common.FAILED
+        raise SubmissionError(f"{submission['name']}: no task was graded, nothing is written")
     settings.submissions.mkdir(parents=True, exist_ok=True)
     path = settings.submissions / f"{submission['name']}.json"
     if settings.add and path.is_file():
@@ -178,13 +201,11 @@ def _write_submission(settings: Settings, submission: dict[str, Any]) -> int:
         for key in ("protocol", "steps"):
             if former[key] != submission[key]:
                 expected = f"expected {key} {former[key]}, found {submission[key]}"
-                print(f"{path}: {expected}", file=sys.stderr)
-                return common.FAILED
+                raise SubmissionError(f"{path}: {expected}")
         for track in TRACKS:
             submission[track] = {**former.get(track, {}), **submission.get(track, {})}
         submission |= {key: former[key] for key in ("description", "authors", "code")}
         submission["policies"] = {**former["policies"], **submission["policies"]}
     atomic_write_text(path, json.dumps(submission, indent=1, ensure_ascii=False) + "\n")
     read_submission(path)
-    print(f"written: {path}", file=sys.stderr)
-    return 0
+    return path

@@ -1,20 +1,17 @@
 """Command line of the leaderboard."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments import common
+from experiments import command_lines
 from experiments.leaderboards.protocol import BUDGET, DUELS, PRESETS, RUNS, TASKS, TRACKS, Task
 from experiments.leaderboards.submissions import FOLDER, read_submission
 from experiments.tournaments.matches import model_names
 from experiments.workers import RAY
-from wfb_gym.cli.parser import option, parse_options
+from wfb_gym.cli.parser import option
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario.fields import FILE_NAME, FILE_NAME_EXPECTED
-
-Entries = dict[str, list[str]]
-"""What is graded: by the name of a submission a policy for each run."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +35,6 @@ class Settings:
         folder: folder of the submissions (default: experiments/leaderboards/entries).
         ray: address of a Ray cluster.
         workers: processes of this machine that grade.
-        quick: grade in only the smallest duel, into runs/.
-        json: print only JSON on stdout.
     """
 
     evaluate: tuple[str, ...] | None = option(None, exclusive="what", nargs="+", metavar="POLICY")
@@ -55,7 +50,7 @@ class Settings:
         help=f"grade only in these: {', '.join(TASKS)}; repeat for several",
     )
     preset: str | None = option(None, choices=tuple(PRESETS))
-    steps: int = option(0, type=common.natural_number)
+    steps: int = option(0, type=command_lines.natural_number)
     description: str = ""
     authors: str = "wfb_gym contributors"
     code: str = ""
@@ -63,9 +58,7 @@ class Settings:
     keep: bool = False
     folder: Path | None = None
     ray: str = option("", **RAY)
-    workers: int = option(1, type=common.positive_integer)
-    quick: bool = False
-    json: bool = False
+    workers: int = option(1, type=command_lines.positive_integer)
 
     @property
     def tasks(self) -> list[Task]:
@@ -75,45 +68,49 @@ class Settings:
     @property
     def keys(self) -> list[str]:
         """The tasks that are named; none for all."""
-        named = self.task or ([f"{DUELS[0]}/caster"] if self.quick else [])
-        if self.preset:
-            named = [*named, *map(str, PRESETS[self.preset])]
-        return list(dict.fromkeys(named))
+        preset = map(str, PRESETS[self.preset]) if self.preset else ()
+        return list(dict.fromkeys([*self.task, *preset]))
 
     @property
     def unfinished(self) -> Path:
         """The folder of what interrupted gradings found."""
-        usual = Path("runs/leaderboard-quick" if self.quick else "runs/leaderboard")
-        return (self.folder or usual) / "unfinished"
+        return (self.folder or Path("runs/leaderboard")) / "unfinished"
 
     @property
     def submissions(self) -> Path:
         """The folder of the submissions."""
-        return self.folder or (Path("runs/leaderboard-quick") if self.quick else FOLDER)
+        return self.folder or FOLDER
+
+    @property
+    def entries(self) -> dict[str, list[str]]:
+        """What is graded: by the name of a submission a policy for each run."""
+        policies = list(dict.fromkeys(self.evaluate or ()))
+        if models := model_names(policies):
+            return {self.name or "": models}
+        return {self.name or each.replace(":", "-"): [each] for each in policies}
 
 
-def parse_arguments(
-    arguments: Sequence[str] | None, description: str | None
-) -> tuple[Settings, Entries]:
-    """Parse the command line: settings, and what is graded."""
-    settings, parser = parse_options(
-        Settings, arguments, module="experiments.leaderboard", description=description
-    )
+QUICK = {"task": (f"{DUELS[0]}/caster",), "folder": Path("runs/leaderboard-quick")}
+
+
+def check(settings: Settings, switches: Collection[str]) -> Settings:
+    """Raise a ValueError or an OSError for wrong settings."""
     for name in ("add", "keep"):
         if getattr(settings, name) and not settings.evaluate:
-            parser.error(f"--{name}: expected --evaluate with it")
-    try:
-        return settings, make_entries(settings)
-    except (ValueError, OSError) as error:
-        parser.error(str(error))
+            raise ValueError(f"--{name}: expected --evaluate with it")
+    _check_policies(settings, list(dict.fromkeys(settings.evaluate or ())))
+    is_quick = "quick" in switches and settings.task == QUICK["task"]
+    for name in settings.entries:
+        if not FILE_NAME.fullmatch(name):
+            raise ValueError(f"--name: expected {FILE_NAME_EXPECTED}, found {name!r}")
+        if settings.preset or (settings.task and not is_quick):
+            _check_keeps_tasks(settings, settings.submissions / f"{name}.json")
+    return settings
 
 
-def make_entries(settings: Settings) -> Entries:
-    """Return what is graded; an unknown agent, or policies that make no submission, are refused."""
-    policies = list(dict.fromkeys(settings.evaluate or ()))
+def _check_policies(settings: Settings, policies: Sequence[str]) -> None:
+    """Raise for an unknown agent, or policies that make no submission."""
     models = model_names(policies)
-    if not policies:
-        return {}
     if models and len(models) < len(policies):
         raise ValueError("--evaluate: expected names or saved models, found both")
     for policy in policies:
@@ -126,22 +123,13 @@ def make_entries(settings: Settings) -> Entries:
                 f"--evaluate: expected {RUNS} saved models or more and --steps over 0, "
                 f"found {len(models)} and {settings.steps}"
             )
-        entries = {settings.name: models}
-    else:
-        if settings.name is not None and len(policies) > 1:
-            raise ValueError(f"--name: expected one agent, found {len(policies)}")
-        entries = {settings.name or each.replace(":", "-"): [each] for each in policies}
-    for name in entries:
-        if not FILE_NAME.fullmatch(name):
-            raise ValueError(f"--name: expected {FILE_NAME_EXPECTED}, found {name!r}")
-        _check_keeps_tasks(settings, settings.submissions / f"{name}.json")
-    return entries
+    elif settings.name is not None and len(policies) > 1:
+        raise ValueError(f"--name: expected one agent, found {len(policies)}")
 
 
 def _check_keeps_tasks(settings: Settings, path: Path) -> None:
     """Raise if a submission holds tasks that would be gone, as only some are graded."""
-    named = settings.task or settings.preset
-    if not named or settings.add or not path.is_file():
+    if settings.add or not path.is_file():
         return
     former = read_submission(path).model_dump(exclude_none=True)
     others = {task for track in TRACKS for task in former.get(track, {})} - set(settings.keys)

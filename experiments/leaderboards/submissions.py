@@ -16,9 +16,11 @@ from experiments.leaderboards.protocol import (
     TRACKS,
     scenarios_at_stake,
 )
+from experiments.outcomes import ExperimentError
 from wfb_gym.files import describe_error, read_limited
 from wfb_gym.scenario.errors import printable, shortened
 from wfb_gym.scenario.fields import FileName, Name, Writing
+from wfb_gym.suggestions import did_you_mean
 
 FOLDER = Path(__file__).parent / "entries"
 MODELS = "models"
@@ -36,7 +38,7 @@ Scores = Annotated[list[float], FailFast()]
 """One for each run of a task, or for each scenario of a run."""
 
 
-class SubmissionError(Exception):
+class SubmissionError(ExperimentError):
     """A file is no submission; the message names file, key, and what was expected."""
 
 
@@ -164,3 +166,10 @@ def _check_runs(track: str, tasks: Mapping[str, Sequence[Any]]) -> None:
 def read_submissions(folder: Path = FOLDER) -> list[Submission]:
     """Read all submissions of a folder, by name."""
     return [read_submission(path) for path in sorted(folder.glob("*.json"))]
+
+
+def check_known(by_name: Mapping[str, Submission], name: str, option: str) -> None:
+    """Raise a `SubmissionError` if there is no submission of a name that an option gives."""
+    if name not in by_name:
+        known = ", ".join(by_name) + did_you_mean(by_name, name)
+        raise SubmissionError(f"{option}: expected one of {known}, found {name!r}")

@@ -11,14 +11,14 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from rich.box import SIMPLE_HEAD
-from rich.table import Column, Table
 
 from experiments.common import versions
-from experiments.experiment import Run
 from experiments.figures.palette import BLUE, DPI, GREY
+from experiments.outcomes import Run
 from experiments.statistics import Interval
-from experiments.tournaments.matches import Failure, Match, MatchResult, display_name
+from experiments.tables import text_table
+from experiments.tournaments.guarding import Failure
+from experiments.tournaments.matches import Match, MatchResult, display_name
 from experiments.tournaments.rating import rate
 from experiments.tournaments.running import (
     ExactPart,
@@ -97,25 +97,14 @@ def notes(results: Results) -> list[str]:
     ]
 
 
-def tables(results: Results) -> Iterator[Table]:
+def tables(results: Results) -> Iterator[str]:
     """Make a table of the results in each scenario, casters in rows, and one of the ratings."""
     for each in results["scenarios"]:
         if each["cells"]:
             yield _points_table(each)
     forfeits = any(each["forfeits"] for each in results["rating"])
-    columns = [  # names give way to the numbers where there is no room for both
-        Column(each, overflow="fold")
-        if each in ("agent", "against")
-        else Column(each, justify="right", no_wrap=True)
-        for each in ("agent", "rating", "cast", "dispel", "worst", "against")
-    ]
-    table = Table(
-        *columns,
-        *([Column("forfeits", justify="right")] if forfeits else []),
-        title="rating: points over the average agent, in standard deviations of a battle",
-        caption=f"what strengths do not explain: {results['misfit']:.3f}",
-        box=SIMPLE_HEAD,
-    )
+    heads = ["agent", "rating", "cast", "dispel", "worst", "against"]
+    rows = [[*heads, "forfeits"] if forfeits else heads]
     for one in results["rating"]:
         row = [
             display_name(one["agent"]),
@@ -125,8 +114,10 @@ def tables(results: Results) -> Iterator[Table]:
             _interval_text(one["worst"]),
             "" if one["against"] is None else display_name(one["against"]),
         ]
-        table.add_row(*row, *([str(one["forfeits"])] if forfeits else []))
-    yield table
+        rows.append([*row, str(one["forfeits"])] if forfeits else row)
+    title = "rating: points over the average agent, in standard deviations of a battle"
+    unexplained = f"what strengths do not explain: {results['misfit']:.3f}"
+    yield text_table(rows, title, (0, heads.index("against")), unexplained)
 
 
 def _interval_text(held: Mapping[str, float] | None) -> str:
@@ -136,19 +127,15 @@ def _interval_text(held: Mapping[str, float] | None) -> str:
     return f"{interval.value:+.3f} ± {interval.half_width:.3f}"
 
 
-def _points_table(results: Results) -> Table:
+def _points_table(results: Results) -> str:
     agents = results["agents"]
-    table = Table(
-        "caster \\ dispeller",
-        *(Column(display_name(agent), justify="right") for agent in agents),
-        title=f"{results['scenario']}: points of the caster",
-        caption="with half the width of the 95 % interval; below, the exact value",
-        box=SIMPLE_HEAD,
-    )
+    rows = [["caster \\ dispeller", *map(display_name, agents)]]
     for caster in agents:
         row = [cell for cell in results["cells"] if cell["caster"] == caster]
-        table.add_row(display_name(caster), *map(_points_text, row))
-    return table
+        rows.append([display_name(caster), *map(_points_text, row)])
+    title = f"{results['scenario']}: points of the caster"
+    caption = "with half the width of the 95 % interval; below, the exact value"
+    return text_table(rows, title, caption=caption)
 
 
 def _points_text(cell: Results) -> str:

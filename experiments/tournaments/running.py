@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import wfb_gym
 from experiments import common
-from experiments.experiment import Line
+from experiments.outcomes import Line
 from experiments.own_sizes import limits_of
 from experiments.tournaments.matches import (
     Match,

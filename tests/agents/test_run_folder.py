@@ -19,8 +19,9 @@ from agents.run_folder import (
     run_command,
     write_or_warn,
 )
+from experiments.attempts import WorkerError
 from experiments.common import FAILED, INTERRUPTED, RESULTS
-from experiments.workers import WorkerError, ignoring_interrupts_in_children
+from experiments.workers import ignoring_interrupts_in_children
 
 
 def test_a_folder_takes_one_process_at_a_time(tmp_path: Path) -> None:

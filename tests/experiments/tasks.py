@@ -5,7 +5,7 @@ import signal
 import time
 from pathlib import Path
 
-from experiments.workers import given_names, local_path
+from experiments.shared_files import given_names, local_path
 
 
 def slow_first(number: int) -> int:

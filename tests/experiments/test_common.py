@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.table import Column, Table
 
 from agents import distil, imitate, train, train_fast
 from agents.self_play import runs
 from experiments import common
 from experiments import progress as display
 from experiments.progress import progress, report_progress
-from experiments.tables import print_results
+from experiments.tables import print_results, text_table
 from wfb_gym import _progress
 from wfb_gym.players.registry import make_agent
 
@@ -38,9 +37,7 @@ def test_a_quick_run_leaves_the_folder_of_a_whole_one_alone(
 
 def test_what_is_printed_into_a_pipe_is_not_cut(capsys: pytest.CaptureFixture[str]) -> None:
     names = [f"{letter}-long-scenario-name-of-a-file" for letter in "abcde"]
-    table = Table(*(Column(each, no_wrap=True) for each in names))
-    table.add_row(*names)
-    print_results({}, [table], as_json=False)
+    print_results({}, [text_table([names, names], "names")], as_json=False)
     with progress() as bar:
         bar.add_task(" ".join(names), total=1, note="")
     printed = capsys.readouterr()

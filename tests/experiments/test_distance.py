@@ -9,14 +9,9 @@ import pytest
 
 from experiments import distance
 from experiments.common import FAILED, INTERRUPTED
-from experiments.distance import (
-    Settings,
-    bound_rows_of,
-    bounds,
-    exact_figures,
-    rows_of,
-)
+from experiments.distance import Settings, bounds, exact_figures
 from experiments.distances.exploiting import ITSELF, TRAINED, Effort, Trainings, exploit
+from experiments.distances.tables import bound_rows_of, rows_of
 from wfb_gym import solver
 from wfb_gym.scenario import load_scenario
 from wfb_gym.seats import SEATS

@@ -1,6 +1,7 @@
 """The runner of experiments: going on, Ctrl-C, what fails, what is written and shown."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,9 @@ from typing import Any
 import pytest
 
 from experiments.common import FAILED, INTERRUPTED
-from experiments.experiment import Experiment, ExperimentError, Results
+from experiments.experiment import Experiment
+from experiments.outcomes import ExperimentError, Outcome, Results, Run
+from experiments.records import Record
 from experiments.tables import text_table
 from wfb_gym.cli.parser import COULD_NOT_RUN
 
@@ -105,6 +108,70 @@ def test_without_names_the_record_has_the_order_of_the_parts(tmp_path: Path) -> 
     assert in_order.main(line) == INTERRUPTED
     assert in_order.main(line) == INTERRUPTED
     assert measured == ["3", "3", "13", "13"]
+
+
+@dataclass(frozen=True)
+class GroupedSettings:
+    """What is squared, with records by group.
+
+    Attributes:
+        number: to square.
+        folder: of the records.
+    """
+
+    number: tuple[int, ...] = (1, 2, 3)
+    folder: Path = Path("runs/squares")
+
+
+def records_of(settings: GroupedSettings) -> Iterator[tuple[str, Record]]:
+    for group in ("even", "odd"):
+        yield group, Record(settings.folder / group, "parts.jsonl", "squares", {})
+
+
+def outcome_of(run: Run[GroupedSettings, str]) -> Outcome:
+    if not run.interrupted:
+        run.records["odd"].delete()
+    squares_by_part = dict(zip(run.finished, run.values("square"), strict=True))
+    return Outcome(squares_by_part, ["\n".join(run.finished)], ["a note"], failed="6" in run.parts)
+
+
+def test_groups_of_parts_have_records_of_their_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grouped: Experiment[GroupedSettings, str] = Experiment(
+        module="experiments.squares",
+        description="Squares numbers.",
+        settings=GroupedSettings,
+        quick=None,
+        file=None,
+        parts=lambda settings: list(map(str, settings.number)),
+        run_part=lambda _, number: run_part(Settings(), number),
+        records=records_of,
+        group_of=lambda number: ("even", "odd")[int(number) % 2],
+        name_of=lambda line: str(line["number"]),
+        is_kept=lambda line: bool(line["number"] != 5),
+        outcome=outcome_of,
+    )
+
+    def run(*numbers: int) -> int:
+        words = [word for each in numbers for word in ("--number", str(each))]
+        return grouped.main([*words, "--folder", str(tmp_path)])
+
+    def kept(group: str) -> list[Any]:
+        lines = (tmp_path / group / "parts.jsonl").read_text(encoding="utf-8").splitlines()
+        return [json.loads(line).get("number") for line in lines[1:]]
+
+    assert run(3, 4, 5, 13) == INTERRUPTED
+    assert (kept("even"), kept("odd")) == ([4], [3])
+    told = capsys.readouterr()
+    assert told.out == "3\n4\n5\n"
+    assert told.err.endswith("a note\n")
+    assert run(6, 3, 4, 5) == FAILED
+    assert measured == ["3", "4", "5", "13", "6", "5"]
+    assert kept("even") == [4, 6]
+    assert not (tmp_path / "odd" / "parts.jsonl").exists()
+    with pytest.raises(SystemExit):
+        grouped.main(["--quick"])
 
 
 def test_an_interrupted_run_keeps_what_is_done(

@@ -14,7 +14,7 @@ from stable_baselines3 import PPO
 
 from experiments import leaderboard
 from experiments.common import FAILED, INTERRUPTED
-from experiments.leaderboards import page, protocol
+from experiments.leaderboards import page, protocol, searching
 from experiments.leaderboards import settings as leaderboard_settings
 from experiments.leaderboards.grading import keep_model
 from experiments.leaderboards.protocol import (
@@ -127,7 +127,7 @@ def test_the_generated_scenarios_are_the_first_that_fit() -> None:
         assert seeds == sorted(set(seeds))
         assert all(seed in TEST_SEEDS for seed in seeds)
     for kind in ("phase", "duel-7e"):
-        found = protocol.find_generated_scenarios(kind, 4)
+        found = searching.find_generated_scenarios(kind, 4)
         for wanted, again in zip(generated_scenarios(kind), found, strict=False):
             assert again["seed"] == wanted.seed
             for seat, points in wanted.points.items():

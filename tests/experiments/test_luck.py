@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from experiments import luck
 from experiments.common import play
-from experiments.luck import LuckWatcher, Outlook, phase_estimate, play_with_luck
+from experiments.luck import LuckWatcher, phase_estimate, play_with_luck
+from experiments.rolls import Outlook
 from wfb_gym import solver
 from wfb_gym._records import as_records
 from wfb_gym.encoding.view import View

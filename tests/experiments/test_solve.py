@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from experiments import solve
+from experiments import solutions, solve
 from experiments.common import FAILED, INTERRUPTED
-from experiments.figures import dice, openings
-from experiments.figures.dice import CLOSED, HeatMap
+from experiments.figures import dice, heat_map, openings
+from experiments.figures.heat_map import CLOSED, HeatMap
 from experiments.figures.openings import STOP
 from wfb_gym import solver
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_IN_PLAY, PASS
@@ -96,7 +96,7 @@ def test_of_a_battle_that_is_too_large_the_first_phases_are_solved(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(solve, "bundled_scenarios", lambda: ["border-skirmish"])
-    monkeypatch.setattr(solve, "FIRST_PHASES", solve.MIB)  # the first alone
+    monkeypatch.setattr(solve, "FIRST_PHASES", solutions.MIB)  # the first alone
     assert solve.main(["--all", "--json"]) == 0
     whole, opening = json.loads(capsys.readouterr().out)["scenarios"]
     assert "the wounds left of 8 units" in whole["too_large"]["causes"]
@@ -109,7 +109,7 @@ def test_markdown_is_a_table() -> None:
         solve.result_of(solver.solve("apprentice")),
         {"scenario": "whale", "phases": 12, "too_large": vars(HUGE)},
     ]
-    lines = solve.values_table(found).splitlines()
+    lines = solutions.TABLE.markdown(found).splitlines()
     assert lines[0] == "| scenario | phases | points | opening | decisions | seconds | MiB |"
     assert lines[1] == "| --- | ---: | ---: | --- | ---: | ---: | ---: |"
     assert lines[2].startswith("| apprentice | 1 | +15.49 | cast Fiery Blast (8+) on 2 dice | ")
@@ -190,7 +190,7 @@ def test_an_interrupted_run_tells_what_was_done(
     told = json.loads(captured.out)
     assert told["interrupted"]
     assert [each["scenario"] for each in told["scenarios"]] == list(SMALL[:2])
-    assert "interrupted after 2 of 3 scenarios" in captured.err
+    assert "interrupted after 2 of 3 parts" in captured.err
 
 
 @pytest.mark.parametrize(
@@ -389,7 +389,7 @@ def test_cells_are_the_positions_of_scenarios_with_such_pools(name: str) -> None
 
 def test_cells_of_the_duel_are_solved_as_scenarios_with_such_pools(duel: solver.Solution) -> None:
     cells = HeatMap(duel)
-    grid = dice.optimal_grid(cells)
+    grid = heat_map.optimal_grid(cells)
     assert grid.dice.shape == (5, 6)
     for k, (power, dispel) in enumerate(_places(cells)):
         solution = solver.solve(_fixed(DUEL, power, dispel))
@@ -401,7 +401,7 @@ def test_cells_of_the_duel_are_solved_as_scenarios_with_such_pools(duel: solver.
 
 def test_the_optimal_grid_is_what_the_solution_plays(duel: solver.Solution) -> None:
     cells = HeatMap(duel)
-    grid = dice.optimal_grid(cells)
+    grid = heat_map.optimal_grid(cells)
     assert np.abs(grid.lost).max() < 1e-9
     for k, battle in enumerate(cells.positions()):
         place = divmod(k, 6)
@@ -420,7 +420,7 @@ def test_the_optimal_grid_is_what_the_solution_plays(duel: solver.Solution) -> N
 def test_a_spells_grid_is_its_best_number_of_dice(duel: solver.Solution) -> None:
     cells = HeatMap(duel)
     assert cells.spells == [3, 2, 1, 0]
-    grid = dice.spell_grid(cells, 0)
+    grid = heat_map.spell_grid(cells, 0)
     for k, battle in enumerate(cells.positions()):
         best = duel.value_of(battle)
         battle.act(FIRST_CAST)
@@ -439,15 +439,15 @@ def test_a_wizard_without_dice_cannot_try_his_spells() -> None:
     data["caster"]["wizards"][1]["reserve"] = 0
     cells = HeatMap(solver.solve(scenario_from_dict(data)))
     assert list(cells.power) == [0, 1, 2]
-    grid = dice.spell_grid(cells, 3)
+    grid = heat_map.spell_grid(cells, 3)
     assert (grid.spells[:, 0] == CLOSED).all()
     assert np.isnan(grid.lost[:, 0]).all()
     assert (grid.spells[:, 1:] == 3).all()
 
 
-def policy_grid(cells: HeatMap, policy: Policy) -> dice.Grid:
+def policy_grid(cells: HeatMap, policy: Policy) -> heat_map.Grid:
     """What a policy casts in every cell."""
-    return cells.grid(dice.policy_openings(cells, policy, cells.positions()))
+    return cells.grid(heat_map.policy_openings(cells, policy, cells.positions()))
 
 
 def _last(observations: Observations, masks: Masks) -> NDArray[np.int64]:
@@ -506,11 +506,11 @@ def test_a_policy_is_shown_where_its_battles_come_to_alone(
     duel: solver.Solution, tmp_path: Path
 ) -> None:
     cells, optimal = HeatMap(duel), duel.policy(0).act
-    positions, visits = dice.visited_nominations(cells, optimal, 64)
+    positions, visits = heat_map.visited_nominations(cells, optimal, 64)
     assert visits[0] == 64  # all begin alike
     assert positions[0].key() == cells.start.key()
     assert len({position.key() for position in positions}) == len(positions) > 5
-    found = dice.policy_openings(cells, optimal, positions)
+    found = heat_map.policy_openings(cells, optimal, positions)
     assert [cells.points_lost(each) for each in found] == pytest.approx([0.0] * len(found))
     path = tmp_path / "policy.png"
     assert dice.draw_casting(duel, optimal, path, "optimal play") == pytest.approx(0.0)
@@ -528,10 +528,10 @@ def test_the_second_army_loses_points_with_the_same_sign() -> None:
     assert cells.army == 1
     grid = policy_grid(cells, lambda observations, masks: masks.argmax(axis=1))
     assert grid.lost.min() > 0
-    assert np.abs(dice.optimal_grid(cells).lost).max() < 1e-9
+    assert np.abs(heat_map.optimal_grid(cells).lost).max() < 1e-9
 
 
 def test_short_names_tell_spells_apart() -> None:
-    assert dice.short_names(load_scenario(DUEL), 0) == ["Fire", "Fiery", "Burning", "Conflag."]
+    assert heat_map.short_names(load_scenario(DUEL), 0) == ["Fire", "Fiery", "Burning", "Conflag."]
     seventh = load_scenario("seventh-edition-duel")
-    assert dice.short_names(seventh, 0) == ["Flame", "Bolt WL", "Burning", "Spark", "Bolt BW"]
+    assert heat_map.short_names(seventh, 0) == ["Flame", "Bolt WL", "Burning", "Spark", "Bolt BW"]

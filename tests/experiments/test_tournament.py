@@ -11,21 +11,14 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from rich.console import Console
 
 from experiments import tournament
 from experiments.common import INTERRUPTED
 from experiments.records import Record, RecordError
 from experiments.statistics import RESAMPLES
 from experiments.tournaments import matches, running
-from experiments.tournaments.matches import (
-    Failure,
-    GuardedAgent,
-    Match,
-    MatchResult,
-    batches,
-    play_match,
-)
+from experiments.tournaments.guarding import Failure, ForfeitError, GuardedAgent
+from experiments.tournaments.matches import Match, MatchResult, batches, play_match
 from experiments.tournaments.rating import rate
 from experiments.tournaments.reports import signed_tick, tables
 from wfb_gym import solver
@@ -170,13 +163,11 @@ def test_a_long_name_leaves_all_numbers_in_the_table_of_ratings() -> None:
     ratings = rate(list(strengths), _cells("low", strengths, 10.0, 2.0))
     rating = [asdict(each) for each in ratings.agents]
     (table,) = tables({"scenarios": [], "rating": rating, "misfit": ratings.misfit})
-    with (console := Console(width=80)).capture() as shown:
-        console.print(table)
     for one in ratings.agents:
         assert one.rating is not None
         assert one.worst is not None
         for number in (one.rating.value, one.casting, one.dispelling, one.worst.value):
-            assert f"{number:+.3f}" in shown.get()
+            assert f"{number:+.3f}" in table
 
 
 def test_missing_cells_do_not_move_the_others() -> None:
@@ -311,13 +302,13 @@ def test_the_rest_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
 def test_the_first_answer_takes_as_long_as_it_likes(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([0.0, 100.0, 100.1, 100.1, 105.0])
-    monkeypatch.setattr("experiments.tournaments.matches.time.perf_counter", lambda: next(clock))
+    monkeypatch.setattr("experiments.tournaments.guarding.time.perf_counter", lambda: next(clock))
     agent = GuardedAgent(RandomAgent(0), "it", 0, 1.0)
     masks = np.ones((2, 3), np.bool_)
     for _ in range(2):
         agent.act(np.zeros((2, 1), np.float32), masks)
     assert agent.thinking == pytest.approx(0.05)
-    with pytest.raises(matches.ForfeitError, match=r"it as caster: too slow: 1\.2 s a decision"):
+    with pytest.raises(ForfeitError, match=r"it as caster: too slow: 1\.2 s a decision"):
         agent.act(np.zeros((2, 1), np.float32), masks)
 
 

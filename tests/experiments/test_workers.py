@@ -17,16 +17,18 @@ import torch
 
 from agents.distillation.grading import grade_scenarios
 from agents.distillation.targets import TargetSource, make_targets
-from experiments import experiment, exploitability, leaderboard, tournament, workers
+from experiments import experiment, exploitability, leaderboard, ray_cluster, tournament, workers
+from experiments.attempts import WorkerError
 from experiments.common import FAILED
-from experiments.leaderboards import protocol
-from experiments.workers import HERE, LOCAL, WorkerError, Workers, open_workers
+from experiments.leaderboards import jobs, protocol
+from experiments.ray_cluster import LOCAL, ROOT
+from experiments.workers import HERE, Workers, open_workers
 from tests.experiments.tasks import die_at_three, fail_at_three, read_file, slow_first
 from wfb_gym.generating import KINDS
 from wfb_gym.players.learned import NetworkAgent
 
-POLICY = Path(workers.ROOT, "wfb_gym/players/policies/archmage-duel/caster.npz")
-GENERAL = Path(workers.ROOT, "wfb_gym/players/policies/generalist.npz")
+POLICY = Path(ROOT, "wfb_gym/players/policies/archmage-duel/caster.npz")
+GENERAL = Path(ROOT, "wfb_gym/players/policies/generalist.npz")
 
 
 class Elsewhere:
@@ -66,8 +68,7 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Elsewhere:
     def opened(*_: Any, **__: Any) -> Iterator[Workers]:
         yield found
 
-    for module in (experiment, leaderboard):
-        monkeypatch.setattr(module, "open_workers", opened)
+    monkeypatch.setattr(experiment, "open_workers", opened)
     return found
 
 
@@ -88,7 +89,7 @@ def test_here_a_task_is_done_when_its_result_is_asked_for() -> None:
 
 
 def test_results_come_in_order_and_few_are_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "_AHEAD", 2)
+    monkeypatch.setattr(workers, "AHEAD", 2)
     begun = 0
 
     def numbers() -> Iterator[int]:
@@ -123,7 +124,7 @@ if __name__ == "__main__":
             print("done", flush=True)
 """
     with subprocess.Popen(
-        [sys.executable, "-c", script], cwd=workers.ROOT, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "done\n"
@@ -163,13 +164,13 @@ def test_without_ray_the_extra_is_named(
 
 
 def test_what_differs_is_named() -> None:
-    found = workers.fingerprint() | {"numpy": "1.0", "Python": "3.0"}
-    told = workers.difference(workers.fingerprint(), found)
+    found = ray_cluster.fingerprint() | {"numpy": "1.0", "Python": "3.0"}
+    told = ray_cluster.difference(ray_cluster.fingerprint(), found)
     assert "numpy: expected" in told
     assert "found 1.0" in told
     assert "Python: expected" in told
     assert "numba" not in told
-    assert workers.difference(found, dict(found)) == ""
+    assert ray_cluster.difference(found, dict(found)) == ""
 
 
 def test_pytorch_uses_one_thread_in_the_block() -> None:
@@ -249,14 +250,14 @@ def test_a_refused_policy_is_told_once(
     monkeypatch.setattr(protocol, "generated_scenarios", lambda _: few)
     models = [str(POLICY)] * 5
     tasks = tuple(protocol.TASKS[f"generated-phase-500/{seat}"] for seat in ("caster", "dispeller"))
-    results: dict[str, Any] = {}
-    told: list[int] = []
-    failed = protocol.grade(
-        "mine", models, tasks, results, lambda _, steps: told.append(steps), Elsewhere()
-    )
-    assert len(failed) == 2
-    assert results["generated"] == {}
-    assert sum(told) == 2
+    grading = list(jobs.jobs_of(jobs.Entry("mine", models, tasks)))
+    pool = Elsewhere()
+    lines = list(jobs.do_jobs(grading, pool))
+    assert len(lines) == len(grading) == 6
+    assert pool.done < 6
+    grades = jobs.join_jobs(grading, grading, lines)
+    assert len(grades.refused) == 2
+    assert grades.results["mine"]["generated"] == {}
 
 
 def test_targets_and_grades_of_distillation_are_the_same(tmp_path: Path) -> None:
@@ -316,8 +317,8 @@ def test_on_ray_files_travel_and_failures_are_told(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_on_ray_other_sources_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ray")
-    others = workers.fingerprint() | {"the checkout's sources": "others"}
-    monkeypatch.setattr(workers, "fingerprint", lambda: others)
+    others = ray_cluster.fingerprint() | {"the checkout's sources": "others"}
+    monkeypatch.setattr(ray_cluster, "fingerprint", lambda: others)
     message = "the checkout's sources: expected others as here, found "
     with pytest.raises(WorkerError, match=message), open_workers(LOCAL):
         pass

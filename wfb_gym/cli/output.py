@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 
@@ -15,9 +16,28 @@ def print_json(document: Any, indent: int | None = 2) -> None:
     print(json.dumps(document, indent=indent, ensure_ascii=not is_unicode, default=float))
 
 
-def print_columns(rows: Sequence[Sequence[str]], alignments: str, title: str = "") -> None:
-    """Print a table on stdout; see `align_columns`."""
-    print("\n".join([*([title] if title else ()), *align_columns(rows, alignments)]))
+def format_table(
+    rows: Sequence[Sequence[str]], alignments: str, title: str = "", caption: str = ""
+) -> str:
+    """Return a table as text, header first.
+
+    A cell may have several lines, and a row fewer cells than the header.
+
+    Args:
+        rows: cells by row.
+        alignments: "<" or ">" for each column.
+        title: line above the table.
+        caption: line below the table.
+    """
+    empty = [""] * len(alignments)
+    padded = ([*row, *empty[len(row) :]] for row in rows)
+    lines = [
+        line
+        for row in padded
+        for line in zip_longest(*(cell.split("\n") for cell in row), fillvalue="")
+    ]
+    parts = (title, *align_columns(lines, alignments), caption)
+    return "\n".join(parts[not title : len(parts) - (not caption)])
 
 
 def format_exact_points(points: float) -> str:

@@ -5,7 +5,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from wfb_gym.cli.output import print_columns, print_json
+from wfb_gym.cli.output import format_table, print_json
 from wfb_gym.cli.parser import Command, UsageError, flag_of, option, whole_number
 
 MOST_DICE = 24
@@ -102,7 +102,7 @@ def _run(options: RollOptions) -> None:
             (str(each), *(f"{float(chance):.3%}" for _, _, chance in chances))
             for each, chances in table.items()
         ]
-        print_columns([head, *cells], ">" * len(head))
+        print(format_table([head, *cells], ">" * len(head)))
         return
     _check(dice_name, dice, 1, MOST_DICE)
     chances = chances_of(options, dice, number)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wfb_gym.cli.output import print_columns, print_json
+from wfb_gym.cli.output import format_table, print_json
 from wfb_gym.cli.parser import Command, UsageError, option
 from wfb_gym.seats import SEATS
 from wfb_gym.suggestions import find_name, one_of
@@ -78,7 +78,7 @@ def _list_scenarios(options: ScenariosOptions) -> None:
     else:
         rows = [tuple(heading.upper() for heading in scenarios[0])]
         rows += [tuple(_cell(value) for value in scenario.values()) for scenario in scenarios]
-        print_columns(rows, "<" * len(rows[0]))
+        print(format_table(rows, "<" * len(rows[0])))
 
 
 def _print_file(given: str, as_json: bool) -> None:
@@ -145,7 +145,7 @@ def _list_profiles(options: ProfilesOptions) -> None:
         return
     rows = [tuple(heading.upper() for heading in found[0])]
     rows += [tuple(_profile_cell(value) for value in each.values()) for each in found]
-    print_columns(rows, "<<<<" + ">" * (len(rows[0]) - 4))
+    print(format_table(rows, "<<<<" + ">" * (len(rows[0]) - 4)))
 
 
 def _army_of_profile(given: str) -> str | None:

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from agents.self_play.processes import CAPACITY, ProcessGroup, process_group
-from experiments.workers import WorkerError
+from experiments.attempts import WorkerError
 
 
 def exchange(group: ProcessGroup) -> tuple[list[float], list[float], float]:

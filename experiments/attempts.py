@@ -1,0 +1,64 @@
+"""Attempts at tasks: a failure comes back as a value, and results in the order of the tasks."""
+
+import socket
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, TypeVar
+
+from experiments.shared_files import given_names
+
+TaskT = TypeVar("TaskT")
+ResultT = TypeVar("ResultT")
+AHEAD = 4
+"""Tasks under way for each core, so that none idles while the first result is waited for."""
+
+
+class WorkerError(RuntimeError):
+    """What worked for this process has failed, or cannot be reached; the message is one line."""
+
+
+class Failure(NamedTuple):
+    """What a task raised, where."""
+
+    reason: str
+    host: str
+    traceback: str
+
+
+def attempt(function: Callable[[Any], Any], task: Any) -> Any:
+    """Do a task; a failure is returned, as not every exception survives the way back."""
+    try:
+        return function(task)
+    except Exception as error:  # noqa: BLE001 - a worker's every failure is told by name
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        return Failure(given_names(reason), socket.gethostname(), traceback.format_exc())
+
+
+def in_order(
+    submit: Callable[[Any], Any],
+    wait_for: Callable[[Any], Any],
+    tasks: Iterable[TaskT],
+    most: int,
+    describe: Callable[[TaskT], str],
+) -> Iterator[Any]:
+    """Keep at most so many tasks under way, and yield their results in order."""
+    pending: deque[tuple[TaskT, Any]] = deque()
+
+    def first_result() -> Any:
+        task, submitted = pending.popleft()
+        try:
+            result = wait_for(submitted)
+        except WorkerError as error:
+            raise WorkerError(f"{describe(task)}: {error}") from None
+        if isinstance(result, Failure):
+            failure = WorkerError(f"{describe(task)}: {result.reason} (on {result.host})")
+            raise failure from RuntimeError(result.traceback)
+        return result
+
+    for task in tasks:
+        pending.append((task, submit(task)))
+        if len(pending) >= most:
+            yield first_result()
+    while pending:
+        yield first_result()

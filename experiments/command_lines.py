@@ -1,0 +1,59 @@
+"""Numbers of a command line, and command lines that run a module again."""
+
+import argparse
+import sys
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import fields
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from wfb_gym.cli.parser import flag_of
+
+
+def natural_number(text: str, least: int = 0) -> int:
+    """Parse a whole number from `least`, as an argument's type."""
+    if not text.isdecimal() or int(text) < least:
+        raise argparse.ArgumentTypeError(f"expected a whole number from {least}, found {text!r}")
+    return int(text)
+
+
+positive_integer = partial(natural_number, least=1)
+"""Parses a whole number from 1, as an argument's type."""
+
+
+def non_negative_number(text: str) -> float:
+    """Parse a finite number from 0, as an argument's type."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number from 0, found {text!r}")
+    return value
+
+
+def command_line(module: str, settings: Any, omit: Collection[str] = ("out",)) -> str:
+    """Return the command that runs a module with these settings, but for defaults.
+
+    The fields that `omit` names do not change the outcome.
+    """
+    defaults = type(settings)()
+    words = [f"python -m {module}"]
+    for each in fields(settings):
+        value = getattr(settings, each.name)
+        if each.name not in omit and value != getattr(defaults, each.name):
+            values = value if isinstance(value, tuple) else (value,)
+            if isinstance(value, bool):
+                words.append(flag_of(each.name))
+                continue
+            words += [f"{flag_of(each.name)} {one}" for one in values]
+    return " ".join(words)
+
+
+def interpreter() -> str:
+    """Return how to call this Python from here: its path in this folder, or its name."""
+    with suppress(ValueError):
+        return str(Path(sys.executable).relative_to(Path.cwd()))
+    return Path(sys.executable).name

@@ -1,0 +1,50 @@
+"""Figures of distance and lower bounds of exploitability as tables."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from experiments import common
+from experiments.tables import ResultTable
+from experiments.tournaments.matches import (
+    display_name,
+)
+
+Part = dict[str, Any]
+"""The figures of a player's seat in a scenario, as JSON holds them."""
+HEADINGS = ("scenario", "player", "seat", "exact score", "exploiter", "gain", "fewer")
+
+
+def rows_of(parts: Sequence[Part]) -> list[list[str]]:
+    """Return the cells of a table of figures, the header first."""
+    rows = [list(HEADINGS)]
+    for each in parts:
+        exact, found = each["exact"], each["exploited"]
+        score = "too large" if exact.get("too_large") else "refused"
+        if "refused" not in exact:
+            value = "" if exact["score"] is None else f"{exact['score']:.1f}"
+            score = f"{value} ({exact['phases']} of {exact['of']})"
+        gain = common.MeanPoints(**found["gain"])
+        cells = [each["scenario"], display_name(each["player"]), each["seat"], score]
+        rows.append([*cells, found["exploiter"], str(gain), f"{found['shortening']:.1f}"])
+    return rows
+
+
+def bound_rows_of(found: Sequence[dict[str, Any]]) -> list[list[str]]:
+    """Return the cells of a table of lower bounds, the header first."""
+    rows = [["scenario", "player", "gives away at least"]]
+    for each in found:
+        text = f"{each['value']:+.2f} ± {each['half_width']:.2f}"
+        rows.append([each["scenario"], display_name(each["player"]), text])
+    return rows
+
+
+FIGURES = ResultTable(
+    "in points a battle, the exploiter's; score of the first phases",
+    lambda results: rows_of(results["parts"]),
+    (0, 1, 2, 4),
+)
+BOUNDS = ResultTable(
+    "lower bounds of exploitability, in points a battle",
+    lambda results: bound_rows_of(results["bounds"]),
+    (0, 1),
+)
