@@ -120,7 +120,7 @@ def make_train_targets(settings: Settings, source: TargetSource, workers: Worker
     return useful
 
 
-def train(student: Student) -> None:
+def _train(student: Student) -> None:
     """Train until all steps are taken; leaves a checkpoint, and writes some on the way.
 
     Raises:
@@ -189,7 +189,7 @@ def _run(settings: Settings, state: dict[str, Any] | None, workers: Workers) -> 
     student = Student(settings, TargetSet(source, useful, LIMITS, settings.seed))
     if state is not None:
         student.set_state(state)
-    train(student)
+    _train(student)
     network = student.network.cpu()
     commands = [student.before["command"]] if student.before else []
     commands.append(command_lines.command_line(MODULE, settings, FREE))

@@ -76,7 +76,7 @@ def batch_player(agent: Agent) -> BatchPlayer:
     )
 
 
-def play(
+def play_battles(
     player: str | Path | Agent | BatchPlayer,
     *,
     seat: str,

@@ -72,7 +72,7 @@ def _new_leaves(count: int) -> Leaves:
     )
 
 
-def new_room() -> Room:
+def new_roll_scratch() -> Room:
     most = MOST_OUTCOMES + MOST_AHEAD
     return Room(
         _new_leaves(ENOUGH + most), _new_leaves(most + 1), np.zeros(1, np.int64),
@@ -84,7 +84,7 @@ _opponent_of = jit(inline="always")(find_opponent)  # compiled code cannot retur
 
 
 @jit(nogil=True)
-def follow(
+def follow_rolls(
     begin: int,
     moves: tuple[NDArray[np.int64], NDArray[np.int64]],
     envs: Records[Environment],

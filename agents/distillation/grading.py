@@ -40,7 +40,7 @@ class Grade:
     score: float  # 100: optimal, 0: as good as random
 
 
-def grade(source: TargetSource, number: int, agent: Agent) -> list[Grade]:
+def grade_network(source: TargetSource, number: int, agent: Agent) -> list[Grade]:
     """The policy's grades in a scenario, of the seats that can win something; none if too large."""
     scenario, most = source.scenario(number), source.max_bytes
     try:
@@ -74,7 +74,7 @@ def grade_scenarios(
     grades: list[Grade] = []
     found = number = 0
     missing = (each for each in count() if each not in known)
-    grade_one = partial(grade, source, agent=agent)
+    grade_one = partial(grade_network, source, agent=agent)
     graded = workers.map(grade_one, missing, "the grade of scenario {}".format)
     while found < wanted:
         if number not in known:

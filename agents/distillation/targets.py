@@ -59,7 +59,7 @@ class Targets(NamedTuple):
     counts: NDArray[np.int64]  # (k,): of legal actions
 
 
-class Batch(NamedTuple):
+class TargetBatch(NamedTuple):
     """Decisions of either seat, b of them, as their seats see them."""
 
     observations: Observations
@@ -162,7 +162,7 @@ class TargetSet:
             ]
         )
 
-    def show(self, decisions: NDArray[np.int64]) -> Batch:
+    def show(self, decisions: NDArray[np.int64]) -> TargetBatch:
         """Return decisions, b of them, as their seats see them."""
         masks = np.empty((len(decisions), self.views[0].codec.n), np.bool_)
         observations = np.empty((len(decisions), self.views[0].layout.size), np.float32)
@@ -177,7 +177,9 @@ class TargetSet:
         values = np.repeat(self._offsets[decisions] - first, counts) + np.arange(counts.sum())
         points = np.full(masks.shape, -np.inf, np.float32)
         points[masks] = self._values[values]
-        return Batch(observations, masks, points, self._stakes[decisions], self._most[decisions])
+        return TargetBatch(
+            observations, masks, points, self._stakes[decisions], self._most[decisions]
+        )
 
 
 def make_targets(

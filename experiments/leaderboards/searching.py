@@ -37,7 +37,7 @@ def searches() -> Sequence[Search]:
     return [Search(*each) for each in (protocol.GENERATED | protocol.AXES).items()]
 
 
-def search(part: Search) -> Line:
+def find_scenarios(part: Search) -> Line:
     """Find the generated scenarios of a kind."""
     found = []
     for each in find_generated_scenarios(part.name, part.number):

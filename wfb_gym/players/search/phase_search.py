@@ -36,7 +36,7 @@ from wfb_gym.players.search.phase_duel import MOST_SPELLS, NONE, Duel, worth_of
 from wfb_gym.players.search.phase_values import (
     Scratch,
     action_points,
-    new_room,
+    new_scratch,
     position_value,
     slot_of,
 )
@@ -180,7 +180,7 @@ class PhaseSearchAgent(PositionAgent):
             raise ValueError(f"phase-search: expected 0 phases ahead or more, found {phases_ahead}")
         self._spells = spells
         self._veteran = ScriptedAgent("veteran")
-        self._room = new_room()
+        self._room = new_scratch()
         self._terms = Terms(
             phases_ahead,
             min(spells, later_spells),

@@ -103,7 +103,7 @@ class Scratch(NamedTuple):
     work: Records[WorkSpace]  # (1,)
 
 
-def new_room() -> Scratch:
+def new_scratch() -> Scratch:
     """Room for a search."""
     return Scratch(
         new_records(Duel, 1), new_records(Dispels, ARMIES), new_table(_MOST_PLACES), new_ahead(),
