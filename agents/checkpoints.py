@@ -19,7 +19,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from wfb_gym.files import Archive, open_archive, refuse_damage, write_whole
+from wfb_gym.files import Archive, atomic_write, open_archive, wrap_read_errors
 
 FORMAT = 5
 NAME = "checkpoint.pt"
@@ -65,7 +65,7 @@ def save_checkpoint(folder: Path, state: dict[str, Any]) -> None:
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, array, version=(1, 0), allow_pickle=False)
     content = memory.getbuffer()
-    with write_whole(folder / NAME) as file:
+    with atomic_write(folder / NAME) as file:
         file.write(_TITLE + f"{FORMAT} {hashlib.sha256(content).hexdigest()}\n".encode())
         file.write(content)
 
@@ -110,7 +110,7 @@ def load_checkpoint(folder: Path) -> dict[str, Any]:
     path = folder / NAME
     if not has_checkpoint(folder):
         raise CheckpointError(f"{path}: expected a checkpoint, found no file")
-    with refuse_damage(path, f"a checkpoint of format {FORMAT}", CheckpointError):
+    with wrap_read_errors(path, f"a checkpoint of format {FORMAT}", CheckpointError):
         digest = _read_title(path)
         with open_archive(path, path.stat().st_size) as archive:  # in which nothing is packed
             with path.open("rb") as file:

@@ -45,7 +45,7 @@ CURVES = "curves.png"
 _SB3, _SELF_PLAY, _OPENSPIEL = "agents.train", "agents.train_fast", "agents.openspiel"
 
 
-class Learner(NamedTuple):
+class TrainingCommand(NamedTuple):
     """A command that trains, and its options."""
 
     module: str
@@ -58,23 +58,23 @@ class Learner(NamedTuple):
 
 
 ABLATIONS = {
-    "no-exploration": Learner(_SELF_PLAY, "--exploration 0"),
-    "no-exploring-starts": Learner(_SELF_PLAY, "--exploring-starts 0"),
-    "no-entropy-bonus": Learner(
+    "no-exploration": TrainingCommand(_SELF_PLAY, "--exploration 0"),
+    "no-exploring-starts": TrainingCommand(_SELF_PLAY, "--exploring-starts 0"),
+    "no-entropy-bonus": TrainingCommand(
         _SELF_PLAY, "--entropy-coefficient 0 --final-entropy-coefficient 0"
     ),
-    "gamma-0.99": Learner(_SELF_PLAY, "--gamma 0.99"),
-    "raw-features": Learner(_SELF_PLAY, "--features raw"),
+    "gamma-0.99": TrainingCommand(_SELF_PLAY, "--gamma 0.99"),
+    "raw-features": TrainingCommand(_SELF_PLAY, "--features raw"),
 }
 """Self-play without one of its parts each."""
 LEARNERS = {
-    "self-play": Learner(_SELF_PLAY),
-    "MaskablePPO": Learner(_SB3),
-    "PPO": Learner(_SB3, "--algorithm PPO"),
-    "DQN": Learner(_SB3, "--algorithm DQN"),
+    "self-play": TrainingCommand(_SELF_PLAY),
+    "MaskablePPO": TrainingCommand(_SB3),
+    "PPO": TrainingCommand(_SB3, "--algorithm PPO"),
+    "DQN": TrainingCommand(_SB3, "--algorithm DQN"),
     **ABLATIONS,
-    "MCCFR": Learner(_OPENSPIEL),
-    "NFSP": Learner(_OPENSPIEL, "--algorithm NFSP"),
+    "MCCFR": TrainingCommand(_OPENSPIEL),
+    "NFSP": TrainingCommand(_OPENSPIEL, "--algorithm NFSP"),
 }
 USUAL = ("self-play", "MaskablePPO", "PPO", "DQN")
 
@@ -131,7 +131,7 @@ def trainings_of(settings: Settings) -> Iterator[Training]:
                 yield Training(learner, seat, seed)
 
 
-def train(training: Training, settings: Settings) -> dict[str, Any]:
+def train_learner(training: Training, settings: Settings) -> dict[str, Any]:
     """Train in a process; returns curve, scores, and what it took.
 
     Raises:
@@ -207,7 +207,7 @@ def compare_rows(trainings: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     return rows
 
 
-def check(settings: Settings, _: Collection[str]) -> Settings:
+def _check(settings: Settings, _: Collection[str]) -> Settings:
     """Raise a ValueError or an OSError for a scenario without exact scores."""
     try:
         solver.ExactGame(settings.scenario)
@@ -230,14 +230,14 @@ EXPERIMENT = Experiment(
         "steps": 2048,
         "out": Path("runs/compare-quick"),
     },
-    check=check,
+    check=_check,
     positive=("runs",),
     natural=("steps", "seed"),
     kind="comparison",
     file="trainings.jsonl",
     free=("out", "learner", "runs", "seed"),
     parts=lambda settings: list(trainings_of(settings)),
-    run_part=lambda settings, training: train(training, settings),
+    run_part=lambda settings, training: train_learner(training, settings),
     name_of=lambda line: str(Training(line["learner"], line["seat"], line["seed"])),
     results=lambda run: run.document(trainings=run.lines),
     tables=texts(SCORES),

@@ -62,7 +62,7 @@ class Settings(suite.Settings):
     out: Path = Path("runs/offline")
 
 
-class Run(NamedTuple):
+class OfflineRun(NamedTuple):
     """A learner with a seed on a data set."""
 
     scenario: str
@@ -71,15 +71,15 @@ class Run(NamedTuple):
     seed: int
 
 
-def runs_of(settings: Settings) -> list[Run]:
+def offline_runs(settings: Settings) -> list[OfflineRun]:
     """All runs, those on one data set behind one another."""
     seeds = range(settings.seed, settings.seed + settings.runs)
     found = itertools.product(settings.scenario, suite.KINDS, LEARNERS, seeds)
-    return list(itertools.starmap(Run, found))
+    return list(itertools.starmap(OfflineRun, found))
 
 
 def learn_all(
-    settings: Settings, runs: Sequence[Run], _: Sequence[Line], __: Workers
+    settings: Settings, runs: Sequence[OfflineRun], _: Sequence[Line], __: Workers
 ) -> Iterator[Line]:
     """Learn and grade, run by run; data sets that are missing are recorded before.
 
@@ -92,10 +92,12 @@ def learn_all(
         for kind, on_dataset in itertools.groupby(in_scenario, lambda run: run.kind):
             data = read_dataset(suite.name_of(scenario, kind))
             for run in on_dataset:
-                yield {"part": learn(settings, run, data, game)}
+                yield {"part": _learn(settings, run, data, game)}
 
 
-def learn(settings: Settings, run: Run, data: Dataset, game: solver.ExactGame) -> dict[str, Any]:
+def _learn(
+    settings: Settings, run: OfflineRun, data: Dataset, game: solver.ExactGame
+) -> dict[str, Any]:
     """Learn and grade once; returns what came of it."""
     title = f"{data.name}, {run.learner}, seed {run.seed}"
     defaults = imitate.Settings()
@@ -129,7 +131,7 @@ def learn(settings: Settings, run: Run, data: Dataset, game: solver.ExactGame) -
     }
 
 
-def rows_of(parts: Sequence[Mapping[str, Any]], what: str, digits: int) -> list[list[str]]:
+def learner_rows(parts: Sequence[Mapping[str, Any]], what: str, digits: int) -> list[list[str]]:
     """Return the cells of a table by data set, the header first.
 
     Args:
@@ -159,7 +161,7 @@ def missing_of(settings: Settings) -> list[record.Settings]:
     return suite.find_missing(suite.members(replace(settings, seed=suite.Settings.seed)))
 
 
-def check(settings: Settings, _: Collection[str]) -> Settings:
+def _check(settings: Settings, _: Collection[str]) -> Settings:
     """Raise a ValueError for data sets of other settings, or without Minari."""
     try:
         missing_of(settings)
@@ -169,19 +171,19 @@ def check(settings: Settings, _: Collection[str]) -> Settings:
     return settings
 
 
-SCORES = ResultTable("exact scores", lambda results: rows_of(results["parts"], "score", 1))
+SCORES = ResultTable("exact scores", lambda results: learner_rows(results["parts"], "score", 1))
 REGRETS = ResultTable(
-    "points given away at a decision", lambda results: rows_of(results["parts"], "regret", 2)
+    "points given away at a decision", lambda results: learner_rows(results["parts"], "regret", 2)
 )
 EXPERIMENT = Experiment(
     module="agents.compare_offline",
     description=__doc__,
     settings=Settings,
     quick={**suite.QUICK, "runs": 2, "steps": 20, "out": Path("runs/offline-quick")},
-    check=check,
+    check=_check,
     positive=("runs", "steps"),
     kind="comparison",
-    parts=runs_of,
+    parts=offline_runs,
     work=learn_all,
     results=lambda run: {
         "args": common.recorded_settings(run.settings, {"out"}),

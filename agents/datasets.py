@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 import wfb_gym
 from experiments.common import IDS
-from wfb_gym.files import lock_folder, refuse_damage
+from wfb_gym.files import lock_folder, wrap_read_errors
 from wfb_gym.opponents.policy_spec import is_file
 
 MASK = "action_mask"
@@ -276,7 +276,7 @@ def describe_dataset(name: str) -> Description | None:
     _restore(path_of(name))
     if not path_of(name).is_dir():
         return None
-    with refuse_damage(path_of(name), "a data set of Minari's", DatasetError):
+    with wrap_read_errors(path_of(name), "a data set of Minari's", DatasetError):
         stored = import_minari().load_dataset(name)
         about = stored.storage.metadata
         command = about["description"].removeprefix(_RECORDED_BY)
@@ -298,7 +298,7 @@ def read_dataset(name: str) -> Dataset:
             f"data set: found no {name} in {path_of('')}; "
             "python -m agents.record makes them, and MINARI_DATASETS_PATH says where they lie"
         )
-    with refuse_damage(path_of(name), "battles with action masks", DatasetError):
+    with wrap_read_errors(path_of(name), "battles with action masks", DatasetError):
         stored = import_minari().load_dataset(name)
         seats = {known: seat for seat, known in IDS.items()}
         if stored.env_spec is None or stored.env_spec.id not in seats:

@@ -60,7 +60,7 @@ from agents.run_folder import (
 from experiments import command_lines, common
 from experiments.progress import progress
 from experiments.workers import Workers, open_workers
-from wfb_gym.files import refuse_damage, write_text_whole
+from wfb_gym.files import atomic_write_text, wrap_read_errors
 from wfb_gym.generating import KINDS, KINDS_OF_AXES
 from wfb_gym.players.learned import EITHER, NetworkAgent
 from wfb_gym.players.network import PolicyNetwork, save_network
@@ -98,12 +98,12 @@ def check_targets(settings: Settings) -> None:
         "visited": settings.visited,
     }
     if path.is_file():
-        with refuse_damage(path, "settings of targets", TargetError):
+        with wrap_read_errors(path, "settings of targets", TargetError):
             before = dict(json.loads(path.read_text(encoding="utf-8")))
         check_same_settings(before, now, ())
     else:
         settings.targets.mkdir(parents=True, exist_ok=True)
-        write_text_whole(path, json.dumps(now))
+        atomic_write_text(path, json.dumps(now))
 
 
 def make_train_targets(settings: Settings, source: TargetSource, workers: Workers) -> list[int]:
@@ -120,7 +120,7 @@ def make_train_targets(settings: Settings, source: TargetSource, workers: Worker
     return useful
 
 
-def train(student: Student) -> None:
+def _train(student: Student) -> None:
     """Train until all steps are taken; leaves a checkpoint, and writes some on the way.
 
     Raises:
@@ -171,7 +171,7 @@ def run(settings: Settings, resume: bool) -> dict[str, Any]:
 
 def _run(settings: Settings, state: dict[str, Any] | None, workers: Workers) -> dict[str, Any]:
     if state is not None:
-        with refuse_damage(settings.out / CHECKPOINT, "the settings of a run", CheckpointError):
+        with wrap_read_errors(settings.out / CHECKPOINT, "the settings of a run", CheckpointError):
             check_same_settings(state["settings"], common.settings_as_json(settings), NOT_LEARNED)
     check_targets(settings)
     known = KINDS | KINDS_OF_AXES
@@ -189,7 +189,7 @@ def _run(settings: Settings, state: dict[str, Any] | None, workers: Workers) -> 
     student = Student(settings, TargetSet(source, useful, LIMITS, settings.seed))
     if state is not None:
         student.set_state(state)
-    train(student)
+    _train(student)
     network = student.network.cpu()
     commands = [student.before["command"]] if student.before else []
     commands.append(command_lines.command_line(MODULE, settings, FREE))

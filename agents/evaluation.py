@@ -64,7 +64,7 @@ class Grader:
         scores = {}
         for opponent in self.opponents:
             game: Any = {"seat": self.seat, "scenario": self.scenario, "opponent": opponent}
-            points = common.play(player, battles=battles, seed=seed, **game)
+            points = common.play_battles(player, battles=battles, seed=seed, **game)
             scores[opponent] = asdict(common.mean_points(points))
         return scores
 

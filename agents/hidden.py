@@ -95,7 +95,7 @@ class Settings:
     out: Path = Path("runs/hidden")
 
 
-class Run(NamedTuple):
+class HiddenRun(NamedTuple):
     """A training that is to be done."""
 
     variant: str
@@ -105,11 +105,11 @@ class Run(NamedTuple):
         return f"{self.variant} seed {self.seed}"
 
 
-def runs_of(settings: Settings) -> Iterator[Run]:
+def _runs_of(settings: Settings) -> Iterator[HiddenRun]:
     """Yield what is to be trained, seed after seed."""
     for seed in range(settings.seed, settings.seed + settings.runs):
         for variant in dict.fromkeys(settings.variant):
-            yield Run(variant, seed)
+            yield HiddenRun(variant, seed)
 
 
 def probabilities_of(
@@ -123,7 +123,7 @@ def probabilities_of(
     return chances
 
 
-class Grader:
+class StrategyGrader:
     """Grades strategies, and their averages along a training."""
 
     def __init__(self, found: solver.Equilibrium) -> None:
@@ -156,14 +156,14 @@ class Grader:
         return score
 
 
-def train(run: Run, settings: Settings, found: solver.Equilibrium) -> list[dict[str, Any]]:
+def _train(run: HiddenRun, settings: Settings, found: solver.Equilibrium) -> list[dict[str, Any]]:
     """Train once; returns the curve of the networks, and that of their averages."""
     training = Training(
         scenario=(settings.scenario,), steps=settings.steps, seed=run.seed, exploring_starts=0.0,
         evaluations=settings.evaluations, workers=1, out=settings.out,
     )  # fmt: skip
     trainer = Trainer(replace(training, **VARIANTS[run.variant]))
-    grader, began = Grader(found), time.process_time()
+    grader, began = StrategyGrader(found), time.process_time()
     curves: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
     while True:
         done = trainer.progress >= 1.0
@@ -221,12 +221,12 @@ def _equilibrium(settings: Settings) -> solver.Equilibrium:
     return solver.HiddenGame(settings.scenario, whole=True).solve(settings.gap)
 
 
-def run_part(settings: Settings, run: Run) -> Line:
+def _run_part(settings: Settings, run: HiddenRun) -> Line:
     """Train once."""
-    return {"run": list(run), "trainings": train(run, settings, _equilibrium(settings))}
+    return {"run": list(run), "trainings": _train(run, settings, _equilibrium(settings))}
 
 
-def results_of(done: outcomes.Run[Settings, Run]) -> Results:
+def _results_of(done: outcomes.Run[Settings, HiddenRun]) -> Results:
     """Return the results of the finished trainings, and the grades of other players."""
     found = _equilibrium(done.settings)
     return done.document(
@@ -238,7 +238,7 @@ def results_of(done: outcomes.Run[Settings, Run]) -> Results:
     )
 
 
-def rows_of(results: Results) -> list[list[str]]:
+def player_rows(results: Results) -> list[list[str]]:
     """Return the table of `compare_rows`, with the players that do not learn."""
     rows = compare_rows(results["trainings"])
     for name, scores in results["players"].items():
@@ -248,7 +248,7 @@ def rows_of(results: Results) -> list[list[str]]:
     return rows
 
 
-def check(settings: Settings, _: Collection[str]) -> Settings:
+def _check(settings: Settings, _: Collection[str]) -> Settings:
     """Raise a ValueError or an OSError for a scenario without hidden items."""
     try:
         if not load_scenario(settings.scenario).has_secrets:
@@ -259,7 +259,7 @@ def check(settings: Settings, _: Collection[str]) -> Settings:
     return settings
 
 
-SCORES = replace(COMPARED, rows=rows_of)
+SCORES = replace(COMPARED, rows=player_rows)
 EXPERIMENT = Experiment(
     module="agents.hidden",
     description=__doc__,
@@ -272,15 +272,15 @@ EXPERIMENT = Experiment(
         "gap": 0.1,
         "out": Path("runs/hidden-quick"),
     },
-    check=check,
+    check=_check,
     positive=("runs", "steps", "evaluations", "gap"),
     kind="comparison",
     file="trainings.jsonl",
     free=("out", "variant", "runs", "seed"),
-    parts=lambda settings: list(runs_of(settings)),
-    run_part=run_part,
-    name_of=lambda line: str(Run(*line["run"])),
-    results=results_of,
+    parts=lambda settings: list(_runs_of(settings)),
+    run_part=_run_part,
+    name_of=lambda line: str(HiddenRun(*line["run"])),
+    results=_results_of,
     tables=texts(SCORES),
     figures=lambda results, out: draw_comparison(results, out / CURVES),
     needs_all=True,

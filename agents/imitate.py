@@ -173,7 +173,7 @@ class HeldOut:
         return float((np.nanmax(self._values, 1) - own).mean())
 
 
-def train(
+def _train(
     settings: Settings,
     network: PolicyNetwork,
     loss_of: Loss,
@@ -233,7 +233,7 @@ def learn(
     loss_of = make_loss(settings, network, data.decisions, ~out)
     held_out = HeldOut(data.decisions, out)
     began = time.monotonic()
-    losses, agreements, interrupted = train(settings, network, loss_of, held_out, title)
+    losses, agreements, interrupted = _train(settings, network, loss_of, held_out, title)
     return network, {
         "interrupted": interrupted,
         "scenario": data.scenario,

@@ -123,7 +123,7 @@ class Recorder:
             common.IDS[settings.seat],
             num_envs=count,
             scenario=settings.scenario,
-            opponent=opponent_of(settings),
+            opponent=recorded_opponent(settings),
             autoreset_mode="Disabled",
             strict=True,
         )
@@ -162,13 +162,13 @@ class Recorder:
                 episodes[i].values.append(values[i])
 
 
-def opponent_of(settings: Settings) -> Any:
+def recorded_opponent(settings: Settings) -> Any:
     """The opponent as environments take it and JSON can hold it."""
     names = settings.opponent
     return names[0] if len(names) == 1 else list(names)
 
 
-def check_settings(settings: Settings, may_replace: bool) -> None:
+def check_recording(settings: Settings, may_replace: bool) -> None:
     """Refuse what cannot be recorded: unknown names, files, numbers out of range, no Minari."""
     if settings.battles < 1:
         raise ValueError(f"--battles: expected 1 or more, found {settings.battles}")
@@ -186,7 +186,7 @@ def check_settings(settings: Settings, may_replace: bool) -> None:
         check_agent(player)
 
 
-def write(
+def write_episodes(
     settings: Settings, episodes: Sequence[Episode], *, replace: bool, score: float | None = None
 ) -> None:
     """Write battles as a data set; `score` is the exact one of the agents, where it is known.
@@ -194,7 +194,7 @@ def write(
     Raises:
         DatasetError: see `agents.datasets.write_dataset`.
     """
-    kwargs = {"scenario": settings.scenario, "opponent": opponent_of(settings)}
+    kwargs = {"scenario": settings.scenario, "opponent": recorded_opponent(settings)}
     write_dataset(
         settings.name,
         gym.make(common.IDS[settings.seat], **kwargs),
@@ -207,7 +207,7 @@ def write(
     )
 
 
-def summarise(
+def _summarise(
     settings: Settings, episodes: Sequence[Episode], seconds: float, interrupted: bool
 ) -> dict[str, Any]:
     """Results of a recording, as JSON holds them."""
@@ -240,7 +240,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     seat, may_replace = settings.seat, "replace" in switches
     episodes: list[Episode] = []
     try:
-        check_settings(settings, may_replace)
+        check_recording(settings, may_replace)
         began = time.monotonic()
         recorder = Recorder(settings)
     except (ValueError, OSError, ImportError) as error:
@@ -252,9 +252,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             bar.update(task, completed=len(episodes))
     if episodes:
         with DeferredInterrupt("once the battles are written") as late:
-            write(settings, episodes, replace=may_replace)
+            write_episodes(settings, episodes, replace=may_replace)
         run.interrupted |= late.requested
-    results = summarise(settings, episodes, time.monotonic() - began, run.interrupted)
+    results = _summarise(settings, episodes, time.monotonic() - began, run.interrupted)
     if settings.out is not None:
         common.write_json(settings.out, results)
     text = ""

@@ -17,7 +17,7 @@ from agents.common import DivergenceError
 from experiments import common
 from experiments.attempts import WorkerError
 from wfb_gym.cli.parser import COULD_NOT_RUN, flag_of
-from wfb_gym.files import describe_error, lock_folder, refuse_damage
+from wfb_gym.files import describe_error, lock_folder, wrap_read_errors
 from wfb_gym.scenario.errors import printable, shortened
 
 OVERWRITE = {
@@ -101,7 +101,7 @@ def read_results(folder: Path) -> dict[str, Any]:
     path = folder / common.RESULTS
     if not path.is_file():
         return {}
-    with refuse_damage(path, "results of a run", RunFolderError):
+    with wrap_read_errors(path, "results of a run", RunFolderError):
         return dict(json.loads(path.read_text(encoding="utf-8")))
 
 

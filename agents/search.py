@@ -224,13 +224,13 @@ def ranking_table(ranking: Sequence[Mapping[str, Any]]) -> str:
 
 
 @dataclass(frozen=True)
-class Plan(Settings):
+class _Plan(Settings):
     """A search, with its trainings in full."""
 
     trainings: tuple[Training, ...] = ()
 
 
-def check(settings: Settings, switches: Collection[str]) -> Plan:
+def _check(settings: Settings, switches: Collection[str]) -> _Plan:
     """Return the plan of a search; raise a ValueError or an OSError for a wrong one."""
     if len(settings.file) > 1:
         raise ValueError(f"expected one file, found {len(settings.file)}")
@@ -238,7 +238,7 @@ def check(settings: Settings, switches: Collection[str]) -> Plan:
     if "quick" in switches:
         trainings = [{**hyperparameters.QUICK, **each} for each in trainings]
     check_scenarios(trainings)
-    return Plan(**vars(settings), trainings=tuple(trainings))
+    return _Plan(**vars(settings), trainings=tuple(trainings))
 
 
 EXPERIMENT: Experiment[Any, Part] = Experiment(
@@ -246,7 +246,7 @@ EXPERIMENT: Experiment[Any, Part] = Experiment(
     description=__doc__,
     settings=Settings,
     quick={"out": Path("runs/search-quick")},
-    check=check,
+    check=_check,
     positive=("samples",),
     natural=("seed",),
     kind="search",

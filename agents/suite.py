@@ -41,7 +41,7 @@ QUICK = {"scenario": ("apprentice",), "battles": 60}
 KINDS = ("random", "medium", "expert", "mixed")
 
 
-class Task(NamedTuple):
+class SuiteTask(NamedTuple):
     """A seat of a scenario."""
 
     seat: str
@@ -49,10 +49,10 @@ class Task(NamedTuple):
 
 
 TASKS = {
-    "archmage-duel": Task("caster", "greedy:0.1"),  # 45.9
-    "seventh-edition-duel": Task("dispeller", "veteran:0.3"),  # 48.8
-    "long-siege": Task("caster", "veteran:0.3"),  # 51.2; four phases, and a unit
-    "apprentice": Task("caster", "greedy:0.2"),  # not of the suite: for short runs
+    "archmage-duel": SuiteTask("caster", "greedy:0.1"),  # 45.9
+    "seventh-edition-duel": SuiteTask("dispeller", "veteran:0.3"),  # 48.8
+    "long-siege": SuiteTask("caster", "veteran:0.3"),  # 51.2; four phases, and a unit
+    "apprentice": SuiteTask("caster", "greedy:0.2"),  # not of the suite: for short runs
 }
 SUITE = tuple(TASKS)[:3]
 
@@ -122,7 +122,7 @@ def find_missing(
     """
     missing = []
     for settings in wanted:
-        record.check_settings(settings, may_replace=True)
+        record.check_recording(settings, may_replace=True)
         found = describe_dataset(settings.name)
         if found and found.command == command_lines.command_line(record.MODULE, settings):
             continue
@@ -165,12 +165,12 @@ def record_scenario(missing: Sequence[record.Settings], advance: Report) -> None
             advance(settings.name, len(played))
         score = behaviour_score(game, settings)
         with DeferredInterrupt("once the data set is written") as late:
-            record.write(settings, episodes, replace=True, score=score)
+            record.write_episodes(settings, episodes, replace=True, score=score)
         if late.requested:
             raise KeyboardInterrupt
 
 
-def summarise(wanted: Sequence[record.Settings]) -> list[dict[str, Any]]:
+def _summarise(wanted: Sequence[record.Settings]) -> list[dict[str, Any]]:
     """What is known of the data sets that are there, as JSON holds it."""
     found = []
     for settings in wanted:
@@ -198,7 +198,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(str(error))
     with common.Interruptible() as run:
         record_all(missing)
-    found = summarise(wanted)
+    found = _summarise(wanted)
     results = {
         "args": common.settings_as_json(settings),
         "interrupted": run.interrupted,

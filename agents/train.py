@@ -55,7 +55,7 @@ from agents.run_folder import (
 )
 from experiments import common
 from wfb_gym._progress import printed_lines
-from wfb_gym.files import refuse_damage, write_whole
+from wfb_gym.files import atomic_write, wrap_read_errors
 from wfb_gym.interop.sb3 import PhaseVecEnv
 from wfb_gym.opponents.policy_spec import PolicySpec, is_file
 from wfb_gym.seats import SEATS, seat_number
@@ -90,7 +90,7 @@ def check_names(scenarios: Sequence[str]) -> None:
             )
 
 
-class Task(NamedTuple):
+class TrainingTask(NamedTuple):
     """A model, the environments that it learns in, and what it is graded by."""
 
     model: BaseAlgorithm
@@ -112,7 +112,7 @@ def _load_model(path: Path, envs: PhaseVecEnv, algorithm: str) -> BaseAlgorithm:
     if not path.is_file():
         raise FileNotFoundError(f"--load: {path}: expected a saved model, found no file")
     kind = ALGORITHMS[algorithm]
-    with refuse_damage(path, f"a model that {algorithm} saved"):
+    with wrap_read_errors(path, f"a model that {algorithm} saved"):
         model = kind.load(path, device="cpu")
     pair: tuple[Any, Any] = (model, envs)
     learned, played = (
@@ -147,7 +147,7 @@ def _new_model(hyper: Hyperparameters, settings: Settings, envs: PhaseVecEnv) ->
     return ALGORITHMS[settings.algorithm](**shared, **of_ppo)
 
 
-def prepare(settings: Settings) -> Task:
+def prepare(settings: Settings) -> TrainingTask:
     """Make environments and model; an error where they cannot be made or trained with."""
     torch.set_num_threads(settings.threads)
     # torch checks each distribution three times a step; the masks are known to be sound.
@@ -181,22 +181,22 @@ def prepare(settings: Settings) -> Task:
     saved = [name for name in opponents if is_file(name)]
     graders = [*GRADERS, *(["optimal"] if solved else []), *saved]
     grader = Grader(settings.seat, graded_scenario(names), graders, solutions)
-    return Task(model, envs, hyper, opponents, grader)
+    return TrainingTask(model, envs, hyper, opponents, grader)
 
 
-def settings_in_full(settings: Settings, task: Task) -> dict[str, Any]:
+def settings_in_full(settings: Settings, task: TrainingTask) -> dict[str, Any]:
     """Return settings as JSON, with the hyperparameters and opponents that they led to."""
     found = {**common.settings_as_json(settings), **asdict(task.hyper)}
     return {**found, "opponents": task.opponents}
 
 
-def run(settings: Settings, task: Task) -> dict[str, Any]:
+def run(settings: Settings, task: TrainingTask) -> dict[str, Any]:
     """Train, grade and write; returns the results."""
     with occupy(settings.out):
         return _run(settings, task)
 
 
-def _run(settings: Settings, task: Task) -> dict[str, Any]:
+def _run(settings: Settings, task: TrainingTask) -> dict[str, Any]:
     model, envs, hyper, _, grader = task
     before = SimpleNamespace(policy=copy.deepcopy(model.policy))  # as it is untrained
     with DeferredInterrupt() as interrupt:
@@ -207,7 +207,7 @@ def _run(settings: Settings, task: Task) -> dict[str, Any]:
         seconds = time.monotonic() - began
     memory = io.BytesIO()
     model.save(memory)
-    with write_whole(settings.out / "model.zip") as file:
+    with atomic_write(settings.out / "model.zip") as file:
         file.write(memory.getbuffer())
 
     trained = ModelAgent(model, envs)

@@ -51,7 +51,7 @@ from agents.checkpoints import load_checkpoint
 from agents.common import DeferredInterrupt, check_finite
 from agents.run_folder import write_or_warn
 from agents.self_play.archive import PositionArchive
-from agents.self_play.grading import Best, evaluate
+from agents.self_play.grading import Best, grade_and_keep_best
 from agents.self_play.processes import ProcessGroup, process_group
 from agents.self_play.runs import run_from_command_line
 from agents.self_play.settings import Settings
@@ -69,7 +69,7 @@ TRAINING_SEED, SEED_SPACING = 3_000_000_000, 1_000_000
 """Seed of the first run's dice, and the distance to the next run's, so that no two share dice."""
 
 
-class Choices(NamedTuple):
+class SampledActions(NamedTuple):
     """A seat's actions in one step of a rollout, at its k decisions."""
 
     members: NDArray[np.int64]  # (k,): the battles
@@ -81,8 +81,8 @@ class Choices(NamedTuple):
     exploratory: Tensor  # bool (k,): drawn uniformly instead of from the policy
 
 
-class Batch(NamedTuple):
-    """Decisions to learn from: columns of `Choices`, with advantages and returns."""
+class Minibatch(NamedTuple):
+    """Decisions to learn from: columns of `SampledActions`, with advantages and returns."""
 
     inputs: Tensor
     masks: Tensor
@@ -130,7 +130,7 @@ class Learner:
 
     def choose(
         self, decisions: Decisions, epsilon: NDArray[np.float64], from_archive: NDArray[np.bool_]
-    ) -> Choices:
+    ) -> SampledActions:
         """Choose actions, at random with the probability `epsilon` of each battle.
 
         The first action after a start at a position of the archive is random in half of the cases.
@@ -150,9 +150,9 @@ class Learner:
             # -inf for an illegal action, which only a diverged network chooses
             chosen = log_probs.masked_fill(~masks, -torch.inf).gather(1, actions[:, None])[:, 0]
         check_finite(self.seat, chosen, values)
-        return Choices(members, inputs, masks, actions, chosen, values, exploratory)
+        return SampledActions(members, inputs, masks, actions, chosen, values, exploratory)
 
-    def learn(self, batch: Batch, progress: float) -> int:
+    def learn(self, batch: Minibatch, progress: float) -> int:
         """Take the gradient steps of an update; returns the decisions of all processes."""
         settings = self.settings
         size = len(batch.advantages)
@@ -168,7 +168,7 @@ class Learner:
         for _ in range(settings.epochs):
             order = torch.randperm(size, generator=self.torch_rng)
             columns = [column.index_select(0, order).tensor_split(steps) for column in batch]
-            for minibatch in map(Batch._make, zip(*columns, strict=True)):
+            for minibatch in map(Minibatch._make, zip(*columns, strict=True)):
                 self.gradient.zero_()
                 (self._loss(minibatch, progress) * (steps / count)).backward()
                 if len(self.ignored):
@@ -179,7 +179,7 @@ class Learner:
                 self.optimiser.step()
         return int(count)
 
-    def _loss(self, batch: Batch, progress: float) -> Tensor:
+    def _loss(self, batch: Minibatch, progress: float) -> Tensor:
         """Return the PPO loss, summed over decisions."""
         settings = self.settings
         all_log_probs, values = self.network.evaluate(batch.inputs, batch.masks)
@@ -209,7 +209,9 @@ class Rollout(NamedTuple):
     rewards: NDArray[np.float32]  # (steps, n): until the next position
     ended: NDArray[np.bool_]  # (steps, n): whether the battle ended before the next position
     on_policy: NDArray[np.bool_]  # (steps + 1, n): whether the action was the policy's own
-    choices: tuple[list[tuple[int, Choices]], list[tuple[int, Choices]]]  # by seat, with steps
+    choices: tuple[
+        list[tuple[int, SampledActions]], list[tuple[int, SampledActions]]
+    ]  # by seat, with steps
 
 
 def compute_advantages(
@@ -233,10 +235,10 @@ def compute_advantages(
 
 
 def concatenate_choices(
-    choices: Sequence[tuple[int, Choices]],
+    choices: Sequence[tuple[int, SampledActions]],
     advantages: NDArray[np.float32],
     returns: NDArray[np.float32],
-) -> Batch:
+) -> Minibatch:
     """Return a seat's decisions with more than one legal action; advantages are (steps, n)."""
     parts = []
     for step, chosen in choices:
@@ -244,8 +246,8 @@ def concatenate_choices(
         members = chosen.members[rows.numpy()]
         known = (chosen.inputs, chosen.masks, chosen.actions, chosen.log_probs, chosen.exploratory)
         targets = (torch.from_numpy(each[step, members]) for each in (advantages, returns))
-        parts.append(Batch(*(column[rows] for column in known), *targets))
-    return Batch(*(torch.cat(column) for column in zip(*parts, strict=True)))
+        parts.append(Minibatch(*(column[rows] for column in known), *targets))
+    return Minibatch(*(torch.cat(column) for column in zip(*parts, strict=True)))
 
 
 class Trainer:
@@ -373,7 +375,7 @@ def train(
                 if stop:
                     return trainer
                 if trainer.progress >= len(trainer.curve) / settings.evaluations:
-                    evaluate(trainer, solutions)
+                    grade_and_keep_best(trainer, solutions)
                 trainer.update()
                 scores = "".join(f" {k} {v:.1f}" for k, v in trainer.curve[-1]["scores"].items())
                 note = f"{trainer.frames / max(trainer.seconds, 1e-9):,.0f}/s{scores}"

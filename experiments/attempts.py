@@ -18,7 +18,7 @@ class WorkerError(RuntimeError):
     """What worked for this process has failed, or cannot be reached; the message is one line."""
 
 
-class Failure(NamedTuple):
+class FailedAttempt(NamedTuple):
     """What a task raised, where."""
 
     reason: str
@@ -32,7 +32,7 @@ def attempt(function: Callable[[Any], Any], task: Any) -> Any:
         return function(task)
     except Exception as error:  # noqa: BLE001 - a worker's every failure is told by name
         reason = " ".join(f"{type(error).__name__}: {error}".split())
-        return Failure(given_names(reason), socket.gethostname(), traceback.format_exc())
+        return FailedAttempt(given_names(reason), socket.gethostname(), traceback.format_exc())
 
 
 def in_order(
@@ -51,7 +51,7 @@ def in_order(
             result = wait_for(submitted)
         except WorkerError as error:
             raise WorkerError(f"{describe(task)}: {error}") from None
-        if isinstance(result, Failure):
+        if isinstance(result, FailedAttempt):
             failure = WorkerError(f"{describe(task)}: {result.reason} (on {result.host})")
             raise failure from RuntimeError(result.traceback)
         return result

@@ -28,7 +28,7 @@ from typing import Any
 import torch
 
 from experiments.benchmarks import solving, starting, stepping, tables, training
-from experiments.benchmarks.aims import compare
+from experiments.benchmarks.aims import compare_with_targets
 from experiments.benchmarks.peers import peer_rounds
 from experiments.benchmarks.scaling import measure_scaling
 from experiments.common import versions
@@ -60,7 +60,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Plan(Settings):
+class _Plan(Settings):
     """What to measure, and for how long."""
 
     sizes: tuple[int, ...] = (1, 64, *LARGE)  # environments side by side
@@ -86,7 +86,7 @@ QUICK: dict[str, Any] = {
 }  # fmt: skip
 
 
-def best_rates(
+def _best_rates(
     cases: dict[str, stepping.Round], rounds: int, seconds: float, label: str
 ) -> dict[str, dict[str, float]]:
     """Measure each case; returns its best rates.
@@ -104,7 +104,7 @@ def best_rates(
     return {name: {key: round(rate) for key, rate in each.items()} for name, each in found.items()}
 
 
-def measure_batches(plan: Plan, sizes: Sequence[int], scenario: str) -> dict[str, Any]:
+def measure_batches(plan: _Plan, sizes: Sequence[int], scenario: str) -> dict[str, Any]:
     """Measure the batched step by size; that of the duel beside its peers."""
     batched = {}
     for size in sizes:
@@ -114,11 +114,11 @@ def measure_batches(plan: Plan, sizes: Sequence[int], scenario: str) -> dict[str
         }
         if scenario == tables.DUEL and size > 1:
             cases |= peer_rounds(size)
-        batched[str(size)] = best_rates(cases, plan.rounds, plan.seconds, f"{scenario}, {size}")
+        batched[str(size)] = _best_rates(cases, plan.rounds, plan.seconds, f"{scenario}, {size}")
     return batched
 
 
-def measure_training(plan: Plan) -> dict[str, Any]:
+def measure_training(plan: _Plan) -> dict[str, Any]:
     """Measure frames/s of MaskablePPO on both kinds of environment, and of train_fast."""
     envs = PhaseVecEnv(plan.envs)
     envs.seed(0)
@@ -127,7 +127,7 @@ def measure_training(plan: Plan) -> dict[str, Any]:
         "free": training.sb3_round(training.FreeVecEnv(plan.envs), plan.frames),
         "train_fast": training.train_fast_round(plan.frames, quick=plan.quick),
     }
-    found = best_rates(cases, plan.slow_rounds, plan.seconds, "training")
+    found = _best_rates(cases, plan.slow_rounds, plan.seconds, "training")
     rates = {name: each["frames"] for name, each in found.items()}
     return {
         **rates,
@@ -137,7 +137,7 @@ def measure_training(plan: Plan) -> dict[str, Any]:
     }
 
 
-def measure_starting(plan: Plan) -> dict[str, Any]:
+def measure_starting(plan: _Plan) -> dict[str, Any]:
     """Measure seconds until something works, and seconds of CPU where everything is compiled."""
     _say("starting Python for imports and commands")
     found = starting.measure_starts(plan.slow_rounds)
@@ -154,21 +154,21 @@ def measure_starting(plan: Plan) -> dict[str, Any]:
     return told
 
 
-def measure_solving(plan: Plan) -> dict[str, Any]:
+def _measure_solving(plan: _Plan) -> dict[str, Any]:
     """Measure solving."""
     _say("solving, which takes a minute or two" + (", or ten" if plan.long else ""))
     cases = solving.Cases(plan.rounds, plan.small, large=not plan.quick, largest=plan.long)
     return dict(solving.measure_solving(cases))
 
 
-def measure_single(plan: Plan) -> dict[str, Any]:
+def measure_single(plan: _Plan) -> dict[str, Any]:
     """Measure a single environment."""
     cases = {f"opponent {name}": stepping.single_round(name) for name in OPPONENTS}
-    return best_rates(cases, plan.rounds, plan.seconds, "single environment")
+    return _best_rates(cases, plan.rounds, plan.seconds, "single environment")
 
 
-PARTS: dict[str, Callable[[Plan], Any]] = {
-    "solving": measure_solving,  # first, while the process is small: its memory is measured too
+PARTS: dict[str, Callable[[_Plan], Any]] = {
+    "solving": _measure_solving,  # first, while the process is small: its memory is measured too
     "batched": lambda plan: measure_batches(plan, plan.sizes, tables.DUEL),
     "battle": lambda plan: measure_batches(plan, plan.large, tables.BATTLE),
     "single": measure_single,
@@ -179,7 +179,7 @@ PARTS: dict[str, Callable[[Plan], Any]] = {
 }
 
 
-def results_of(run: Run[Any, str]) -> Results:
+def _results_of(run: Run[Any, str]) -> Results:
     """Return what was measured, with the ratios and the aims."""
     found = dict(ChainMap(*run.lines))
     if run.settings.profile:
@@ -188,7 +188,7 @@ def results_of(run: Run[Any, str]) -> Results:
     order.insert(order.index("scaling"), "ratios")
     found["ratios"] = tables.ratios(found)
     results: Results = {name: found[name] for name in order}
-    results["aims"] = compare(results)
+    results["aims"] = compare_with_targets(results)
     results["machine"] = {"processor": platform.machine(), "cores": os.cpu_count()}
     results["versions"] = versions(("envpool", "jax", "pgx"))
     return results
@@ -220,7 +220,7 @@ def newest_wheel() -> Path | None:
     return max(found, key=lambda path: path.stat().st_mtime, default=None)
 
 
-def plan_of(settings: Settings, switches: Collection[str]) -> Plan:
+def plan_of(settings: Settings, switches: Collection[str]) -> _Plan:
     """Return what to measure; raise a ValueError for a wheel that is not there."""
     if not settings.profile:
         torch.set_num_threads(1)
@@ -228,7 +228,7 @@ def plan_of(settings: Settings, switches: Collection[str]) -> Plan:
     if settings.wheel is not None and not settings.wheel.is_file():
         raise ValueError(f"--wheel: expected a wheel, found no file {settings.wheel}")
     wheel = settings.wheel or (None if quick else newest_wheel())
-    return Plan(settings.long, settings.profile, wheel, **QUICK if quick else {})
+    return _Plan(settings.long, settings.profile, wheel, **QUICK if quick else {})
 
 
 EXPERIMENT: Experiment[Any, str] = Experiment(
@@ -240,7 +240,7 @@ EXPERIMENT: Experiment[Any, str] = Experiment(
     file=None,
     parts=lambda plan: ["profile"] if plan.profile else list(PARTS),
     run_part=lambda plan, name: {name: PARTS[name](plan)},
-    results=results_of,
+    results=_results_of,
     tables=shown_tables,
     needs_all=True,
 )

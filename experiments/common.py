@@ -20,7 +20,7 @@ from wfb_gym.cli.parser import Parser, add_options, flag_of, given_options
 from wfb_gym.encoding.positions import ask_policy, reads_histories
 from wfb_gym.envs.vector import MagicPhaseVectorEnv
 from wfb_gym.envs.watching import BatchWatcher
-from wfb_gym.files import write_text_whole
+from wfb_gym.files import atomic_write_text
 from wfb_gym.players.interface import Agent, Opponent
 from wfb_gym.players.registry import make_agent
 
@@ -76,7 +76,7 @@ def batch_player(agent: Agent) -> BatchPlayer:
     )
 
 
-def play(
+def play_battles(
     player: str | Path | Agent | BatchPlayer,
     *,
     seat: str,
@@ -220,7 +220,7 @@ def recorded_settings(settings: Any, omit: Collection[str]) -> dict[str, Any]:
 
 def write_json(path: Path, results: Any) -> None:
     """Write results into a file."""
-    write_text_whole(path, json.dumps(results, indent=2) + "\n")
+    atomic_write_text(path, json.dumps(results, indent=2) + "\n")
 
 
 def write_results(folder: Path, results: Mapping[str, Any]) -> None:

@@ -51,7 +51,7 @@ from wfb_gym.solver.solution import packed_digest
 ONE_SEAT = "; a model of one seat needs one of the other beside it: CASTER+DISPELLER"
 
 
-class Task(NamedTuple):
+class GapTask(NamedTuple):
     """A player's seat in a scenario."""
 
     scenario: str
@@ -85,7 +85,7 @@ class Settings(Effort):
     processes: int = 2
 
 
-def measure(settings: Settings, task: Task, trained: Path | None) -> Part:
+def measure_gap(settings: Settings, task: GapTask, trained: Path | None) -> Part:
     """Measure a player's seat in a scenario; `trained` is the learner that exploits it."""
     scenario, player, seat = task
     part: Part = {"scenario": load_scenario(scenario).name, "player": player, "seat": SEATS[seat]}
@@ -110,7 +110,7 @@ def exact_figures(settings: Settings, scenario: str, player: str, seat: int) -> 
     return known | {**asdict(score), "score": score.score}
 
 
-def settings_as_json(settings: Settings) -> dict[str, Any]:
+def _relevant_settings(settings: Settings) -> dict[str, Any]:
     """All that the results depend on."""
     found = common.recorded_settings(settings, {"out", "processes"})
     tables = {name: packed_digest(pack(load_scenario(name)))[:16] for name in settings.scenario}
@@ -131,7 +131,7 @@ def bounds(parts: Sequence[Part]) -> list[dict[str, Any]]:
     return found
 
 
-def check(settings: Settings, _: Collection[str]) -> Settings:
+def _check(settings: Settings, _: Collection[str]) -> Settings:
     """Raise a ValueError or an OSError for players and scenarios that cannot be measured."""
     most = max(settings.battles, settings.planner_battles)
     if most > SEED_SPACING:
@@ -158,7 +158,7 @@ def check_models(settings: Settings) -> None:
                     continue
                 agent = spec.make(seed=0)
                 try:
-                    common.play(
+                    common.play_battles(
                         in_own_sizes(agent, load_scenario(scenario), seat),
                         seat=seat_name,
                         scenario=scenario,
@@ -172,27 +172,27 @@ def check_models(settings: Settings) -> None:
                     raise ValueError(f"{where}: {one_line(error)}{hint}") from error
 
 
-def tasks_of(settings: Settings) -> list[Task]:
+def _tasks_of(settings: Settings) -> list[GapTask]:
     """Return what is measured, seat after seat."""
-    return list(starmap(Task, product(settings.scenario, settings.players, range(len(SEATS)))))
+    return list(starmap(GapTask, product(settings.scenario, settings.players, range(len(SEATS)))))
 
 
 def measure_all(
-    settings: Settings, tasks: Sequence[Task], _: Sequence[Line], __: Workers
+    settings: Settings, tasks: Sequence[GapTask], _: Sequence[Line], __: Workers
 ) -> Iterator[Line]:
     """Measure seats, while exploiters of later ones are trained."""
     with Trainings(settings.processes) as trainings:
         learners = [trainings.begin(settings, *task) for task in tasks if settings.budget]
         for place, task in enumerate(tasks):
             trained = learners[place].result() if learners else None
-            yield {"part": measure(settings, task, trained)}
+            yield {"part": measure_gap(settings, task, trained)}
 
 
-def results_of(run: Run[Settings, Task]) -> Results:
+def _results_of(run: Run[Settings, GapTask]) -> Results:
     """Return the results of the finished parts."""
     parts = run.values("part")
     return {
-        "args": settings_as_json(run.settings),
+        "args": _relevant_settings(run.settings),
         "parts": parts,
         "bounds": bounds(parts),
         "interrupted": run.interrupted,
@@ -200,7 +200,7 @@ def results_of(run: Run[Settings, Task]) -> Results:
     }
 
 
-def notes(results: Results) -> list[str]:
+def _notes(results: Results) -> list[str]:
     """Return why figures are missing, a line each."""
     return [
         f"{each['player']} as {each['seat']} in {each['scenario']}: {reason}"
@@ -223,15 +223,15 @@ EXPERIMENT = Experiment(
         "processes": 1,
         "out": Path("runs/distance-quick"),
     },
-    check=check,
+    check=_check,
     positive=("phases", "memory", "planner_budget", "battles", "planner_battles", "processes"),
     natural=("seed", "budget", "planner_decisions"),
     kind="distance",
-    recorded=settings_as_json,
-    parts=tasks_of,
+    recorded=_relevant_settings,
+    parts=_tasks_of,
     work=measure_all,
-    results=results_of,
+    results=_results_of,
     tables=texts(FIGURES, BOUNDS),
-    notes=notes,
+    notes=_notes,
 )
 main = EXPERIMENT.main

@@ -17,7 +17,7 @@ from experiments import common
 from experiments.attempts import WorkerError
 from experiments.outcomes import ExperimentError, Line, Outcome, Results, Run
 from experiments.progress import report_progress
-from experiments.records import Record, RecordError
+from experiments.records import RecordError, ResultFile
 from experiments.tables import print_results
 from experiments.workers import Workers, open_workers
 from wfb_gym.cli.parser import COULD_NOT_RUN, flag_of
@@ -87,7 +87,7 @@ class Experiment(Generic[SettingsT, PartT]):
     file: str | None = "parts.jsonl"
     free: Collection[str] = ("out", "ray")
     recorded: Callable[[SettingsT], dict[str, Any]] | None = None
-    records: Callable[[SettingsT], Iterable[tuple[str, Record]]] | None = None
+    records: Callable[[SettingsT], Iterable[tuple[str, ResultFile]]] | None = None
     group_of: Callable[[PartT], str] = lambda _: ""
     is_kept: Callable[[Line], bool] = lambda _: True
     name_of: Callable[[Line], str] | None = None
@@ -156,12 +156,12 @@ class Experiment(Generic[SettingsT, PartT]):
             return common.INTERRUPTED
         return common.FAILED if outcome.failed else 0
 
-    def _usual_records(self, settings: Any) -> Iterator[tuple[str, Record]]:
+    def _usual_records(self, settings: Any) -> Iterator[tuple[str, ResultFile]]:
         if self.file is None:
             return
         held = self.recorded
         depends_on = held(settings) if held else common.recorded_settings(settings, self.free)
-        yield "", Record(settings.out, self.file, self.kind, depends_on)
+        yield "", ResultFile(settings.out, self.file, self.kind, depends_on)
 
     def _usual_outcome(self, run: Run[SettingsT, PartT]) -> Outcome:
         results = self.results(run)
@@ -170,7 +170,7 @@ class Experiment(Generic[SettingsT, PartT]):
         return Outcome(results, self.tables(results), notes, failed)
 
     def _measure(
-        self, settings: SettingsT, records: Mapping[str, Record], workers: Workers
+        self, settings: SettingsT, records: Mapping[str, ResultFile], workers: Workers
     ) -> Run[SettingsT, PartT]:
         """Measure what the records lack."""
         parts: Sequence[PartT] = ()

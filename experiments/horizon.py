@@ -163,7 +163,7 @@ def battle_rows(parts: Sequence[Part]) -> list[list[str]]:
     return rows
 
 
-def run_part(settings: Settings, source: Source) -> Line:
+def _run_part(settings: Settings, source: Source) -> Line:
     """Measure a scenario or a battle at each number of phases."""
     measured = (
         battle_parts(settings, source.name)
@@ -184,7 +184,7 @@ def sources_of(settings: Settings) -> list[Source]:
     return [*solved, *(Source(name, is_battle=True) for name in settings.battle)]
 
 
-def check(settings: Settings, _: Collection[str]) -> Settings:
+def _check(settings: Settings, _: Collection[str]) -> Settings:
     """Return the settings with all numbers of phases; raise a ValueError for wrong ones."""
     for name in settings.opponent:
         make_agent(name)
@@ -216,10 +216,10 @@ EXPERIMENT = Experiment(
         "battles": 4,
         "out": Path("runs/horizon-quick"),
     },
-    check=check,
+    check=_check,
     positive=("battles",),
     parts=sources_of,
-    run_part=run_part,
+    run_part=_run_part,
     results=lambda run: {
         "args": common.recorded_settings(run.settings, {"out"}),
         "parts": list(chain(*run.values("parts"))),

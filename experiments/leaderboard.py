@@ -34,16 +34,16 @@ from experiments.leaderboards.grading import (
 )
 from experiments.leaderboards.jobs import Entry, do_jobs, jobs_of
 from experiments.leaderboards.protocol import TRACKS
-from experiments.leaderboards.searching import search, searches, write_scenarios
-from experiments.leaderboards.settings import QUICK, Settings, check
+from experiments.leaderboards.searching import find_scenarios, searches, write_scenarios
+from experiments.leaderboards.settings import QUICK, Settings, check_command
 from experiments.leaderboards.submissions import FOLDER, Submission, check_known, read_submissions
 from experiments.outcomes import Line, Outcome, Run
 from experiments.statistics import Interval, bootstrap, probability_of_improvement
 from experiments.workers import Workers
-from wfb_gym.files import write_text_whole
+from wfb_gym.files import atomic_write_text
 
 
-def parts_of(settings: Settings) -> Sequence[Any]:
+def _parts_of(settings: Settings) -> Sequence[Any]:
     """Return the jobs of a grading, or what is searched; nothing for the page alone."""
     if settings.find:
         return searches()
@@ -58,7 +58,7 @@ def work(
     settings: Settings, parts: Sequence[Any], _: Sequence[Line], workers: Workers
 ) -> Iterator[Line]:
     """Grade, or search."""
-    return workers.map(search, parts) if settings.find else do_jobs(parts, workers)
+    return workers.map(find_scenarios, parts) if settings.find else do_jobs(parts, workers)
 
 
 def update_page(settings: Settings, submissions: Sequence[Submission]) -> tuple[str, bool]:
@@ -67,14 +67,14 @@ def update_page(settings: Settings, submissions: Sequence[Submission]) -> tuple[
     folder = settings.submissions
     path = page.PAGE if folder == FOLDER else folder / "leaderboard.md"
     if not settings.check:
-        write_text_whole(path, text)
+        atomic_write_text(path, text)
         return f"written: {path}", False
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
         return f"{path} is out of date: run python -m experiments.leaderboard", True
     return f"{path} is current", False
 
 
-def compare(submissions: Sequence[Submission], names: Sequence[str]) -> dict[str, Any]:
+def _compare(submissions: Sequence[Submission], names: Sequence[str]) -> dict[str, Any]:
     """Compute by track the probability that a run of the first submission beats one of the second.
 
     A track counts with the tasks that both submissions have; `tasks` is their number. Tracks of
@@ -114,7 +114,7 @@ def overall_results(submissions: Sequence[Submission]) -> dict[str, Any]:
     return results
 
 
-def outcome_of(run: Run[Settings, Any]) -> Outcome:
+def _outcome_of(run: Run[Settings, Any]) -> Outcome:
     """Write and compare what the settings ask for."""
     settings = run.settings
     if settings.find:
@@ -124,7 +124,7 @@ def outcome_of(run: Run[Settings, Any]) -> Outcome:
     notes, failed = write_submissions(run)
     submissions = read_submissions(settings.submissions)
     if settings.compare:
-        found = compare(submissions, settings.compare)
+        found = _compare(submissions, settings.compare)
         texts = [_comparison_line(settings.compare, *each) for each in found.items()]
         if not found:
             expected = f"expected tasks that {' and '.join(settings.compare)} share"
@@ -141,15 +141,15 @@ EXPERIMENT = Experiment(
     description=__doc__,
     settings=Settings,
     quick=QUICK,
-    check=check,
+    check=check_command,
     file=None,
-    parts=parts_of,
+    parts=_parts_of,
     work=work,
     records=open_records,
     group_of=lambda job: job.name,
     name_of=lambda line: str(line["job"]),
     is_kept=lambda line: "refused" not in line,
     files=model_files,
-    outcome=outcome_of,
+    outcome=_outcome_of,
 )
 main = EXPERIMENT.main

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.common import BatchPlayer, play
-from experiments.rolls import RESTART, Outlook, follow, new_room
+from experiments.common import BatchPlayer, play_battles
+from experiments.rolls import RESTART, Outlook, follow_rolls, new_roll_scratch
 from wfb_gym._jit import jit
 from wfb_gym._records import Records
 from wfb_gym.engine.state import Node, WorkSpace, new_work_spaces
@@ -71,7 +71,7 @@ class LuckWatcher(BatchWatcher):
         super().__init__(num_envs)
         self.luck = np.zeros(num_envs)
         self._estimate = estimate
-        self._room = new_room()
+        self._room = new_roll_scratch()
 
     def begin_step(self, batch: "Batch") -> None:
         self._envs = batch.envs.copy()
@@ -95,7 +95,7 @@ class LuckWatcher(BatchWatcher):
         for moves in ((members, codes), *self._asked):
             done = 0
             while done < len(moves[0]):
-                done = follow(done, moves, self._envs, batch.game, batch.seat, self._room)
+                done = follow_rolls(done, moves, self._envs, batch.game, batch.seat, self._room)
                 self._add_luck(batch.packed_scenarios)
 
     def _add_luck(self, packed_scenarios: Records[PackedScenario]) -> None:
@@ -139,9 +139,9 @@ def play_with_luck(
     seed: int,
     estimate: ValueEstimate = phase_estimate,
 ) -> LuckyPoints:
-    """Play the battles that `experiments.common.play` plays, and tell their luck too."""
+    """Play the battles that `experiments.common.play_battles` plays, and tell their luck too."""
     watcher = LuckWatcher(battles, estimate)
-    points = play(
+    points = play_battles(
         player, seat=seat, scenario=scenario, opponent=opponent, battles=battles, seed=seed,
         watcher=watcher,
     )  # fmt: skip

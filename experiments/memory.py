@@ -127,7 +127,7 @@ def memory_rows(results: Results) -> list[list[str]]:
     return rows
 
 
-def check(settings: Settings, _: Collection[str]) -> Settings:
+def _check(settings: Settings, _: Collection[str]) -> Settings:
     """Raise a ValueError for a scenario without hidden items."""
     for name in settings.scenario:
         if not load_scenario(name).has_secrets:
@@ -141,7 +141,7 @@ EXPERIMENT = Experiment(
     description=__doc__,
     settings=Settings,
     quick={"scenario": ("hidden-scroll",), "out": Path("runs/memory-quick")},
-    check=check,
+    check=_check,
     positive=("gap",),
     kind="memory",
     free=("out", "scenario"),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from experiments import common
-from experiments.records import Record
+from experiments.records import ResultFile
 
 SettingsT = TypeVar("SettingsT")
 PartT = TypeVar("PartT")
@@ -27,7 +27,7 @@ class Run(Generic[SettingsT, PartT]):
     parts: Sequence[PartT]
     finished: Sequence[PartT]
     lines: Sequence[Line]
-    records: Mapping[str, Record]
+    records: Mapping[str, ResultFile]
     interrupted: bool
 
     def values(self, key: str) -> list[Any]:

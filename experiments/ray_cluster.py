@@ -13,7 +13,15 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import wfb_gym
-from experiments.attempts import AHEAD, Failure, ResultT, TaskT, WorkerError, attempt, in_order
+from experiments.attempts import (
+    AHEAD,
+    FailedAttempt,
+    ResultT,
+    TaskT,
+    WorkerError,
+    attempt,
+    in_order,
+)
 from experiments.shared_files import store_files
 
 LOCAL = "local"
@@ -86,7 +94,7 @@ def _attempt_on_ray(
 ) -> Any:
     """Do a task in a worker of Ray: machines may have joined since the cluster was checked."""
     if problem := difference(expected, fingerprint()):
-        return Failure(problem, socket.gethostname(), "")
+        return FailedAttempt(problem, socket.gethostname(), "")
     store_files(files)
     return attempt(function, task)
 
@@ -133,7 +141,7 @@ def _check_answers(address: str) -> None:
     socket.create_connection((parts.hostname, parts.port), _SECONDS).close()
 
 
-def check_nodes() -> None:
+def check_cluster() -> None:
     """Raise a `WorkerError` if a machine of the cluster would play by other rules."""
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy

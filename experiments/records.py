@@ -13,7 +13,7 @@ class RecordError(Exception):
     """The folder holds something else, or cannot be used; the message says why."""
 
 
-class Record:
+class ResultFile:
     """A file of what is finished, a line of JSON each; `lines` is what it held after its first.
 
     The first line holds the settings. A folder in which the file has others, or is of another kind,

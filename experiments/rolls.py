@@ -13,7 +13,7 @@ from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.queries import is_chance
 from wfb_gym.engine.state import State, WorkSpace, new_states, new_work_spaces
 from wfb_gym.engine.transition import act_and_list, resolve, resolve_and_list
-from wfb_gym.envs.kernel import Environment, Game, draw_episode, find_opponent
+from wfb_gym.envs.kernel import BatchGame, Environment, draw_episode, find_opponent
 from wfb_gym.opponents.scripted import Scripted, choose_action
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario.sizes import DICE
@@ -72,7 +72,7 @@ def _new_leaves(count: int) -> Leaves:
     )
 
 
-def new_room() -> Room:
+def new_roll_scratch() -> Room:
     most = MOST_OUTCOMES + MOST_AHEAD
     return Room(
         _new_leaves(ENOUGH + most), _new_leaves(most + 1), np.zeros(1, np.int64),
@@ -84,11 +84,11 @@ _opponent_of = jit(inline="always")(find_opponent)  # compiled code cannot retur
 
 
 @jit(nogil=True)
-def follow(
+def follow_rolls(
     begin: int,
     moves: tuple[NDArray[np.int64], NDArray[np.int64]],
     envs: Records[Environment],
-    game: Game,
+    game: BatchGame,
     seat: int,
     room: Room,
 ) -> int:

@@ -88,7 +88,7 @@ def with_secret(scenario: Scenario, side: str, item: str, chance: float) -> Scen
     return scenario_from_dict(document, scenario.name)
 
 
-def run_part(settings: Settings, chance: float) -> Line:
+def _run_part(settings: Settings, chance: float) -> Line:
     """Return what the scenario is worth at a chance, and what its equilibrium does."""
     value = _value_by_belief(settings)
     scenario = secret_of(settings, chance)
@@ -202,7 +202,7 @@ def secret_rows(results: Results) -> list[list[str]]:
     return rows
 
 
-def check(settings: Settings, _: Collection[str]) -> Settings:
+def _check(settings: Settings, _: Collection[str]) -> Settings:
     """Raise a ValueError for an item that cannot be hidden."""
     secret_of(settings, 0.5)
     return settings
@@ -214,12 +214,12 @@ EXPERIMENT = Experiment(
     description=__doc__,
     settings=Settings,
     quick={"scenario": "apprentice", "chances": 3, "out": Path("runs/secret-quick")},
-    check=check,
+    check=_check,
     positive=("chances", "gap"),
     kind="secret",
     free=("out", "chances"),
     parts=lambda settings: np.linspace(0.0, 1.0, settings.chances).tolist(),
-    run_part=run_part,
+    run_part=_run_part,
     name_of=lambda line: str(line["part"]["chance"]),
     results=lambda run: run.document(parts=run.values("part")),
     tables=texts(VALUES),

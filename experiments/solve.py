@@ -85,7 +85,7 @@ class Settings:
             raise ValueError(f"--phases: {error}") from None
 
 
-def check(settings: Settings, _: Collection[str]) -> Settings:
+def _check(settings: Settings, _: Collection[str]) -> Settings:
     """Return the settings with the names of all scenarios; raise a ValueError for wrong ones."""
     if settings.all == bool(settings.scenarios):
         raise ValueError("expected scenarios or --all" + (", not both" if settings.all else ""))
@@ -112,7 +112,7 @@ def _check_plot(path: Path, scenarios: Sequence[Scenario]) -> None:
         raise ValueError("--plot: expected a scenario in which nothing is hidden")
 
 
-def solve_all(
+def _solve_all(
     settings: Settings, names: Sequence[str], _: Sequence[Line], __: Workers
 ) -> Iterator[Line]:
     """Solve scenarios, after one that compiles the rules.
@@ -130,7 +130,7 @@ def solve_all(
 
 
 def solve_open(scenario: Scenario, settings: Settings) -> Line:
-    """Solve a scenario without hidden items; see `solve_all`."""
+    """Solve a scenario without hidden items; see `_solve_all`."""
     estimate = solver.estimate(scenario) if settings.all else None
     solution, problem = None, ""
     if estimate is None or estimate.bytes <= settings.max_bytes:
@@ -194,7 +194,7 @@ def result_of(solution: solver.Solution) -> Result:
     }
 
 
-def outcome_of(run: Run[Settings, str]) -> Outcome:
+def _outcome_of(run: Run[Settings, str]) -> Outcome:
     """Return the results in the form that the settings name."""
     settings = run.settings
     found: list[Result] = list(chain(*run.values("scenarios")))
@@ -220,10 +220,10 @@ EXPERIMENT = Experiment(
     description=__doc__,
     settings=Settings,
     quick=None,
-    check=check,
+    check=_check,
     file=None,
     parts=lambda settings: settings.scenarios,
-    work=solve_all,
-    outcome=outcome_of,
+    work=_solve_all,
+    outcome=_outcome_of,
 )
 main = EXPERIMENT.main

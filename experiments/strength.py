@@ -84,7 +84,7 @@ class Settings:
     ray: str = option("", **RAY)
 
 
-def check(settings: Settings, _: Collection[str]) -> Settings:
+def _check(settings: Settings, _: Collection[str]) -> Settings:
     """Raise a ValueError or an OSError for players and scenarios that cannot be measured."""
     if len(settings.players) < 2:
         raise ValueError("players: expected a reference and at least one more, found one")
@@ -100,7 +100,7 @@ def scenarios_of(settings: Settings) -> list[Scenario]:
     return [load_scenario(name) for name in dict.fromkeys(settings.scenario)]
 
 
-def matches_of(settings: Settings) -> list[Match]:
+def _matches_of(settings: Settings) -> list[Match]:
     """All matches, in order; one that serves two purposes comes once."""
     first = FIRST_SEED + settings.seed * 1_000_000
     pairs = [
@@ -117,7 +117,7 @@ def matches_of(settings: Settings) -> list[Match]:
     ]  # fmt: skip
 
 
-def run_part(_: Settings, match: Match) -> Line:
+def _run_part(_: Settings, match: Match) -> Line:
     """Play a match."""
     return {"match": play_match(match).as_json()}
 
@@ -139,7 +139,7 @@ def _points(
     return np.concatenate(points), float(np.mean(thinking))
 
 
-def rows_of(
+def _rows_of(
     found: Mapping[tuple[str, str, str], MatchResult], settings: Settings
 ) -> list[dict[str, Any]]:
     """Return what each player wins in each seat, and what the reference wins more."""
@@ -198,7 +198,7 @@ def strength_rows(results: Mapping[str, Any], *, variants: bool = False) -> list
     return table
 
 
-def results_of(run: Run[Settings, Match]) -> Results:
+def _results_of(run: Run[Settings, Match]) -> Results:
     """Return the results of all matches.
 
     Raises:
@@ -213,7 +213,7 @@ def results_of(run: Run[Settings, Match]) -> Results:
         "args": common.recorded_settings(run.settings, {"out", "ray"}),
         "players": list(run.settings.players),
         "pool": list(run.settings.pool),
-        "rows": rows_of(found, run.settings),
+        "rows": _rows_of(found, run.settings),
         "versions": common.versions(),
     }
 
@@ -232,12 +232,12 @@ EXPERIMENT = Experiment(
         "battles": 4,
         "out": Path("runs/strength-quick"),
     },
-    check=check,
+    check=_check,
     positive=("battles",),
     file="matches.jsonl",
-    parts=matches_of,
-    run_part=run_part,
-    results=results_of,
+    parts=_matches_of,
+    run_part=_run_part,
+    results=_results_of,
     tables=texts(WITH_VARIANTS),
     figures=lambda results, out: draw_strength(results, out / "strength.png"),
     needs_all=True,

@@ -34,7 +34,7 @@ from wfb_gym.scenario import load_scenario
 SMALLEST = "apprentice"
 
 
-def check(settings: running.Settings, _: Collection[str]) -> running.Settings:
+def _check(settings: running.Settings, _: Collection[str]) -> running.Settings:
     """Raise a ValueError or an OSError for agents and scenarios that cannot be played."""
     if max(settings.battles, settings.planner_battles) > running.SEED_SPACING:
         raise ValueError(f"--battles: expected at most {running.SEED_SPACING:,}")
@@ -63,12 +63,12 @@ EXPERIMENT = Experiment(
         "scenario": (SMALLEST, "archmage-duel"),
         "out": Path("runs/tournament-quick"),
     },
-    check=check,
+    check=_check,
     positive=("battles", "planner_battles", "move_seconds"),
     natural=("seed",),
     kind="tournament",
     file="cells.jsonl",
-    recorded=running.settings_as_json,
+    recorded=running.relevant_settings,
     parts=running.parts_of,
     work=running.play_all,
     files=lambda settings: model_names(policy_names(settings.agents)),

@@ -17,7 +17,7 @@ from threading import Thread
 from typing import Any, Protocol
 
 from experiments.attempts import AHEAD, ResultT, TaskT, WorkerError, attempt, in_order
-from experiments.ray_cluster import RayWorkers, check_nodes, joined
+from experiments.ray_cluster import RayWorkers, check_cluster, joined
 
 RAY: dict[str, Any] = {
     "metavar": "ADDRESS",
@@ -128,7 +128,7 @@ def open_workers(
     """
     if ray:
         with joined(ray):
-            check_nodes()
+            check_cluster()
             yield RayWorkers(list(dict.fromkeys(files)))
     elif processes > 1:
         spawn = get_context("spawn")

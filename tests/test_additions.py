@@ -20,7 +20,7 @@ from wfb_gym.encoding.fields import (
     ArmyOffsets,
     ItemOffsets,
     LayoutOffsets,
-    Number,
+    ObservedNumber,
     SpellOffsets,
     UnitOffsets,
     WizardOffsets,
@@ -83,7 +83,7 @@ def test_every_power_of_an_item_is_played_in_a_test() -> None:
     """By its key, or by a bundled item that has it."""
     played = text_of("tests/engine")
     models: tuple[type[BaseModel], ...] = (
-        Item, items.WhenCasting, items.WhenDispelling, items.Reroll, items.Stores, items.Bound,
+        Item, items.WhenCasting, items.WhenDispelling, items.RerollPower, items.Stores, items.Bound,
     )  # fmt: skip
     for model in models:
         for key in set(model.model_fields) - NOT_PLAYED:
@@ -133,7 +133,7 @@ def test_every_observed_number_has_a_test_of_its_value(kind: type[Record]) -> No
     tests = "test_observed_values.py", "test_history.py"
     values = "".join(page(f"../tests/encoding/{name}") for name in tests)
     for attribute, number in vars(kind).items():
-        if isinstance(number, Number):
+        if isinstance(number, ObservedNumber):
             name = number.name or attribute.replace("_", " ")
             assert has_word(name, values), f"{' and '.join(tests)}: nobody looks at {name!r}"
 

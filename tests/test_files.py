@@ -17,19 +17,19 @@ import pytest
 from wfb_gym.files import (
     MOST_TEXT,
     DamagedFileError,
+    atomic_write,
+    atomic_write_text,
     describe_error,
     lock_folder,
     open_archive,
-    refuse_damage,
-    write_text_whole,
-    write_whole,
+    wrap_read_errors,
 )
 
 
 def test_a_file_is_replaced_once_it_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
-    write_text_whole(path, "first\n")
-    with write_whole(path) as file:
+    atomic_write_text(path, "first\n")
+    with atomic_write(path) as file:
         file.write(b"sec")
         assert path.read_text(encoding="utf-8") == "first\n"
         file.write(b"ond\n")
@@ -38,14 +38,14 @@ def test_a_file_is_replaced_once_it_is_whole(tmp_path: Path) -> None:
 
 
 def interrupted_writing(path: Path) -> None:
-    with write_whole(path) as file:
+    with atomic_write(path) as file:
         file.write(b"half")
         raise KeyboardInterrupt
 
 
 def test_what_fails_leaves_the_file_and_no_draft(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
-    write_text_whole(path, "first\n")
+    atomic_write_text(path, "first\n")
     with pytest.raises(KeyboardInterrupt):
         interrupted_writing(path)
     assert path.read_bytes() == b"first\n"
@@ -55,10 +55,10 @@ def test_what_fails_leaves_the_file_and_no_draft(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="has no device that is always full")
 def test_a_full_disk_leaves_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "results.json"
-    write_text_whole(path, "first\n")
+    atomic_write_text(path, "first\n")
     (tmp_path / f"results.json.{os.getpid()}.part").symlink_to("/dev/full")
     with pytest.raises(OSError, match="No space left") as caught:
-        write_text_whole(path, "second\n")
+        atomic_write_text(path, "second\n")
     assert caught.value.filename == str(path)
     assert path.read_bytes() == b"first\n"
     assert list(tmp_path.iterdir()) == [path]
@@ -76,7 +76,7 @@ def test_drafts_of_processes_that_were_killed_are_deleted(tmp_path: Path) -> Non
     ]
     for each in (abandoned, *others):
         each.touch()
-    write_text_whole(path, "")
+    atomic_write_text(path, "")
     assert sorted(tmp_path.iterdir()) == sorted([path, *others])
 
 
@@ -87,13 +87,13 @@ class OwnError(ValueError):
 @pytest.mark.parametrize("error", [RecursionError("too deep"), ValueError("x"), MemoryError()])
 def test_any_error_of_reading_becomes_the_one(error: Exception) -> None:
     message = r"x\.npz: expected a policy, found a damaged or foreign file \("
-    with pytest.raises(DamagedFileError, match=message), refuse_damage("x.npz", "a policy"):
+    with pytest.raises(DamagedFileError, match=message), wrap_read_errors("x.npz", "a policy"):
         raise error
 
 
 @pytest.mark.parametrize("error", [OwnError("own words"), KeyboardInterrupt()])
 def test_the_one_error_and_ctrl_c_pass_as_they_are(error: BaseException) -> None:
-    with pytest.raises(type(error)) as caught, refuse_damage("x.npz", "a policy", OwnError):
+    with pytest.raises(type(error)) as caught, wrap_read_errors("x.npz", "a policy", OwnError):
         raise error
     assert caught.value is error
 

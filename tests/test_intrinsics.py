@@ -19,7 +19,7 @@ from wfb_gym._intrinsics import (
     trailing_zeros,
 )
 from wfb_gym._jit import jit
-from wfb_gym.engine.queries import lowest
+from wfb_gym.engine.queries import lowest_bit
 from wfb_gym.rules.pools import dispel_dice_of_level
 
 WORDS = st.integers(-(2**63), 2**63 - 1).filter(bool)
@@ -34,7 +34,7 @@ def compiled(word: int) -> int:
 @given(WORDS)
 def test_the_lowest_bit_is_that_of_the_processor(word: int) -> None:
     expected = next(k for k in range(64) if word >> k & 1)
-    assert compiled(word) == lowest(word) == _trailing_zeros_in_python(word) == expected
+    assert compiled(word) == lowest_bit(word) == _trailing_zeros_in_python(word) == expected
 
 
 @pytest.mark.skipif(not hasattr(dispel_dice_of_level, "overloads"), reason="without a compiler")

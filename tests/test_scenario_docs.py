@@ -34,7 +34,7 @@ from wfb_gym.scenario.fields import Number, Pair, Whole
 from wfb_gym.scenario.items import (
     Bound,
     Item,
-    Reroll,
+    RerollPower,
     Stores,
     WhenCasting,
     WhenDispelling,
@@ -83,7 +83,7 @@ MODELS: dict[str, type[BaseModel]] = {
     "Items of your own": Item,
     "`when_casting`": WhenCasting,
     "`when_dispelling`": WhenDispelling,
-    "`reroll`": Reroll,
+    "`reroll`": RerollPower,
     "`stores`": Stores,
     "`bound`": Bound,
     "Hidden items": HiddenItems,

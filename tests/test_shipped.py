@@ -14,7 +14,7 @@ import pytest
 from tests.compiled_sample import difference
 from tests.test_compiler import RESULTS, report_of_a_process
 from wfb_gym import _jit, _shipped
-from wfb_gym.files import write_text_whole
+from wfb_gym.files import atomic_write_text
 
 ROOT = Path(__file__).parents[1]
 COMPILED = "wfb_gym: compiling"
@@ -36,7 +36,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def change(folder: Path, **values: Any) -> None:
     path = folder / "manifest.json"
     document = json.loads(path.read_text(encoding="utf-8")) | values
-    write_text_whole(path, json.dumps(document))
+    atomic_write_text(path, json.dumps(document))
 
 
 def has_features() -> bool:
@@ -67,7 +67,7 @@ def test_code_for_anything_else_is_not_used(folder: Path, key: str, value: Any) 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", "null"])
 def test_a_manifest_that_is_none_is_no_error(folder: Path, text: str) -> None:
-    write_text_whole(folder / "manifest.json", text)
+    atomic_write_text(folder / "manifest.json", text)
     assert _shipped.find("0123") is None
     (folder / "manifest.json").unlink()
     assert _shipped.find("0123") is None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from wfb_gym.files import write_text_whole, write_whole
+from wfb_gym.files import atomic_write, atomic_write_text
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
@@ -95,16 +95,16 @@ def insert_table(page: str, name: str, table: str) -> str:
     return _marks(name).sub(lambda found: f"{found[1]}\n{table}\n\n{found[2]}", page)
 
 
-def find_stale(reports: Sequence[Report]) -> list[str]:
+def find_stale_tables(reports: Sequence[Report]) -> list[str]:
     """Names of the tables that differ from the committed results."""
     shown = {one.name: one.pages_with_tables() for one in reports if one.results.is_file()}
     return [name for name, pages in shown.items() if any(a != b for a, b in pages.values())]
 
 
-def rewrite(one: Report) -> None:
+def rewrite_tables(one: Report) -> None:
     """Write tables into their pages, and draw the pictures that need only the results."""
     for path, (_, page) in one.pages_with_tables().items():
-        write_text_whole(path, page)
+        atomic_write_text(path, page)
     for draw, picture in zip(one.draw, one.pictures.values(), strict=False):
         draw(one.read(), IMAGES / picture)
 
@@ -121,9 +121,9 @@ def run(one: Report) -> None:
     )
     text = done.stdout if one.printed else (ROOT / one.folder / "results.json").read_text("utf-8")
     RESULTS.mkdir(parents=True, exist_ok=True)
-    write_text_whole(one.results, text)
+    atomic_write_text(one.results, text)
     if one.printed:
         return  # its pictures are drawn from the results
     for source, target in one.pictures.items():
-        with write_whole(IMAGES / target) as file:
+        with atomic_write(IMAGES / target) as file:
             file.write((ROOT / one.folder / source).read_bytes())

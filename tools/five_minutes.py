@@ -28,7 +28,7 @@ from wfb_gym.cli.parser import parse_options
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
-from wfb_gym.files import write_text_whole, write_whole
+from wfb_gym.files import atomic_write, atomic_write_text
 from wfb_gym.render import colours
 from wfb_gym.render.drawing import to_image
 from wfb_gym.render.shapes import Drawing, Extent
@@ -66,7 +66,7 @@ _WIDTH = 1120
 
 
 @dataclass(frozen=True)
-class Moment:
+class _Moment:
     """A step of the phase: the event, and the position before it and after it."""
 
     event: Event
@@ -84,15 +84,15 @@ def new_battle() -> NarratedBattle:
     return NarratedBattle(load_scenario(SCENARIO))
 
 
-def moments() -> dict[str, list[Moment]]:
+def moments() -> dict[str, list[_Moment]]:
     """Play the phase; returns its steps by spell."""
     battle = new_battle()
-    found: dict[str, list[Moment]] = {name: [] for name in SPELLS}
+    found: dict[str, list[_Moment]] = {name: [] for name in SPELLS}
     for name, steps in SPELLS.items():
         for step in steps:
             before = battle.battle.copy()
             event = play_step(battle, step)
-            found[name].append(Moment(event, before, battle.battle.copy()))
+            found[name].append(_Moment(event, before, battle.battle.copy()))
     return found
 
 
@@ -152,7 +152,7 @@ def other_ends() -> Iterator[str]:
         yield "- " + " ".join(battle.roll(*faces).words for faces in rolls)
 
 
-def decisions_table(steps: Iterable[Moment]) -> str:
+def decisions_table(steps: Iterable[_Moment]) -> str:
     """Return a table of every decision: what it was worth to who made it, and the best one."""
     solution, names = solver.solve(SCENARIO), ScenarioNames(load_scenario(SCENARIO))
     rows = [["who", "played", "points", "best", "points"]]
@@ -171,7 +171,7 @@ def decisions_table(steps: Iterable[Moment]) -> str:
     return markdown_table(rows, text_columns=(0, 1, 3))
 
 
-def tables() -> dict[str, str]:
+def make_tables() -> dict[str, str]:
     """Return every table of the page by its name."""
     spells = moments()
     found = {"levels": level_table(), "casts": casting_table(), "dispels": dispel_table()}
@@ -182,13 +182,13 @@ def tables() -> dict[str, str]:
     return found
 
 
-def make_page(text: str) -> str:
+def make_tutorial(text: str) -> str:
     """Return the page with every table as it is now.
 
     Raises:
         ValueError: the page has no marks for a table.
     """
-    for name, table in tables().items():
+    for name, table in make_tables().items():
         if f"<!-- report:{name} -->" not in text:
             raise ValueError(f"expected <!-- report:{name} --> in {PAGE.name}")
         text = insert_table(text, name, table)
@@ -214,7 +214,7 @@ def pools_rows(battle: Battle, start: str = "") -> list[Row]:
     ]
 
 
-def spell_rows(steps: Sequence[Moment]) -> list[Row]:
+def spell_rows(steps: Sequence[_Moment]) -> list[Row]:
     """Return a spell as lines of a picture: its roll, the answer, and the dice that are left."""
     names = ScenarioNames(load_scenario(SCENARIO))
     cast = next(step for step in steps if step.event.node == Node.ROLL_CASTING)
@@ -247,7 +247,7 @@ def pictures() -> dict[str, list[Row]]:
     return {f"five-minutes-{name}.png": rows for name, rows in found.items()}
 
 
-def draw(rows: Sequence[Row]) -> Image.Image:
+def draw_lines(rows: Sequence[Row]) -> Image.Image:
     """Draw a picture of its lines."""
     high, page = 50, Extent(0.0, -50.0 * len(rows) - 16, 560.0, 0.0)
     sketch = Sketch()
@@ -267,7 +267,7 @@ def draw(rows: Sequence[Row]) -> Image.Image:
 
 
 @dataclass(frozen=True)
-class Options:
+class _Options:
     """The command line.
 
     Attributes:
@@ -279,15 +279,17 @@ class Options:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write tables and pictures, or check the tables; returns the exit status."""
-    options, _ = parse_options(Options, arguments, module="tools.five_minutes", description=__doc__)
+    options, _ = parse_options(
+        _Options, arguments, module="tools.five_minutes", description=__doc__
+    )
     check = options.check
     text = PAGE.read_text(encoding="utf-8")
-    wanted = make_page(text)
+    wanted = make_tutorial(text)
     if check:
         print("the page is current" if text == wanted else "the page is stale", file=sys.stderr)
         return 0 if text == wanted else FAILED
-    write_text_whole(PAGE, wanted)
+    atomic_write_text(PAGE, wanted)
     for name, rows in pictures().items():
-        with write_whole(IMAGES / name) as file:
-            draw(rows).quantize(32).save(file, format="png", optimize=True)
+        with atomic_write(IMAGES / name) as file:
+            draw_lines(rows).quantize(32).save(file, format="png", optimize=True)
     return 0

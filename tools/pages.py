@@ -34,9 +34,15 @@ from experiments.common import FAILED
 from experiments.tables import markdown_table
 from wfb_gym.cli.parser import parse_options
 from wfb_gym.encoding.actions import ActionCodec
-from wfb_gym.encoding.fields import ArmyOffsets, ChoiceOffsets, LayoutOffsets, Number, UnitOffsets
+from wfb_gym.encoding.fields import (
+    ArmyOffsets,
+    ChoiceOffsets,
+    LayoutOffsets,
+    ObservedNumber,
+    UnitOffsets,
+)
 from wfb_gym.encoding.layout import KINDS
-from wfb_gym.files import write_text_whole
+from wfb_gym.files import atomic_write_text
 from wfb_gym.opponents.policy_spec import MODULES
 
 ROOT = Path(__file__).parents[1]
@@ -126,7 +132,7 @@ def merge_sections(kind: type) -> dict[str, str]:
     return found
 
 
-def parse_arguments(text: str) -> list[Argument]:
+def parse_argument_rows(text: str) -> list[Argument]:
     """Rows of a section's tables of arguments; a later row replaces an earlier one of its name."""
     rows = re.findall(r"^\| `(\w+)` \| (.+?) \| (.+) \|$", text, re.MULTILINE)
     found = (Argument(name, default, " ".join(words.split())) for name, default, words in rows)
@@ -202,7 +208,7 @@ def overview_table(block: str) -> str:
     rows = [["field", "low", "high", "unit", "present"]]
     for owner, record in BLOCKS[block]:
         for attribute, declared in vars(record).items():
-            if isinstance(declared, Number):
+            if isinstance(declared, ObservedNumber):
                 needed = PRESENT.get(declared.when) or " or ".join(
                     f"`{switch}`" for switch in declared.when.split()
                 )
@@ -264,13 +270,13 @@ def newest_specs() -> dict[str, EnvSpec]:
     return dict(sorted({spec.name.lower(): spec for spec in own}.items()))
 
 
-def make_page(spec: EnvSpec) -> str:
+def make_environment_page(spec: EnvSpec) -> str:
     """Write the page of an id; a docstring without its version is refused."""
     kind: Any = load_env_creator(str(spec.entry_point))
     texts = merge_sections(kind)
     if f"* v{spec.version}:" not in texts[OWN_SECTION]:
         raise ValueError(f"{kind.__name__}: expected v{spec.version} in its {OWN_SECTION}")
-    options = parse_arguments(texts["Arguments"])
+    options = parse_argument_rows(texts["Arguments"])
     check_arguments(kind, options)
     defaults = keyword_defaults(kind)
     env = make_unwrapped(spec)
@@ -306,11 +312,13 @@ def make_page(spec: EnvSpec) -> str:
 
 def make_pages() -> dict[Path, str]:
     """Write every page; returns them by file."""
-    pages = {FOLDER / f"{name}.md": make_page(spec) for name, spec in newest_specs().items()}
+    pages = {
+        FOLDER / f"{name}.md": make_environment_page(spec) for name, spec in newest_specs().items()
+    }
     return {OVERVIEW: make_overview(), AGENTS: make_agents(), **pages}
 
 
-def find_stale(wanted: Mapping[Path, str]) -> list[str]:
+def find_stale_pages(wanted: Mapping[Path, str]) -> list[str]:
     """Names of the pages that are missing, not current, or belong to no id."""
     paths = {*wanted, *FOLDER.glob("*.md")}
     found = {path: path.read_text(encoding="utf-8") for path in paths if path.is_file()}
@@ -318,7 +326,7 @@ def find_stale(wanted: Mapping[Path, str]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Options:
+class _Options:
     """The command line.
 
     Attributes:
@@ -330,10 +338,10 @@ class Options:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the pages, or check them; returns the exit status."""
-    options, _ = parse_options(Options, arguments, module="tools.pages", description=__doc__)
+    options, _ = parse_options(_Options, arguments, module="tools.pages", description=__doc__)
     check = options.check
     wanted = make_pages()
-    changed = find_stale(wanted)
+    changed = find_stale_pages(wanted)
     for name in changed:
         print(f"{'stale' if check else 'written'}: {name}", file=sys.stderr)
     if check:
@@ -342,5 +350,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for path in set(FOLDER.glob("*.md")) - set(wanted):
         path.unlink()
     for path, text in wanted.items():
-        write_text_whole(path, text)
+        atomic_write_text(path, text)
     return 0

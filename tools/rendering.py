@@ -16,7 +16,7 @@ from pathlib import Path
 from PIL import Image
 
 from wfb_gym.cli.parser import option, parse_options
-from wfb_gym.files import write_whole
+from wfb_gym.files import atomic_write
 from wfb_gym.render.picture import picture
 from wfb_gym.transcripts import Event, NarratedBattle, record
 
@@ -54,7 +54,7 @@ def frames(
 
 
 @dataclass(frozen=True)
-class Options:
+class _Options:
     """The command line.
 
     Attributes:
@@ -76,11 +76,13 @@ class Options:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Draw a battle between two veterans."""
-    given, _ = parse_options(Options, arguments, module="tools.rendering", description=main.__doc__)
+    given, _ = parse_options(
+        _Options, arguments, module="tools.rendering", description=main.__doc__
+    )
     first = given.events - given.length + 1 if given.film else given.events
     size = _FILM_SIZE if given.film else (1280, 720)
     drawn = list(frames(given.scenario, given.seed, first, given.events, size))
-    with write_whole(given.out) as file:
+    with atomic_write(given.out) as file:
         if given.film:
             # One palette for all: a palette for each picture would flicker.
             palette = drawn[-1][0].quantize(_COLOURS)

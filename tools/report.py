@@ -22,14 +22,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from experiments.common import FAILED
-from tools.documents import ROOT, find_stale, rewrite, run
+from tools.documents import ROOT, find_stale_tables, rewrite_tables, run
 from tools.reports import ALL, PAGES
 from wfb_gym.cli.parser import option, parse_options
 from wfb_gym.suggestions import did_you_mean
 
 
 @dataclass(frozen=True)
-class Options:
+class _Options:
     """The command line.
 
     Attributes:
@@ -47,7 +47,7 @@ class Options:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Make the reports; returns the exit status."""
-    given, parser = parse_options(Options, arguments, module="tools.report", description=__doc__)
+    given, parser = parse_options(_Options, arguments, module="tools.report", description=__doc__)
     known = {one.name: one for one in ALL}
     for name in given.names:
         if name not in known:
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{page}: python -m {command}")
         return 0
     if given.check:
-        stale = find_stale(chosen)
+        stale = find_stale_tables(chosen)
         print(f"stale: {', '.join(stale)}" if stale else "all tables are current")
         return FAILED if stale else 0
     try:
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if given.scratch:
                 run(one)
             if one.results.is_file():
-                rewrite(one)
+                rewrite_tables(one)
             else:
                 print(f"{one.name}: no results yet, run it with --scratch", file=sys.stderr)
         if given.scratch and not given.names:

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Any, Protocol, TypeVar, overload
 
 import numba
 import numpy as np
@@ -77,8 +77,8 @@ _LONG = {
     "encoding.view._show": "what players in Python see",
     "engine.chance_outcomes.chance_outcomes": "the chances of dice",
     "engine.chance.sample": "dice of a single battle",
-    "engine.promises.worth_now": "what spells promise",
-    "engine.promises.worth_of_aim": "what spells promise at a target",
+    "engine.spell_values.worth_now": "spell values",
+    "engine.spell_values.worth_of_aim": "spell values at a target",
     "players.search.expectimax.search": "expectimax",
     "players.search.mcts._search": "mcts",
     "players.search.phase_search.choose_all": "phase search",
@@ -217,27 +217,19 @@ use_entries(_shipped.find(SOURCES), announce_compiling)
 use_core(_find_core)
 
 
-@overload
-def jit(function: _Function) -> _Function: ...
+class _Jit(Protocol):
+    """A decorator with or without options."""
+
+    @overload
+    def __call__(self, function: _Function) -> _Function: ...
+
+    @overload
+    def __call__(self, **options: Any) -> Callable[[_Function], _Function]: ...
 
 
-@overload
-def jit(**options: Any) -> Callable[[_Function], _Function]: ...
-
-
-def jit(function: Any = None, **options: Any) -> Any:
-    """`numba.njit` with the package's own cache folder.
-
-    Compiled functions may raise with a constant message: it costs no measurable time where the
-    branch is not taken. Under ``NUMBA_DISABLE_JIT=1`` functions stay plain.
-
-    Args:
-        function: the function to compile, when used without parentheses.
-        **options: passed on to `numba.njit`, but for ``is_shared``: a function that
-            `wfb_gym.engine.core` compiles for all that call it.
-    """
+def _compile(function: Any = None, **options: Any) -> Any:
     if function is None:
-        return lambda later: jit(later, **options)
+        return lambda later: _compile(later, **options)
     before = config.CACHE_DIR
     config.CACHE_DIR = str(CACHE_FOLDER)  # read while decorating; other users keep theirs
     try:
@@ -247,6 +239,19 @@ def jit(function: Any = None, **options: Any) -> Any:
         return njit_cached(function, is_brief=is_rule, **options)
     finally:
         config.CACHE_DIR = before
+
+
+jit: _Jit = _compile
+"""`numba.njit` with the package's own cache folder.
+
+Compiled functions may raise with a constant message: it costs no measurable time where the branch
+is not taken. Under ``NUMBA_DISABLE_JIT=1`` functions stay plain.
+
+Args:
+    function: the function to compile, when used without parentheses.
+    **options: passed on to `numba.njit`, except ``is_shared``: `wfb_gym.engine.core` compiles such
+        a function for all its callers.
+"""
 
 
 def entry_point(dispatcher: Any) -> Callable[..., Any]:

@@ -16,7 +16,7 @@ from typing import Any
 import llvmlite.binding as llvm
 import numba
 
-from wfb_gym.files import write_text_whole
+from wfb_gym.files import atomic_write_text
 
 FOLDER = Path(__file__).parent / "_compiled"
 _MANIFEST = "manifest.json"
@@ -61,7 +61,7 @@ def write_manifest(folder: Path, sources: str) -> None:
     """
     name, features = target()
     document = {**_requirements(sources), "processor": name, "features": features}
-    write_text_whole(folder / _MANIFEST, json.dumps(document, indent=2) + "\n")
+    atomic_write_text(folder / _MANIFEST, json.dumps(document, indent=2) + "\n")
 
 
 def find(sources: str) -> Path | None:

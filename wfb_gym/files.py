@@ -37,7 +37,7 @@ class DamagedFileError(ValueError):
 
 
 @contextlib.contextmanager
-def write_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a draft that takes the place of a file once the block has ended.
 
     Until then, and if the block fails, the file stays as it was. Drafts that processes left which
@@ -71,24 +71,24 @@ NOT_UTF8 = "another encoding: save it as UTF-8"
 """What was found in place of a text in UTF-8."""
 
 
-def write_text_whole(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text in UTF-8 as `write_whole` does.
+def atomic_write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text in UTF-8 as `atomic_write` does.
 
     Raises:
         OSError: the file cannot be written.
     """
-    with write_whole(path) as file:
+    with atomic_write(path) as file:
         file.write(text.encode())
 
 
 def save_figure(figure: Any, path: str | os.PathLike[str], dpi: int) -> None:
-    """Save a figure of Matplotlib's as `write_whole` does, in the format that the name ends in.
+    """Save a figure of Matplotlib's as `atomic_write` does, in the format that the name ends in.
 
     Raises:
         OSError: the file cannot be written.
         ValueError: Matplotlib knows no such format.
     """
-    with write_whole(path) as file:
+    with atomic_write(path) as file:
         figure.savefig(file, dpi=dpi, format=Path(path).suffix[1:])
 
 
@@ -262,7 +262,7 @@ class _ListedFile(io.FileIO):
 
 @contextlib.contextmanager
 def open_archive(path: str | os.PathLike[str], most: int) -> Iterator[Archive]:
-    """Open an archive from elsewhere; what a damaged one raises, `refuse_damage` tells.
+    """Open an archive from elsewhere; what a damaged one raises, `wrap_read_errors` tells.
 
     Args:
         path: of the file.
@@ -278,7 +278,7 @@ def open_archive(path: str | os.PathLike[str], most: int) -> Iterator[Archive]:
 
 
 @contextlib.contextmanager
-def refuse_damage(
+def wrap_read_errors(
     path: str | os.PathLike[str], expected: str, error: type[ValueError] = DamagedFileError
 ) -> Iterator[None]:
     """Raise one kind of error for whatever reading a damaged or foreign file raises.

@@ -17,7 +17,7 @@ from agents.distillation.targets import TargetSource, explore_positions
 from agents.run_folder import write_or_warn
 from experiments.workers import HERE, Workers, one_torch_thread
 from wfb_gym import solver
-from wfb_gym.files import DamagedFileError, refuse_damage, write_text_whole
+from wfb_gym.files import DamagedFileError, atomic_write_text, wrap_read_errors
 from wfb_gym.packing import pack
 from wfb_gym.players.interface import Agent
 from wfb_gym.seats import SEATS
@@ -40,7 +40,7 @@ class Grade:
     score: float  # 100: optimal, 0: as good as random
 
 
-def grade(source: TargetSource, number: int, agent: Agent) -> list[Grade]:
+def grade_network(source: TargetSource, number: int, agent: Agent) -> list[Grade]:
     """The policy's grades in a scenario, of the seats that can win something; none if too large."""
     scenario, most = source.scenario(number), source.max_bytes
     try:
@@ -74,14 +74,14 @@ def grade_scenarios(
     grades: list[Grade] = []
     found = number = 0
     missing = (each for each in count() if each not in known)
-    grade_one = partial(grade, source, agent=agent)
+    grade_one = partial(grade_network, source, agent=agent)
     graded = workers.map(grade_one, missing, "the grade of scenario {}".format)
     while found < wanted:
         if number not in known:
             known[number] = next(graded)
             lines = ([asdict(one) for one in known[each]] for each in sorted(known))
             text = "".join(json.dumps(line) + "\n" for line in lines)
-            write_or_warn(path, partial(write_text_whole, path, text))
+            write_or_warn(path, partial(atomic_write_text, path, text))
         grades += known[number]
         found += bool(known[number])
         number += 1
@@ -91,7 +91,7 @@ def grade_scenarios(
 def _read_grades(path: Path) -> dict[int, list[Grade]]:
     """The grades in a file, by number; none where it is damaged: they can be worked out again."""
     try:
-        with refuse_damage(path, "grades"):
+        with wrap_read_errors(path, "grades"):
             lines = path.read_text(encoding="utf-8").splitlines()
             return {
                 number: [Grade(**one) for one in json.loads(line)]

@@ -29,7 +29,7 @@ from experiments import common
 from experiments.workers import RAY
 from wfb_gym.cli.parser import option
 from wfb_gym.encoding.limits import SWITCHES, ArmyLimits, Limits
-from wfb_gym.files import refuse_damage
+from wfb_gym.files import wrap_read_errors
 from wfb_gym.generating import KINDS, KINDS_OF_AXES
 from wfb_gym.players.network import ILLEGAL_LOGIT, PolicyNetwork, load_network
 from wfb_gym.scenario.errors import printable, shortened
@@ -193,7 +193,7 @@ class Student:
         regret = (log_probs.exp() * regrets).sum(1) / settings.temperature
         matters = (stakes > 0).float()
         policy_loss = ((cross_entropy + settings.regret * regret) * matters).mean()
-        unit = self.network.worth_at_hand(observations)
+        unit = self.network.value_unit(observations)
         values = values * self.network.greatest_worth(observations) / unit
         wanted_value = best[:, 0] / (100.0 * unit)
         value_loss = nn.functional.smooth_l1_loss(values, wanted_value, beta=_SMALL_ERROR)
@@ -224,7 +224,7 @@ class Student:
         Raises:
             CheckpointError: it does not hold what `save` writes; nothing has changed.
         """
-        with refuse_damage(
+        with wrap_read_errors(
             self.settings.out / CHECKPOINT, "the state of this run", CheckpointError
         ):
             self._check_state(state)

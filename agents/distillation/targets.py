@@ -25,7 +25,7 @@ from wfb_gym.encoding.view import View
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import STATE, State
 from wfb_gym.envs.scenario_set import pack_all
-from wfb_gym.files import refuse_damage, write_whole
+from wfb_gym.files import atomic_write, wrap_read_errors
 from wfb_gym.generating import Generated, Generation, Split
 from wfb_gym.packing import pack
 from wfb_gym.players.interface import Masks, Observations
@@ -59,7 +59,7 @@ class Targets(NamedTuple):
     counts: NDArray[np.int64]  # (k,): of legal actions
 
 
-class Batch(NamedTuple):
+class TargetBatch(NamedTuple):
     """Decisions of either seat, b of them, as their seats see them."""
 
     observations: Observations
@@ -162,7 +162,7 @@ class TargetSet:
             ]
         )
 
-    def show(self, decisions: NDArray[np.int64]) -> Batch:
+    def show(self, decisions: NDArray[np.int64]) -> TargetBatch:
         """Return decisions, b of them, as their seats see them."""
         masks = np.empty((len(decisions), self.views[0].codec.n), np.bool_)
         observations = np.empty((len(decisions), self.views[0].layout.size), np.float32)
@@ -177,7 +177,9 @@ class TargetSet:
         values = np.repeat(self._offsets[decisions] - first, counts) + np.arange(counts.sum())
         points = np.full(masks.shape, -np.inf, np.float32)
         points[masks] = self._values[values]
-        return Batch(observations, masks, points, self._stakes[decisions], self._most[decisions])
+        return TargetBatch(
+            observations, masks, points, self._stakes[decisions], self._most[decisions]
+        )
 
 
 def make_targets(
@@ -199,7 +201,7 @@ def make_targets(
         if not path.is_file():
             path.parent.mkdir(parents=True, exist_ok=True)
             content = next(made)
-            with write_whole(path) as file:
+            with atomic_write(path) as file:
                 file.write(content)
         with _open_targets(path) as stored:
             yield bool(stored.files)
@@ -223,7 +225,7 @@ def _open_targets(path: Path) -> Iterator[Any]:
     """Open a file of targets; a `TargetError` if it is damaged."""
     expected = "targets, which are made anew once it is deleted"
     with (
-        refuse_damage(path, expected, TargetError),
+        wrap_read_errors(path, expected, TargetError),
         # from memory: NumPy leaves a damaged file open
         np.load(io.BytesIO(path.read_bytes())) as stored,
     ):

@@ -20,7 +20,7 @@ from ray.rllib.env.utils.infinite_lookback_buffer import InfiniteLookbackBuffer
 from ray.rllib.utils import metrics as names
 from ray.rllib.utils.torch_utils import FLOAT_MIN
 
-from agents.rllib.environment import AGENTS, MASK, SEEN, BattleEnv, first_seed
+from agents.rllib.environment import AGENTS, MASK, SEEN, TurnBasedEnv, first_seed
 from wfb_gym.envs.self_play import Decisions, SelfPlayBatch
 from wfb_gym.seats import SEATS
 
@@ -33,7 +33,7 @@ class Answers(NamedTuple):
     logits: NDArray[np.float32]  # (k, actions)
 
 
-class Choices(NamedTuple):
+class SampledDecisions(NamedTuple):
     """Decisions of one seat and what was chosen, a row each."""
 
     battles: NDArray[np.int64]  # (k,): numbers of the battles, counted in each call of `sample`
@@ -45,10 +45,10 @@ class Choices(NamedTuple):
     log_probs: NDArray[np.float32]
     logits: NDArray[np.float32]
 
-    def rows(self, chosen: NDArray[np.int64]) -> "Choices":
+    def rows(self, chosen: NDArray[np.int64]) -> "SampledDecisions":
         """Some of the decisions."""
         columns: Iterator[Any] = (column[chosen] for column in self)
-        return Choices(*columns)
+        return SampledDecisions(*columns)
 
 
 class FinishedBattle(NamedTuple):
@@ -62,7 +62,7 @@ class FinishedBattle(NamedTuple):
 class BatchEnvRunner(MultiAgentEnvRunner):
     """Samples self-play from a `SelfPlayBatch`; each seat's module has the name of the seat.
 
-    The environment is `BattleEnv`, of which one battle tells the spaces. A battle that `sample`
+    The environment is `TurnBasedEnv`, of which one battle tells the spaces. A battle that `sample`
     leaves unfinished goes on in the next call, which also returns the last decision of a seat that
     must wait for its opponent. Episodes have no infos. Connectors between environment and module
     and callbacks about single steps and episodes are not called.
@@ -80,7 +80,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
             super().make_env()
         finally:
             self.config.num_envs_per_env_runner = count
-        single: BattleEnv = self.env.envs[0].unwrapped
+        single: TurnBasedEnv = self.env.envs[0].unwrapped
         self.num_envs = count
         self.battles = SelfPlayBatch(count, single.scenario)
         self._points_per_reward = single.points_per_reward
@@ -115,7 +115,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         self._decisions = np.zeros(len(SEATS), np.int64)  # of all battles, since they were logged
         self._battle_decisions = np.zeros((len(SEATS), count), np.int64)
         self._battle_began = np.full(count, time.perf_counter())
-        self._pending: list[list[Choices]] = [[] for _ in SEATS]
+        self._pending: list[list[SampledDecisions]] = [[] for _ in SEATS]
 
     def _sample(
         self,
@@ -160,7 +160,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
 
     def _play(
         self,
-        choices: Sequence[list[Choices]],
+        choices: Sequence[list[SampledDecisions]],
         playing: NDArray[np.int64],
         explore: bool,
         random_actions: bool,
@@ -171,7 +171,9 @@ class BatchEnvRunner(MultiAgentEnvRunner):
             members = asked.members
             answers = self._choose(seat, asked, explore, random_actions)
             battle = (playing[members], members, self._won[members])
-            choices[seat].append(Choices(*battle, asked.observations, asked.masks, *answers))
+            choices[seat].append(
+                SampledDecisions(*battle, asked.observations, asked.masks, *answers)
+            )
             actions.append(answers.actions)
             self._decisions[seat] += len(members)
             self._battle_decisions[seat, members] += 1
@@ -222,7 +224,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         return Answers(*(each.cpu().numpy() for each in (drawn, log_probs, found)))
 
     def _cut(
-        self, seat: int, parts: Sequence[Choices], finals: NDArray[np.float64], call: str
+        self, seat: int, parts: Sequence[SampledDecisions], finals: NDArray[np.float64], call: str
     ) -> Iterator[SingleAgentEpisode]:
         """Cut a seat's decisions into the episodes of their battles.
 
@@ -231,7 +233,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         decide now; else its last decision, which is pending then.
         """
         asked = self.asked[seat]
-        all_rows = Choices(*map(np.concatenate, zip(*parts, strict=True)))
+        all_rows = SampledDecisions(*map(np.concatenate, zip(*parts, strict=True)))
         order = np.argsort(all_rows.battles, kind="stable")
         battles, members, before = (column[order] for column in all_rows[:3])
         last = np.flatnonzero(np.append(battles[1:] != battles[:-1], [True] * bool(len(order))))

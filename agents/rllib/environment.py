@@ -31,7 +31,7 @@ def first_seed(seed: int, worker: int) -> int:
     return seed + worker * _WORKER_SPACING
 
 
-class BattleEnv(MultiAgentEnv):
+class TurnBasedEnv(MultiAgentEnv):
     """One battle as an environment in which one agent acts at a time.
 
     Observations are a Dict of `observations`, float32 (size,), and `action_mask`, float32 (n,) of 0

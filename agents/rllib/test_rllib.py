@@ -21,7 +21,7 @@ from ray.rllib.utils.pre_checks.env import check_multiagent_environments
 
 from agents.rllib import env_runner, train
 from agents.rllib.env_runner import BatchEnvRunner
-from agents.rllib.environment import AGENTS, MASK, SEEN, BattleEnv
+from agents.rllib.environment import AGENTS, MASK, SEEN, TurnBasedEnv
 from wfb_gym import solver
 from wfb_gym.envs.self_play import SelfPlayBatch
 from wfb_gym.seats import SEATS
@@ -29,38 +29,40 @@ from wfb_gym.seats import SEATS
 SCENARIOS = ("archmage-duel", "apprentice", "seventh-edition-duel", "border-skirmish")
 
 
-def draw_actions(observations: dict[str, Any], rng: np.random.Generator) -> dict[str, int]:
+def random_actions(observations: dict[str, Any], rng: np.random.Generator) -> dict[str, int]:
     """A random legal action of the agent that observes something."""
     return {
         agent: int(rng.choice(np.flatnonzero(seen[MASK]))) for agent, seen in observations.items()
     }
 
 
-def play(env: BattleEnv, seed: int | None, rng: np.random.Generator) -> tuple[Any, list[Any]]:
+def play_one(
+    env: TurnBasedEnv, seed: int | None, rng: np.random.Generator
+) -> tuple[Any, list[Any]]:
     """What `reset` observed in one battle, and the actions and what `step` gave, step by step."""
     first, _ = env.reset(seed=seed)
     observations, steps = first, []
     while observations:
-        actions = draw_actions(observations, rng)
+        actions = random_actions(observations, rng)
         steps.append((actions, env.step(actions)))
         observations = steps[-1][1][0]
     return first, steps
 
 
-def battles(env: BattleEnv, count: int = 5) -> Iterator[tuple[Any, list[Any]]]:
+def battles(env: TurnBasedEnv, count: int = 5) -> Iterator[tuple[Any, list[Any]]]:
     """Battles with the seeds from 0."""
     rng = np.random.default_rng(0)
-    return (play(env, seed, rng) for seed in range(count))
+    return (play_one(env, seed, rng) for seed in range(count))
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_rllibs_own_check_passes(scenario: str) -> None:
-    check_multiagent_environments(BattleEnv({"scenario": scenario}))
+    check_multiagent_environments(TurnBasedEnv({"scenario": scenario}))
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_observations_lie_in_their_spaces_and_masks_allow_something(scenario: str) -> None:
-    env = BattleEnv({"scenario": scenario})
+    env = TurnBasedEnv({"scenario": scenario})
     for first, steps in battles(env):
         for observations in (first, *(step[0] for _, step in steps[:-1])):
             ((agent, seen),) = observations.items()
@@ -76,7 +78,7 @@ def test_observations_lie_in_their_spaces_and_masks_allow_something(scenario: st
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_rewards_of_the_two_sum_to_zero_and_add_up_to_the_battles_points(scenario: str) -> None:
     other = SelfPlayBatch(1, scenario)
-    env = BattleEnv({"scenario": scenario, "points_per_reward": 10.0})
+    env = TurnBasedEnv({"scenario": scenario, "points_per_reward": 10.0})
     for seed, (_, steps) in enumerate(battles(env)):
         other.reset(seed)
         points = float(other.opening_points[0])
@@ -91,7 +93,7 @@ def test_rewards_of_the_two_sum_to_zero_and_add_up_to_the_battles_points(scenari
 
 
 def test_battles_end_for_both_at_once_and_are_never_truncated() -> None:
-    for _, steps in battles(BattleEnv()):
+    for _, steps in battles(TurnBasedEnv()):
         for number, (_, (observations, _, ended, truncated, infos)) in enumerate(steps):
             last = number == len(steps) - 1
             assert ended == dict.fromkeys((*AGENTS, "__all__"), last)
@@ -101,7 +103,7 @@ def test_battles_end_for_both_at_once_and_are_never_truncated() -> None:
 
 
 def test_rllibs_episodes_hold_every_decision_and_all_points() -> None:
-    for first, steps in battles(BattleEnv({"scenario": "apprentice"}), 10):
+    for first, steps in battles(TurnBasedEnv({"scenario": "apprentice"}), 10):
         episode = MultiAgentEpisode()
         episode.add_env_reset(observations=first, infos={})
         for actions, (observations, rewards, ended, truncated, infos) in steps:
@@ -118,7 +120,7 @@ def test_rllibs_episodes_hold_every_decision_and_all_points() -> None:
 
 
 def test_an_illegal_action_becomes_the_lowest_legal_one() -> None:
-    env, same = BattleEnv(), BattleEnv()
+    env, same = TurnBasedEnv(), TurnBasedEnv()
     observations, _ = env.reset(seed=4)
     same.reset(seed=4)
     ((agent, seen),) = observations.items()
@@ -133,9 +135,9 @@ def test_an_illegal_action_becomes_the_lowest_legal_one() -> None:
 
 def test_the_same_seed_is_the_same_battle_and_workers_share_no_dice() -> None:
     def ten_battles(worker: int, seed: int) -> str:
-        env = BattleEnv(EnvContext({"scenario": "archmage-duel"}, worker))
+        env = TurnBasedEnv(EnvContext({"scenario": "archmage-duel"}, worker))
         rng = np.random.default_rng(5)
-        return repr([play(env, seed if number == 0 else None, rng) for number in range(10)])
+        return repr([play_one(env, seed if number == 0 else None, rng) for number in range(10)])
 
     assert ten_battles(0, 6) == ten_battles(0, 6)
     # RLlib seeds battle i of worker w with seed + w + i
@@ -144,9 +146,9 @@ def test_the_same_seed_is_the_same_battle_and_workers_share_no_dice() -> None:
 
 
 def test_a_reset_in_the_middle_begins_another_battle() -> None:
-    env = BattleEnv()
+    env = TurnBasedEnv()
     first, _ = env.reset(seed=7)
-    env.step(draw_actions(first, np.random.default_rng(8)))
+    env.step(random_actions(first, np.random.default_rng(8)))
     again, _ = env.reset()
     assert list(again) == ["caster_0"]
     assert np.array_equal(again["caster_0"][SEEN], first["caster_0"][SEEN])  # the opening
@@ -162,11 +164,11 @@ def test_a_reset_in_the_middle_begins_another_battle() -> None:
 )
 def test_a_bad_config_is_refused(config: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        BattleEnv(config)
+        TurnBasedEnv(config)
 
 
 def test_bad_actions_are_refused() -> None:
-    env = BattleEnv()
+    env = TurnBasedEnv()
     with pytest.raises(RuntimeError, match="expected a call of reset"):
         env.step({"caster_0": 0})
     env.reset(seed=0)

@@ -45,7 +45,7 @@ import wfb_gym
 from agents.checkpoints import CheckpointError
 from agents.common import DeferredInterrupt, load_solutions, report
 from agents.rllib.env_runner import BatchEnvRunner
-from agents.rllib.environment import ENV, MASK, SEEN, BattleEnv
+from agents.rllib.environment import ENV, MASK, SEEN, TurnBasedEnv
 from agents.run_folder import (
     OVERWRITE,
     occupy,
@@ -59,7 +59,7 @@ from experiments.ray_cluster import LOCAL, joined
 from wfb_gym import solver
 from wfb_gym.cli.parser import option
 from wfb_gym.encoding.positions import Positions
-from wfb_gym.files import write_text_whole
+from wfb_gym.files import atomic_write_text
 from wfb_gym.players.interface import Actions, Masks, Observations
 from wfb_gym.players.learned import likeliest_actions
 from wfb_gym.scenario import load_scenario
@@ -142,7 +142,7 @@ def seat_of(agent: str, *_: Any, **__: Any) -> str:
 
 def configure(settings: Settings, done: int = 0) -> PPOConfig:
     """RLlib's settings; after `done` iterations of former runs with dice of their own."""
-    register_env(ENV, BattleEnv)
+    register_env(ENV, TurnBasedEnv)
     spec = RLModuleSpec(
         module_class=ActionMaskingTorchRLModule,
         model_config={"fcnet_hiddens": [settings.width] * 2, "fcnet_activation": "relu"},
@@ -182,12 +182,12 @@ def agents_of(algorithm: Any) -> dict[str, ModuleAgent]:
     return {seat: ModuleAgent(algorithm.get_module(seat)) for seat in SEATS}
 
 
-def save(algorithm: Any, folder: Path, done: int) -> None:
+def _save(algorithm: Any, folder: Path, done: int) -> None:
     """Write a checkpoint in the place of the one before."""
     part = folder / "checkpoint.part"
     shutil.rmtree(part, ignore_errors=True)
     algorithm.save_to_path(str(part.resolve()))
-    write_text_whole(part / DONE, json.dumps({"iterations": done}))
+    atomic_write_text(part / DONE, json.dumps({"iterations": done}))
     put_in_place(folder)
 
 
@@ -199,7 +199,7 @@ def put_in_place(folder: Path) -> None:
         part.rename(whole)
 
 
-def train(algorithm: Any, settings: Settings, done: int) -> tuple[int, int, bool]:
+def _train(algorithm: Any, settings: Settings, done: int) -> tuple[int, int, bool]:
     """Train up to `settings.iterations`.
 
     Returns:
@@ -217,12 +217,12 @@ def train(algorithm: Any, settings: Settings, done: int) -> tuple[int, int, bool
             note = f"{sampled:,} decisions, the caster wins {100 * mean:+.2f} points"
             bar.update(task, completed=done, note=note)
             if done % settings.checkpoint_every == 0:
-                save(algorithm, settings.out, done)
-        save(algorithm, settings.out, done)
+                _save(algorithm, settings.out, done)
+        _save(algorithm, settings.out, done)
     return done, sampled, interrupt.requested
 
 
-def measure(settings: Settings) -> dict[str, Any]:
+def _measure_sampling(settings: Settings) -> dict[str, Any]:
     """Decisions a second that either runner samples with a network: the best of several calls.
 
     They take turns, so that what else the machine does slows both.
@@ -263,7 +263,7 @@ def _run(settings: Settings, resume: bool) -> dict[str, Any]:
         put_in_place(settings.out)
         if not (checkpoint / DONE).is_file():
             raise CheckpointError(f"--resume: there is no checkpoint in {settings.out}")
-    BattleEnv({"scenario": settings.scenario})  # compiles here, once, what the workers then find
+    TurnBasedEnv({"scenario": settings.scenario})  # compiles here, once, what the workers then find
     done = 0
     if resume:
         done = json.loads((checkpoint / DONE).read_text(encoding="utf-8"))["iterations"]
@@ -272,7 +272,7 @@ def _run(settings: Settings, resume: bool) -> dict[str, Any]:
         algorithm = configure(settings, done).build_algo()
         if resume:
             algorithm.restore_from_path(str(checkpoint.resolve()))
-        done, sampled, stopped = train(algorithm, settings, done)
+        done, sampled, stopped = _train(algorithm, settings, done)
         seconds = time.monotonic() - began
         scores = {
             seat: solver.normalised_score(solution, agent, seat).score
@@ -320,7 +320,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(str(error))
 
     if "measure" in switches:
-        found = measure(settings)
+        found = _measure_sampling(settings)
         speeds = ", ".join(f"{k} {v:,}" for k, v in found["decisions_per_second"].items())
         return report(found, "json" in switches, f"decisions/s: {speeds}; {found['ratio']} times")
 

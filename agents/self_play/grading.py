@@ -49,7 +49,7 @@ def points_per_battle(trainer: "Trainer") -> dict[str, dict[str, Any]]:
     }
 
 
-def evaluate(trainer: "Trainer", solutions: Collection[solver.Solution]) -> None:
+def grade_and_keep_best(trainer: "Trainer", solutions: Collection[solver.Solution]) -> None:
     """Add a point to the learning curve, and keep the networks that are the best so far."""
     point = {"seconds": round(trainer.seconds, 2), "frames": trainer.frames}
     scores = exact_scores(trainer, solutions)

@@ -31,7 +31,7 @@ from agents.run_folder import (
     run_command,
     write_or_warn,
 )
-from agents.self_play.grading import evaluate, go_back_to_best
+from agents.self_play.grading import go_back_to_best, grade_and_keep_best
 from agents.self_play.settings import BOUNDS, POSITIVE, QUICK, Settings
 from agents.self_play.trainer_state import check_checkpoint
 from experiments import command_lines, common
@@ -82,7 +82,7 @@ def _run(settings: Settings, resume: bool, train: Train) -> dict[str, Any]:
         trainer = train(settings, solutions, checkpoint, interrupt)
     curve = trainer.curve
     if not interrupt.requested:
-        evaluate(trainer, solutions)
+        grade_and_keep_best(trainer, solutions)
     go_back_to_best(trainer)
     results = {
         "args": common.settings_as_json(settings),
@@ -161,7 +161,7 @@ def _write_results(
         write_or_warn(path, lambda: draw_scores(curves, title, path))
 
 
-def describe(settings: Settings, results: dict[str, Any]) -> str:
+def _describe(settings: Settings, results: dict[str, Any]) -> str:
     """What a run came to, in a few lines."""
     scores = ", ".join(f"{seat} {score:.2f}" for seat, score in results["scores"].items())
     median = f"median of {settings.runs} runs: " if settings.runs > 1 else ""
@@ -265,7 +265,7 @@ def run_from_command_line(
         except (ValueError, OSError) as error:
             parser.error(str(error))
         results = (run_seeds if settings.runs > 1 else run)(settings, resume, train)
-        text = describe(settings, results)
+        text = _describe(settings, results)
         if not results["interrupted"]:
             text += f"\n{next_steps(settings, results)}"
         return report(results, "json" in switches, text)

@@ -25,7 +25,7 @@ from agents.self_play.settings import Settings
 from experiments.common import settings_as_json
 from wfb_gym._records import Records
 from wfb_gym.envs.scenario_set import resolve_scenarios
-from wfb_gym.files import refuse_damage
+from wfb_gym.files import wrap_read_errors
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.seats import SEATS
 
@@ -81,7 +81,9 @@ def restore_trainer(trainer: "Trainer", state: dict[str, Any]) -> None:
     Raises:
         CheckpointError: the checkpoint is not one of this run; nothing has changed.
     """
-    with refuse_damage(trainer.settings.out / CHECKPOINT, "the state of this run", CheckpointError):
+    with wrap_read_errors(
+        trainer.settings.out / CHECKPOINT, "the state of this run", CheckpointError
+    ):
         _check_state(trainer, state)
     own = state["parts"][trainer.group.rank]
     for learner, learned in zip(trainer.learners, own["learners"], strict=True):
@@ -157,7 +159,7 @@ def check_checkpoint(state: dict[str, Any], settings: Settings) -> None:
     """Raise `CheckpointError` for a checkpoint of other settings or other scenarios."""
     names = settings.scenario
     found = resolve_scenarios(names if len(names) > 1 else names[0])
-    with refuse_damage(settings.out / CHECKPOINT, "the settings of a run", CheckpointError):
+    with wrap_read_errors(settings.out / CHECKPOINT, "the settings of a run", CheckpointError):
         check_same_settings(state["settings"], settings_as_json(settings), settings.free)
         if state["scenarios"] != _digest(found.packed_scenarios):
             raise CheckpointError(

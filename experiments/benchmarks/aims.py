@@ -11,7 +11,7 @@ _UNITS = {"million/s": 1e6, "thousand/s": 1e3, "GiB": float(1 << 30)}
 
 
 @dataclass(frozen=True)
-class Aim:
+class Target:
     """A number that is to be reached or, with `at_most`, not exceeded."""
 
     what: str
@@ -35,12 +35,12 @@ class Aim:
         return measured <= self.limit if self.at_most else measured >= self.limit
 
 
-def _least(what: str, limit: float, unit: str, *place: str) -> Aim:
-    return Aim(what, place, limit, unit)
+def _least(what: str, limit: float, unit: str, *place: str) -> Target:
+    return Target(what, place, limit, unit)
 
 
-def _most(what: str, limit: float, unit: str, *place: str) -> Aim:
-    return Aim(what, place, limit, unit, at_most=True)
+def _most(what: str, limit: float, unit: str, *place: str) -> Target:
+    return Target(what, place, limit, unit, at_most=True)
 
 
 AIMS = (
@@ -83,7 +83,7 @@ AIMS = (
 """The aims, as the project's users meet them: starting, stepping, solving, training."""
 
 
-def compare(results: Mapping[str, Any]) -> list[dict[str, Any]]:
+def compare_with_targets(results: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return every aim with the measured number and whether it is met, as JSON holds them.
 
     `value` and `met` are None where the number was not measured.

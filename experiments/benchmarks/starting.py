@@ -89,17 +89,17 @@ def measure_starts(rounds: int) -> dict[str, float]:
 
 def measure_commands(rounds: int) -> dict[str, float]:
     """Measure seconds of each command, the start of Python included; the best of some rounds."""
-    run_command(COMMANDS[0])
+    run_wfb_gym(COMMANDS[0])
     with tempfile.TemporaryDirectory() as folder:
         return {
             line.replace("{folder}/", ""): min(
-                run_command(line, folder).wall for _ in range(rounds)
+                run_wfb_gym(line, folder).wall for _ in range(rounds)
             )
             for line in COMMANDS
         }
 
 
-def run_command(line: str, folder: str = "", variables: Mapping[str, str] | None = None) -> Spent:
+def run_wfb_gym(line: str, folder: str = "", variables: Mapping[str, str] | None = None) -> Spent:
     """Run a command of ``python -m wfb_gym``, whose files lie in a folder."""
     words = [word.format(folder=folder) for word in shlex.split(line)]
     if "--transcript" in words:  # which takes a new file
@@ -116,7 +116,7 @@ def measure_compiling() -> dict[str, float]:
         variables = {"WFB_GYM_CACHE_DIR": cache}
         made = run(("-c", _FIRST_STEP), variables=variables).cpu
         others = run(("-c", _SOLVE), variables=variables).cpu
-        others += sum(run_command(line, cache, variables).cpu for line in (ADVISE, PLAY))
+        others += sum(run_wfb_gym(line, cache, variables).cpu for line in (ADVISE, PLAY))
     return {"first make, compiling": made, "others, compiling": others}
 
 

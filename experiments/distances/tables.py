@@ -14,7 +14,7 @@ Part = dict[str, Any]
 HEADINGS = ("scenario", "player", "seat", "exact score", "exploiter", "gain", "fewer")
 
 
-def rows_of(parts: Sequence[Part]) -> list[list[str]]:
+def gap_rows(parts: Sequence[Part]) -> list[list[str]]:
     """Return the cells of a table of figures, the header first."""
     rows = [list(HEADINGS)]
     for each in parts:
@@ -40,7 +40,7 @@ def bound_rows_of(found: Sequence[dict[str, Any]]) -> list[list[str]]:
 
 FIGURES = ResultTable(
     "in points a battle, the exploiter's; score of the first phases",
-    lambda results: rows_of(results["parts"]),
+    lambda results: gap_rows(results["parts"]),
     (0, 1, 2, 4),
 )
 BOUNDS = ResultTable(

@@ -30,7 +30,7 @@ from experiments.figures.heat_map import (
     dice_left,
     optimal_grid,
     policy_openings,
-    short_names,
+    short_spell_names,
     spell_grid,
     visited_nominations,
 )
@@ -64,7 +64,7 @@ class Picture:
     def __init__(self, heat_map: HeatMap, grids: Iterable[Grid], figure: Figure) -> None:
         self.heat_map = heat_map
         self.figure = figure
-        self.short = short_names(heat_map.solution.scenario, heat_map.army)
+        self.short = short_spell_names(heat_map.solution.scenario, heat_map.army)
         self.most = max(1, *(int(grid.dice.max()) for grid in grids))
         shades = np.linspace(0.08, 0.92, max(_MIN_SHADES, self.most))[: self.most]
         norm = BoundaryNorm(np.arange(0.5, self.most + 1), self.most)

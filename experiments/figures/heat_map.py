@@ -172,7 +172,7 @@ def visited_nominations(
     return list(found.values()), [visits[key] for key in found]
 
 
-def short_names(scenario: Scenario, army: int) -> list[str]:
+def short_spell_names(scenario: Scenario, army: int) -> list[str]:
     """Return a unique short name for each spell of an army: a word of its name if possible."""
     slots = scenario.slots[army].spells
     words = [slot.spell.name.split() for slot in slots]

@@ -25,9 +25,9 @@ from experiments.leaderboards.submissions import (
     read_submissions,
 )
 from experiments.outcomes import Outcome, Run
-from experiments.records import Record
+from experiments.records import ResultFile
 from experiments.tournaments.matches import model_names
-from wfb_gym.files import write_text_whole
+from wfb_gym.files import atomic_write_text
 from wfb_gym.opponents.policy_spec import PolicySpec
 
 DESCRIPTIONS = {
@@ -44,11 +44,11 @@ _ROUNDING = 1e-3
 """By which results may differ that are the same, in scores or points."""
 
 
-def open_records(settings: Settings) -> Iterator[tuple[str, Record]]:
+def open_records(settings: Settings) -> Iterator[tuple[str, ResultFile]]:
     """Open the records from which gradings go on, by submission."""
     for name, policies in settings.entries.items():
         about = {"protocol": PROTOCOL, "policies": _digests(policies)}
-        yield name, Record(settings.unfinished / name, "parts.jsonl", "grading", about)
+        yield name, ResultFile(settings.unfinished / name, "parts.jsonl", "grading", about)
 
 
 def write_submissions(run: Run[Settings, Job]) -> tuple[list[str], bool]:
@@ -206,6 +206,6 @@ def _write_submission(settings: Settings, submission: dict[str, Any]) -> Path:
             submission[track] = {**former.get(track, {}), **submission.get(track, {})}
         submission |= {key: former[key] for key in ("description", "authors", "code")}
         submission["policies"] = {**former["policies"], **submission["policies"]}
-    write_text_whole(path, json.dumps(submission, indent=1, ensure_ascii=False) + "\n")
+    atomic_write_text(path, json.dumps(submission, indent=1, ensure_ascii=False) + "\n")
     read_submission(path)
     return path

@@ -83,7 +83,7 @@ def _grade(job: Job) -> Any:
     if isinstance(job.part, GeneratedScenario):
         return protocol.grade_generated(job.policies, [each.seat for each in job.tasks], job.part)
     if job.part is not None:
-        return protocol.play_battles(job.part, task)
+        return protocol.play_run(job.part, task)
     grade = protocol.grade_duel if task.track == "duels" else protocol.grade_hidden
     return grade(job.policies, task)
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from experiments.common import play
+from experiments.common import play_battles
 from experiments.exact import hidden_strategy_of, score_of
 from experiments.own_sizes import in_own_sizes
 from experiments.shared_files import local_path
@@ -230,13 +230,13 @@ def grade_generated(
     return found
 
 
-def play_battles(part: BattleRun, task: Task) -> float:
+def play_run(part: BattleRun, task: Task) -> float:
     """Play a run's battles against an opponent; returns the mean points."""
     agent = make_agent(
         local_path(part.policy), scenario=task.scenario, seat=task.seat, seed=part.run
     )
     with one_torch_thread():
-        points = play(
+        points = play_battles(
             in_own_sizes(agent, load_scenario(task.scenario), task.seat),
             seat=task.seat,
             scenario=task.scenario,

@@ -10,7 +10,7 @@ from experiments.leaderboards.settings import Settings
 from experiments.outcomes import Line, Outcome, Run
 from wfb_gym._progress import tell
 from wfb_gym.engine.battle import Battle
-from wfb_gym.files import write_text_whole
+from wfb_gym.files import atomic_write_text
 from wfb_gym.generating import TEST_SEEDS, generate
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario
@@ -37,7 +37,7 @@ def searches() -> Sequence[Search]:
     return [Search(*each) for each in (protocol.GENERATED | protocol.AXES).items()]
 
 
-def search(part: Search) -> Line:
+def find_scenarios(part: Search) -> Line:
     """Find the generated scenarios of a kind."""
     found = []
     for each in find_generated_scenarios(part.name, part.number):
@@ -79,5 +79,5 @@ def write_scenarios(run: Run[Settings, Any]) -> Outcome:
     for line in run.lines:
         rows = ",\n".join(f"  {json.dumps(each)}" for each in line["found"])
         kinds.append(f' "{line["kind"]}": [\n{rows}\n ]')
-    write_text_whole(protocol.SCENARIOS, "{\n" + ",\n".join(kinds) + "\n}\n")
+    atomic_write_text(protocol.SCENARIOS, "{\n" + ",\n".join(kinds) + "\n}\n")
     return Outcome(counts, (), [f"written: {protocol.SCENARIOS}"])

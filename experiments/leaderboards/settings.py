@@ -93,7 +93,7 @@ class Settings:
 QUICK = {"task": (f"{DUELS[0]}/caster",), "folder": Path("runs/leaderboard-quick")}
 
 
-def check(settings: Settings, switches: Collection[str]) -> Settings:
+def check_command(settings: Settings, switches: Collection[str]) -> Settings:
     """Raise a ValueError or an OSError for wrong settings."""
     for name in ("add", "keep"):
         if getattr(settings, name) and not settings.evaluate:

@@ -69,7 +69,7 @@ def read_submission(path: Path) -> Submission:
     """Read a submission from its file; a `SubmissionError` says why it is none."""
     try:
         submission = Submission.model_validate_json(read_limited(path, MAX_BYTES))
-        check(submission)
+        check_submission(submission)
         if path.stem != submission.name:
             raise SubmissionError(f"name: expected {path.stem!r}, found {submission.name!r}")
     except ValidationError as error:
@@ -93,7 +93,7 @@ def _first_problem(error: ValidationError) -> str:
     return f"{key}: {first['msg']}, found {found}"
 
 
-def check(submission: Submission) -> None:
+def check_submission(submission: Submission) -> None:
     """Refuse what is wrong with a submission beyond its types, the first problem alone."""
     if not any(getattr(submission, track) for track in TRACKS):
         raise SubmissionError(f"expected results under {', '.join(TRACKS)}, found none")

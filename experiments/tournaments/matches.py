@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
-from experiments.common import play
+from experiments.common import play_battles
 from experiments.luck import LuckWatcher
 from experiments.own_sizes import in_own_sizes
 from experiments.shared_files import local_path
@@ -100,7 +100,7 @@ def play_match(match: Match) -> MatchResult:
         for batch in batches(match.battles):
             with one_torch_thread():
                 watcher = LuckWatcher(len(batch)) if match.luck_adjusted else None
-                found = play(
+                found = play_battles(
                     caster,
                     seat="caster",
                     scenario=match.scenario,

@@ -23,8 +23,8 @@ from experiments.tournaments.rating import rate
 from experiments.tournaments.running import (
     ExactPart,
     Settings,
+    relevant_settings,
     results_in,
-    settings_as_json,
 )
 from wfb_gym.files import save_figure
 
@@ -50,7 +50,7 @@ def results_of(run: Run[Settings, Match | ExactPart]) -> dict[str, Any]:
     }
     ratings = rate(run.settings.agents, list(chain(*played)), run.settings.seed)
     return {
-        "args": settings_as_json(run.settings),
+        "args": relevant_settings(run.settings),
         "versions": versions(),
         "interrupted": run.interrupted,
         "scenarios": [

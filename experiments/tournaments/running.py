@@ -78,7 +78,7 @@ class Settings:
     ray: str = option("", **RAY)
 
 
-def settings_as_json(settings: Settings) -> dict[str, Any]:
+def relevant_settings(settings: Settings) -> dict[str, Any]:
     """All that the results depend on, as JSON holds it; of files a digest of their content."""
     found = common.settings_as_json(settings)
     del found["out"], found["ray"]

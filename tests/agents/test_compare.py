@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agents import compare
-from agents.compare import ABLATIONS, LEARNERS, Learner, Settings, Training
+from agents.compare import ABLATIONS, LEARNERS, Settings, Training, TrainingCommand
 from agents.figures import draw_comparison
 from experiments.common import FAILED
 from tests.pages import page, rows_of
@@ -87,7 +87,7 @@ def test_what_is_finished_is_not_trained_again(
 def test_a_training_that_fails_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    broken = {"self-play": Learner("agents.train_fast", "--shape none")}
+    broken = {"self-play": TrainingCommand("agents.train_fast", "--shape none")}
     monkeypatch.setattr(compare, "LEARNERS", LEARNERS | broken)
     line = ["--learner", "self-play", "--runs", "1", "--scenario", "apprentice"]
     assert compare.main([*line, "--out", str(tmp_path)]) == FAILED

@@ -321,7 +321,7 @@ def test_grades_in_the_file_are_not_worked_out_again(
     first = list(grade_scenarios(test, agent, 3, path))[-1]
     assert len({one.number for one in first[0]}) == 3
     asked: list[int] = []
-    real = grading.grade
+    real = grading.grade_network
 
     def count(source: TargetSource, number: int, agent: Agent) -> list[Grade]:
         asked.append(number)

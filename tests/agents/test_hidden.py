@@ -58,7 +58,7 @@ def test_they_learn(results: Any) -> None:
 def test_players_that_do_not_learn_are_graded_too(results: Any) -> None:
     assert results["players"]["random"] == {"caster": 0.0, "dispeller": 0.0}
     assert results["players"]["phase-search"]["dispeller"] > 90.0
-    rows = hidden.rows_of(results)[-2 * len(hidden.PLAYERS) :]
+    rows = hidden.player_rows(results)[-2 * len(hidden.PLAYERS) :]
     assert [row[0] for row in rows[::2]] == list(hidden.PLAYERS)
     assert all(len(row) == 8 for row in rows)
 
@@ -73,7 +73,7 @@ def test_it_goes_on_where_it_was_interrupted(tmp_path: Path) -> None:
 
 def test_the_average_of_equal_networks_is_each_of_them() -> None:
     game = HiddenGame("hidden-scroll", whole=True)
-    grader = hidden.Grader(game.solve(0.1))
+    grader = hidden.StrategyGrader(game.solve(0.1))
     trainer = Trainer(Training(scenario=("hidden-scroll",), num_envs=8, width=16, workers=1))
     last, averaged = grader.scores(trainer)
     again, still = grader.scores(trainer)

@@ -188,7 +188,7 @@ def test_quick_commands_follow_one_another(
 
 
 def test_a_comparison_has_consecutive_seeds_and_all_kinds_of_data() -> None:
-    runs = compare_offline.runs_of(compare_offline.Settings(seed=3, runs=2))
+    runs = compare_offline.offline_runs(compare_offline.Settings(seed=3, runs=2))
     assert len(runs) == len(set(runs)) == len(suite.SUITE) * len(KINDS) * 2 * 2
     assert {run.seed for run in runs} == {3, 4}
     assert {run.kind for run in runs} == set(KINDS)
@@ -254,10 +254,10 @@ def test_the_comparison_goes_on_after_an_interruption(
     assert results["parts"][:5] == before["parts"]
     assert (tmp_path / "scores.png").stat().st_size > 10_000
     for table, digits in (("score", 1), ("regret", 2)):
-        header, *rows = compare_offline.rows_of(results["parts"], table, digits)
+        header, *rows = compare_offline.learner_rows(results["parts"], table, digits)
         assert len(header) == len(rows[0]) == 5
         assert len(rows) == 4
     own = [each["score"] for each in results["parts"][:2]]
-    assert compare_offline.rows_of(results["parts"], "score", 1)[1][3].startswith(
+    assert compare_offline.learner_rows(results["parts"], "score", 1)[1][3].startswith(
         f"{np.mean(own):.1f} ["
     )

@@ -15,7 +15,7 @@ from agents import train
 from agents.common import short_names
 from agents.evaluation import FINAL_SEED, CurveCallback
 from agents.hyperparameters import load_hyperparameters, scenario_class
-from experiments.common import INTERRUPTED, mean_points, play
+from experiments.common import INTERRUPTED, mean_points, play_battles
 from wfb_gym.interop.sb3 import PhaseVecEnv
 from wfb_gym.players.registry import make_agent
 from wfb_gym.seats import SEATS
@@ -124,7 +124,7 @@ def test_other_algorithms_are_graded_and_saved(algorithm: str, tmp_path: Path) -
 
 
 def test_the_saved_model_plays_as_it_was_graded(out: Path, results: dict[str, Any]) -> None:
-    points = play(
+    points = play_battles(
         make_agent(out / "model.zip", deterministic=True),
         seat="dispeller",
         scenario="apprentice",
@@ -255,8 +255,8 @@ def test_a_scenario_too_large_to_solve_has_no_exact_score(
 
 def test_both_seats_report_the_same_battles() -> None:
     asked = {"scenario": "apprentice", "battles": 256, "seed": 3}
-    one = play(make_agent("veteran"), seat="caster", opponent="greedy", **asked)  # type: ignore[arg-type]
-    other = play(make_agent("greedy"), seat="dispeller", opponent="veteran", **asked)  # type: ignore[arg-type]
+    one = play_battles(make_agent("veteran"), seat="caster", opponent="greedy", **asked)  # type: ignore[arg-type]
+    other = play_battles(make_agent("greedy"), seat="dispeller", opponent="veteran", **asked)  # type: ignore[arg-type]
     assert (one == -other).all()
 
 

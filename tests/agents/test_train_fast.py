@@ -30,7 +30,7 @@ from agents.self_play.processes import process_group
 from agents.self_play.settings import Settings
 from agents.self_play.trainer_state import check_checkpoint, save_trainer
 from agents.train_fast import Trainer
-from experiments.common import FAILED, INTERRUPTED, parse_settings, play
+from experiments.common import FAILED, INTERRUPTED, parse_settings, play_battles
 from wfb_gym import solver
 from wfb_gym.cli.parser import flag_of
 from wfb_gym.players.network import load_network
@@ -259,8 +259,8 @@ def test_a_run_ends_with_where_all_lies_and_what_to_do_next(
     assert "pictures: curve.png, policy.png" in told
     commands = re.findall(r"-m ([\w.]+) (.*?)(?:  |\n|$)", told.partition("next:")[2])
     assert [module for module, _ in commands] == ["wfb_gym"] * 3 + ["agents.train_fast"] * 2
-    (_, play), (_, advise), (_, web), *training = commands
-    assert play == f"play apprentice --opponent {tmp_path / 'seed-0' / 'dispeller.npz'}"
+    (_, play_battles), (_, advise), (_, web), *training = commands
+    assert play_battles == f"play apprentice --opponent {tmp_path / 'seed-0' / 'dispeller.npz'}"
     assert (tmp_path / "seed-0" / "dispeller.npz").is_file()
     assert advise == "advise apprentice"
     assert web.strip() == "web"
@@ -493,7 +493,7 @@ def test_points_are_reported_where_nothing_is_solved(
     assert results["scores"] == {}
     assert list(results["points"]) == list(SEATS)
     for seat, points in results["points"].items():
-        played = play(
+        played = play_battles(
             make_agent(tmp_path / f"{seat}.npz", seat=seat),
             seat=seat,
             scenario="apprentice",

@@ -15,7 +15,7 @@ import pytest
 from tests.pages import blocks, page
 from wfb_gym.cli import main
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.promises import worth_now
+from wfb_gym.engine.spell_values import worth_now
 from wfb_gym.packing import pack
 from wfb_gym.rules.casting import Casting, casting_probabilities
 from wfb_gym.rules.dice import FACES, roll_counts

@@ -12,11 +12,11 @@ import pytest
 from tests.pages import blocks, page
 from wfb_gym import solver
 from wfb_gym.cli import main
-from wfb_gym.cli.choices import ESTIMATED, NOT_ROLLED, Choices
+from wfb_gym.cli.choices import ESTIMATED, NOT_ROLLED, ChoiceList
 from wfb_gym.cli.console import ConsoleGame
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, PASS
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.promises import worth_now
+from wfb_gym.engine.spell_values import worth_now
 from wfb_gym.packing import pack
 from wfb_gym.players.analysis import MOST_POSITIONS, Analyst
 from wfb_gym.players.registry import NAMES, SHIPPED
@@ -149,7 +149,7 @@ def test_answers_in_words(answer: str, told: str) -> None:
 
 def test_dice_and_items_in_words() -> None:
     scenario = load_scenario(DUEL)
-    battle, choices = Battle(pack(scenario)), Choices(scenario)
+    battle, choices = Battle(pack(scenario)), ChoiceList(scenario)
     battle.play([FIRST_CAST + 1])
     assert choices.find(battle, "3 dice") == FIRST_DICE + 3
     assert choices.find(battle, "1die") == FIRST_DICE + 1
@@ -164,7 +164,7 @@ def test_dice_and_items_in_words() -> None:
 
 def test_wizards_who_know_the_same_spell_are_told_apart() -> None:
     scenario = load_scenario("seventh-edition-duel")
-    battle, choices = Battle(pack(scenario)), Choices(scenario)
+    battle, choices = Battle(pack(scenario)), ChoiceList(scenario)
     told = str(choices.find(battle, "fire bolt"))
     assert "Fire Bolt (8+) by Wizard Lord or cast Fire Bolt (8+) by Battle Wizard" in told
     assert isinstance(choices.find(battle, "Fire Bolt (8+) by Battle"), int)
@@ -184,7 +184,7 @@ def test_a_swap_says_what_the_new_spell_does() -> None:
     scenario = load_scenario("the-winds-unbound")
     game = Game(scenario, 0, "veteran", seed=4)
     list(game.play_on())
-    rows = Choices(scenario).lines(game.battle)
+    rows = ChoiceList(scenario).lines(game.battle)
     assert rows[1].startswith("  2  swap Conflagration of Doom for Fire Ball  ")
     points = float(worth_now(game.battle.packed, game.battle.state, 0, 4, 0.0))
     assert game.narrated.names.spell_name(0, 4) == "Fire Ball"
@@ -349,7 +349,7 @@ def test_odds_are_those_of_the_rules_and_the_solver() -> None:
     battle = Battle(pack(scenario))
     battle.play([FIRST_CAST + 1])
     values = solver.solve(scenario).action_values(battle)
-    rows = Choices(scenario).odds(battle)
+    rows = ChoiceList(scenario).odds(battle)
     assert rows[0].split() == ["CHANCE", "POINTS", "TO", "COME"]
     assert rows[6] == ""  # all dice are thrown and all is exact: nothing to explain
     assert [row.split()[-5:] for row in rows[-3:]] == [
@@ -370,7 +370,7 @@ def test_odds_are_those_of_the_rules_and_the_solver() -> None:
 
 def test_dice_of_the_wizards_own_need_not_all_be_thrown() -> None:
     scenario = load_scenario("seventh-edition-duel")
-    rows = Choices(scenario).odds(Battle(pack(scenario)))
+    rows = ChoiceList(scenario).odds(Battle(pack(scenario)))
     head = next(row for row in rows if row.startswith("CHANCE OF"))
     assert head.split()[2:] == ["1", "DIE", "2", "DICE", "3", "DICE", "4", "DICE", "5", "DICE"]
     (lord,) = (row for row in rows if row.startswith("cast Flame Storm"))
@@ -381,7 +381,7 @@ def test_values_are_the_movers() -> None:
     scenario = load_scenario(DUEL)
     battle = Battle(pack(scenario))
     battle.play([FIRST_CAST + 1, FIRST_DICE + 3, (4, 4, 3)])
-    rows = Choices(scenario).odds(battle)
+    rows = ChoiceList(scenario).odds(battle)
     assert battle.mover == 1
     assert rows[1].split()[-1].startswith("-")  # letting it through costs
 
@@ -391,7 +391,7 @@ def test_what_is_too_large_is_estimated() -> None:
     assert solver.estimate(scenario).states > MOST_POSITIONS
     battle = Battle(pack(scenario))
     analysis = Analyst(scenario).analyse(battle)
-    head, *rest = Choices(scenario).odds(battle)
+    head, *rest = ChoiceList(scenario).odds(battle)
     rows, legend = rest[:3], rest[3]
     assert head.split() == ["CHANCE", "POINTS", "TO", "COME"]
     assert analysis.method in legend
@@ -413,7 +413,7 @@ def test_a_swap_is_valued_like_the_phase_that_follows(capsys: Capture, monkeypat
 
 def test_spells_are_listed_with_worth_and_effect() -> None:
     scenario = load_scenario("border-skirmish")
-    _, fire_ball, fiery_blast = Choices(scenario).lines(Battle(pack(scenario)))
+    _, fire_ball, fiery_blast = ChoiceList(scenario).lines(Battle(pack(scenario)))
     assert fire_ball.split("  ")[-1] == '19.2 points: D6 hits S4, flaming, 24"'
     assert fiery_blast.split("  ")[-1] == '38.5 points: 2D6 hits S4, flaming, 24"'
 

@@ -59,7 +59,7 @@ def test_what_the_enemy_was_dealt_changes_nothing_that_a_seat_sees(name: str) ->
                         for each in (battle, twin)
                     ]
                     assert positions[0].states.tobytes() == positions[1].states.tobytes()
-                    compared += kind != battle.state.kind[enemy] - 1
+                    compared += kind != battle.state.hidden_set[enemy] - 1
     assert compared > 100
 
 
@@ -96,8 +96,8 @@ def test_a_planner_sees_the_likeliest_items_that_may_be() -> None:
     scrolls = kinds([], [SCROLL], [SCROLL] * 2, weights=weights)
     battle = Battle(pack(hidden_scenario(dispeller=scrolls)))
     battle.resolve(0)
-    assert position_of(battle).states["kind"][0, 1] == 3
-    assert battle.state.kind[1] == 1
+    assert position_of(battle).states["hidden_set"][0, 1] == 3
+    assert battle.state.hidden_set[1] == 1
 
 
 def test_what_hides_nothing_observes_what_it_did() -> None:

@@ -10,7 +10,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
-from experiments.common import play
+from experiments.common import play_battles
 from experiments.exact import hidden_strategy_of
 from tests.engine.builders import army, game, wizard
 from tests.engine.hidden import SCROLL, STONE, Noted, hidden_scenario, kinds, scenarios
@@ -415,7 +415,7 @@ def test_a_network_that_reads_it_plays_everywhere(tmp_path: Path) -> None:
     assert reads_histories(agent)
     assert reads_histories(agent.act)
     assert not reads_histories(make_agent("veteran"))
-    points = play(
+    points = play_battles(
         agent, seat="dispeller", scenario="hidden-duel", opponent="veteran", battles=8, seed=3
     )
     told = record("hidden-duel", "veteran", agent, seed=3)

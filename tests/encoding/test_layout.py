@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wfb_gym.encoding.fields import ArmyOffsets, ChoiceOffsets, LayoutOffsets, Number
+from wfb_gym.encoding.fields import ArmyOffsets, ChoiceOffsets, LayoutOffsets, ObservedNumber
 from wfb_gym.encoding.layout import FIXED_OFFSETS, KINDS, layout
 from wfb_gym.encoding.limits import SIDES, ArmyLimits, Limits, fit
 
@@ -75,7 +75,9 @@ def sizes_of(record: type, limits: Limits) -> dict[str, int]:
     """How many numbers each attribute of a class of offsets declares."""
     declared = vars(record).items()
     return {
-        name: len(one.fields(name, limits)) for name, one in declared if isinstance(one, Number)
+        name: len(one.fields(name, limits))
+        for name, one in declared
+        if isinstance(one, ObservedNumber)
     }
 
 

@@ -124,7 +124,7 @@ class Noted(Battle):
         before = self.histories.copy()
         note(self.packed, self.histories[0], self.state, code)
         for side, kind in product(range(2), range(HIDDEN_KINDS)):
-            dealt = self.state.kind[side] > 0 and kind < self.packed.armies[side].n_kinds
+            dealt = self.state.hidden_set[side] > 0 and kind < self.packed.armies[side].n_kinds
             if dealt and may_be_kind(self.packed, self.state, side, kind):
                 twin, again = self.copy(), before.copy()
                 deal_instead(twin.packed, twin.state, side, kind)

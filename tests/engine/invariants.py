@@ -92,7 +92,7 @@ def _army_broken(packed: Any, state: Any, army: int) -> int:
             left = state.own_dice[w] if army == state.active else 0
             if state.level[army, w] or state.lock[army, w] or left:
                 return 6
-            if army == state.active and state.open & (wizard.spells | wizard.bound):
+            if army == state.active and state.castable & (wizard.spells | wizard.bound):
                 return 6
             kept = state.in_play[army] & (wizard.spells | wizard.bound)
             for s in range(side.n_spells):
@@ -117,7 +117,7 @@ def _army_broken(packed: Any, state: Any, army: int) -> int:
     known, in_play = state.known[army], state.in_play[army]
     if (known | in_play) & ~spells or (state.new_in_play[army] | state.attempted[army]) & ~in_play:
         return 9
-    if army == state.active and state.open & ~spells:
+    if army == state.active and state.castable & ~spells:
         return 9
     for s in range(SPELLS):
         aim = state.aims[army, s]
@@ -150,7 +150,7 @@ def _morale_broken(packed: Any, state: Any, army: int) -> int:
                 return 16
         elif not packed.panic and fled != (wizard.fleeing != 0):
             return 16
-        if fled and army == state.active and state.open & (wizard.spells | wizard.bound):
+        if fled and army == state.active and state.castable & (wizard.spells | wizard.bound):
             return 17
     for u in range(side.n_units):
         entry = side.units[u]

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.canonical import canonicalise
+from wfb_gym.engine.canonical import canonicalize
 from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
@@ -26,7 +26,7 @@ def loaded(name: str) -> Scenario:
 
 def merged(battle: Battle) -> Battle:
     twin = battle.copy()
-    canonicalise(twin.packed, twin.state)
+    canonicalize(twin.packed, twin.state)
     return twin
 
 
@@ -38,9 +38,9 @@ def check(made: Scenario) -> int:
     battle, twin = start(made), start(made)
     for node in everywhere(full, battle):
         twin._states[:] = battle._states
-        canonicalise(twin.packed, twin.state)
+        canonicalize(twin.packed, twin.state)
         key = twin.key()
-        canonicalise(twin.packed, twin.state)
+        canonicalize(twin.packed, twin.state)
         where = f"{battle.node.name}, node {node}"
         assert twin.key() == key, where
         found = fewer.find(battle.state)

@@ -7,7 +7,7 @@ import pytest
 
 from wfb_gym.engine.actions import FIRST_DICE, FIRST_TARGET
 from wfb_gym.engine.outcomes import OUTCOME_FAIL, OUTCOME_WORKS
-from wfb_gym.engine.promises import worth_in_play, worth_now, worth_of_aim, worths_of_points
+from wfb_gym.engine.spell_values import worth_in_play, worth_now, worth_of_aim, worths_of_points
 from wfb_gym.engine.state import Node
 from wfb_gym.engine.targets import can_aim, target_code
 from wfb_gym.scenario.sizes import POINTS

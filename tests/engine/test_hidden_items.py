@@ -62,7 +62,7 @@ def test_the_caster_is_dealt_its_items_first() -> None:
     battle.resolve(1)
     assert battle.mover == 1
     battle.resolve(0)
-    assert list(battle.state.kind) == [2, 1]
+    assert list(battle.state.hidden_set) == [2, 1]
     assert battle.state.items[0, 0] == 0
     assert battle.state.items[1, 0] == 1
 
@@ -129,7 +129,7 @@ def test_what_was_shown_stays_with_another_deal() -> None:
     assert battle.state.items[1, 0] == 0
     assert shown_uses(battle.packed, battle.state, 1, 0) == 1
     deal_likeliest(battle.packed, battle.state, 1)
-    assert battle.state.kind[1] == 2  # of equally likely ones the first
+    assert battle.state.hidden_set[1] == 2  # of equally likely ones the first
 
 
 def test_a_miscast_empties_stones_unseen() -> None:
@@ -187,7 +187,7 @@ def twins(battle: Battle, army: int) -> list[Battle]:
     """The battle with every other deal of an army that fits what it has shown."""
     found = []
     for kind in range(int(battle.packed.armies[army].n_kinds)):
-        if kind != battle.state.kind[army] - 1 and may_be_kind(
+        if kind != battle.state.hidden_set[army] - 1 and may_be_kind(
             battle.packed, battle.state, army, kind
         ):
             twin = battle.copy()
@@ -201,7 +201,7 @@ def public(battle: Battle) -> dict[str, Any]:
     names = [name for name in battle.state.dtype.names if name not in ("kind", "items")]
     found: dict[str, Any] = {name: np.asarray(battle.state[name]).tolist() for name in names}
     for army in range(2):
-        if battle.state.kind[army]:
+        if battle.state.hidden_set[army]:
             for item in range(int(battle.packed.armies[army].n_items)):
                 found[f"shown {army} {item}"] = shown_uses(battle.packed, battle.state, army, item)
                 found[f"most {army} {item}"] = uses_at_most(battle.packed, battle.state, army, item)

@@ -21,7 +21,7 @@ from wfb_gym._records import Record, dtype_of
 from wfb_gym.engine.chance import sample
 from wfb_gym.engine.chance_outcomes import chance_outcomes
 from wfb_gym.engine.generator import key_of_seed, new_rngs
-from wfb_gym.engine.nodes import NODES, Choice, Stage
+from wfb_gym.engine.nodes import NODES, ActionKind, Stage
 from wfb_gym.engine.outcomes import has_faces
 from wfb_gym.engine.state import (
     STATE,
@@ -120,7 +120,7 @@ def check_decision(battle: Game) -> None:
     legal = battle.legal_actions()
     assert len(legal) >= 2
     assert legal == sorted(set(legal))
-    assert {Choice.of(action) for action in legal} <= set(NODES[battle.node].actions)
+    assert {ActionKind.of(action) for action in legal} <= set(NODES[battle.node].actions)
 
 
 def check_counts(before: Game, after: Game) -> None:
@@ -150,7 +150,7 @@ def check_counts(before: Game, after: Game) -> None:
             assert lies or new.aims[army_index, index] == 0
     if new.phase != old.phase or stages(in_array(old))[0] > Stage.CASTING:
         return  # the dice are made behind those
-    assert int(new.open) & ~int(old.open) == 0
+    assert int(new.castable) & ~int(old.castable) == 0
     assert new.power <= old.power
     assert new.dispel <= old.dispel
     assert np.all(np.asarray(new.own_dice) <= np.asarray(old.own_dice))

@@ -3,7 +3,7 @@
 import pytest
 
 from wfb_gym.engine import actions
-from wfb_gym.engine.nodes import NODES, Choice, Dice, Part, Stage, nodes_of, nodes_with
+from wfb_gym.engine.nodes import NODES, ActionKind, Dice, NodeGroup, Stage, nodes_of, nodes_with
 from wfb_gym.engine.queries import is_chance, is_decision
 from wfb_gym.engine.state import Node, State
 
@@ -22,7 +22,7 @@ def test_rows_are_whole(node: Node) -> None:
     assert bool(spec.actions) == bool(spec.question) == bool(spec.meaning) == decides
     assert (spec.dice is not None) == bool(is_chance(node))
     assert bool(spec.situations) == (decides or node == Node.END)
-    assert (spec.again is not None) == (spec.part is Part.KEEPING)
+    assert (spec.again is not None) == (spec.part is NodeGroup.KEEPING)
 
 
 def test_situations_name_fields_of_a_state() -> None:
@@ -40,12 +40,12 @@ def test_stages_follow_each_other() -> None:
 
 
 def test_every_kind_of_action_part_and_dice_has_a_node() -> None:
-    assert {choice for spec in NODES.values() for choice in spec.actions} == set(Choice)
-    assert all(nodes_of(part) for part in Part)
+    assert {choice for spec in NODES.values() for choice in spec.actions} == set(ActionKind)
+    assert all(nodes_of(part) for part in NodeGroup)
     assert all(nodes_with(dice) for dice in Dice)
 
 
 def test_kinds_of_actions_cover_the_codes() -> None:
-    assert [code for choice in Choice for code in choice.value] == [*range(actions.ACTIONS)]
-    assert Choice.of(actions.REROLL_ALL) is Choice.REROLL_ALL
-    assert Choice.of(actions.FIRST_TARGET) is Choice.TARGET
+    assert [code for choice in ActionKind for code in choice.value] == [*range(actions.ACTIONS)]
+    assert ActionKind.of(actions.REROLL_ALL) is ActionKind.REROLL_ALL
+    assert ActionKind.of(actions.FIRST_TARGET) is ActionKind.TARGET

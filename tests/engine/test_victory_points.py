@@ -13,7 +13,7 @@ from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import UNITS
-from wfb_gym.transcripts.narrator import NarratedBattle
+from wfb_gym.transcripts.narrated_battle import NarratedBattle
 
 from .builders import Data, Game, aimed, army, game, known, miscast, spell, unit, wizard
 from .strategies import EFFECTS, OWN_ITEMS, armies, drop_worths, throw
@@ -172,7 +172,7 @@ def test_a_miscast_counts_as_any_loss() -> None:
         battle.roll(3, 4)
         battle.roll(2, 1, 1)
         costs.append(battle.points - before)
-        battle.state.open |= 3
+        battle.state.castable |= 3
     assert costs == [0, -128, -(255 - 128) - GENERAL]
 
 

@@ -9,7 +9,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from experiments.common import batch_player, play
+from experiments.common import batch_player, play_battles
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.envs.batch import Batch
@@ -181,7 +181,7 @@ def test_a_scenario_too_large_to_solve_is_refused() -> None:
 @pytest.mark.parametrize(("seat", "sign"), [("caster", 1.0), ("dispeller", -1.0)])
 def test_the_mean_of_optimal_play_is_the_value(seat: str, sign: float) -> None:
     battles = 1 << 14
-    points = play(
+    points = play_battles(
         ScriptedAgent("optimal", seat=seat_number(seat)), seat=seat, scenario="archmage-duel",
         opponent="optimal", battles=battles, seed=1,
     )  # fmt: skip
@@ -193,7 +193,7 @@ def test_the_mean_of_optimal_play_is_the_value(seat: str, sign: float) -> None:
 @pytest.mark.slow
 def test_the_mean_of_a_million_optimal_battles_is_within_its_confidence_interval() -> None:
     batches = [
-        play(
+        play_battles(
             ScriptedAgent("optimal"), seat="caster", scenario="archmage-duel",
             opponent="optimal", battles=1 << 17, seed=number << 18,
         )
@@ -208,7 +208,7 @@ def test_the_mean_of_a_million_optimal_battles_is_within_its_confidence_interval
 def test_anybody_wins_less_against_optimal_play_than_optimal_play() -> None:
     """By the exact values of what is played, and by what the batch plays."""
     exact = solver.evaluate(duel(), "veteran", "optimal")
-    points = play(
+    points = play_battles(
         ScriptedAgent("veteran"), seat="caster", scenario="archmage-duel", opponent="optimal",
         battles=1 << 13, seed=9,
     )  # fmt: skip

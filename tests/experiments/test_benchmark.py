@@ -10,7 +10,7 @@ import pytest
 
 from experiments import benchmark
 from experiments.benchmarks import scaling, starting, tables
-from experiments.benchmarks.aims import AIMS, OURS, Aim, compare
+from experiments.benchmarks.aims import AIMS, OURS, Target, compare_with_targets
 from experiments.figures.speed import draw_speed
 
 STEP = {"step": 2e6}
@@ -62,7 +62,10 @@ def test_a_quick_run_prints_json_alone(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_aims_are_met_on_the_right_side() -> None:
-    rate, time = Aim("rate", ("a", "b"), 1.0, "million/s"), Aim("time", ("c",), 1.0, "s", True)
+    rate, time = (
+        Target("rate", ("a", "b"), 1.0, "million/s"),
+        Target("time", ("c",), 1.0, "s", True),
+    )
     assert rate.measured({"a": {"b": 1_500_000}}) == 1.5
     assert rate.is_met(1.5)
     assert not rate.is_met(0.5)
@@ -72,13 +75,13 @@ def test_aims_are_met_on_the_right_side() -> None:
 
 def test_what_was_not_measured_is_neither_met_nor_missed() -> None:
     assert len({aim.what for aim in AIMS}) == len(AIMS)
-    for each in compare({}):
+    for each in compare_with_targets({}):
         assert (each["value"], each["met"]) == (None, None)
-    found = {each["what"]: each for each in compare(RESULTS)}
+    found = {each["what"]: each for each in compare_with_targets(RESULTS)}
     assert (found["import"]["value"], found["import"]["met"]) == (0.25, False)
     assert found["slowest command"]["met"] is True
     assert found["batched step, archmage-duel, 64"]["value"] == 2.0
-    assert tables.aim_rows({"aims": compare(RESULTS)})[1:3] == [
+    assert tables.aim_rows({"aims": compare_with_targets(RESULTS)})[1:3] == [
         ["import", "0.25 s", "at most 0.15 s", "no"],
         ["first make, reset and step", "not measured", "at most 0.6 s", ""],
     ]
@@ -121,7 +124,7 @@ def test_threads_double_up_to_all(
 
 def test_a_command_that_writes_a_file_can_be_measured_again(tmp_path: Path) -> None:
     for _ in range(2):
-        assert starting.run_command(starting.PLAY, str(tmp_path)).wall > 0.0
+        assert starting.run_wfb_gym(starting.PLAY, str(tmp_path)).wall > 0.0
     assert (tmp_path / "battle.jsonl").exists()
 
 

@@ -77,7 +77,7 @@ def test_progress_of_the_solver_follows_the_note_on_a_terminal(
 
 def test_a_player_may_be_named() -> None:
     def points(player: Any, seat: str = "caster") -> list[float]:
-        found = common.play(
+        found = common.play_battles(
             player, seat=seat, scenario="apprentice", opponent="greedy", battles=4, seed=1
         )
         return list(found)

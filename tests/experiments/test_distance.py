@@ -11,7 +11,7 @@ from experiments import distance
 from experiments.common import FAILED, INTERRUPTED
 from experiments.distance import Settings, bounds, exact_figures
 from experiments.distances.exploiting import ITSELF, TRAINED, Effort, Trainings, exploit
-from experiments.distances.tables import bound_rows_of, rows_of
+from experiments.distances.tables import bound_rows_of, gap_rows
 from wfb_gym import solver
 from wfb_gym.scenario import load_scenario
 from wfb_gym.seats import SEATS
@@ -133,7 +133,7 @@ def test_json_alone_tells_every_seat(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_what_is_finished_is_not_measured_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    really: Callable[..., Any] = distance.measure
+    really: Callable[..., Any] = distance.measure_gap
     seats = []
 
     def interrupted(settings: Any, task: tuple[str, str, int], trained: Path | None) -> Any:
@@ -161,7 +161,7 @@ def test_what_is_finished_is_not_measured_again(
 def test_what_is_too_large_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = run(tmp_path, "--scenario", "seventh-edition-duel", "--memory", "1")
     assert "does not fit into" in capsys.readouterr().err
-    assert {row[3] for row in rows_of(found["parts"])[1:]} == {"too large"}
+    assert {row[3] for row in gap_rows(found["parts"])[1:]} == {"too large"}
     found = run(
         tmp_path / "b", "expectimax:1", "--planner-decisions", "5", "--planner-battles", "2"
     )
@@ -193,7 +193,7 @@ def test_other_refusals_than_those_for_size_are_named_so() -> None:
     assert "expected a model for apprentice of one of these sizes" in refused["exact"]["refused"]
     large = part("caster", 3.0, 3.0)
     large["exact"] = exact_figures(Settings(planner_decisions=5), ONE, "expectimax:1", 0)
-    assert [row[3] for row in rows_of([refused, large])[1:]] == ["refused", "too large"]
+    assert [row[3] for row in gap_rows([refused, large])[1:]] == ["refused", "too large"]
 
 
 def test_the_mean_of_both_seats_is_a_bound() -> None:
@@ -202,7 +202,7 @@ def test_the_mean_of_both_seats_is_a_bound() -> None:
     assert found == {"scenario": "s", "player": "p", "value": 2.0, "half_width": 2.5}
     assert bounds(parts[:1]) == []
     assert bound_rows_of([found])[1] == ["s", "p", "+2.00 ± 2.50"]
-    assert rows_of(parts)[1] == [
+    assert gap_rows(parts)[1] == [
         "s", "p", "caster", "50.0 (1 of 6)", "greedy",
         "+3.00 ± 3.00", "8.2",
     ]  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 from experiments.common import FAILED, INTERRUPTED
 from experiments.experiment import Experiment
 from experiments.outcomes import ExperimentError, Outcome, Results, Run
-from experiments.records import Record
+from experiments.records import ResultFile
 from experiments.tables import text_table
 from wfb_gym.cli.parser import COULD_NOT_RUN
 
@@ -123,9 +123,9 @@ class GroupedSettings:
     folder: Path = Path("runs/squares")
 
 
-def records_of(settings: GroupedSettings) -> Iterator[tuple[str, Record]]:
+def records_of(settings: GroupedSettings) -> Iterator[tuple[str, ResultFile]]:
     for group in ("even", "odd"):
-        yield group, Record(settings.folder / group, "parts.jsonl", "squares", {})
+        yield group, ResultFile(settings.folder / group, "parts.jsonl", "squares", {})
 
 
 def outcome_of(run: Run[GroupedSettings, str]) -> Outcome:

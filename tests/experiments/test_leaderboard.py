@@ -31,7 +31,7 @@ from experiments.leaderboards.submissions import (
     MODELS,
     Submission,
     SubmissionError,
-    check,
+    check_submission,
     read_submission,
     read_submissions,
 )
@@ -392,7 +392,7 @@ def test_axes_compare_what_was_seen_with_what_was_not() -> None:
     )
     axes = {"generated-lores-seen/caster": seen, "generated-lores-unseen/caster": unseen}
     found = Submission.model_validate(_submission(axes=axes))
-    check(found)
+    check_submission(found)
     heading, row = page.axis_rows([found])
     told = dict(zip(heading, row, strict=True))
     assert (told["lores: seen"], told["lores: unseen"]) == ("80.0 / 80", "60.0 / 60")
@@ -486,9 +486,9 @@ def test_what_is_over_the_budget_is_marked_and_may_have_one_run() -> None:
     one_run = {str(task): [60.0] for task in TRACKS["duels"]}
     within = _submission(duels=one_run, steps=protocol.BUDGET)
     with pytest.raises(SubmissionError, match="expected 5 runs or more, found 1"):
-        check(Submission(**within))
+        check_submission(Submission(**within))
     over = Submission(**{**within, "steps": protocol.BUDGET + 1})
-    check(over)
+    check_submission(over)
     assert "| mine | 10,000,001 (over the budget, 1 run) |" in page.make_page([over])
 
 

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from experiments import luck
-from experiments.common import play
+from experiments.common import play_battles
 from experiments.luck import LuckWatcher, phase_estimate, play_with_luck
 from experiments.rolls import Outlook
 from wfb_gym import solver
@@ -118,7 +118,7 @@ def test_battles_are_those_of_play_and_their_luck_is_their_own() -> None:
     player = make_agent("veteran")
     inside = play_with_luck(player, opponent="greedy", battles=300, seed=9_000, **one)
     outside = play_with_luck(player, opponent=make_agent("greedy"), battles=300, seed=9_000, **one)
-    plain = play(player, opponent="greedy", battles=300, seed=9_000, **one)
+    plain = play_battles(player, opponent="greedy", battles=300, seed=9_000, **one)
     assert np.array_equal(inside.points, plain)
     assert np.array_equal(inside.points, outside.points)
     assert np.array_equal(inside.luck, outside.luck)
@@ -139,7 +139,7 @@ class Checking(LuckWatcher):
 
 def test_what_is_followed_is_what_happens() -> None:
     watcher = Checking(40)
-    play(
+    play_battles(
         make_agent("random", seed=1), seat="caster", scenario="the-iron-tide",
         opponent=["random", make_agent("veteran"), "veteran:0.3"], battles=40, seed=3,
         watcher=watcher,

@@ -532,6 +532,17 @@ def test_the_second_army_loses_points_with_the_same_sign() -> None:
 
 
 def test_short_names_tell_spells_apart() -> None:
-    assert heat_map.short_names(load_scenario(DUEL), 0) == ["Fire", "Fiery", "Burning", "Conflag."]
+    assert heat_map.short_spell_names(load_scenario(DUEL), 0) == [
+        "Fire",
+        "Fiery",
+        "Burning",
+        "Conflag.",
+    ]
     seventh = load_scenario("seventh-edition-duel")
-    assert heat_map.short_names(seventh, 0) == ["Flame", "Bolt WL", "Burning", "Spark", "Bolt BW"]
+    assert heat_map.short_spell_names(seventh, 0) == [
+        "Flame",
+        "Bolt WL",
+        "Burning",
+        "Spark",
+        "Bolt BW",
+    ]

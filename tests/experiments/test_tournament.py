@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from experiments import tournament
 from experiments.common import INTERRUPTED
-from experiments.records import Record, RecordError
+from experiments.records import RecordError, ResultFile
 from experiments.statistics import RESAMPLES
 from experiments.tournaments import matches, running
 from experiments.tournaments.guarding import Failure, ForfeitError, GuardedAgent
@@ -406,8 +406,8 @@ def test_the_optimal_player_is_left_out_where_it_cannot_be(
 # --- going on ------------------------------------------------------------------------------
 
 
-def open_record(folder: Path) -> Record:
-    return Record(folder, FILE, "tournament", {})
+def open_record(folder: Path) -> ResultFile:
+    return ResultFile(folder, FILE, "tournament", {})
 
 
 SMALL = ("veteran", "random", "--scenario", "apprentice", "--scenario", DUEL, "--battles", "40")

@@ -25,9 +25,11 @@ class Removal(NamedTuple):
     instead: str = ""
 
 
-_STATES = "wfb_gym.encoding.foreign_states"
+_STATES = "wfb_gym.encoding.state_validation"
 REMOVALS = {
-    "open": Removal("states", _STATES, '    "open": lambda f: _spell_bits(f)[f.rows, f.active],\n'),
+    "castable": Removal(
+        "states", _STATES, '    "castable": lambda f: _spell_bits(f)[f.rows, f.active],\n'
+    ),
     "target": Removal("self-play", _STATES, '    "target": (0, ARMIES * SPELLS),\n'),
     "phase-models": Removal("states", _STATES, '    "phase_models": _most_phase_models,\n'),
     "choices": Removal("self-play", _STATES, "        _check_choices(fields)\n"),

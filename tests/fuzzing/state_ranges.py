@@ -1,6 +1,6 @@
 """The ranges of a saved position's fields, written from their meaning in `wfb_gym.engine.state`.
 
-An oracle for `wfb_gym.encoding.foreign_states`: it uses neither its tables nor its functions, and
+An oracle for `wfb_gym.encoding.state_validation`: it uses neither its tables nor its functions, and
 works on the plain numbers of one position. It knows ranges and what follows from few fields, so it
 finds fewer faults than the validation, but none that the validation may accept.
 """
@@ -51,7 +51,7 @@ def _ranges(packed: Any, state: Any) -> Iterator[tuple[str, int, int, int]]:
     mover, active = int(state["mover"]), int(state["active"])
     sides = packed["armies"]
     spells = [int(side["n_spells"]) for side in sides]
-    yield "open", int(state["open"]), 0, (1 << spells[active]) - 1
+    yield "castable", int(state["castable"]), 0, (1 << spells[active]) - 1
     for name in ("power", "dispel", "reserve"):
         yield name, int(state[name]), 0, DICE
     for name in _OF_CHANCE:
@@ -89,7 +89,7 @@ def _ranges_of_army(
     for name in ("known", "in_play", "new_in_play", "attempted"):
         yield name, int(state[name][army]), 0, (1 << spells) - 1
     yield "fleeing", int(state["fleeing"][army]), 0, _ALL_TARGETS
-    yield "kind", int(state["kind"][army]), 0, int(side["n_kinds"])
+    yield "hidden_set", int(state["hidden_set"][army]), 0, int(side["n_kinds"])
     for at, unit in enumerate(side["units"]):
         most = int(unit["models"]) * int(unit["wounds"])
         yield "unit_wounds", int(state["unit_wounds"][army, at]), 0, most
@@ -125,8 +125,8 @@ def _laws(packed: Any, state: Any) -> Iterator[tuple[str, bool]]:
     for at, wizard in enumerate(side["wizards"]):
         dead = state["wounds"][active, at] == 0 or not wizard["on_table"]
         fled = int(state["fleeing"][active]) >> (UNITS + at) & 1
-        own = int(state["open"]) & int(wizard["spells"] | wizard["bound"])
-        yield "open: spells of who can cast", not (own and (dead or fled))
+        own = int(state["castable"]) & int(wizard["spells"] | wizard["bound"])
+        yield "castable: spells of who can cast", not (own and (dead or fled))
     for army, side in enumerate(packed["armies"]):
         yield from _laws_of_army(packed, side, state, army)
 

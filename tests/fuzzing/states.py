@@ -62,7 +62,16 @@ def positions() -> list[list[tuple[str, Any]]]:
 
 
 def _situation(state: Any) -> tuple[Any, ...]:
-    fields = ("free", "kind", "in_play", "fleeing", "phase_models", "held", "declared", "reserve")
+    fields = (
+        "free",
+        "hidden_set",
+        "in_play",
+        "fleeing",
+        "phase_models",
+        "held",
+        "declared",
+        "reserve",
+    )
     under_way = (bool(np.any(state[name])) for name in fields)
     return int(state["node"]), int(state["attempt"]), *under_way
 
@@ -114,7 +123,7 @@ def check_position(name: str, state: Any) -> None:
         return
     states = new_states(1)
     np.asarray(states)[0] = state
-    least = 1 if state["kind"][state["mover"]] else 2
+    least = 1 if state["hidden_set"][state["mover"]] else 2
     count = legal_actions(packed[0], states[0], new_work_spaces()[0])
     node = Node(int(state["node"])).name
     require(count >= least, f"accepted in {name}: {count} legal actions at {node}")

@@ -23,7 +23,7 @@ from open_spiel.python.algorithms.best_response import BestResponsePolicy
 from open_spiel.python.observation import make_observation
 from open_spiel.python.policy import Policy, UniformRandomPolicy
 
-from experiments.common import play
+from experiments.common import play_battles
 from wfb_gym import solver
 from wfb_gym._records import as_records
 from wfb_gym.engine.battle import Battle
@@ -334,7 +334,9 @@ def test_a_policy_of_openspiel_plays_as_often_as_it_says() -> None:
     game = load_battle("apprentice")
     player = PolicyPlayer(game, UniformRandomPolicy(game), seed=1)
     points = [
-        play(each, seat="caster", scenario="apprentice", opponent=rival, battles=4000, seed=7)
+        play_battles(
+            each, seat="caster", scenario="apprentice", opponent=rival, battles=4000, seed=7
+        )
         for each, rival in ((player, "greedy"), ("random", "greedy"), ("random", player))
     ]
     spread = np.std(points[0]) / np.sqrt(4000)

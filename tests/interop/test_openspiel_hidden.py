@@ -140,7 +140,7 @@ def test_deals_are_chance_nodes() -> None:
         assert state.public_history() == []
         state.apply_action(0)
     assert [state.dealt(army) for army in (0, 1)] == [0, 0]
-    assert state.battle().state.kind.tolist() == [1, 1]
+    assert state.battle().state.hidden_set.tolist() == [1, 1]
 
 
 def test_sets_of_weight_0_are_left_out() -> None:

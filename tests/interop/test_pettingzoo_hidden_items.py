@@ -54,11 +54,11 @@ def test_what_the_enemy_was_dealt_is_not_observed(name: str) -> None:
         env.reset(seed=episode)
         twin.reset(seed=episode)
         battle = battle_of(env)
-        army = int(rng.choice([i for i in range(2) if battle.state.kind[i]]))
+        army = int(rng.choice([i for i in range(2) if battle.state.hidden_set[i]]))
         others = [
             kind
             for kind in range(int(battle.packed.armies[army].n_kinds))
-            if kind + 1 != battle.state.kind[army]
+            if kind + 1 != battle.state.hidden_set[army]
             and may_be_kind(battle.packed, battle.state, army, kind)
         ]
         if not others:

@@ -613,6 +613,7 @@ def test_a_new_module_is_a_new_player(tmp_path: Path) -> None:
     players = tmp_path / "wfb_gym" / "opponents" / "players"
     rule = (players / "veteran.py").read_text(encoding="utf-8")
     rule = rule.replace("rule_based_action(packed, state, work, count, True)", "work.legal[0]")
+    rule = rule.replace("def veteran(", "def first_action(")
     (players / "first_action.py").write_text(rule, encoding="utf-8")
     code = """
 from wfb_gym import solver

@@ -9,7 +9,7 @@ import pytest
 
 from wfb_gym.geometry.comets import RADII
 from wfb_gym.packing import pack
-from wfb_gym.packing.records import FIRST_POINT, UNBOUNDED, Duration, HitDice, Opening
+from wfb_gym.packing.records import FIRST_POINT, UNBOUNDED, AimCondition, Duration, HitDice
 from wfb_gym.scenario import ScenarioError, load_scenario, scenario_from_dict
 from wfb_gym.scenario.sizes import MARKS_PER_WORD, NO_SAVE, TARGETS, UNITS
 
@@ -86,7 +86,7 @@ def test_codes_count_from_the_seat_of_the_spells_owner(
     caster = army(wizard(curse(target=target)), units=[GUARD])
     other = army(units=[BOYZ, {**BOYZ, "name": "More"}])
     record = packed(*((caster, other) if side == 0 else (other, caster)))
-    assert codes(record, side) == [(code, Opening.ALWAYS) for code in expected]
+    assert codes(record, side) == [(code, AimCondition.ALWAYS) for code in expected]
     entry = record.armies[side].spells[0]
     assert (entry.targeted, record.targets) == (1, 1)
     assert record.armies[side].n_aims == len(expected)
@@ -98,15 +98,15 @@ def test_a_character_in_a_unit_is_open_to_spells_at_models_else_once_he_is_alone
         army(wizard(units, models)), army(wizard(name="Berta", unit="Boyz"), units=[BOYZ])
     )
     hero = ENEMY + UNITS
-    assert codes(record) == [(ENEMY, Opening.ALWAYS), (hero, Opening.ALONE)]
-    assert codes(record, 0, 1) == [(ENEMY, Opening.ALWAYS), (hero, Opening.ALWAYS)]
+    assert codes(record) == [(ENEMY, AimCondition.ALWAYS), (hero, AimCondition.ALONE)]
+    assert codes(record, 0, 1) == [(ENEMY, AimCondition.ALWAYS), (hero, AimCondition.ALWAYS)]
     assert record.armies[1].wizards[0].unit == 1
 
 
 def test_what_the_battlefield_bars_is_no_aim() -> None:
     fighting = {**BOYZ, "name": "Fighters", "in_combat": True}
     record = packed(army(wizard(curse())), army(units=[fighting, BOYZ]))
-    assert codes(record) == [(ENEMY + 1, Opening.ALWAYS)]
+    assert codes(record) == [(ENEMY + 1, AimCondition.ALWAYS)]
     nothing = packed(army(wizard(curse())), army(units=[fighting]))
     entry = nothing.armies[0].spells[0]
     assert (entry.targeted, entry.n_aims, entry.worth) == (1, 0, 0.0)
@@ -120,9 +120,11 @@ def test_spells_of_fixed_worth_have_no_aims() -> None:
     assert (new.targeted, new.n_aims, new.first_aim) == (1, 1, 0)
 
 
-@pytest.mark.parametrize(("engaged", "opening"), [(False, Opening.ALWAYS), (True, Opening.NEVER)])
+@pytest.mark.parametrize(
+    ("engaged", "opening"), [(False, AimCondition.ALWAYS), (True, AimCondition.NEVER)]
+)
 def test_a_spell_in_play_lies_on_its_target_though_it_could_not_be_cast_at_it(
-    engaged: bool, opening: Opening
+    engaged: bool, opening: AimCondition
 ) -> None:
     lying = {
         **curse(worth={"points_per_phase": 3.0}),
@@ -130,7 +132,7 @@ def test_a_spell_in_play_lies_on_its_target_though_it_could_not_be_cast_at_it(
     }  # fmt: skip
     units = [GUARD, {**BOYZ, "in_combat": engaged}]
     record = packed(army(wizard(lying)), army(units=units))
-    assert codes(record) == [(ENEMY, Opening.ALWAYS), (ENEMY + 1, opening)]
+    assert codes(record) == [(ENEMY, AimCondition.ALWAYS), (ENEMY + 1, opening)]
     assert record.armies[0].spells[0].in_play_aim == 2
 
 
@@ -140,7 +142,7 @@ def test_a_spell_lies_on_a_character() -> None:
         "duration": "remains_in_play", "in_play": True, "in_play_on": "Anna",
     }  # fmt: skip
     record = packed(army(wizard(lying)))
-    assert codes(record) == [(OWN + UNITS, Opening.ALWAYS)]
+    assert codes(record) == [(OWN + UNITS, AimCondition.ALWAYS)]
     assert record.armies[0].spells[0].in_play_aim == 1
 
 

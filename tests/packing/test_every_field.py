@@ -14,7 +14,7 @@ from wfb_gym.packing.records import (
     HitDice,
     Limit,
     Lock,
-    Reroll,
+    RerollKind,
     Whose,
 )
 from wfb_gym.scenario import items as scenario_items
@@ -76,7 +76,7 @@ ITEMS: dict[type[BaseModel], dict[str, tuple[dict[str, Any], dict[str, Any]]]] =
             {"uses": 1, "when_dispelling": {"automatic": True, "forgotten_on": 4}},
         ),
     },
-    scenario_items.Reroll: {
+    scenario_items.RerollPower: {
         "of": ({"uses": 1, "reroll": LUCK}, {"uses": 1, "reroll": {**LUCK, "of": "both"}}),
         "dice": ({"uses": 1, "reroll": LUCK}, {"uses": 1, "reroll": {**LUCK, "dice": "all"}}),
         "changes_natural": (
@@ -211,8 +211,8 @@ def test_words_of_scenarios_are_members_of_the_packed_enumerations() -> None:
     assert written_names(*whose) == set(Whose.__members__)
     limits = get_args(rulesets.FreeSpell.model_fields["limit"].annotation)
     assert written_names(*limits) == set(Limit.__members__)
-    dice = get_args(scenario_items.Reroll.model_fields["dice"].annotation)
-    assert written_names(*dice, "none") == set(Reroll.__members__)
+    dice = get_args(scenario_items.RerollPower.model_fields["dice"].annotation)
+    assert written_names(*dice, "none") == set(RerollKind.__members__)
     assert written_names(*get_args(DurationName), "delayed") == set(Duration.__members__)
     assert set(DispelUse) == {DispelUse.NONE, DispelUse.AUTOMATIC, DispelUse.BOOST}
 

@@ -14,7 +14,7 @@ from wfb_gym.packing.records import (
     EffectKind,
     Limit,
     Lock,
-    Reroll,
+    RerollKind,
     Whose,
 )
 from wfb_gym.scenario import Scenario, ScenarioError, scenario_from_dict
@@ -269,7 +269,7 @@ def test_power_stone_and_luckstone() -> None:
     stone, luck = army.items[:2]
     assert (stone.cast_use, stone.cast_extra_dice, stone.cast_not_irresistible) == (1, 2, 1)
     assert (stone.ends_own_spells, stone.stores_dice, stone.dispel_use) == (1, 1, DispelUse.NONE)
-    assert (luck.reroll_cast, luck.reroll_dispel) == (Reroll.ONE, Reroll.ONE)
+    assert (luck.reroll_cast, luck.reroll_dispel) == (RerollKind.ONE, RerollKind.ONE)
     assert (luck.dispel_use, luck.cast_use) == (DispelUse.BOOST, 0)
     assert (luck["count"], luck.changes_natural) == (1, 0)
 
@@ -289,9 +289,13 @@ def test_own_items() -> None:
     assert (a["count"], a.cast_use, a.cast_use_bonus, a.dispel_bonus) == (2, 1, -1, -2)
     assert (a.cast_not_irresistible, a.cast_extra_dice) == (0, 0)
     assert (b.dispel_use, b.dispel_use_bonus, b.power_dice) == (DispelUse.BOOST, 3, 1)
-    assert (c.reroll_cast, c.reroll_dispel, c.changes_natural) == (Reroll.ALL, Reroll.NONE, 1)
+    assert (c.reroll_cast, c.reroll_dispel, c.changes_natural) == (
+        RerollKind.ALL,
+        RerollKind.NONE,
+        1,
+    )
     assert c.dispel_use == DispelUse.NONE
-    assert (d.reroll_cast, d.reroll_dispel) == (Reroll.NONE, Reroll.ALL)
+    assert (d.reroll_cast, d.reroll_dispel) == (RerollKind.NONE, RerollKind.ALL)
     assert d.dispel_use == DispelUse.BOOST
 
 

@@ -6,7 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from experiments.common import play
+from experiments.common import play_battles
 from wfb_gym import solver
 from wfb_gym.envs.batch import Batch
 from wfb_gym.envs.kernel import Autoreset
@@ -46,8 +46,8 @@ def test_as_opponents_they_play_what_the_batch_plays(scenario: Any, seat: int) -
 @pytest.mark.parametrize("name", ["greedy", "veteran"])
 def test_in_the_learners_seat_they_play_what_the_batch_plays(name: str) -> None:
     asked: dict[str, Any] = {"scenario": "orc-shaman-hunt", "battles": 256, "seed": 3}
-    one = play(make_agent(name), seat="caster", opponent="veteran", **asked)
-    other = play(make_agent("veteran"), seat="dispeller", opponent=name, **asked)
+    one = play_battles(make_agent(name), seat="caster", opponent="veteran", **asked)
+    other = play_battles(make_agent("veteran"), seat="dispeller", opponent=name, **asked)
     assert (one == -other).all()
     assert len(set(one.tolist())) > 3
 

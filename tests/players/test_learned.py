@@ -309,9 +309,9 @@ def test_points_are_seen_by_what_is_at_hand() -> None:
     states = as_records(State, np.asarray(battle.state).reshape(1).copy())
     seen = []
     for barred in (0, 0b100, 0b110):
-        states["open"] = int(battle.state.open) & ~barred
+        states["castable"] = int(battle.state.castable) & ~barred
         observations, _ = view.show(np.zeros(1, np.int64), states)
-        seen.append(float(network.worth_at_hand(torch.from_numpy(observations))))
+        seen.append(float(network.value_unit(torch.from_numpy(observations))))
     assert seen == pytest.approx([0.8, 0.4, 0.1])
     assert float(network.greatest_worth(torch.from_numpy(observations))) == pytest.approx(0.8)
 

@@ -6,7 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from experiments.common import play
+from experiments.common import play_battles
 from wfb_gym import solver
 from wfb_gym.envs.batch import Batch
 from wfb_gym.envs.kernel import Autoreset
@@ -63,7 +63,7 @@ def test_exact_values_refuse_them(name: str) -> None:
 @pytest.mark.parametrize("name", ["illegal", "outside", "too few", "floats"])
 def test_in_the_learners_seat_they_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match="action"):
-        play(
+        play_battles(
             misbehaving(name), seat="caster", scenario="archmage-duel", opponent="veteran",
             battles=8, seed=0,
         )  # fmt: skip
@@ -71,5 +71,5 @@ def test_in_the_learners_seat_they_are_refused(name: str) -> None:
 
 def test_a_slow_agent_is_waited_for() -> None:
     asked: dict[str, Any] = {"scenario": "archmage-duel", "seat": "caster", "battles": 8, "seed": 4}
-    found = play(RandomAgent(2), opponent=Misbehaving(slow), **asked)
-    assert np.array_equal(found, play(RandomAgent(2), opponent=RandomAgent(1), **asked))
+    found = play_battles(RandomAgent(2), opponent=Misbehaving(slow), **asked)
+    assert np.array_equal(found, play_battles(RandomAgent(2), opponent=RandomAgent(1), **asked))

@@ -7,7 +7,7 @@ from typing import Any
 import gymnasium as gym
 import pytest
 
-from agents.distillation.grading import grade
+from agents.distillation.grading import grade_network
 from agents.distillation.targets import TargetSource
 from tests.pages import PACKAGE, ROOT
 from wfb_gym import solver
@@ -64,7 +64,7 @@ def test_the_generalist_scores_what_was_found() -> None:
     numbers = list(dict.fromkeys(one["number"] for one in small))[:8]
     assert len(numbers) == 8
     for number in numbers:
-        for found in grade(source, number, agent):
+        for found in grade_network(source, number, agent):
             (one,) = (o for o in small if (o["number"], o["seat"]) == (number, found.seat))
             assert found.score == pytest.approx(one["score"], abs=0.01)
             assert found.optimum == pytest.approx(one["optimum"], abs=1e-6)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments.common import play
+from experiments.common import play_battles
 from wfb_gym import solver
 from wfb_gym.encoding.limits import fit
 from wfb_gym.encoding.space_sizes import declared_sizes, space_sizes
@@ -54,7 +54,7 @@ def test_a_table_is_what_it_says(tmp_path: Path, seat: int) -> None:
 def test_a_table_plays_as_an_opponent_too(tmp_path: Path) -> None:
     path = str(table_of(tmp_path / f"mine{TABLE_ENDING}", 1, 0.7))
     points = [
-        play("greedy", seat="caster", scenario=DUEL, opponent=each, battles=4000, seed=3)
+        play_battles("greedy", seat="caster", scenario=DUEL, opponent=each, battles=4000, seed=3)
         for each in (path, "optimal:0.3")
     ]
     spread = np.hypot(*(each.std() / np.sqrt(4000) for each in points))

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from experiments.common import play
+from experiments.common import play_battles
 from wfb_gym import solver
 from wfb_gym.opponents.scripted import Scripted
 from wfb_gym.players.baselines import EpsilonAgent, RandomAgent
@@ -51,7 +51,9 @@ def test_an_agent_with_an_epsilon_acts_at_random_as_often_as_it_says(duel: solve
 
 def test_an_optimal_agent_plays_in_an_environment() -> None:
     agent = make_agent("optimal", scenario=DUEL)
-    points = play(agent, seat="caster", scenario=DUEL, opponent="random", battles=256, seed=5)
+    points = play_battles(
+        agent, seat="caster", scenario=DUEL, opponent="random", battles=256, seed=5
+    )
     assert points.mean() > 20
 
 

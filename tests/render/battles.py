@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from wfb_gym.engine.battle import Battle
 from wfb_gym.scenario import Scenario
-from wfb_gym.transcripts.narrator import NarratedBattle
+from wfb_gym.transcripts.narrated_battle import NarratedBattle
 from wfb_gym.view.events import Event
 
 

@@ -107,7 +107,7 @@ def test_untried_spells_of_a_barred_wizard_are_not_called_tried() -> None:
     narrated = NarratedBattle(load_scenario("archmage-duel"))
     assert status_words(narrated, "Fire Ball") == ("can be cast", "can be cast")
     narrated.visible.state.lock[0, 0] = Lock.PHASE_END
-    narrated.visible.state.open = 0
+    narrated.visible.state.castable = 0
     assert status_words(narrated, "Fire Ball") == ("not now", "not now")
     assert "  Archmage: level 4, 3 of 3 wounds, no casting this phase" in frame_lines(narrated)
 

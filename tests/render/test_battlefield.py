@@ -18,7 +18,7 @@ from wfb_gym.render.captions import LETTERS
 from wfb_gym.render.drawing import to_svg
 from wfb_gym.render.shapes import Drawing, Shape, extent_of
 from wfb_gym.scenario import bundled_scenarios, load_scenario, scenario_from_dict
-from wfb_gym.scenario.battlefield import target_code
+from wfb_gym.scenario.battlefield import target_number
 from wfb_gym.scenario.scenario import Scenario, explain_targets
 from wfb_gym.scenario.sizes import TARGETS, UNITS
 
@@ -171,7 +171,7 @@ def test_legal_targets_range_and_arc_of_a_spell() -> None:
     assert reach.range_inches is not None
     polygons = scenario.deployment.polygons
     assert polygons is not None
-    caster = target_code(army, UNITS)
+    caster = target_number(army, UNITS)
     circle = next(shape for shape in drawing.shapes if shape.role == "range")
     places = np.concatenate([np.array(part) for part in circle.parts])
     away = polygons.distances_from(places, caster)
@@ -247,10 +247,10 @@ def test_legal_targets_in_a_position_are_the_engines() -> None:
     battle.act(_first_cast(battle))
     drawing = draw_battlefield(scenario, battle, (0, int(battle.state.spell) - 1))
     aimed = {FIRST_TARGET + 1 + TARGETS + index: index for index in range(TARGETS)}
-    expected = {target_code(1, aimed[code]) for code in battle.legal_actions()}
+    expected = {target_number(1, aimed[code]) for code in battle.legal_actions()}
     marked = of_role(drawing, "unit", "character", "wizard")
     assert {shape.code for shape in marked if "legal" in shape.states} == expected
-    assert target_code(1, UNITS) in expected  # the Sorcerer has lost its unit
+    assert target_number(1, UNITS) in expected  # the Sorcerer has lost its unit
 
 
 def _first_cast(battle: Battle) -> int:
@@ -297,7 +297,7 @@ def test_svg_says_which_target_an_element_is() -> None:
     found: dict[tuple[str | None, str | None], list[Any]] = {}
     for element in root.iter():
         found.setdefault((element.get("data-army"), element.get("data-code")), []).append(element)
-    knights = found["1", str(target_code(1, 2))]
+    knights = found["1", str(target_number(1, 2))]
     assert {element.get("data-name") for element in knights} == {"Chaos Knights"}
     assert {(element.get("class") or "").split()[1] for element in knights} == {
         *("touch", "unit", "front", "outline", "name")

@@ -136,7 +136,7 @@ def positions(name: str) -> Iterator[tuple[NarratedBattle, NarratedBattle, int]]
                 for twin in twins(battle, army) if battle.node != Node.DEAL else []:
                     other = NarratedBattle(SCENARIOS[name])
                     other.set_state(battle.state, battle.points, narrated.visible.copy())
-                    other.deal_instead(army, int(twin.state.kind[army]) - 1)
+                    other.deal_instead(army, int(twin.state.hidden_set[army]) - 1)
                     yield narrated, other, army
             step = narrated.act if battle.is_decision() else narrated.resolve
             step(event.code)

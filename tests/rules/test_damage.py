@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from wfb_gym.rules.damage import (
-    Hit,
+    ModelHit,
     hit_chance,
     hits_of_dice,
     hits_pmf,
@@ -157,7 +157,7 @@ PACKED_SCENARIO = [
 def test_mean_wounds_of_fire_ball_and_fiery_blast(
     toughness: int, armour: int, ward: int, fire_ball: str
 ) -> None:
-    chance = float(hit_chance(Hit(FIRE_BALL, toughness, armour, ward)))
+    chance = float(hit_chance(ModelHit(FIRE_BALL, toughness, armour, ward)))
     assert mean(wounds_pmf(hits_pmf("D6"), chance, 1, MOST)) == pytest.approx(float(F(fire_ball)))
     blast = wounds_pmf(hits_pmf("2D6"), chance, 1, MOST)
     assert mean(blast) == pytest.approx(2 * float(F(fire_ball)))
@@ -166,7 +166,7 @@ def test_mean_wounds_of_fire_ball_and_fiery_blast(
 
 
 def test_mean_wounds_of_creeping_death() -> None:
-    chance = hit_chance(Hit(3, 4, 4, NONE, armour_allowed=False))
+    chance = hit_chance(ModelHit(3, 4, 4, NONE, armour_allowed=False))
     assert chance == F(1, 3)
     assert mean(wounds_pmf(hits_pmf("D6"), float(chance), 1, MOST)) == pytest.approx(7 / 6)
 
@@ -187,7 +187,7 @@ def wounded(dice: tuple[int, ...], strength: int, toughness: int, armour: int, w
     [(4, 3, 5, NONE), (5, 4, 2, 4), (3, 3, 1, 6), (3, 7, NONE, NONE), (10, 1, NONE, 2)],
 )
 def test_three_dice_a_hit(strength: int, toughness: int, armour: int, ward: int) -> None:
-    hit = Hit(strength, toughness, armour, ward)
+    hit = ModelHit(strength, toughness, armour, ward)
     works = 0
     for roll in product(D6, repeat=3):
         expected = wounded(roll, strength, toughness, armour, ward)
@@ -198,7 +198,7 @@ def test_three_dice_a_hit(strength: int, toughness: int, armour: int, ward: int)
 
 
 def test_wounds_add_up_over_hits() -> None:
-    hit = Hit(4, 3, 5, NONE)
+    hit = ModelHit(4, 3, 5, NONE)
     dice = [3, 1, 1, 2, 1, 1, 6, 6, 1, 6, 5, 1]  # wound, no wound, saved, wound
     assert wounds_of_dice(dice, hit) == 2
     assert wounds_of_dice(dice, hit, per=2) == 4
@@ -207,24 +207,27 @@ def test_wounds_add_up_over_hits() -> None:
 
 def test_saves_that_are_not_allowed() -> None:
     dice = [6, 6, 6]
-    assert wounds_of_dice(dice, Hit(4, 3, 2, NONE)) == 0
-    assert wounds_of_dice(dice, Hit(4, 3, 2, NONE, armour_allowed=False)) == 1
-    assert wounds_of_dice(dice, Hit(4, 3, NONE, 4)) == 0
-    assert wounds_of_dice(dice, Hit(4, 3, NONE, 4, ward_allowed=False)) == 1
-    assert hit_chance(Hit(4, 3, 2, 4, armour_allowed=False, ward_allowed=False)) == F(2, 3)
+    assert wounds_of_dice(dice, ModelHit(4, 3, 2, NONE)) == 0
+    assert wounds_of_dice(dice, ModelHit(4, 3, 2, NONE, armour_allowed=False)) == 1
+    assert wounds_of_dice(dice, ModelHit(4, 3, NONE, 4)) == 0
+    assert wounds_of_dice(dice, ModelHit(4, 3, NONE, 4, ward_allowed=False)) == 1
+    assert hit_chance(ModelHit(4, 3, 2, 4, armour_allowed=False, ward_allowed=False)) == F(2, 3)
 
 
 def test_automatic_wounds_need_no_roll_and_may_be_saved() -> None:
-    soul = Hit(None, 10, 2, NONE, armour_allowed=False, automatic=True)
+    soul = ModelHit(None, 10, 2, NONE, armour_allowed=False, automatic=True)
     assert wounds_of_dice([1, 6, 6], soul) == 1
     assert hit_chance(soul) == 1
     assert hit_chance(soul._replace(ward_save=5)) == F(2, 3)
-    armour = Hit(4, 10, 4, NONE, automatic=True)
+    armour = ModelHit(4, 10, 4, NONE, automatic=True)
     assert hit_chance(armour) == F(2, 3)  # Strength 4 leaves a save of 5+
 
 
 def test_strength_is_asked_for_where_it_counts() -> None:
-    for hit in (Hit(None, 3, 4, NONE, automatic=True), Hit(None, 3, 4, NONE, armour_allowed=False)):
+    for hit in (
+        ModelHit(None, 3, 4, NONE, automatic=True),
+        ModelHit(None, 3, 4, NONE, armour_allowed=False),
+    ):
         with pytest.raises(ValueError, match="strength: expected a Strength"):
             wounds_of_dice([4, 4, 4], hit)
         with pytest.raises(ValueError, match="strength: expected a Strength"):
@@ -285,12 +288,12 @@ def test_dice_have_six_faces(face: int) -> None:
     with pytest.raises(ValueError, match="dice: expected faces from 1 to 6"):
         hits_of_dice("D6", [face])
     with pytest.raises(ValueError, match="dice: expected faces from 1 to 6"):
-        wounds_of_dice([face, 1, 1], Hit(4, 3, NONE, NONE))
+        wounds_of_dice([face, 1, 1], ModelHit(4, 3, NONE, NONE))
 
 
 def test_dice_for_wounds_come_in_threes() -> None:
     with pytest.raises(ValueError, match="dice: expected 3 for each hit, found 4"):
-        wounds_of_dice([1, 2, 3, 4], Hit(4, 3, NONE, NONE))
+        wounds_of_dice([1, 2, 3, 4], ModelHit(4, 3, NONE, NONE))
 
 
 def test_wounds_take_whole_models_first() -> None:

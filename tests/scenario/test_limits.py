@@ -13,9 +13,9 @@ import pytest
 
 from tests.scenario.mutants import mutant
 from wfb_gym.scenario import ScenarioError, load_scenario, scenario_from_dict
+from wfb_gym.scenario.document_limits import MAX_BYTES, MAX_DEPTH, MAX_ENTRIES, MAX_KEY, MAX_VALUES
 from wfb_gym.scenario.documents import parse_toml
 from wfb_gym.scenario.errors import MAX_PROBLEMS
-from wfb_gym.scenario.limits import MAX_BYTES, MAX_DEPTH, MAX_ENTRIES, MAX_KEY, MAX_VALUES
 
 HEAD = 'name = "x"\n[caster]\n[dispeller]\n'
 MUTANTS = 300

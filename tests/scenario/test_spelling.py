@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from wfb_gym.scenario import ScenarioError, scenario_from_dict
-from wfb_gym.scenario.limits import MAX_ENTRIES
+from wfb_gym.scenario.document_limits import MAX_ENTRIES
 from wfb_gym.scenario.scenario import Scenario
 
 BOYZ = {"name": "Boyz", "models": 20, "toughness": 4, "points": 5}

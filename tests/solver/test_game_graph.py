@@ -12,7 +12,7 @@ from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver import game_graph, graph_arrays, node_index
 from wfb_gym.solver.game_graph import GameGraph, TooLarge
-from wfb_gym.solver.graph_arrays import GraphStatus, Play
+from wfb_gym.solver.graph_arrays import GraphStatus, SweepMode
 from wfb_gym.solver.solution import Solution
 
 from ..engine.builders import army, spell, wizard
@@ -228,7 +228,9 @@ def test_a_sweep_of_optimal_play_is_what_the_search_found(
     positions, _ = explored(small(name), merging=False)
     monkeypatch.setattr(game_graph, "_SLICE", 7)
     told: list[int] = []
-    values, chosen = positions.sweep([(Play.OPTIMAL, Play.OPTIMAL)] * 2, progress=told.append)
+    values, chosen = positions.sweep(
+        [(SweepMode.OPTIMAL, SweepMode.OPTIMAL)] * 2, progress=told.append
+    )
     for lane in range(2):
         assert np.array_equal(values[:, lane], positions.values[: positions.size])
         assert np.array_equal(chosen[:, lane], positions.chosen[: positions.size])
@@ -242,10 +244,10 @@ def test_lanes_do_not_touch_one_another() -> None:
     weights = np.zeros(int(positions.offsets()[-1]))
     weights[positions.offsets()[:-1][positions.counts[: positions.size] > 0]] = 1.0
     plays = [
-        (Play.OPTIMAL, Play.UNIFORM),
-        (Play.GIVEN, Play.OPTIMAL),
-        (Play.UNIFORM, Play.GIVEN),
-        (Play.GIVEN, Play.GIVEN),
+        (SweepMode.OPTIMAL, SweepMode.UNIFORM),
+        (SweepMode.GIVEN, SweepMode.OPTIMAL),
+        (SweepMode.UNIFORM, SweepMode.GIVEN),
+        (SweepMode.GIVEN, SweepMode.GIVEN),
     ]
     together, picked = positions.sweep(plays, weights)
     for lane, play in enumerate(plays):
@@ -255,7 +257,7 @@ def test_lanes_do_not_touch_one_another() -> None:
         kinds = positions.kinds[: positions.size]
         for seat in range(2):
             answers = codes[kinds == seat, 0] >= 0
-            assert answers.all() if play[seat] == Play.OPTIMAL else not answers.any()
+            assert answers.all() if play[seat] == SweepMode.OPTIMAL else not answers.any()
     # the lowest action is to pass: nobody casts
     assert together[root, 3] == 0.0
 
@@ -284,7 +286,7 @@ def _mean(battle: Battle, known: dict[bytes, float]) -> float:
 @pytest.mark.parametrize("name", ["a duel", "two phases", "spells that remain in play"])
 def test_the_mean_of_random_play_is_that_of_a_plain_recursion(name: str) -> None:
     positions, root = explored(small(name), merging=False)
-    values, chosen = positions.sweep([(Play.UNIFORM, Play.UNIFORM)])
+    values, chosen = positions.sweep([(SweepMode.UNIFORM, SweepMode.UNIFORM)])
     assert values[root, 0] == pytest.approx(_mean(start(small(name)), {}), abs=1e-9)
     assert (chosen == -1).all()
 

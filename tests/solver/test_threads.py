@@ -12,7 +12,7 @@ from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver import backward_induction, game_graph
 from wfb_gym.solver.game_graph import GameGraph, TooLarge
-from wfb_gym.solver.graph_arrays import GraphStatus, Play
+from wfb_gym.solver.graph_arrays import GraphStatus, SweepMode
 
 from .small import ROOM, explored, small, start
 from .test_game_graph import SOME, _check_order, same
@@ -99,7 +99,7 @@ def test_large_games_have_the_same_values(name: str, threads: int) -> None:
     assert by_key(shared.graph) == by_key(alone.graph)
     assert shared.bytes == alone.bytes
     # A sweep goes through the nodes in order, and finds what follows them done.
-    values, chosen = shared.graph.sweep([(Play.OPTIMAL, Play.OPTIMAL)])
+    values, chosen = shared.graph.sweep([(SweepMode.OPTIMAL, SweepMode.OPTIMAL)])
     assert np.array_equal(values[:, 0], shared.graph.values)
     assert np.array_equal(chosen[:, 0], shared.graph.chosen)
 

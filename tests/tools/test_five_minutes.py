@@ -15,8 +15,8 @@ TEXT = page("five-minutes.md")
 
 
 def test_the_page_is_what_the_engine_says() -> None:
-    assert five_minutes.make_page(TEXT) == TEXT
-    assert five_minutes.make_page(TEXT.replace("11 against 9", "12 against 9")) == TEXT
+    assert five_minutes.make_tutorial(TEXT) == TEXT
+    assert five_minutes.make_tutorial(TEXT.replace("11 against 9", "12 against 9")) == TEXT
 
 
 def test_the_phase_shows_every_part_of_the_game() -> None:
@@ -54,7 +54,7 @@ def test_pictures_show_the_dice_that_were_thrown() -> None:
     assert set(re.findall(r"five-minutes-\w+\.png", TEXT)) == set(shown)
     for name, rows in shown.items():
         assert (IMAGES / name).is_file()
-        assert five_minutes.draw(rows).width > 500
+        assert five_minutes.draw_lines(rows).width > 500
     for name, steps in five_minutes.moments().items():
         dice = [row.faces for row in shown[f"five-minutes-{name}.png"] if any(row.faces)]
         assert dice == [step.event.faces for step in steps if step.event.faces]

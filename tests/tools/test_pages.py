@@ -13,7 +13,7 @@ from tools.pages import (
     Argument,
     check_arguments,
     merge_sections,
-    parse_arguments,
+    parse_argument_rows,
     split_sections,
 )
 from wfb_gym.envs.battles import BattleEnv
@@ -22,7 +22,7 @@ from wfb_gym.envs.single import CasterEnv, MagicPhaseEnv
 
 def test_every_id_has_a_current_page() -> None:
     wanted = pages.make_pages()
-    assert pages.find_stale(wanted) == [], "python -m tools.pages"
+    assert pages.find_stale_pages(wanted) == [], "python -m tools.pages"
     ids = {name for name in gym.registry if name.startswith("wfb_gym/")}
     assert {text.split('make("')[1].split('"')[0] for text in wanted.values()} == ids
 
@@ -42,7 +42,7 @@ def test_a_class_adds_to_what_its_base_says() -> None:
 
 
 def test_the_last_word_on_an_argument_holds() -> None:
-    told = {one.name: one for one in parse_arguments(merge_sections(BattleEnv)["Arguments"])}
+    told = {one.name: one for one in parse_argument_rows(merge_sections(BattleEnv)["Arguments"])}
     assert told["scenario"].default == '"border-skirmish"'
     assert next(iter(told)) == "scenario"
     assert list(told)[-1] == "seat"
@@ -61,7 +61,7 @@ def test_wrong_docstrings_are_refused() -> None:
 
 
 def test_arguments_are_those_of_the_signature() -> None:
-    told = parse_arguments(merge_sections(CasterEnv)["Arguments"])
+    told = parse_argument_rows(merge_sections(CasterEnv)["Arguments"])
     check_arguments(CasterEnv, told)
     with pytest.raises(ValueError, match="CasterEnv: expected arguments"):
         check_arguments(CasterEnv, told[1:])
@@ -74,7 +74,7 @@ def test_a_version_without_a_history_is_refused() -> None:
     spec = deepcopy(gym.spec("wfb_gym/Caster-v0"))
     spec.version = 7
     with pytest.raises(ValueError, match="CasterEnv: expected v7 in its Version History"):
-        pages.make_page(spec)
+        pages.make_environment_page(spec)
 
 
 def test_stale_pages_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,4 +86,4 @@ def test_stale_pages_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         tmp_path / "old.md": "new",
         tmp_path / "more.md": "",
     }
-    assert pages.find_stale(wanted) == ["left.md", "more.md", "old.md"]
+    assert pages.find_stale_pages(wanted) == ["left.md", "more.md", "old.md"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tools import documents, report, reports
-from tools.documents import IMAGES, ROOT, Report, find_stale, insert_table
+from tools.documents import IMAGES, ROOT, Report, find_stale_tables, insert_table
 from tools.reports import ALL, PAGES
 
 PAGE = "before\n<!-- report:one -->\n\nold\n\n<!-- /report -->\nafter <!-- report:two -->"
@@ -17,7 +17,7 @@ MORE = "\n<!-- report:more -->\n\nolder\n\n<!-- /report -->\n"
 
 
 def test_no_table_is_stale() -> None:
-    assert find_stale(ALL) == []
+    assert find_stale_tables(ALL) == []
     assert sum(one.results.is_file() for one in ALL) >= 5
 
 

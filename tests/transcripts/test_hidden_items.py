@@ -23,15 +23,15 @@ from wfb_gym.transcripts import (
     write,
 )
 from wfb_gym.transcripts.recording import make_chooser, rng_of_seed
-from wfb_gym.view.events import as_told
+from wfb_gym.view.events import redact_event
 from wfb_gym.view.hidden_sets import (
     EVERYBODY,
     UNTOLD,
     chances_words,
     hidden_sets,
     known_items,
+    redact,
     sets_that_may_be,
-    veiled,
 )
 
 SCENARIOS = scenarios()
@@ -81,7 +81,7 @@ def test_a_deal_is_told() -> None:
 def test_a_deal_is_told_to_its_owner_alone() -> None:
     narrated = NarratedBattle(SCENARIOS["both"])
     one, two = narrated.resolve(0), narrated.resolve(0)
-    told = [as_told(narrated.names, event, (0,)) for event in (one, two)]
+    told = [redact_event(narrated.names, event, (0,)) for event in (one, two)]
     assert told[0] is one
     assert told[1].words.startswith("Chance deals the dispeller its hidden items. Phase 1 of 1:")
     assert told[1].code == UNTOLD
@@ -288,7 +288,7 @@ def test_a_veiled_position_is_the_same_whatever_was_dealt(name: str) -> None:
                 for army in EVERYBODY:
                     for twin in twins(battle, army):
                         known = (1 - army,)
-                        assert veiled(twin, known).key() == veiled(battle, known).key()
+                        assert redact(twin, known).key() == redact(battle, known).key()
                         compared += 1
             step = narrated.act if battle.is_decision() else narrated.resolve
             step(event.code)
@@ -299,6 +299,6 @@ def test_in_the_end_the_position_shows_what_was_dealt() -> None:
     for seed in range(6):
         transcript = play(SCENARIOS["both"], seed)
         narrated, events = replay(transcript)
-        assert narrated.battle.state.kind.tolist() == [0, 0]
+        assert narrated.battle.state.hidden_set.tolist() == [0, 0]
         dealt = [event.code + 1 for event in events if event.node == Node.DEAL]
-        assert narrated.visible.state.kind.tolist() == dealt
+        assert narrated.visible.state.hidden_set.tolist() == dealt

@@ -100,7 +100,7 @@ class Answer:
         found: dict[int, dict[int, float]] = {}
         for kind in np.flatnonzero(reach).tolist():
             twin = self._with_deal(battle, kind)
-            deals = [int(dealt) - 1 for dealt in twin.state.kind if dealt]
+            deals = [int(dealt) - 1 for dealt in twin.state.hidden_set if dealt]
             mixture = self._mixers[kind].mixture([*deals, *path])
             assert mixture.follows_play
             assert list(mixture.chances) == twin.legal_actions()
@@ -120,12 +120,12 @@ class Answer:
     def _kinds(self, battle: Battle) -> Iterator[int]:
         army, packed, state = battle.mover, battle.packed, battle.state
         for kind in range(len(self._weights[army])):
-            if not state.kind[army] or may_be_kind(packed, state, army, kind):
+            if not state.hidden_set[army] or may_be_kind(packed, state, army, kind):
                 yield kind
 
     def _with_deal(self, battle: Battle, kind: int) -> Battle:
         twin = battle.copy()
-        if twin.state.kind[twin.mover]:
+        if twin.state.hidden_set[twin.mover]:
             deal_instead(twin.packed, twin.state, twin.mover, kind)
         return twin
 

@@ -16,7 +16,7 @@ from wfb_gym.players.analysis import Analyst
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.transcripts import Event, NarratedBattle, Transcript, TranscriptError, record
 from wfb_gym.transcripts.mixtures import Mixer
-from wfb_gym.transcripts.review import GAP, NOTICED, Choice, ReviewedDecision, review
+from wfb_gym.transcripts.review import GAP, NOTICED, ReviewedAction, ReviewedDecision, review
 from wfb_gym.view.hidden_sets import EVERYBODY, sets_that_may_be
 
 DUEL = load_scenario("archmage-duel")
@@ -54,8 +54,8 @@ def test_points_lost_are_the_best_value_less_the_one_that_was_played() -> None:
 
 def test_verdicts_on_targets_are_sentences() -> None:
     choices = (
-        Choice("at Swordsmen", 1.0, None, is_played=True, is_best=False),
-        Choice("at Knights", 3.0, None, is_played=False, is_best=True),
+        ReviewedAction("at Swordsmen", 1.0, None, is_played=True, is_best=False),
+        ReviewedAction("at Knights", 3.0, None, is_played=False, is_best=True),
     )
     told = ReviewedDecision(0, 0, choices, 2.0, 2.0, True, "exact").words
     assert told == "Gave away 2 points: aim at Swordsmen; the best was to aim at Knights."

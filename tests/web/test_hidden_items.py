@@ -60,7 +60,7 @@ def twins(session: Session) -> Iterator[Session]:
     game, enemy = session.game, 1 - session.game.seat
     battle = game.battle
     for each in hidden_sets(session.scenario.armies[enemy]):
-        is_it = battle.state.kind[enemy] == each.kind + 1
+        is_it = battle.state.hidden_set[enemy] == each.kind + 1
         if is_it or not may_be_kind(battle.packed, battle.state, enemy, each.kind):
             continue
         twin = start(session.scenario, game.seat, game.seed + 1000, game.opponent)

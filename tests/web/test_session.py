@@ -7,7 +7,7 @@ from wfb_gym.engine.state import Node
 from wfb_gym.opponents import policy_spec
 from wfb_gym.render.html import army_html, event_html, step_html
 from wfb_gym.scenario import ScenarioError, bundled_scenarios, load_scenario
-from wfb_gym.scenario.limits import MAX_BYTES
+from wfb_gym.scenario.document_limits import MAX_BYTES
 from wfb_gym.web.session import (
     Session,
     Setup,

@@ -15,7 +15,7 @@ from numba.core.runtime import rtsys
 
 from wfb_gym._compiler.core import Core
 from wfb_gym._compiler.linking import LoadedLibrary
-from wfb_gym.files import DamagedFileError, refuse_damage, write_whole
+from wfb_gym.files import DamagedFileError, atomic_write, wrap_read_errors
 
 try:
     from numba.core.caching import UserProvidedCacheLocator
@@ -116,7 +116,7 @@ class CacheFiles(IndexDataCacheFile):
         return pickle.loads(data)
 
     def _open_for_write(self, filepath: str) -> Any:
-        return write_whole(filepath)
+        return atomic_write(filepath)
 
 
 _CHECKSUM = 4
@@ -229,4 +229,4 @@ class EntryCache(FunctionCache):
 
 
 def _refuse_damage(path: str) -> contextlib.AbstractContextManager[None]:
-    return refuse_damage(path, "compiled code")
+    return wrap_read_errors(path, "compiled code")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from wfb_gym._progress import show_line
 from wfb_gym.advising.position import RequestedPosition
-from wfb_gym.advising.spell_rolls import RollsSummary, Situation, SpellRolls
+from wfb_gym.advising.spell_rolls import RollsSummary, SpellRolls, _Situation
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.nodes import CAST_CHOICES, DISPEL_CHOICES
 from wfb_gym.engine.state import Node
@@ -25,7 +25,7 @@ _FURTHER_CHOICES = (*CAST_CHOICES, *DISPEL_CHOICES)
 """Choices of the mover that belong to the play before them."""
 
 
-class Play(NamedTuple):
+class AdvisedPlay(NamedTuple):
     """A way to play in words, with the best of the further choices that it brings.
 
     Then the points still to come for the mover, how many fewer they are than after the best play,
@@ -55,7 +55,7 @@ class Advice(NamedTuple):
 
     best: str
     value: float
-    plays: list[Play]
+    plays: list[AdvisedPlay]
     is_exact: bool
     method: str
     reason: str
@@ -216,7 +216,7 @@ def advise(position: RequestedPosition, samples: int) -> Advice:
 
 def _best_first(
     judge: Judge, names: ScenarioNames, battle: Battle, values: Mapping[int, float]
-) -> list[Play]:
+) -> list[AdvisedPlay]:
     """Return the actions that have values as plays.
 
     Of equal ones those without dice come first, then the likeliest: where a die is left over, no
@@ -227,7 +227,7 @@ def _best_first(
         text, dice, chance = describe_action(
             names, battle, code, judge.play_on(names, battle, code)
         )
-        plays.append(Play(text, values[code], values[code] - best, dice, chance))
+        plays.append(AdvisedPlay(text, values[code], values[code] - best, dice, chance))
     return sorted(
         plays,
         key=lambda each: (-round(each.value, 9), each.chance is not None, -(each.chance or 0)),
@@ -237,7 +237,7 @@ def _best_first(
 def _before_spells(position: RequestedPosition, judge: Judge, samples: int) -> Advice:
     """Return the advice where spells are still rolled or swapped."""
 
-    def value(battle: Battle) -> Situation:
+    def value(battle: Battle) -> _Situation:
         points, is_exact, method = judge.value_of(battle)
         best = "nothing is left to decide"
         if battle.is_decision():
@@ -245,7 +245,7 @@ def _before_spells(position: RequestedPosition, judge: Judge, samples: int) -> A
             most = round(max(values.values()), 9)
             equal = {code: value for code, value in values.items() if round(value, 9) == most}
             best = _best_first(judge, position.names, battle, equal)[0].play
-        return Situation(points, best, is_exact, method)
+        return _Situation(points, best, is_exact, method)
 
     battle, rolls = position.battle, SpellRolls(position, value)
     first = rolls.first(battle)
@@ -268,7 +268,7 @@ def _before_spells(position: RequestedPosition, judge: Judge, samples: int) -> A
     order = sorted(values, key=lambda action: (-round(values[action], 9), action))
     best = order[0]
     plays = [
-        Play(
+        AdvisedPlay(
             describe_action(position.names, battle, action, battle).text,
             values[action],
             min(0.0, values[action] - values[best]),

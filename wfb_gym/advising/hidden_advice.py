@@ -27,7 +27,7 @@ _NEVER = 0.0005
 """Chance below which an action is not listed."""
 
 
-class Mixture(NamedTuple):
+class MixedAdvice(NamedTuple):
     """How often to choose what with one set of hidden items, the most frequent first."""
 
     dealt: str  # "" where the mover has none
@@ -49,7 +49,7 @@ class HiddenAdvice(NamedTuple):
     position: RequestedPosition
     mover: int
     sets: tuple[list[HiddenSet], ...]
-    mixtures: list[Mixture]
+    mixtures: list[MixedAdvice]
     lower: float
     upper: float
 
@@ -142,10 +142,10 @@ def _words(weights: Sequence[float]) -> str:
 
 def _mixture(
     equilibrium: Equilibrium, names: ScenarioNames, battle: Battle, dealt: HiddenSet
-) -> Mixture:
+) -> MixedAdvice:
     """Return how often the mover of a position chooses what with a set, in words."""
     battle = battle.copy()
-    if battle.state.kind[battle.mover]:
+    if battle.state.hidden_set[battle.mover]:
         deal_instead(battle.packed, battle.state, battle.mover, dealt.kind)
     words = describe_choices(names, battle)
     plays = [
@@ -153,4 +153,4 @@ def _mixture(
         for code, chance in mixture_at(equilibrium, 0, dealt.kind).items()
         if chance >= _NEVER
     ]
-    return Mixture(dealt.words, sorted(plays, key=lambda each: -each[1]))
+    return MixedAdvice(dealt.words, sorted(plays, key=lambda each: -each[1]))

@@ -18,7 +18,7 @@ from wfb_gym.advising.request import (
     check_request,
     known_spells,
     scenario_of_request,
-    with_dice,
+    with_request_dice,
     wizards_title,
 )
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_TARGET, PASS
@@ -68,7 +68,7 @@ class RequestedPosition:
         self._packed = pack(self.scenario)
         self.known = known_spells(request, self.scenario)
         self.selecting: Battle | None = None
-        self.battle = Battle(pack(with_dice(self.scenario, request)))
+        self.battle = Battle(pack(with_request_dice(self.scenario, request)))
         self._deal()
         self.pass_known(self.battle)
         if self.battle.node in (Node.ROLL_SPELLS, Node.SWAP_SPELL):

@@ -232,7 +232,7 @@ def _with_scrolls(army: Army, scrolls: int) -> dict[str, Any]:
     return dict(army) | changed | {"items": (*keep(army.items), *unread)}
 
 
-def with_dice(scenario: Scenario, request: PositionRequest) -> Scenario:
+def with_request_dice(scenario: Scenario, request: PositionRequest) -> Scenario:
     """Return the scenario with the dice of its first phase as the request has them.
 
     In later phases they are generated as ever: only the position is taken from this one.

@@ -30,7 +30,7 @@ _MOST_PATHS = 20_000
 """Ways through rolls and swaps that are counted; more are too many to value."""
 
 
-class Situation(NamedTuple):
+class _Situation(NamedTuple):
     """What a situation is worth to the first army, the best play, and how they were found."""
 
     value: float
@@ -52,7 +52,7 @@ class SpellRoll(NamedTuple):
     drawn: Mapping[tuple[int, int], tuple[str, ...]]
     swapped: Mapping[tuple[int, int], str]
     probability: float
-    situation: Situation
+    situation: _Situation
 
 
 class SpellWorth(NamedTuple):
@@ -109,9 +109,11 @@ class SpellRolls:
         judge: what a situation is worth at the beginning of the first phase.
     """
 
-    def __init__(self, position: "RequestedPosition", judge: Callable[[Battle], Situation]) -> None:
+    def __init__(
+        self, position: "RequestedPosition", judge: Callable[[Battle], _Situation]
+    ) -> None:
         self._position, self._judge = position, judge
-        self._known: dict[bytes, Situation] = {}
+        self._known: dict[bytes, _Situation] = {}
         self._expected = 0  # of them, for those who wait
 
     def summary(self, battle: Battle, most: int, samples: int) -> RollsSummary:
@@ -214,7 +216,7 @@ class SpellRolls:
                     break
             yield SpellRoll(drawn, swapped, 1.0 / samples, self._value(on))
 
-    def _value(self, beginning: Battle) -> Situation:
+    def _value(self, beginning: Battle) -> _Situation:
         key = beginning.key()
         if key not in self._known:
             show_line(f"looking at roll {len(self._known) + 1} of {self._expected}")

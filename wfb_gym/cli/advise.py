@@ -60,7 +60,7 @@ def _weights(text: str) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True)
-class Options:
+class AdviseOptions:
     """Options of ``advise``.
 
     Attributes:
@@ -113,7 +113,7 @@ class Options:
     json: bool = False
 
 
-def _run(options: Options) -> None:
+def _run(options: AdviseOptions) -> None:
     from wfb_gym.advising.advice import advise
     from wfb_gym.advising.position import RequestedPosition
     from wfb_gym.advising.request import PositionError, PositionRequest
@@ -143,7 +143,7 @@ def _run(options: Options) -> None:
         print("\n".join(_lines(position, advice)))
 
 
-def _run_hidden(position: "RequestedPosition", options: Options) -> None:
+def _run_hidden(position: "RequestedPosition", options: AdviseOptions) -> None:
     from wfb_gym.advising.hidden_advice import advise_hidden
 
     advice = advise_hidden(position, options.weights, options.own_weights)
@@ -156,7 +156,7 @@ def _run_hidden(position: "RequestedPosition", options: Options) -> None:
 COMMAND = Command(
     name="advise",
     help="the best play in a situation at the table",
-    options=Options,
+    options=AdviseOptions,
     run=_run,
     description=_DESCRIPTION,
     epilog=_EXAMPLES,

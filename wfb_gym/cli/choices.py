@@ -15,7 +15,7 @@ from wfb_gym.scenario import Scenario
 from wfb_gym.suggestions import one_of, plain
 from wfb_gym.view.choices import view_decision
 from wfb_gym.view.decisions import describe_choices
-from wfb_gym.view.hidden_sets import sets_that_may_be, veiled
+from wfb_gym.view.hidden_sets import redact, sets_that_may_be
 from wfb_gym.view.names import ScenarioNames, dice_phrase
 from wfb_gym.view.odds import cast_odds
 
@@ -27,7 +27,7 @@ _MOST_NAMED = 3
 _PASS_WORDS = ("pass", "stop", "no", "none")
 
 
-class Choices:
+class ChoiceList:
     """The choices of the decisions of one scenario."""
 
     def __init__(self, scenario: Scenario) -> None:
@@ -76,7 +76,7 @@ class Choices:
             return self._analyst.analyse(battle)
         enemy = 1 - battle.mover
         sets = sets_that_may_be(self._names, battle, enemy)
-        analysis = self._analyst.analyse(veiled(battle, (battle.mover,)))
+        analysis = self._analyst.analyse(redact(battle, (battle.mover,)))
         likeliest = max(sets, key=lambda each: each.chance).words if sets else "what all know of"
         method = f"as if {self._names.armies[enemy]} had {likeliest}, and knew what you have"
         return analysis._replace(is_exact=False, method=method)

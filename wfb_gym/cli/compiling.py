@@ -19,7 +19,7 @@ _SCENARIO, _BATTLE = "apprentice", "border-skirmish"
 
 
 @dataclass(frozen=True)
-class Options:
+class CompileOptions:
     """Options of ``compile``.
 
     Attributes:
@@ -29,7 +29,7 @@ class Options:
     into: Path | None = option(None, metavar="FOLDER")
 
 
-def _run(options: Options) -> None:
+def _run(options: CompileOptions) -> None:
     if options.into is None:
         _compile_side_by_side()
         return
@@ -42,7 +42,7 @@ def _run(options: Options) -> None:
 COMMAND = Command(
     name="compile",
     help="compile everything now",
-    options=Options,
+    options=CompileOptions,
     run=_run,
     description="Compile everything that environments, solver and players need, and keep it. "
     "What is kept already is not compiled again.",

@@ -9,7 +9,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
-from wfb_gym.cli.choices import Choices
+from wfb_gym.cli.choices import ChoiceList
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.nodes import NODES
@@ -19,7 +19,7 @@ from wfb_gym.scenario import Scenario
 from wfb_gym.transcripts import NarratedBattle, Transcript
 from wfb_gym.transcripts.game import Game
 from wfb_gym.view.choices import nomination_words, view_decision
-from wfb_gym.view.events import Event, as_told
+from wfb_gym.view.events import Event, redact_event
 from wfb_gym.view.hidden_sets import EVERYBODY, dealt_words, set_words
 from wfb_gym.view.names import capital, points_phrase
 
@@ -66,7 +66,7 @@ class ConsoleGame:
         show: Callable[[str], Any] = print,
     ) -> None:
         self._game = Game(scenario, seat, opponent, seed)
-        self._choices = Choices(scenario)
+        self._choices = ChoiceList(scenario)
         self._confirm, self._ask, self._show = confirm, ask, show
         self._style = AnsiStyle(None if sys.stdout.isatty() else False)
         self._phase_shown = -1  # none yet
@@ -102,7 +102,7 @@ class ConsoleGame:
     def _show_events(self, events: Iterable[Event]) -> None:
         names, seat = self._game.narrated.names, self._game.seat
         for event in events:
-            told = as_told(names, event, (seat,))
+            told = redact_event(names, event, (seat,))
             if event.node == Node.DEAL and event.army == seat:
                 side = names.scenario.armies[seat]
                 dealt = set_words(side, side.hidden[event.code])

@@ -16,7 +16,7 @@ _WRITTEN = (".png", ".svg")
 
 
 @dataclass(frozen=True)
-class Options(SpellOptions):
+class DrawOptions(SpellOptions):
     """Options of ``draw``.
 
     Attributes:
@@ -27,7 +27,7 @@ class Options(SpellOptions):
     out: Path | None = None
 
 
-def _run(options: Options) -> None:
+def _run(options: DrawOptions) -> None:
     from wfb_gym.scenario import ScenarioError
 
     try:
@@ -50,7 +50,7 @@ def _run(options: Options) -> None:
 COMMAND = Command(
     name="draw",
     help="draw a scenario's battlefield",
-    options=Options,
+    options=DrawOptions,
     run=_run,
     description="Draw the battlefield of a scenario, cropped to the models: units, characters\n"
     "and where they look, terrain. With --wizard and --spell also that spell's range and\n"
@@ -58,7 +58,7 @@ COMMAND = Command(
 )
 
 
-def _drawing(options: Options) -> "tuple[Drawing, str]":
+def _drawing(options: DrawOptions) -> "tuple[Drawing, str]":
     """Return the drawing that the options ask for, and the scenario's name."""
     from wfb_gym.render.battlefield import draw_battlefield
     from wfb_gym.scenario import load_scenario
@@ -76,15 +76,15 @@ def _drawing(options: Options) -> "tuple[Drawing, str]":
 
 
 def _write(drawing: "Drawing", path: Path) -> None:
-    from wfb_gym.files import write_text_whole, write_whole
+    from wfb_gym.files import atomic_write, atomic_write_text
     from wfb_gym.render.drawing import to_image, to_svg
 
     kind = path.suffix.lower()
     if kind not in _WRITTEN:
         raise ValueError(f"expected a name ending in {' or '.join(_WRITTEN)}, found {path.name!r}")
     if kind == ".svg":
-        write_text_whole(path, to_svg(drawing))
+        atomic_write_text(path, to_svg(drawing))
         return
     image = to_image(drawing)
-    with write_whole(path) as file:
+    with atomic_write(path) as file:
         image.save(file, "PNG")

@@ -25,7 +25,7 @@ examples:
 
 
 @dataclass(frozen=True)
-class Options:
+class OddsOptions:
     """Options of ``odds``.
 
     Attributes:
@@ -41,7 +41,7 @@ class Options:
     json: bool = False
 
 
-def _run(options: Options) -> None:
+def _run(options: OddsOptions) -> None:
     from wfb_gym.scenario import ScenarioError, load_scenario
     from wfb_gym.view.odds_sheet import odds_sheet
 
@@ -53,12 +53,12 @@ def _run(options: Options) -> None:
     except (ScenarioError, ValueError) as error:
         raise UsageError(str(error)) from error
     if options.html is not None:
-        from wfb_gym.files import describe_error, write_text_whole
+        from wfb_gym.files import atomic_write_text, describe_error
 
         try:
             from wfb_gym.render.odds_sheet import html_of
 
-            write_text_whole(options.html, html_of(sheet))
+            atomic_write_text(options.html, html_of(sheet))
         except ImportError as error:
             raise UsageError(f"--html: {error}") from error
         except OSError as error:
@@ -74,7 +74,7 @@ def _run(options: Options) -> None:
 COMMAND = Command(
     name="odds",
     help="the sheet of an army to take to a game",
-    options=Options,
+    options=OddsOptions,
     run=_run,
     description=_DESCRIPTION,
     epilog=_EXAMPLES,

@@ -239,7 +239,7 @@ def whole_number(text: str) -> int:
         raise argparse.ArgumentTypeError(f"expected a whole number, found {text!r}") from None
 
 
-def number(text: str) -> float:
+def parse_number(text: str) -> float:
     """Convert an argument to a number, or refuse it."""
     try:
         return float(text)
@@ -247,7 +247,7 @@ def number(text: str) -> float:
         raise argparse.ArgumentTypeError(f"expected a number, found {text!r}") from None
 
 
-_CONVERTERS: dict[Any, Callable[[str], Any]] = {int: whole_number, float: number}
+_CONVERTERS: dict[Any, Callable[[str], Any]] = {int: whole_number, float: parse_number}
 
 
 def check_folder(option: str, path: str | Path) -> None:

@@ -153,7 +153,7 @@ def _replay(options: ReplayOptions) -> None:
 
 
 def _write_review(transcript: "Transcript", path: str) -> None:
-    from wfb_gym.files import write_text_whole
+    from wfb_gym.files import atomic_write_text
     from wfb_gym.transcripts.review import PUBLIC_REFUSED, review
     from wfb_gym.view.names import capital, plural
 
@@ -173,7 +173,7 @@ def _write_review(transcript: "Transcript", path: str) -> None:
     finally:
         show_line("")
     try:
-        write_text_whole(path, review_page(reviewed))
+        atomic_write_text(path, review_page(reviewed))
     except OSError as error:
         raise UsageError(f"--html: {path}: {error.strerror or error}") from error
     for army, name in enumerate(reviewed.names.armies):

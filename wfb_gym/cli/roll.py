@@ -38,7 +38,7 @@ def _casting_value(text: str) -> int:
 
 
 @dataclass(frozen=True)
-class Options:
+class RollOptions:
     """Options of ``roll``.
 
     Attributes:
@@ -71,7 +71,7 @@ def _meant(options: argparse.Namespace, extra: list[str]) -> str:
     return f"expected options, such as {meant}, found {' '.join(extra)}"
 
 
-def _run(options: Options) -> None:
+def _run(options: RollOptions) -> None:
     to_cast = _options(options, _CASTING)
     to_dispel = _options(options, _DISPELLING)
     if to_cast and to_dispel:
@@ -120,7 +120,7 @@ def _by_key(chances: list[_Chance]) -> dict[str, Fraction]:
     return {key: chance for key, _, chance in chances if key}
 
 
-def _options(options: Options, names: tuple[str, ...]) -> list[str]:
+def _options(options: RollOptions, names: tuple[str, ...]) -> list[str]:
     """Return which of the options were given, as they are written."""
     values = ((name, getattr(options, name)) for name in names)
     # 0 is a number that was given, though it equals False.
@@ -133,7 +133,7 @@ def _check(name: str, value: int, lowest: int, highest: int) -> None:
         raise UsageError(f"--{name}: expected {lowest}..{highest}, found {value}")
 
 
-def _cast(options: Options, dice: int, value: int) -> list[_Chance]:
+def _cast(options: RollOptions, dice: int, value: int) -> list[_Chance]:
     from wfb_gym.rules import casting
 
     lowest, highest = casting.LOWEST_CASTING_VALUE, casting.HIGHEST_CASTING_VALUE
@@ -149,7 +149,7 @@ def _cast(options: Options, dice: int, value: int) -> list[_Chance]:
     ]
 
 
-def _dispel(options: Options, dice: int, total: int) -> list[_Chance]:
+def _dispel(options: RollOptions, dice: int, total: int) -> list[_Chance]:
     from wfb_gym.rules.dispelling import dispel_chance
 
     _check("total", total, 1, HIGHEST_TOTAL)
@@ -160,7 +160,7 @@ def _dispel(options: Options, dice: int, total: int) -> list[_Chance]:
 COMMAND = Command(
     name="roll",
     help="exact chances of a casting roll or of a dispel roll",
-    options=Options,
+    options=RollOptions,
     run=_run,
     description="Print the exact chances of a casting roll (--dice and --value)\n"
     "or of a dispel roll (--dispel and --total). Without a number of dice: a table\n"

@@ -12,7 +12,7 @@ _HIGHEST_PORT = 65535
 
 
 @dataclass(frozen=True)
-class Options:
+class WebOptions:
     """Options of ``web``.
 
     Attributes:
@@ -24,7 +24,7 @@ class Options:
     no_open: bool = False
 
 
-def _run(options: Options) -> None:
+def _run(options: WebOptions) -> None:
     if not 0 <= options.port <= _HIGHEST_PORT:
         raise UsageError(f"--port: expected 0..{_HIGHEST_PORT}, found {options.port}")
     try:
@@ -47,7 +47,7 @@ def _run(options: Options) -> None:
 COMMAND = Command(
     name="web",
     help="play in the browser",
-    options=Options,
+    options=WebOptions,
     run=_run,
     description="Serve a page on this machine alone: choose a scenario or lists of your own, "
     "play either seat\nagainst any player, with odds, advice and a review. Ctrl-C ends it.",

@@ -5,10 +5,10 @@ from numpy import float32
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.encoding.fields import ArmyOffsets, LayoutOffsets
-from wfb_gym.encoding.promises import spells_to_choose
 from wfb_gym.encoding.rows import COMET_POINT, MARKER, POINT, Row, put
-from wfb_gym.engine.promises import worth_in_play, worth_now, worth_of_aim, worths_of_points
+from wfb_gym.encoding.spell_values import spells_to_choose
 from wfb_gym.engine.queries import bit
+from wfb_gym.engine.spell_values import worth_in_play, worth_now, worth_of_aim, worths_of_points
 from wfb_gym.engine.state import Node, State
 from wfb_gym.engine.targets import can_aim, target_code
 from wfb_gym.packing.records import FIRST_POINT, Duration, PackedScenario

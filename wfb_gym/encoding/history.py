@@ -48,7 +48,7 @@ def new_histories(count: int) -> Records[History]:
 
 
 @jit
-def forget(history: History) -> None:
+def clear_history(history: History) -> None:
     """Begin a battle's history."""
     for army in range(ARMIES):
         for spell in range(SPELLS):

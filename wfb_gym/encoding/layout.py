@@ -14,7 +14,7 @@ from wfb_gym.encoding.fields import (
     Field,
     ItemOffsets,
     LayoutOffsets,
-    Number,
+    ObservedNumber,
     SpellOffsets,
     UnitOffsets,
     WizardOffsets,
@@ -70,7 +70,7 @@ def _add_fields(
 ) -> None:
     """Append the numbers that a class declares, and write where each of them stands."""
     for name, declared in vars(record).items():
-        if isinstance(declared, Number):
+        if isinstance(declared, ObservedNumber):
             added = declared.fields(name, limits)
             offsets[name] = len(fields) if added else -1
             fields += [replace(field, name=owner + field.name) for field in added]

@@ -13,7 +13,6 @@ from wfb_gym.encoding.fields import ArmyOffsets, ItemOffsets, LayoutOffsets
 from wfb_gym.encoding.history import History, write_history
 from wfb_gym.encoding.layout import FIXED_OFFSETS
 from wfb_gym.encoding.morale import write_morale
-from wfb_gym.encoding.promises import write_aims, write_choices, write_shared_resistance
 from wfb_gym.encoding.rows import (
     BONUS,
     CODE,
@@ -35,7 +34,8 @@ from wfb_gym.encoding.rows import (
     first_spell,
     put,
 )
-from wfb_gym.encoding.tally import write_static_tally, write_tally
+from wfb_gym.encoding.score import write_static_tally, write_tally
+from wfb_gym.encoding.spell_values import write_aims, write_choices, write_shared_resistance
 from wfb_gym.engine.hidden_items import (
     has_secret,
     is_emptied,
@@ -46,16 +46,16 @@ from wfb_gym.engine.hidden_items import (
 from wfb_gym.engine.miscast_costs import row_cost, row_stops
 from wfb_gym.engine.odds import BEST_CAST_CHANCE, CAST_CHANCES, cast_need
 from wfb_gym.engine.outcomes import ROLL_SUMMARY_PROBABILITY, ROLL_SUMMARY_START, ROLL_SUMMARY_TOTAL
-from wfb_gym.engine.promises import worth_now
 from wfb_gym.engine.queries import (
     bit,
     declared_uses,
     dice_cap,
-    lowest,
+    lowest_bit,
     may_serve_cast,
-    other,
+    opponent_of,
     serves_cast,
 )
+from wfb_gym.engine.spell_values import worth_now
 from wfb_gym.engine.state import DispelAttempt, Node, State
 from wfb_gym.engine.stored_dice import storing_item
 from wfb_gym.engine.targets import target_code
@@ -65,7 +65,7 @@ from wfb_gym.packing.records import (
     Duration,
     PackedItem,
     PackedScenario,
-    Reroll,
+    RerollKind,
 )
 from wfb_gym.rules.dice import FACES
 from wfb_gym.scenario import sizes
@@ -94,9 +94,9 @@ def write_static(packed: PackedScenario, seat: int, at: LayoutOffsets, row: Row)
     if at.rule_victory_points >= 0:
         row[at.rule_victory_points] = float32(packed.victory_points)
         write_static_tally(packed, seat, at, at.own, row)
-        write_static_tally(packed, other(seat), at, at.enemy, row)
+        write_static_tally(packed, opponent_of(seat), at, at.enemy, row)
     _write_static_army(packed, seat, at, at.own, row)
-    _write_static_army(packed, other(seat), at, at.enemy, row)
+    _write_static_army(packed, opponent_of(seat), at, at.enemy, row)
 
 
 @jit(forceinline=False)
@@ -149,7 +149,7 @@ def _write_static_army(
         row[field + at.in_item.extra_dice] = float32(item.cast_extra_dice) * DIE
         row[field + at.in_item.bonus] = float32(bonus) * BONUS
         row[field + at.in_item.automatic] = float32(item.dispel_use == DispelUse.AUTOMATIC)
-        row[field + at.in_item.reroll] = float32(reroll) / float32(Reroll.ALL.value)
+        row[field + at.in_item.reroll] = float32(reroll) / float32(RerollKind.ALL.value)
         row[field + at.in_item.lasting_bonus] = float32(item.dispel_bonus) * BONUS
         if at.in_item.helps_casts >= 0:
             _write_powers(item, at.in_item, field, row)
@@ -222,27 +222,27 @@ def observe(
     put(row, at.number_to_match, float32(state.number) * NUMBER)
     _write_optional_blocks(state, at, row)
     _write_army(packed, state, seat, at, at.own, row)
-    _write_army(packed, state, other(seat), at, at.enemy, row)
+    _write_army(packed, state, opponent_of(seat), at, at.enemy, row)
     if at.in_wizard.flees >= 0:
         write_morale(packed, state, seat, at, at.own, row)
-        write_morale(packed, state, other(seat), at, at.enemy, row)
+        write_morale(packed, state, opponent_of(seat), at, at.enemy, row)
     if at.rule_victory_points >= 0:
         write_tally(packed, state, seat, at, at.own, row)
-        write_tally(packed, state, other(seat), at, at.enemy, row)
+        write_tally(packed, state, opponent_of(seat), at, at.enemy, row)
     if at.in_item.shown >= 0:
         _write_hidden_items(packed, state, seat, seat, at, at.own, row)
-        _write_hidden_items(packed, state, seat, other(seat), at, at.enemy, row)
+        _write_hidden_items(packed, state, seat, opponent_of(seat), at, at.enemy, row)
     if at.in_spell.last_dice >= 0:
         write_history(packed, history, seat, at, at.own, row)
-        write_history(packed, history, other(seat), at, at.enemy, row)
+        write_history(packed, history, opponent_of(seat), at, at.enemy, row)
     _write_castable_spells(packed, state, seat, at, row)
     if at.in_spell.known >= 0 or at.in_spell.in_play >= 0:
         _write_spells_in_play(packed, state, seat, at, at.own.spells, row)
-        _write_spells_in_play(packed, state, other(seat), at, at.enemy.spells, row)
+        _write_spells_in_play(packed, state, opponent_of(seat), at, at.enemy.spells, row)
     if state.spell:
         _mark_pending(at, seat, state.active, state.spell - 1, row)
     if state.free:
-        _mark_pending(at, seat, other(state.active), state.free - 1, row)
+        _mark_pending(at, seat, opponent_of(state.active), state.free - 1, row)
     if state.target:
         target = state.target - 1
         _mark_pending(at, seat, target // SPELLS, target % SPELLS, row)
@@ -332,7 +332,7 @@ def _write_hidden_items(
         for kind in range(packed.armies[army].n_kinds):
             seen = may_be_kind(packed, state, army, kind)
             if army == seat:
-                seen = state.kind[army] == kind + 1
+                seen = state.hidden_set[army] == kind + 1
             put(row, first.kind + kind, float32(seen))
 
 
@@ -355,7 +355,7 @@ def _write_castable_spells(
     fixed = FIXED_OFFSETS[0].in_spell
     phases = float(packed.phases - state.phase)
     for w in range(side.n_wizards):
-        left = int64(side.wizards[w].spells & state.open)
+        left = int64(side.wizards[w].spells & state.castable)
         if left == 0:
             continue
         most = dice_cap(packed, state, army, w)
@@ -366,7 +366,7 @@ def _write_castable_spells(
         if at.in_spell.best_with_item >= 0:
             items = _items_for_casts(packed, state, seat, army, w)
         while left:
-            s = lowest(left)
+            s = lowest_bit(left)
             left &= left - 1
             spell = side.spells[s]
             need = cast_need(int(spell.casting_value), bonus)
@@ -441,7 +441,7 @@ def _write_spells_in_play(
     tried = at.in_spell.tried
     left = int64(state.in_play[army])
     while left:
-        s = lowest(left)
+        s = lowest_bit(left)
         mask = bit(s)
         field = first + s * stride
         put(row, field + in_play, ONE)
@@ -456,7 +456,7 @@ def _write_whole_battle(
 ) -> None:
     """Write what few battles know: units, marks, Comets, aims, bound or drawn spells, dice kept."""
     for side in range(sizes.ARMIES):
-        army = seat if side == 0 else other(seat)
+        army = seat if side == 0 else opponent_of(seat)
         first = at.own if side == 0 else at.enemy
         if at.n_units:
             for u in range(packed.armies[army].n_units):
@@ -481,9 +481,9 @@ def _write_whole_battle(
     if packed.armies[seat].n_points:
         write_points(packed, state, seat, at, row)
     active = int64(state.active)
-    left = int64(packed.armies[active].bound & state.open)  # they need no dice
+    left = int64(packed.armies[active].bound & state.castable)  # they need no dice
     while left:
-        s = lowest(left)
+        s = lowest_bit(left)
         field = first_spell(at, seat, active) + s * at.in_spell.stride
         points = worth_now(packed, state, active, s, 0.0)
         put(row, field + at.in_spell.open, ONE)

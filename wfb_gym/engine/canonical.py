@@ -1,7 +1,7 @@
 """Which differences between positions can no longer matter.
 
-`tidy_targets` clears what nobody can act on any more, so that a state's bytes are its key; it is
-part of every position. `canonicalise` goes further, for the solver alone: it merges positions
+`canonicalize_targets` clears what nobody can act on any more, so that a state's bytes are its key;
+it is part of every position. `canonicalize` goes further, for the solver alone: it merges positions
 that an observer tells apart but no play does. In the last phase a Level 4 wizard with two dice
 left casts like one of Level 1, and three wounds are like two if only one can still be lost.
 Observations show them as they are, so what a policy of observations does must not be merged.
@@ -13,7 +13,7 @@ Both look ahead at what may still be lost; what a miscast can cost is the table 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.hidden_items import uses_at_most
 from wfb_gym.engine.nodes import BEFORE_DICE, NODES, STRIKE_ROLLS, bits_of
-from wfb_gym.engine.queries import bit, caster_of, last_phase, lowest, without
+from wfb_gym.engine.queries import bit, caster_of, clear_bits, last_phase, lowest_bit
 from wfb_gym.engine.scoring import unit_threshold, wizard_threshold
 from wfb_gym.engine.state import MAX_PMF, DispelAttempt, Node, State
 from wfb_gym.engine.targets import flees, models_left
@@ -29,7 +29,7 @@ from wfb_gym.scenario.sizes import ARMIES, MARK_WORDS, TARGETS, UNITS
 
 
 @jit(forceinline=False)
-def canonicalise(packed: PackedScenario, state: State) -> None:
+def canonicalize(packed: PackedScenario, state: State) -> None:
     """Change the state to the one that stands for all that play like it.
 
     The positions that follow the representative are representatives of those that follow the
@@ -55,13 +55,13 @@ def canonicalise(packed: PackedScenario, state: State) -> None:
             continue
         if not (
             (packed.panic and packed.victory_points)
-            or state.open & (entry.spells | entry.bound)
+            or state.castable & (entry.spells | entry.bound)
             or _casts(packed, state, army, wizard)
         ) and _idle(packed, state, army, wizard):
             state.wounds[army, wizard] = 0
             state.level[army, wizard] = 0
             state.lock[army, wizard] = 0
-            state.fleeing[army] = without(state.fleeing[army], bit(UNITS + wizard))
+            state.fleeing[army] = clear_bits(state.fleeing[army], bit(UNITS + wizard))
             continue
         if packed.miscast_wounds != UNBOUNDED:
             most = miscasts * int64(packed.miscast_wounds)
@@ -176,9 +176,9 @@ def most_loss(packed: PackedScenario, state: State, army: int, index: int) -> in
     victim = army * TARGETS + index
     active = int64(state.active)
     most = int64(0)
-    left = int64(state.open)
+    left = int64(state.castable)
     while left:
-        reach = int64(packed.armies[active].reach[lowest(left), victim])
+        reach = int64(packed.armies[active].reach[lowest_bit(left), victim])
         if reach == UNBOUNDED:
             return UNBOUNDED
         most += reach
@@ -186,7 +186,7 @@ def most_loss(packed: PackedScenario, state: State, army: int, index: int) -> in
     free = _most_loss_to_one_free(packed, state, victim)
     if free == UNBOUNDED:
         return UNBOUNDED
-    casts = without(state.open, packed.armies[active].bound)  # each may be miscast, once
+    casts = clear_bits(state.castable, packed.armies[active].bound)  # each may be miscast, once
     while free and casts:
         most += free * int64(packed.miscast_spells)
         casts &= casts - 1
@@ -198,10 +198,10 @@ def _most_loss_to_one_free(packed: PackedScenario, state: State, victim: int) ->
     """Most wounds that one free spell, if any may come, costs a target, or `UNBOUNDED`."""
     enemy = int64(1 - state.active)
     most = int64(0)
-    if packed.miscast_spells and without(state.open, packed.armies[state.active].bound):
+    if packed.miscast_spells and clear_bits(state.castable, packed.armies[state.active].bound):
         left = int64(state.known[enemy])
         while left:
-            reach = int64(packed.armies[enemy].reach[lowest(left), victim])
+            reach = int64(packed.armies[enemy].reach[lowest_bit(left), victim])
             if reach == UNBOUNDED:
                 return UNBOUNDED
             most = max(most, reach)
@@ -219,7 +219,7 @@ def _wounds_at_last(packed: PackedScenario, state: State, army: int, unit: int) 
         return -1
     least = int64(MAX_PMF)
     for owner in range(ARMIES):
-        spells = state.open if owner == state.active else state.known[owner]
+        spells = state.castable if owner == state.active else state.known[owner]
         for spell in range(packed.armies[owner].n_spells):
             reach = int64(packed.armies[owner].reach[spell, army * TARGETS + unit])
             if spells & bit(spell) and reach > 0:
@@ -264,15 +264,15 @@ def _miscasts_can_hurt(packed: PackedScenario, state: State, army: int, unit: in
     """
     if army == state.active and packed.armies[army].units[unit].caster:
         wizard = int64(packed.armies[army].units[unit].caster - 1)
-        if state.open & packed.armies[army].wizards[wizard].spells:
+        if state.castable & packed.armies[army].wizards[wizard].spells:
             return True
-        if packed.wounds_others and without(state.open, packed.armies[army].bound):
+        if packed.wounds_others and clear_bits(state.castable, packed.armies[army].bound):
             return True
     for group in range(packed.n_contacts):
         contact = packed.contacts[group]
         touches = contact.owner == army and contact.unit == unit + 1 and state.contacts[group] > 0
         if touches and contact.army == state.active:
-            if state.open & packed.armies[contact.army].wizards[contact.wizard].spells:
+            if state.castable & packed.armies[contact.army].wizards[contact.wizard].spells:
                 return True
     return False
 
@@ -292,7 +292,7 @@ def _models_count(packed: PackedScenario, state: State, army: int, unit: int) ->
     if began:
         return not needs_panic_test(began, began - models_left(packed, state, army, unit))
     if flees(state, army, unit):
-        spells = state.open if army == state.active else state.known[army]
+        spells = state.castable if army == state.active else state.known[army]
         for spell in range(packed.armies[army].n_spells):
             if spells & bit(spell) and packed.armies[army].spells[spell].rallies:
                 return True
@@ -300,9 +300,9 @@ def _models_count(packed: PackedScenario, state: State, army: int, unit: int) ->
 
 
 @jit(forceinline=False)
-def tidy_targets(packed: PackedScenario, state: State) -> None:
+def canonicalize_targets(packed: PackedScenario, state: State) -> None:
     """Clear what can no longer matter of units and marks in the last phase."""
-    idle = state.open == 0
+    idle = state.castable == 0
     for army in range(ARMIES):
         if idle and not state.known[1 - army]:
             for word in range(MARK_WORDS):

@@ -23,8 +23,8 @@ from wfb_gym.engine.queries import (
     bit,
     can_answer_cast,
     caster_of,
-    other,
-    without,
+    clear_bits,
+    opponent_of,
 )
 from wfb_gym.engine.spells import end_remaining, end_spells, take_effect, use_item
 from wfb_gym.engine.state import DispelAttempt, Node, ReturnTo, State
@@ -51,7 +51,7 @@ def act_nominate(packed: PackedScenario, state: State, action: int) -> float:
     else:
         spell = action - FIRST_CAST
         state.spell = spell + 1
-        state.open = without(state.open, bit(spell))
+        state.castable = clear_bits(state.castable, bit(spell))
         if not packed.armies[army].spells[spell].bound:
             end_remaining(packed, state, army, caster_of(packed, army, spell))
         if packed.armies[army].spells[spell].targeted:
@@ -186,6 +186,6 @@ def apply_cast_outcome(packed: PackedScenario, state: State, outcome: int) -> fl
         return points
     state.number = outcome - FIRST_TOTAL
     state.attempt = DispelAttempt.CAST
-    state.mover = other(state.active)
+    state.mover = opponent_of(state.active)
     state.node = Node.DISPEL
     return 0.0

@@ -7,7 +7,7 @@ sees them; how many is `scoring`'s. The dice that cause wounds are rolled in `st
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.hidden_items import has_secret
-from wfb_gym.engine.queries import bit, gain, other, without
+from wfb_gym.engine.queries import bit, clear_bits, gain, opponent_of
 from wfb_gym.engine.scoring import points_for_unit, points_for_wizard
 from wfb_gym.engine.spells import close_bound, close_spells, end_spells_at, end_with_caster
 from wfb_gym.engine.state import State
@@ -24,7 +24,7 @@ def remove_wizard(packed: PackedScenario, state: State, army: int, wizard: int) 
     state.wounds[army, wizard] = 0
     state.level[army, wizard] = 0
     state.lock[army, wizard] = Lock.NONE
-    state.fleeing[army] = without(state.fleeing[army], bit(UNITS + wizard))
+    state.fleeing[army] = clear_bits(state.fleeing[army], bit(UNITS + wizard))
     end_with_caster(packed, state, army, wizard)
     for item in range(packed.armies[army].n_items):
         if packed.armies[army].items[item].bearer == wizard and not has_secret(state, army):
@@ -35,7 +35,7 @@ def remove_wizard(packed: PackedScenario, state: State, army: int, wizard: int) 
         close_bound(packed, state, wizard)
     if packed.targets:
         end_spells_at(packed, state, army, UNITS + wizard)
-    return gain(other(army), points_for_wizard(packed, state, army, wizard) - before)
+    return gain(opponent_of(army), points_for_wizard(packed, state, army, wizard) - before)
 
 
 @jit(forceinline=False)
@@ -53,7 +53,7 @@ def wound_wizard(
         return remove_wizard(packed, state, army, wizard)
     before = points_for_wizard(packed, state, army, wizard)
     state.wounds[army, wizard] -= wounds
-    return gain(other(army), points_for_wizard(packed, state, army, wizard) - before)
+    return gain(opponent_of(army), points_for_wizard(packed, state, army, wizard) - before)
 
 
 @jit(forceinline=False)
@@ -64,9 +64,9 @@ def wound_unit(packed: PackedScenario, state: State, army: int, unit: int, wound
     before = points_for_unit(packed, state, army, unit)
     left = max(0, int(state.unit_wounds[army, unit]) - wounds)
     state.unit_wounds[army, unit] = left
-    points = gain(other(army), points_for_unit(packed, state, army, unit) - before)
+    points = gain(opponent_of(army), points_for_unit(packed, state, army, unit) - before)
     if left == 0:
-        state.fleeing[army] = without(state.fleeing[army], bit(unit))
+        state.fleeing[army] = clear_bits(state.fleeing[army], bit(unit))
         state.phase_models[army, unit] = 0
         end_spells_at(packed, state, army, unit)
         caster = int64(packed.armies[army].units[unit].caster)
@@ -96,4 +96,4 @@ def gain_wound(packed: PackedScenario, state: State, army: int, wizard: int) -> 
         return 0.0
     before = points_for_wizard(packed, state, army, wizard)
     state.wounds[army, wizard] = min(MAX_WOUNDS, left + 1)
-    return gain(other(army), points_for_wizard(packed, state, army, wizard) - before)
+    return gain(opponent_of(army), points_for_wizard(packed, state, army, wizard) - before)

@@ -14,10 +14,10 @@ from wfb_gym.engine.miscasts import (
     current_effect,
     hit_models,
     hit_profile,
+    miscast_wounds_pmf,
     resolve_hit,
     resolve_miscast,
     resolve_wounds,
-    wounds_pmf,
 )
 from wfb_gym.engine.morale import resolve_panic, resolve_rally, tested_leadership
 from wfb_gym.engine.nodes import Dice, bits_of, nodes_with
@@ -30,7 +30,7 @@ from wfb_gym.engine.roll_results import (
     resolve_roll,
     roll_terms,
 )
-from wfb_gym.engine.shared_hits import hits_pmf, resolve_hits, resolve_share, share_pmf
+from wfb_gym.engine.shared_hits import resolve_hits, resolve_share, share_pmf, write_hits_pmf
 from wfb_gym.engine.spell_selection import draws, resolve_spells
 from wfb_gym.engine.state import Node, State, WorkSpace
 from wfb_gym.engine.stored_dice import resolve_stored
@@ -78,12 +78,12 @@ def write_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     if state.node == Node.ROLL_STRIKE:
         return strike_pmf(packed, state, work)
     if state.node == Node.ROLL_WOUNDS:
-        return wounds_pmf(packed, state, work)
+        return miscast_wounds_pmf(packed, state, work)
     if state.node == Node.DEAL:
         return deal_pmf(packed, state, work)
     strike = current_strike(packed, state)
     if state.node == Node.ROLL_HITS:
-        return hits_pmf(packed, strike, work)
+        return write_hits_pmf(packed, strike, work)
     if state.node == Node.ROLL_SHARE:
         return share_pmf(packed, state, strike, work)
     raise AssertionError("no probabilities are defined at this node")

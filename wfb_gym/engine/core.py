@@ -10,7 +10,7 @@ from wfb_gym._records import new_records
 from wfb_gym.engine.chance import resolve_outcome
 from wfb_gym.engine.legal import list_actions
 from wfb_gym.engine.state import State, WorkSpace, new_states, new_work_spaces
-from wfb_gym.engine.transition import advance_to_choice, play
+from wfb_gym.engine.transition import advance_to_choice, play_action
 from wfb_gym.engine.turn_flow import begin_battle
 from wfb_gym.packing.records import PackedScenario
 
@@ -21,7 +21,7 @@ def core(packed: PackedScenario, state: State, work: WorkSpace, code: int) -> fl
     begin_battle(packed, state)
     points, _ = advance_to_choice(packed, state, work)
     list_actions(packed, state, work)
-    points += play(packed, state, code)
+    points += play_action(packed, state, code)
     return points + resolve_outcome(packed, state, code)
 
 

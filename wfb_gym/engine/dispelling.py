@@ -7,6 +7,7 @@ from wfb_gym.engine.odds import DISPEL_CHANCE, dispel_need
 from wfb_gym.engine.outcomes import OUTCOME_FAIL, OUTCOME_WORKS
 from wfb_gym.engine.queries import (
     bit,
+    clear_bits,
     declared_bonus,
     declared_uses,
     dispel_bonus,
@@ -14,13 +15,12 @@ from wfb_gym.engine.queries import (
     last_phase,
     number_against,
     one_use,
-    other,
-    without,
+    opponent_of,
 )
 from wfb_gym.engine.spells import end_spells, take_effect, use_item
 from wfb_gym.engine.state import DispelAttempt, Node, ReturnTo, State
 from wfb_gym.engine.targets import resistance
-from wfb_gym.engine.turn_flow import clear_roll, pass_in_play, tidy, to_nominate
+from wfb_gym.engine.turn_flow import canonicalize_unused, clear_roll, pass_in_play, to_nominate
 from wfb_gym.packing.records import DispelUse, PackedScenario
 from wfb_gym.scenario.sizes import DICE, SPELLS
 
@@ -82,11 +82,11 @@ def resolve_forget(packed: PackedScenario, state: State, forgotten: bool) -> flo
     """Dispel the spell by an item; its caster may lose it for the battle."""
     if forgotten:
         if state.attempt == DispelAttempt.FREE:
-            army = other(state.active)
-            state.known[army] = without(state.known[army], bit(state.free - 1))
+            army = opponent_of(state.active)
+            state.known[army] = clear_bits(state.known[army], bit(state.free - 1))
         elif state.attempt == DispelAttempt.CAST:
             army = int64(state.active)
-            state.known[army] = without(state.known[army], bit(state.spell - 1))
+            state.known[army] = clear_bits(state.known[army], bit(state.spell - 1))
         else:
             raise AssertionError("no item dispels outright in this attempt")
     return apply_dispel_outcome(packed, state, OUTCOME_WORKS)
@@ -126,7 +126,7 @@ def act_in_play(packed: PackedScenario, state: State, action: int) -> None:
         pass_in_play(packed, state)
         return
     index = action - FIRST_IN_PLAY
-    army = int64(state.mover) if index < SPELLS else other(state.mover)
+    army = int64(state.mover) if index < SPELLS else opponent_of(state.mover)
     target = army * SPELLS + index % SPELLS
     state.target = target + 1
     state.attempted[army] |= bit(index % SPELLS)
@@ -168,7 +168,7 @@ def apply_dispel_outcome(packed: PackedScenario, state: State, outcome: int) -> 
             points = take_effect(
                 packed,
                 state,
-                other(state.active),
+                opponent_of(state.active),
                 state.free - 1,
                 state.free_aim,
                 ReturnTo.FREE_SPELL.value,
@@ -183,7 +183,7 @@ def apply_dispel_outcome(packed: PackedScenario, state: State, outcome: int) -> 
             end_spells(packed, state, target // SPELLS, bit(target % SPELLS))
         clear_roll(state)
         state.node = Node.IN_PLAY
-        tidy(packed, state)
+        canonicalize_unused(packed, state)
     else:
         raise AssertionError("this attempt to dispel is undefined")
     return points

@@ -30,7 +30,7 @@ def next_deal(packed: PackedScenario, state: State) -> None:
 def resolve_deal(packed: PackedScenario, state: State, kind: int) -> None:
     """Give the army this set of items, and go on."""
     army = int64(state.mover)
-    state.kind[army] = kind + 1
+    state.hidden_set[army] = kind + 1
     for item in range(packed.armies[army].n_items):
         state.items[army, item] = packed.armies[army].kind_uses[kind, item]
     state.cursor += 1
@@ -49,13 +49,13 @@ def deal_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
 @jit
 def has_secret(state: State, army: int) -> bool:
     """Whether the army was dealt hidden items."""
-    return bool(state.kind[army] != 0)
+    return bool(state.hidden_set[army] != 0)
 
 
 @jit
 def shown_uses(packed: PackedScenario, state: State, army: int, item: int) -> int:
     """Return how often an army with hidden items has used this one."""
-    kind = int64(state.kind[army] - 1)
+    kind = int64(state.hidden_set[army] - 1)
     return int64(packed.armies[army].kind_uses[kind, item]) - int64(state.items[army, item])
 
 
@@ -110,8 +110,8 @@ def is_emptied(packed: PackedScenario, state: State, army: int, item: int) -> bo
 @jit(forceinline=False)
 def deal_instead(packed: PackedScenario, state: State, army: int, kind: int) -> None:
     """Change what the army was dealt; what it has shown stays, and must fit (`may_be_kind`)."""
-    old = int64(state.kind[army] - 1)
+    old = int64(state.hidden_set[army] - 1)
     for item in range(packed.armies[army].n_items):
         uses = packed.armies[army].kind_uses[kind, item] - packed.armies[army].kind_uses[old, item]
         state.items[army, item] += uses
-    state.kind[army] = kind + 1
+    state.hidden_set[army] = kind + 1

@@ -23,8 +23,8 @@ from wfb_gym.engine.queries import (
     has_dispel_dice,
     has_use,
     is_chance,
-    lowest,
-    other,
+    lowest_bit,
+    opponent_of,
     reroll_item,
     serves_cast,
 )
@@ -54,15 +54,15 @@ def _dice(work: WorkSpace, count: int, least: int, most: int) -> int:
 def _nominate(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     count = _add(work, 0, PASS)
     army = int64(state.active)
-    left = int64(state.open)
+    left = int64(state.castable)
     while left:
-        spell = lowest(left)
+        spell = lowest_bit(left)
         if can_nominate(packed, state, spell):
             count = _add(work, count, FIRST_CAST + spell)
         left &= left - 1
     left = int64(state.in_play[army])
     while left:
-        spell = lowest(left)
+        spell = lowest_bit(left)
         if packed.armies[army].spells[spell].duration == Duration.REMAINS_IN_PLAY:
             count = _add(work, count, FIRST_IN_PLAY + spell)
         left &= left - 1
@@ -167,7 +167,7 @@ def free_spell_limit(packed: PackedScenario, state: State) -> int:
 @jit(forceinline=False)
 def _free_spell(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     count = _add(work, 0, PASS)
-    army = other(state.active)
+    army = opponent_of(state.active)
     highest = free_spell_limit(packed, state)
     for spell in range(packed.armies[army].n_spells):
         if can_cast_free(packed, state, army, spell, highest):
@@ -181,10 +181,10 @@ def _in_play(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     if not has_dispel_dice(packed, state):
         return count
     for side in range(2):
-        army = state.mover if side == 0 else other(state.mover)
+        army = state.mover if side == 0 else opponent_of(state.mover)
         left = int64(state.in_play[army])
         while left:
-            spell = lowest(left)
+            spell = lowest_bit(left)
             if can_dispel_later(packed, state, army, spell):
                 count = _add(work, count, FIRST_IN_PLAY + side * SPELLS + spell)
             left &= left - 1

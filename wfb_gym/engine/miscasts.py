@@ -7,7 +7,7 @@ from wfb_gym._jit import int64, jit
 from wfb_gym.engine.actions import FIRST_CAST, PASS
 from wfb_gym.engine.casualties import remove_wizard, wound_unit, wound_wizard
 from wfb_gym.engine.hidden_items import has_secret
-from wfb_gym.engine.queries import bit, caster_of, gain, other, without
+from wfb_gym.engine.queries import bit, caster_of, clear_bits, gain, opponent_of
 from wfb_gym.engine.scoring import points_of_models
 from wfb_gym.engine.spells import (
     caster,
@@ -106,11 +106,11 @@ def _play_effect(packed: PackedScenario, state: State) -> tuple[float, bool]:
         )
         return points, state.striking != 0
     elif kind == EffectKind.FREE_SPELL:
-        state.mover = other(army)
+        state.mover = opponent_of(army)
         state.node = Node.FREE_SPELL
         return 0.0, True
     elif kind == EffectKind.POINTS_LOST:
-        return gain(other(army), effect.points), False
+        return gain(opponent_of(army), effect.points), False
     elif kind == EffectKind.CASTER_REMOVED:
         return _remove_caster(packed, state, army, wizard), False
     elif kind == EffectKind.LOCKED:
@@ -210,11 +210,11 @@ def _forget_spell(packed: PackedScenario, state: State, whose: int) -> None:
     forgotten = bit(state.spell - 1)
     if whose == Whose.SIDE:
         namesakes = int64(packed.armies[army].spells[state.spell - 1].namesakes)
-        forgotten = without(namesakes, packed.armies[army].bound)
+        forgotten = clear_bits(namesakes, packed.armies[army].bound)
     elif whose != Whose.CASTER:
         raise AssertionError("which wizards forget the spell is undefined")
-    state.known[army] = without(state.known[army], forgotten)
-    state.open = without(state.open, forgotten)
+    state.known[army] = clear_bits(state.known[army], forgotten)
+    state.castable = clear_bits(state.castable, forgotten)
 
 
 @jit(forceinline=False)
@@ -266,7 +266,7 @@ def wounded_wizard(packed: PackedScenario, state: State) -> int:
 
 
 @jit(forceinline=False)
-def most_wounds(packed: PackedScenario, state: State) -> int:
+def wizard_wounds(packed: PackedScenario, state: State) -> int:
     """Most wounds that the wizard at `Node.ROLL_WOUNDS` can take: those it has left."""
     army = int64(state.active)
     wizard = wounded_wizard(packed, state)
@@ -278,7 +278,7 @@ def most_wounds(packed: PackedScenario, state: State) -> int:
 
 
 @jit(forceinline=False)
-def wounds_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
+def miscast_wounds_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     """Probabilities of 0, 1, 2 ... wounds for the wizard at `Node.ROLL_WOUNDS`.
 
     So many hits, or wounds outright, as a D3 or D6 shows. Arguments and result as for
@@ -292,7 +292,7 @@ def wounds_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
         probability = 1.0
     else:
         raise AssertionError("this effect rolls for no number of wounds")
-    most = most_wounds(packed, state)
+    most = wizard_wounds(packed, state)
     for k in range(most + 1):
         work.pmf[k] = 0.0
     for hits in range(1, faces + 1):
@@ -380,7 +380,7 @@ def resolve_hit(packed: PackedScenario, state: State, wounds: int) -> float:
         else:
             state.contacts[state.group] -= wounds
             lost = points_of_models(packed, wounds, contact.points)
-            points = gain(other(int64(contact.owner)), lost)
+            points = gain(opponent_of(int64(contact.owner)), lost)
         state.group += 1
     else:
         raise AssertionError("this effect hits no models")
@@ -394,7 +394,7 @@ def act_free_spell(packed: PackedScenario, state: State, action: int) -> None:
     if action == PASS:
         after_free_spell(state)
         return
-    army = other(state.active)
+    army = opponent_of(state.active)
     spell = action - FIRST_CAST
     end_remaining(packed, state, army, caster_of(packed, army, spell))
     state.free = spell + 1
@@ -407,7 +407,7 @@ def act_free_spell(packed: PackedScenario, state: State, action: int) -> None:
 @jit
 def begin_free_attempt(packed: PackedScenario, state: State) -> None:
     """Let the active player answer the free spell, now that it is aimed."""
-    army = other(state.active)
+    army = opponent_of(state.active)
     spell = int64(state.free - 1)
     state.number = packed.armies[army].spells[spell].casting_value
     state.attempt = DispelAttempt.FREE

@@ -11,7 +11,7 @@ import numpy as np
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.canonical import most_loss_of_unit
 from wfb_gym.engine.hidden_items import uses_at_most
-from wfb_gym.engine.queries import bit, gain, other, without
+from wfb_gym.engine.queries import bit, clear_bits, gain, opponent_of
 from wfb_gym.engine.scoring import points_for_unit, points_for_wizard
 from wfb_gym.engine.state import Node, State
 from wfb_gym.engine.targets import flees, is_enough_to_rally, models_left, unit_stands, wounds_left
@@ -72,9 +72,9 @@ def set_flight(packed: PackedScenario, state: State, army: int, index: int, fled
         if is_in(packed, state, army, wizard, index):
             group |= bit(UNITS + wizard)
     before = _points_of_group(packed, state, army, group)
-    others = without(state.fleeing[army], group)
+    others = clear_bits(state.fleeing[army], group)
     state.fleeing[army] = others | group if fled else others
-    return gain(other(army), _points_of_group(packed, state, army, group) - before)
+    return gain(opponent_of(army), _points_of_group(packed, state, army, group) - before)
 
 
 @jit(forceinline=False)
@@ -207,7 +207,7 @@ def _may_panic(packed: PackedScenario, state: State, army: int, unit: int) -> bo
 
 
 @jit(forceinline=False)
-def tidy_tests(packed: PackedScenario, state: State) -> None:
+def canonicalize_tests(packed: PackedScenario, state: State) -> None:
     """Forget, between two casts, what the phase began with where it bears on no Panic test."""
     for army in range(ARMIES):
         for unit in range(packed.armies[army].n_units):

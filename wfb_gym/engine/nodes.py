@@ -1,8 +1,8 @@
 """The nodes of a battle, one row of `NODES` for each: who or what decides, the actions, the words.
 
 Code that asks what a node is reads this table. Three chains are written out, as Numba compiles
-them: `wfb_gym.engine.transition.play` plays actions, `wfb_gym.engine.legal.list_actions` lists
-them, and `wfb_gym.engine.chance` resolves rolls.
+them: `wfb_gym.engine.transition.play_action` plays actions, `wfb_gym.engine.legal.list_actions`
+lists them, and `wfb_gym.engine.chance` resolves rolls.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,7 +22,7 @@ class Mover(Enum):
     EITHER = "both in turn, or nobody"
 
 
-class Choice(Enum):
+class ActionKind(Enum):
     """Kinds of actions, by ranges of codes."""
 
     PASS = range(actions.PASS, actions.FIRST_DICE)
@@ -36,7 +36,7 @@ class Choice(Enum):
     TARGET = range(actions.FIRST_TARGET, actions.ACTIONS)
 
     @classmethod
-    def of(cls, action: int) -> "Choice":
+    def of(cls, action: int) -> "ActionKind":
         """Return the kind of an action by its engine code."""
         return next(choice for choice in cls if action in choice.value)
 
@@ -69,7 +69,7 @@ class Stage(IntEnum):
     SELECTION = 8  # before the first phase
 
 
-class Part(Enum):
+class NodeGroup(Enum):
     """What several nodes serve together."""
 
     CAST_CHOICES = "between a spell's name and its dice"
@@ -81,7 +81,7 @@ class Part(Enum):
     SPELLS = "the choice of spells before the first phase"
 
 
-class Situation(NamedTuple):
+class NodeState(NamedTuple):
     """What a saved state holds at a node, beside what it holds anywhere.
 
     Attributes:
@@ -114,10 +114,10 @@ class NodeSpec(NamedTuple):
 
     words: str
     stage: Stage = Stage.CASTING
-    part: Part | None = None
-    actions: Mapping[Choice, str] = MappingProxyType({})
+    part: NodeGroup | None = None
+    actions: Mapping[ActionKind, str] = MappingProxyType({})
     question: str = ""
-    situations: tuple[Situation, ...] = ()
+    situations: tuple[NodeState, ...] = ()
     dice: Dice | None = None
     again: Node | None = None
     meaning: str = ""
@@ -145,15 +145,15 @@ UNDER_WAY = (
 """Fields of a state that are 0 while nothing is under way."""
 _ROLLED = ("natural_result", "faces", "held")
 _MISCAST = ("aim", "cursor", "after_miscast")
-_OF_A_LIST = (Situation(allowed=("cursor",), mover=Mover.EITHER),)
+_OF_A_LIST = (NodeState(allowed=("cursor",), mover=Mover.EITHER),)
 
 
-def _casting(*allowed: str) -> tuple[Situation, ...]:
+def _casting(*allowed: str) -> tuple[NodeState, ...]:
     """Return what a state holds at a choice of a cast whose spell is named."""
-    return (Situation(("spell",), allowed),)
+    return (NodeState(("spell",), allowed),)
 
 
-def _dispelling(*needed: str, allowed: tuple[str, ...] = ()) -> tuple[Situation, ...]:
+def _dispelling(*needed: str, allowed: tuple[str, ...] = ()) -> tuple[NodeState, ...]:
     """Return what a state holds at a choice of a dispel, by what it is tried against."""
     attempts = (
         (DispelAttempt.CAST, ("spell",), ("aim",), Mover.OTHER),
@@ -161,7 +161,7 @@ def _dispelling(*needed: str, allowed: tuple[str, ...] = ()) -> tuple[Situation,
         (DispelAttempt.IN_PLAY, ("target",), (), Mover.EITHER),
     )
     return tuple(
-        Situation((*held, *needed), (*may, "number", "declared", *allowed), attempt, mover)
+        NodeState((*held, *needed), (*may, "number", "declared", *allowed), attempt, mover)
         for attempt, held, may, mover in attempts
     )
 
@@ -170,13 +170,13 @@ NODES: Mapping[Node, NodeSpec] = {
     # before the first phase
     Node.DEAL: NodeSpec("for hidden items", Stage.SELECTION, dice=Dice.DEAL),
     Node.ROLL_SPELLS: NodeSpec(
-        "for the spells of a lore", Stage.SELECTION, Part.SPELLS, dice=Dice.SPELLS
+        "for the spells of a lore", Stage.SELECTION, NodeGroup.SPELLS, dice=Dice.SPELLS
     ),
     Node.SWAP_SPELL: NodeSpec(
         "may swap a spell for the lore's first",
         Stage.SELECTION,
-        Part.SPELLS,
-        {Choice.PASS: "keep the spells", Choice.CAST: "swap {} for {}"},
+        NodeGroup.SPELLS,
+        {ActionKind.PASS: "keep the spells", ActionKind.CAST: "swap {} for {}"},
         "Swap a spell for the first of its lore?",
         _OF_A_LIST,
         meaning="a player may give up a spell for the first of its lore",
@@ -190,70 +190,70 @@ NODES: Mapping[Node, NodeSpec] = {
     # a cast
     Node.TARGET: NodeSpec(
         "picks a target",
-        part=Part.CAST_CHOICES,
-        actions={Choice.TARGET: "at {}"},
+        part=NodeGroup.CAST_CHOICES,
+        actions={ActionKind.TARGET: "at {}"},
         meaning="a player aims a spell",
         question="At whom?",
         situations=(
             *_casting(),
-            Situation(("spell", "row", "free"), _MISCAST, mover=Mover.OTHER),
+            NodeState(("spell", "row", "free"), _MISCAST, mover=Mover.OTHER),
         ),
     ),
     Node.ITEM: NodeSpec(
         "may use an item with the cast",
-        part=Part.CAST_CHOICES,
-        actions={Choice.PASS: "use no item", Choice.ITEM: "use {}"},
+        part=NodeGroup.CAST_CHOICES,
+        actions={ActionKind.PASS: "use no item", ActionKind.ITEM: "use {}"},
         meaning="the caster may declare an item with the cast",
         question="Use an item with it?",
         situations=_casting("aim"),
     ),
     Node.RESERVE_DICE: NodeSpec(
         "chooses how many own dice to throw",
-        part=Part.CAST_CHOICES,
-        actions={Choice.DICE: "take {} of its own"},
+        part=NodeGroup.CAST_CHOICES,
+        actions={ActionKind.DICE: "take {} of its own"},
         meaning="the caster chooses how many of the wizard's own dice to roll",
         question="How many of the wizard's own dice?",
         situations=_casting("aim", "cast_item"),
     ),
     Node.POOL_DICE: NodeSpec(
         "chooses how many power dice to throw",
-        part=Part.CAST_CHOICES,
-        actions={Choice.DICE: "throw {}"},
+        part=NodeGroup.CAST_CHOICES,
+        actions={ActionKind.DICE: "throw {}"},
         meaning="the caster chooses how many dice of the pool to roll",
         question="On how many dice?",
         situations=_casting("aim", "cast_item", "reserve"),
     ),
-    Node.ROLL_CASTING: NodeSpec("to cast", part=Part.CASTING_ROLL, dice=Dice.TOTAL),
+    Node.ROLL_CASTING: NodeSpec("to cast", part=NodeGroup.CASTING_ROLL, dice=Dice.TOTAL),
     Node.KEEP_CASTING: NodeSpec(
         "may roll dice again",
-        part=Part.KEEPING,
+        part=NodeGroup.KEEPING,
         actions={
-            Choice.PASS: "keep the roll",
-            Choice.REROLL: "re-roll a {}",
-            Choice.REROLL_ALL: "re-roll all",
+            ActionKind.PASS: "keep the roll",
+            ActionKind.REROLL: "re-roll a {}",
+            ActionKind.REROLL_ALL: "re-roll all",
         },
         meaning="the caster keeps or re-rolls the casting roll",
         question="Keep the roll?",
         situations=_casting("aim", "cast_item", *_ROLLED),
         again=Node.REROLL_CASTING,
     ),
-    Node.REROLL_CASTING: NodeSpec("to cast, again", part=Part.CASTING_ROLL, dice=Dice.TOTAL),
+    Node.REROLL_CASTING: NodeSpec("to cast, again", part=NodeGroup.CASTING_ROLL, dice=Dice.TOTAL),
     Node.FREE_SPELL: NodeSpec(
         "may cast a spell without a roll",
-        actions={Choice.PASS: "cast nothing in return", Choice.CAST: "cast {}"},
+        actions={ActionKind.PASS: "cast nothing in return", ActionKind.CAST: "cast {}"},
         meaning="a miscast lets the opponent cast for nothing",
         question="The miscast gives you a spell without a roll. Which?",
-        situations=(Situation(("spell", "row"), _MISCAST, mover=Mover.OTHER),),
+        situations=(NodeState(("spell", "row"), _MISCAST, mover=Mover.OTHER),),
     ),
     # a dispel, of a cast, a miscast's free spell or a spell in play
     Node.DISPEL: NodeSpec(
         "may dispel",
-        part=Part.DISPEL_CHOICES,
+        part=NodeGroup.DISPEL_CHOICES,
         actions={
-            Choice.PASS: "let it through",
-            Choice.DICE: "dispel with {}",
-            Choice.ITEM: "use {}",
-            Choice.WIZARD: "add dice of {}'s own",
+            ActionKind.PASS: "let it through",
+            ActionKind.DICE: "dispel with {}",
+            ActionKind.ITEM: "use {}",
+            ActionKind.WIZARD: "add dice of {}'s own",
         },
         meaning="a player may stop the pending spell",
         question="Will you dispel it?",
@@ -261,74 +261,79 @@ NODES: Mapping[Node, NodeSpec] = {
     ),
     Node.DISPEL_RESERVE: NodeSpec(
         "chooses how many own dice to throw",
-        part=Part.DISPEL_CHOICES,
-        actions={Choice.DICE: "take {} of its own"},
+        part=NodeGroup.DISPEL_CHOICES,
+        actions={ActionKind.DICE: "take {} of its own"},
         meaning="the dispeller chooses own dice of the wizard that joins the dispel",
         question="How many of the wizard's own dice?",
         situations=_dispelling("joined"),
     ),
     Node.DISPEL_POOL: NodeSpec(
         "chooses how many dice to throw",
-        part=Part.DISPEL_CHOICES,
-        actions={Choice.DICE: "dispel with {}"},
+        part=NodeGroup.DISPEL_CHOICES,
+        actions={ActionKind.DICE: "dispel with {}"},
         meaning="the dispeller chooses dice of the pool beside them",
         question="How many dice of the pool?",
         situations=_dispelling("joined", "reserve"),
     ),
-    Node.ROLL_DISPEL: NodeSpec("to dispel", part=Part.DISPEL_ROLL, dice=Dice.TOTAL),
+    Node.ROLL_DISPEL: NodeSpec("to dispel", part=NodeGroup.DISPEL_ROLL, dice=Dice.TOTAL),
     Node.KEEP_DISPEL: NodeSpec(
         "may roll dice again",
-        part=Part.KEEPING,
+        part=NodeGroup.KEEPING,
         actions={
-            Choice.PASS: "keep the roll",
-            Choice.REROLL: "re-roll a {}",
-            Choice.REROLL_ALL: "re-roll all",
+            ActionKind.PASS: "keep the roll",
+            ActionKind.REROLL: "re-roll a {}",
+            ActionKind.REROLL_ALL: "re-roll all",
         },
         meaning="the dispeller keeps or re-rolls the dispel roll",
         question="Keep the roll?",
         situations=_dispelling(allowed=_ROLLED),
         again=Node.REROLL_DISPEL,
     ),
-    Node.REROLL_DISPEL: NodeSpec("to dispel, again", part=Part.DISPEL_ROLL, dice=Dice.TOTAL),
+    Node.REROLL_DISPEL: NodeSpec("to dispel, again", part=NodeGroup.DISPEL_ROLL, dice=Dice.TOTAL),
     Node.ROLL_FORGET: NodeSpec("for whether the spell is forgotten", dice=Dice.ONE_DIE),
     # what a cast brings
     Node.ROLL_MISCAST: NodeSpec("on the miscast table", dice=Dice.MISCAST),
     Node.ROLL_WOUNDS: NodeSpec("for the miscast's wounds", dice=Dice.WOUNDS),
     Node.ROLL_HIT: NodeSpec("for the miscast's hits", dice=Dice.PER_HIT),
-    Node.ROLL_HITS: NodeSpec("for the number of hits", part=Part.STRIKE, dice=Dice.WOUNDS),
-    Node.ROLL_SHARE: NodeSpec("for who takes the odd hits", part=Part.STRIKE, dice=Dice.WOUNDS),
-    Node.ROLL_STRIKE: NodeSpec("for the spell's hits", part=Part.STRIKE, dice=Dice.WOUNDS),
+    Node.ROLL_HITS: NodeSpec("for the number of hits", part=NodeGroup.STRIKE, dice=Dice.WOUNDS),
+    Node.ROLL_SHARE: NodeSpec(
+        "for who takes the odd hits", part=NodeGroup.STRIKE, dice=Dice.WOUNDS
+    ),
+    Node.ROLL_STRIKE: NodeSpec("for the spell's hits", part=NodeGroup.STRIKE, dice=Dice.WOUNDS),
     Node.NOMINATE: NodeSpec(
         "picks a spell, or stops casting",
         actions={
-            Choice.PASS: "stop casting",
-            Choice.CAST: "cast {}",
-            Choice.IN_PLAY: "end {}",
+            ActionKind.PASS: "stop casting",
+            ActionKind.CAST: "cast {}",
+            ActionKind.IN_PLAY: "end {}",
         },
         meaning="the caster names a spell or stops",
         question="What will you cast?",
-        situations=(Situation(),),
+        situations=(NodeState(),),
     ),
     # the end of a phase
     Node.IN_PLAY: NodeSpec(
         "may dispel a spell in play",
         Stage.IN_PLAY,
-        actions={Choice.PASS: "leave the spells in play", Choice.IN_PLAY: "try to dispel {}"},
+        actions={
+            ActionKind.PASS: "leave the spells in play",
+            ActionKind.IN_PLAY: "try to dispel {}",
+        },
         meaning="spells in play may be dispelled, at the end of the phase",
         question="Will you dispel a spell in play?",
-        situations=(Situation(mover=Mover.EITHER),),
+        situations=(NodeState(mover=Mover.EITHER),),
     ),
     Node.STORE_DICE: NodeSpec(
         "chooses how many dice to keep",
         Stage.STORING,
-        actions={Choice.DICE: "keep {}"},
+        actions={ActionKind.DICE: "keep {}"},
         meaning="a player chooses how many dice an item keeps",
         question="How many dice will you keep?",
         situations=_OF_A_LIST,
     ),
     Node.ROLL_PANIC: NodeSpec("for panic", Stage.PANIC, dice=Dice.MORALE),
     Node.END: NodeSpec(
-        "the battle is over", Stage.PANIC, situations=(Situation(mover=Mover.EITHER),)
+        "the battle is over", Stage.PANIC, situations=(NodeState(mover=Mover.EITHER),)
     ),
 }
 """Every node that a caller may meet, in the order in which a phase goes through them.
@@ -337,7 +342,7 @@ A nomination ends the cast before it.
 """
 
 
-def nodes_of(*parts: Part) -> tuple[Node, ...]:
+def nodes_of(*parts: NodeGroup) -> tuple[Node, ...]:
     """Return the nodes of some parts, in the order of `NODES`."""
     return tuple(node for node, spec in NODES.items() if spec.part in parts)
 
@@ -352,14 +357,14 @@ def bits_of(nodes: Iterable[Node]) -> int:
     return sum(1 << int(node) for node in nodes)
 
 
-CAST_CHOICES = nodes_of(Part.CAST_CHOICES)
-CASTING_ROLLS = nodes_of(Part.CASTING_ROLL)
-DISPEL_CHOICES = nodes_of(Part.DISPEL_CHOICES)
-DISPEL_ROLLS = nodes_of(Part.DISPEL_ROLL)
-KEEPING = nodes_of(Part.KEEPING)
-STRIKE_ROLLS = nodes_of(Part.STRIKE)
+CAST_CHOICES = nodes_of(NodeGroup.CAST_CHOICES)
+CASTING_ROLLS = nodes_of(NodeGroup.CASTING_ROLL)
+DISPEL_CHOICES = nodes_of(NodeGroup.DISPEL_CHOICES)
+DISPEL_ROLLS = nodes_of(NodeGroup.DISPEL_ROLL)
+KEEPING = nodes_of(NodeGroup.KEEPING)
+STRIKE_ROLLS = nodes_of(NodeGroup.STRIKE)
 OPEN_ROLLS = nodes_with(Dice.WOUNDS, Dice.SPELLS)
 """Rolls whose number of dice follows from what they show."""
-CHOOSING_SPELLS = nodes_of(Part.SPELLS)
+CHOOSING_SPELLS = nodes_of(NodeGroup.SPELLS)
 BEFORE_BATTLE = tuple(node for node, spec in NODES.items() if spec.is_before_battle)
 BEFORE_DICE = tuple(node for node, spec in NODES.items() if spec.is_before_dice)

@@ -7,7 +7,7 @@ of a fixed number of dice are in `wfb_gym.engine.chance.outcome_of_roll`.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from wfb_gym.engine.miscasts import current_effect, hit_profile, most_wounds
+from wfb_gym.engine.miscasts import current_effect, hit_profile, wizard_wounds
 from wfb_gym.engine.nodes import OPEN_ROLLS
 from wfb_gym.engine.queries import bit
 from wfb_gym.engine.shared_hits import hits_on_victim, members_left
@@ -16,7 +16,7 @@ from wfb_gym.engine.state import Node, State
 from wfb_gym.engine.strikes import current_strike, most_of_strike, strike_on_victim
 from wfb_gym.engine.targets import models_left
 from wfb_gym.packing.records import HIT_DICE, EffectKind, HitDice, PackedScenario, PackedStrike
-from wfb_gym.rules.damage import Hit, HitsRead, hits_of_dice, wounds_of_dice
+from wfb_gym.rules.damage import HitsRead, ModelHit, hits_of_dice, wounds_of_dice
 from wfb_gym.rules.dice import FACES
 from wfb_gym.rules.sharing import odd_hits
 from wfb_gym.rules.wounds import DICE_PER_HIT
@@ -88,7 +88,7 @@ def _read_strike(packed: PackedScenario, state: State, faces: Sequence[int]) -> 
         what = f"{used} for the number of hits" if used else ""
     if missing:
         return OpenRoll(0, used, missing, "for the number of hits")
-    hit = Hit(
+    hit = ModelHit(
         int(strike.strength) or None,
         int(strike.toughness),
         int(strike.armour_save),
@@ -146,18 +146,18 @@ def _read_wounds(packed: PackedScenario, state: State, faces: Sequence[int]) -> 
     if not faces:
         return OpenRoll(0, 0, 1, "for the number of wounds")
     number = -(-faces[0] * int(effect.dice_faces) // FACES)  # a D3 is half a D6, rounded up
-    most = int(most_wounds(packed, state))
+    most = int(wizard_wounds(packed, state))
     if effect.kind in (EffectKind.CASTER_WOUNDS, EffectKind.OTHER_WIZARDS_WOUNDS):
         return OpenRoll(min(number, most), 1, 0, "for the number of wounds")
     if effect.kind != EffectKind.CASTER_HITS:
         raise AssertionError(f"{EffectKind(effect.kind).name} rolls for no number of wounds")
     toughness, armour, ward = hit_profile(packed, state)
-    hit = Hit(int(effect.strength), toughness, armour, ward, effect.armour_save != 0)
+    hit = ModelHit(int(effect.strength), toughness, armour, ward, effect.armour_save != 0)
     return _read_hits(faces, 1, number, hit, 1, most, "1 for the number of hits")
 
 
 def _read_hits(
-    faces: Sequence[int], used: int, hits: int, hit: Hit, each: int, most: int, what: str
+    faces: Sequence[int], used: int, hits: int, hit: ModelHit, each: int, most: int, what: str
 ) -> OpenRoll:
     """Three dice for each hit, behind those that said how many there are."""
     needed = DICE_PER_HIT * hits

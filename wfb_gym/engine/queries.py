@@ -17,7 +17,7 @@ from wfb_gym.engine.state import (
     State,
 )
 from wfb_gym.engine.targets import flees, has_aim, resistance, resistance_to_cast
-from wfb_gym.packing.records import DispelUse, Duration, Lock, PackedScenario, Reroll
+from wfb_gym.packing.records import DispelUse, Duration, Lock, PackedScenario, RerollKind
 from wfb_gym.rules.casting import most_casting_dice
 from wfb_gym.rules.dice import NaturalResult
 from wfb_gym.scenario.sizes import DICE, NO_BEARER, SPELLS, UNITS
@@ -30,7 +30,7 @@ def bit(index: int) -> int:
 
 
 @jit
-def lowest(mask: int) -> int:
+def lowest_bit(mask: int) -> int:
     """Return the lowest bit that is set in a mask, which is not 0.
 
     Loops over the bits of a mask end with ``mask &= mask - 1``, which clears it.
@@ -39,13 +39,13 @@ def lowest(mask: int) -> int:
 
 
 @jit
-def without(mask: int, bits: int) -> int:
+def clear_bits(mask: int, bits: int) -> int:
     """`mask` with all of `bits` cleared."""
     return int64(mask) & ~int64(bits)
 
 
 @jit
-def other(army: int) -> int:
+def opponent_of(army: int) -> int:
     """Return the enemy of an army."""
     return int64(1 - army)
 
@@ -207,7 +207,7 @@ def can_attempt(packed: PackedScenario, state: State, spell: int) -> bool:
     """Whether `can_nominate` holds once no spell in play forbids it."""
     army = int64(state.active)
     return (
-        (state.open & bit(spell)) != 0
+        (state.castable & bit(spell)) != 0
         and has_aim(packed, state, army, spell)
         and has_bound_use(packed, state, army, spell)
     )
@@ -238,7 +238,9 @@ def can_cast_free(
 @jit
 def later_spells(state: State, army: int) -> int:
     """Mask of the army's spells in play from earlier phases that the mover has not tried."""
-    return without(without(state.in_play[army], state.new_in_play[army]), state.attempted[army])
+    return clear_bits(
+        clear_bits(state.in_play[army], state.new_in_play[army]), state.attempted[army]
+    )
 
 
 @jit
@@ -287,7 +289,7 @@ def highest_dispel(packed: PackedScenario, state: State) -> int:
     Casting results beyond it are one and the same to everybody. Hidden items count as far as the
     army may have them.
     """
-    army = other(state.active)
+    army = opponent_of(state.active)
     bonus = dispel_bonus(packed, state, army)
     for item in range(packed.armies[army].n_items):
         uses = uses_at_most(packed, state, army, item)
@@ -302,7 +304,7 @@ def can_answer_cast(packed: PackedScenario, state: State) -> bool:
     """Whether the inactive army has anything to stop a spell with; or may have, if it is hidden."""
     if state.dispel > 0 or resistance_to_cast(packed, state) > 0:
         return True
-    army = other(state.active)
+    army = opponent_of(state.active)
     for item in range(packed.armies[army].n_items):
         outright = packed.armies[army].items[item].dispel_use == DispelUse.AUTOMATIC
         if outright and may_have_use(packed, state, army, item):
@@ -338,11 +340,11 @@ def _reroll_item(
     for item in range(packed.armies[army].n_items):
         entry = packed.armies[army].items[item]
         way = entry.reroll_cast if casting else entry.reroll_dispel
-        if way == Reroll.NONE:
+        if way == RerollKind.NONE:
             continue
-        if way != Reroll.ONE and way != Reroll.ALL:
+        if way != RerollKind.ONE and way != RerollKind.ALL:
             raise AssertionError("this re-roll is undefined")
-        takes_all = way == Reroll.ALL or (casting and packed.reroll_all_dice != 0)
+        takes_all = way == RerollKind.ALL or (casting and packed.reroll_all_dice != 0)
         if takes_all != (all_dice == 1):
             continue
         if natural_result != NaturalResult.PLAIN and not entry.changes_natural:

@@ -92,7 +92,7 @@ def take_hits(packed: PackedScenario, state: State, unit: int) -> bool:
 
 
 @jit(forceinline=False)
-def hits_pmf(packed: PackedScenario, unit: int, work: WorkSpace) -> int:
+def write_hits_pmf(packed: PackedScenario, unit: int, work: WorkSpace) -> int:
     """Write the probabilities of 0, 1, 2 ... hits to `work.pmf`; return how many there are."""
     member = packed.strikes[packed.strikes[unit].first_member]
     size = int64(member.pmf_size)

@@ -7,7 +7,7 @@ on another's, the order is of no matter.
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.actions import FIRST_CAST, PASS
-from wfb_gym.engine.queries import bit, without
+from wfb_gym.engine.queries import bit, clear_bits
 from wfb_gym.engine.state import Node, State
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario.sizes import LORE_SPELLS, WIZARDS
@@ -54,7 +54,7 @@ def act_swap(packed: PackedScenario, state: State, action: int) -> None:
     if action != PASS:
         army = int64(state.mover)
         first = int64(packed.armies[army].wizards[state.cursor % WIZARDS].first_spell)
-        state.known[army] = without(state.known[army], bit(action - FIRST_CAST)) | bit(first)
+        state.known[army] = clear_bits(state.known[army], bit(action - FIRST_CAST)) | bit(first)
     _done(state)
 
 

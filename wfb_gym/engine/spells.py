@@ -8,7 +8,7 @@ sees them, where any can.
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.morale import set_flight
-from wfb_gym.engine.queries import bit, caster_of, gain, other, without
+from wfb_gym.engine.queries import bit, caster_of, clear_bits, gain, opponent_of
 from wfb_gym.engine.scoring import points_for_unit, points_for_wizard
 from wfb_gym.engine.state import Node, State
 from wfb_gym.engine.targets import army_of, index_of, mark_bit
@@ -75,22 +75,22 @@ def _heal(packed: PackedScenario, state: State, code: int, owner: int) -> float:
         each = int(packed.armies[army].units[index].wounds)
         left = int(state.unit_wounds[army, index])
         state.unit_wounds[army, index] = (left + each - 1) // each * each
-        return gain(other(army), points_for_unit(packed, state, army, index) - before)
+        return gain(opponent_of(army), points_for_unit(packed, state, army, index) - before)
     wizard = int64(index - UNITS)
     own = packed.armies[army].wizards[wizard].wounds
     if state.wounds[army, wizard] >= own:
         return 0.0
     before = points_for_wizard(packed, state, army, wizard)
     state.wounds[army, wizard] = own
-    return gain(other(army), points_for_wizard(packed, state, army, wizard) - before)
+    return gain(opponent_of(army), points_for_wizard(packed, state, army, wizard) - before)
 
 
 @jit
 def end_spells(packed: PackedScenario, state: State, army: int, mask: int) -> None:
     """Take spells of the army out of play."""
-    state.in_play[army] = without(state.in_play[army], mask)
-    state.new_in_play[army] = without(state.new_in_play[army], mask)
-    state.attempted[army] = without(state.attempted[army], mask)
+    state.in_play[army] = clear_bits(state.in_play[army], mask)
+    state.new_in_play[army] = clear_bits(state.new_in_play[army], mask)
+    state.attempted[army] = clear_bits(state.attempted[army], mask)
     if packed.targets:
         _forget_aims(packed, state, army, mask)
 
@@ -144,20 +144,20 @@ def end_with_caster(packed: PackedScenario, state: State, army: int, wizard: int
     mask = int64((each.spells | each.bound) & state.in_play[army])
     for spell in range(packed.armies[army].n_spells):
         if packed.armies[army].spells[spell].survives_caster:
-            mask = without(mask, bit(spell))
+            mask = clear_bits(mask, bit(spell))
     end_lasting(packed, state, army, mask, Duration.REMAINS_IN_PLAY.value)
 
 
 @jit
 def close_spells(packed: PackedScenario, state: State, wizard: int) -> None:
     """Close the spells of a wizard of the active army for this phase."""
-    state.open = without(state.open, packed.armies[state.active].wizards[wizard].spells)
+    state.castable = clear_bits(state.castable, packed.armies[state.active].wizards[wizard].spells)
 
 
 @jit
 def close_bound(packed: PackedScenario, state: State, wizard: int) -> None:
     """Close the bound spells of a character of the active army for this phase."""
-    state.open = without(state.open, packed.armies[state.active].wizards[wizard].bound)
+    state.castable = clear_bits(state.castable, packed.armies[state.active].wizards[wizard].bound)
 
 
 @jit

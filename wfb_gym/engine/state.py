@@ -136,7 +136,7 @@ class State(Record):
 
     declared: Int64  # uses of items that help the pending dispel, DECLARED_BITS for each item
     marks: Annotated[NDArray[np.int64], ARMIES, MARK_WORDS]  # targets that keep the army's marks
-    open: Int32  # bit s: the active army may still attempt its spell s this phase
+    castable: Int32  # bit s: the active army may still attempt its spell s this phase
     known: Annotated[NDArray[np.int32], ARMIES]  # bit s: spell s is not forgotten
     in_play: Annotated[NDArray[np.int32], ARMIES]
     # in play since this phase: not to be dispelled in it
@@ -190,7 +190,7 @@ class State(Record):
     aims: Annotated[NDArray[np.int8], ARMIES, SPELLS]  # 1 + aim of a spell in play
     markers: Annotated[NDArray[np.int8], ARMIES, WIZARDS]  # on the Comet of this wizard
     # 1 + which set of hidden items the army was dealt; 0 before, and where nothing is hidden
-    kind: Annotated[NDArray[np.int8], ARMIES]
+    hidden_set: Annotated[NDArray[np.int8], ARMIES]
     emptied: Int8  # bit of an army with hidden items: those of them that store dice are empty
 
 

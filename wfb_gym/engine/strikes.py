@@ -93,11 +93,13 @@ def reaches(packed: PackedScenario, state: State, strike: int) -> bool:
 def most_of_strike(packed: PackedScenario, state: State) -> int:
     """Most wounds that the victim under way can take: those left, and those of its distribution."""
     row = strike_on_victim(packed, state)
-    return most_wounds(packed, state, row, int64(state.hits) if state.hits > 0 else OWN_HITS)
+    return most_wounds_of_strike(
+        packed, state, row, int64(state.hits) if state.hits > 0 else OWN_HITS
+    )
 
 
 @jit
-def most_wounds(packed: PackedScenario, state: State, row: int, hits: int) -> int:
+def most_wounds_of_strike(packed: PackedScenario, state: State, row: int, hits: int) -> int:
     """Most wounds that the victim of a row can take; `hits` as `pmf_of_strike` takes them."""
     strike = packed.strikes[row]
     victim = int64(strike.victim)
@@ -160,7 +162,7 @@ def pmf_of_strike(
     victim = int64(strike.victim)
     side = victim // TARGETS
     index = victim % TARGETS
-    most = int64(most_wounds(packed, state, row, hits))
+    most = int64(most_wounds_of_strike(packed, state, row, hits))
     each = int64(strike.wounds_per_hit)
     if hits >= 0:
         pmf[0] = 1.0

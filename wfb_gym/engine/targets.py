@@ -7,7 +7,7 @@ are relative to the spell's owner, as actions have them (`wfb_gym.engine.actions
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.state import DispelAttempt, State
-from wfb_gym.packing.records import FIRST_POINT, Duration, Opening, PackedScenario
+from wfb_gym.packing.records import FIRST_POINT, AimCondition, Duration, PackedScenario
 from wfb_gym.rules.morale import may_rally
 from wfb_gym.scenario.sizes import MARKS_PER_WORD, TARGETS, UNITS
 
@@ -81,7 +81,7 @@ def can_aim(packed: PackedScenario, state: State, army: int, spell: int, aim: in
             return False
         asks_more = entry.heals | entry.needs_flight | entry.rallies | entry.mark
         asks_more |= entry.namesakes & state.in_play[army]
-        if way.open == Opening.ALWAYS and not asks_more:  # as most are
+        if way.open == AimCondition.ALWAYS and not asks_more:  # as most are
             return True
     return _can_aim_there(packed, state, army, spell, aim)
 
@@ -96,13 +96,13 @@ def _can_aim_there(packed: PackedScenario, state: State, army: int, spell: int, 
         return way.n_strikes == 0 or _strikes_anybody(packed, state, army, spell, aim)
     side = army_of(army, code)
     index = index_of(code)
-    if way.open == Opening.NEVER:
+    if way.open == AimCondition.NEVER:
         return False
-    if way.open == Opening.ALONE:
+    if way.open == AimCondition.ALONE:
         unit = packed.armies[side].wizards[index - UNITS].unit if index >= UNITS else 0
         if unit != 0 and unit_stands(state, side, int64(unit - 1)):
             return False
-    elif way.open != Opening.ALWAYS:
+    elif way.open != AimCondition.ALWAYS:
         raise AssertionError("the opening of this aim is undefined")
     if entry.heals and not is_wounded(packed, state, side, index):
         return False

@@ -43,7 +43,7 @@ from wfb_gym.packing.records import PackedScenario
 
 
 @jit(forceinline=False, is_shared=True)
-def play(packed: PackedScenario, state: State, action: int) -> float:
+def play_action(packed: PackedScenario, state: State, action: int) -> float:
     """One legal action, without what follows by itself."""
     node = state.node
     if node == Node.NOMINATE:
@@ -111,7 +111,7 @@ def _others_could_choose(packed: PackedScenario, state: State, work: WorkSpace) 
     Then it is asked in any case, so that being asked tells nothing. Lists its own actions anew.
     """
     army = int64(state.mover)
-    own = int64(state.kind[army] - 1)
+    own = int64(state.hidden_set[army] - 1)
     most = 0
     for kind in range(packed.armies[army].n_kinds):
         if kind != own and may_be_kind(packed, state, army, kind):
@@ -138,7 +138,7 @@ def advance_to_choice(packed: PackedScenario, state: State, work: WorkSpace) -> 
                 has_secret(state, state.mover) and _others_could_choose(packed, state, work)
             ):
                 return points, count
-            points += play(packed, state, int64(work.legal[0]))
+            points += play_action(packed, state, int64(work.legal[0]))
         elif node == Node.END or is_chance(node):
             return points, 0
         elif node == Node.BEGIN_PHASE:
@@ -193,7 +193,7 @@ def act_and_list(
     The number is 0 where the next node is not a decision. It saves a driver that goes straight
     on from asking `legal_actions` again.
     """
-    before = play(packed, state, action)
+    before = play_action(packed, state, action)
     points, count = advance_to_choice(packed, state, work)
     return before + points, count
 

@@ -1,21 +1,21 @@
 """The frame of a battle: phases begin and end, dice are generated, and states are tidied.
 
-`tidy` is what makes the state canonical: it clears whatever can no longer matter.
+`canonicalize_unused` is what makes the state canonical: it clears whatever can no longer matter.
 """
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine.canonical import can_still_be_hurt, tidy_targets
+from wfb_gym.engine.canonical import can_still_be_hurt, canonicalize_targets
 from wfb_gym.engine.hidden_items import has_secret, next_deal
-from wfb_gym.engine.morale import count_models, forget_flight, tidy_tests
+from wfb_gym.engine.morale import canonicalize_tests, count_models, forget_flight
 from wfb_gym.engine.queries import (
     bit,
+    clear_bits,
     gain,
     is_active,
     item_works,
     last_phase,
     may_cast,
-    other,
-    without,
+    opponent_of,
 )
 from wfb_gym.engine.scoring import wizard_threshold
 from wfb_gym.engine.spells import close_spells, end_lasting
@@ -38,7 +38,7 @@ from wfb_gym.scenario.sizes import DICE, LORE_SPELLS, MARK_WORDS, NO_BEARER, UNI
 @jit(forceinline=False, is_shared=True)
 def begin_battle(packed: PackedScenario, state: State) -> None:
     """Set up the scenario, on the threshold of its first phase."""
-    state.open = 0
+    state.castable = 0
     state.mover = 0
     state.active = 0
     state.phase = 0
@@ -69,7 +69,7 @@ def begin_battle(packed: PackedScenario, state: State) -> None:
             if side.wizards[wizard].draws:  # known once they are rolled for
                 lore = bit(LORE_SPELLS) - 1
                 first = int64(side.wizards[wizard].first_spell)
-                state.known[army] = without(state.known[army], lore << first)
+                state.known[army] = clear_bits(state.known[army], lore << first)
     for group in range(len(state.contacts)):
         state.contacts[group] = packed.contacts[group].models
     next_deal(packed, state)
@@ -195,20 +195,20 @@ def _uses_bound(packed: PackedScenario, state: State, army: int, wizard: int) ->
 def generate_dice(packed: PackedScenario, state: State) -> None:
     """Generate both sides' dice and open the casters' spells."""
     army = int64(state.active)
-    enemy = other(army)
+    enemy = opponent_of(army)
     power = _power_dice(packed, state, army) + stored_dice(packed, state, army)
     dispel = _dispel_dice(packed, state, enemy) + stored_dice(packed, state, enemy)
     taken = min(power, _dice_taken(packed, state, enemy))
     state.power = min(DICE, power - taken)
     state.dispel = min(DICE, dispel + taken)
-    state.open = 0
+    state.castable = 0
     for wizard in range(packed.armies[army].n_wizards):
         entry = packed.armies[army].wizards[wizard]
         state.own_dice[wizard] = _own_dice(packed, state, army, wizard)
         if may_cast(packed, state, army, wizard):
-            state.open |= entry.spells & state.known[army]
+            state.castable |= entry.spells & state.known[army]
         if entry.bound and _uses_bound(packed, state, army, wizard):
-            state.open |= entry.bound & state.known[army]
+            state.castable |= entry.bound & state.known[army]
     if last_phase(packed, state):
         state.known[army] = 0  # `open` says all that is left
     to_nominate(packed, state)
@@ -251,20 +251,20 @@ def to_nominate(packed: PackedScenario, state: State) -> None:
     clear_cast(state)
     state.node = Node.NOMINATE
     state.mover = state.active
-    tidy(packed, state)
+    canonicalize_unused(packed, state)
 
 
 @jit(forceinline=False)
 def to_in_play(packed: PackedScenario, state: State) -> None:
     """End casting; the opponent is the first to try spells in play (S0)."""
     clear_cast(state)
-    state.open = 0
+    state.castable = 0
     if not state.in_play[0] | state.in_play[1]:
         leave_phase(packed, state)
         return
     state.node = Node.IN_PLAY
-    state.mover = other(state.active)
-    tidy(packed, state)
+    state.mover = opponent_of(state.active)
+    canonicalize_unused(packed, state)
 
 
 @jit
@@ -273,7 +273,7 @@ def leave_phase(packed: PackedScenario, state: State) -> None:
     state.node = Node.END_PHASE
     if packed.stores:
         clear_cast(state)
-        state.open = 0
+        state.castable = 0
         state.node = Node.STORING
 
 
@@ -303,12 +303,12 @@ def end_phase(packed: PackedScenario, state: State) -> float:
         state.attempted[army] = 0
         _end_locks(packed, state, army, Lock.PHASE_END.value)
     clear_cast(state)
-    state.open = 0
+    state.castable = 0
     state.power = 0
     state.dispel = 0
     state.own_dice[:] = 0
     if packed.panic:
-        tidy_tests(packed, state)
+        canonicalize_tests(packed, state)
     state.node = Node.PANIC
     return points
 
@@ -320,7 +320,7 @@ def next_phase(packed: PackedScenario, state: State) -> None:
         _end_battle(packed, state)
         return
     state.phase += 1
-    state.active = other(state.active)
+    state.active = opponent_of(state.active)
     state.mover = 0
     state.node = Node.RALLY if packed.panic else Node.BEGIN_PHASE
 
@@ -347,7 +347,7 @@ def _clear_armies(state: State) -> None:
     state.fleeing[:] = 0
     state.phase_models[:] = 0
     state.items[:] = 0
-    state.kind[:] = 0
+    state.hidden_set[:] = 0
     state.emptied = 0
     state.level[:] = 0
     state.wounds[:] = 0
@@ -359,39 +359,39 @@ def _clear_armies(state: State) -> None:
 
 
 @jit(forceinline=False)
-def tidy(packed: PackedScenario, state: State) -> None:
+def canonicalize_unused(packed: PackedScenario, state: State) -> None:
     """Clear what can no longer matter, wherever a cast or an attempt to dispel has just ended."""
     army = int64(state.active)
     for wizard in range(packed.armies[army].n_wizards):
         if state.power == 0 and state.own_dice[wizard] == 0:
             close_spells(packed, state, wizard)
     if packed.panic:
-        tidy_tests(packed, state)
+        canonicalize_tests(packed, state)
     if not last_phase(packed, state):
         return
-    enemy = other(army)
-    if not without(state.open, packed.armies[army].bound):
+    enemy = opponent_of(army)
+    if not clear_bits(state.castable, packed.armies[army].bound):
         state.known[enemy] = 0  # nobody is left to miscast
-    if state.open == 0:
+    if state.castable == 0:
         for wizard in range(packed.armies[enemy].n_wizards):
-            _retire(packed, state, enemy, wizard)
+            _canonicalize_wizard(packed, state, enemy, wizard)
     dispels = int(state.known[enemy])
     for side in range(2):  # tried or not: the active player's attempts are still to come
-        dispels |= without(state.in_play[side], state.new_in_play[side])
-    wounds_matter = (state.open & packed.armies[army].healing) != 0
-    if packed.wounds_others and without(state.open, packed.armies[army].bound):
+        dispels |= clear_bits(state.in_play[side], state.new_in_play[side])
+    wounds_matter = (state.castable & packed.armies[army].healing) != 0
+    if packed.wounds_others and clear_bits(state.castable, packed.armies[army].bound):
         wounds_matter = True
     for wizard in range(packed.armies[army].n_wizards):
         entry = packed.armies[army].wizards[wizard]
-        if not state.open & (entry.spells | entry.bound):
+        if not state.castable & (entry.spells | entry.bound):
             if not (wounds_matter or can_still_be_hurt(packed, state, army, UNITS + wizard)):
-                _retire(packed, state, army, wizard)
-        if not state.open & entry.spells:
+                _canonicalize_wizard(packed, state, army, wizard)
+        if not state.castable & entry.spells:
             if not dispels:
                 state.own_dice[wizard] = 0
     for group in range(packed.n_contacts):
         contact = packed.contacts[group]
-        open_spells = state.open & packed.armies[army].wizards[contact.wizard].spells
+        open_spells = state.castable & packed.armies[army].wizards[contact.wizard].spells
         if contact.army != army or not open_spells:
             state.contacts[group] = 0
     for side in range(2):
@@ -401,7 +401,7 @@ def tidy(packed: PackedScenario, state: State) -> None:
             if not _item_matters(packed, state, side, item):
                 state.items[side, item] = 0
     if packed.targets:
-        tidy_targets(packed, state)
+        canonicalize_targets(packed, state)
     if packed.panic:
         forget_flight(packed, state)
 
@@ -413,19 +413,19 @@ def _item_matters(packed: PackedScenario, state: State, army: int, item: int) ->
     if entry.dispel_use == DispelUse.BOOST:
         return True
     if entry.dispel_use == DispelUse.AUTOMATIC:
-        return state.open != 0
+        return state.castable != 0
     if entry.dispel_use != DispelUse.NONE:
         raise AssertionError("this use of an item in a dispel is undefined")
     if army != state.active:
         return False
     if entry.bearer == NO_BEARER:
-        return bool(state.open != 0)
+        return bool(state.castable != 0)
     bearer = packed.armies[army].wizards[entry.bearer]
-    return (state.open & (bearer.spells | bearer.bound)) != 0
+    return (state.castable & (bearer.spells | bearer.bound)) != 0
 
 
 @jit
-def _retire(packed: PackedScenario, state: State, army: int, wizard: int) -> None:
+def _canonicalize_wizard(packed: PackedScenario, state: State, army: int, wizard: int) -> None:
     """Reduce a wizard that casts no more in this battle to what it counts, and alive or dead."""
     least = wizard_threshold(packed, state, army, wizard) + 1
     if state.wounds[army, wizard] > least:

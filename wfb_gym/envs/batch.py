@@ -27,7 +27,7 @@ from wfb_gym.envs.driver import (
     part_of_state,
     validated_points_per_reward,
 )
-from wfb_gym.envs.kernel import Autoreset, Operation, Status, Step
+from wfb_gym.envs.kernel import Autoreset, BatchStep, Operation, Status
 from wfb_gym.envs.scenario_set import ScenarioLike, ScenarioSet, resolve_scenarios
 from wfb_gym.envs.specs import as_limits
 from wfb_gym.envs.thread_pool import ALONE
@@ -107,7 +107,7 @@ class Batch(EpisodeDriver):
         self.envs[:] = self.read_envs(envs, "environments", self.seat)
         self.begun = True
 
-    def reset(self, chosen: NDArray[np.bool_], seeds: Sequence[int | None] = ()) -> Step:
+    def reset(self, chosen: NDArray[np.bool_], seeds: Sequence[int | None] = ()) -> BatchStep:
         """Begin new episodes in the chosen environments, bool (n,); returns what `look` does.
 
         `seeds` are those of `seed`. If the call fails, the batch is as it was.
@@ -135,7 +135,7 @@ class Batch(EpisodeDriver):
             self.allowed[:] = allowed
             raise
 
-    def look(self) -> Step:
+    def look(self) -> BatchStep:
         """Observations and masks of all environments as they stand; the rest is undefined."""
         out = self.new_step()
         self._drive(Operation.OBSERVE.value, self._members, _NO_ACTIONS, out)
@@ -187,7 +187,7 @@ class Batch(EpisodeDriver):
             raise ValueError(self._outside(int(array[i]), i))
         return whole
 
-    def step(self, actions: NDArray[np.int64]) -> Step:
+    def step(self, actions: NDArray[np.int64]) -> BatchStep:
         """Play one action of the learner in every environment.
 
         Raises:
@@ -197,7 +197,7 @@ class Batch(EpisodeDriver):
         self.step_into(actions, out)
         return out
 
-    def step_into(self, actions: NDArray[np.int64], out: Step) -> None:
+    def step_into(self, actions: NDArray[np.int64], out: BatchStep) -> None:
         """`step` into arrays that `new_step` gave."""
         if not self._policies and self.watcher is None:  # nothing else that could fail
             if self._step(actions, out) < 0:
@@ -212,7 +212,7 @@ class Batch(EpisodeDriver):
             if self.watcher is not None:
                 self.watcher.follow_step(self, actions)
 
-    def prepare_step(self, actions: NDArray[np.int64], out: Step) -> Callable[[], object]:
+    def prepare_step(self, actions: NDArray[np.int64], out: BatchStep) -> Callable[[], object]:
         """Return what does `step_into` with these arrays each time it is called.
 
         Actions must lie in the action space. With few environments, going through the calls that
@@ -225,11 +225,11 @@ class Batch(EpisodeDriver):
             self._kernel, _STEP, moves, self.game, self._arrays, out, self._scratch, ALONE, 0
         )
 
-    def new_step(self) -> Step:
+    def new_step(self) -> BatchStep:
         """Allocate what a step gives."""
         return self._new_step(self.allowed)
 
-    def _ask_opponents(self, out: Step) -> None:
+    def _ask_opponents(self, out: BatchStep) -> None:
         """Ask external opponents, once a batch, until no environment waits for one."""
         members = np.flatnonzero(self.envs.status >= Status.OPPONENT_DECIDES)
         while len(members):
@@ -241,7 +241,7 @@ class Batch(EpisodeDriver):
                     codes[own] = self._ask_opponent(policy, members[own])
             if self.watcher is not None:
                 self.watcher.add_answers(members, codes)
-            self._drive(Operation.ANSWER.value, members, codes, out)
+            self._drive(Operation.OPPONENT_STEP.value, members, codes, out)
             members = members[self.envs.status[members] >= Status.OPPONENT_DECIDES]
 
     def _ask_opponent(self, policy: Policy, members: NDArray[np.int64]) -> NDArray[np.int64]:

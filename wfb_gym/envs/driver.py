@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import entry_point
 from wfb_gym._records import Records, as_records, new_records
-from wfb_gym.encoding.foreign_states import Fields, check_histories, check_states
 from wfb_gym.encoding.history import History
 from wfb_gym.encoding.positions import Positions, copy_states
+from wfb_gym.encoding.state_validation import Fields, check_histories, check_states
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.generator import key_of_seed
 from wfb_gym.engine.state import Node, new_work_spaces
 from wfb_gym.envs import kernel
-from wfb_gym.envs.kernel import Autoreset, Operation, Status, Step
+from wfb_gym.envs.kernel import Autoreset, BatchStep, Operation, Status
 from wfb_gym.envs.recycled_arrays import RecycledArrays
 from wfb_gym.envs.scenario_set import ScenarioSet
 from wfb_gym.envs.thread_pool import ALONE, THREAD_POOL
@@ -34,7 +34,7 @@ LEAST_POINTS_PER_REWARD, MOST_POINTS_PER_REWARD = 1e-9, 1e9
 """Rewards stay finite in single precision too, and not all of them are 0."""
 _Part = TypeVar("_Part")
 _STEP = Operation.STEP.value  # asking the enumeration takes a twentieth of a step
-_HELP = Operation.HELP.value
+_JOIN_TEAM = Operation.JOIN_TEAM.value
 
 
 def validated_points_per_reward(points_per_reward: Any) -> float:
@@ -126,7 +126,7 @@ class EpisodeDriver:
         # Views of plain arrays: records take ten times as long to copy and to look up.
         plain = np.asarray(self.envs)
         self._bytes, self._rngs, self._states = plain.view(np.uint8), plain["rng"], plain["state"]
-        self.game = kernel.Game(
+        self.game = kernel.BatchGame(
             self.envs, self.packed_scenarios, new_records(kernel.FirstPosition, count),
             bool(self.redraw), np.array(pool, np.int64), move_tables, int(mode),
             notes or view.limits.history, float(scale),
@@ -178,17 +178,17 @@ class EpisodeDriver:
         shape = self.num_envs, self.view.layout.size
         self._observations = RecycledArrays(shape, np.float32, is_shared=is_shared)
 
-    def _new_step(self, masks: NDArray[np.bool_]) -> Step:
+    def _new_step(self, masks: NDArray[np.bool_]) -> BatchStep:
         """Return arrays for what a step gives; the masks are those."""
         count = self.num_envs
         observations = self._observations.take()
-        return Step(
+        return BatchStep(
             observations, masks, np.empty(count), np.empty(count, np.bool_),
             np.empty(count, np.bool_), self._final,
         )  # fmt: skip
 
     def _drive(
-        self, operation: int, members: NDArray[np.int64], actions: NDArray[np.int64], out: Step
+        self, operation: int, members: NDArray[np.int64], actions: NDArray[np.int64], out: BatchStep
     ) -> int:
         """Drive some environments; returns how many wait for an external opponent."""
         waiting: int = self._kernel(
@@ -196,7 +196,7 @@ class EpisodeDriver:
         )  # fmt: skip
         return waiting
 
-    def _step(self, actions: NDArray[np.int64], out: Step) -> int:
+    def _step(self, actions: NDArray[np.int64], out: BatchStep) -> int:
         """Play the learner's actions, on several threads where that pays; as `drive` otherwise."""
         if self.num_envs < MIN_SHARED:
             return self._drive(_STEP, self._members, actions, out)
@@ -210,7 +210,7 @@ class EpisodeDriver:
     def _helper(self, task: tuple[Any, ...]) -> Callable[[int], None]:
         """Return what helpers call; it keeps nothing of this batch."""
         kernel, nothing = self._kernel, _without_rows(task)
-        return lambda team: kernel(_HELP, *nothing, new_work_spaces(), team, 0)
+        return lambda team: kernel(_JOIN_TEAM, *nothing, new_work_spaces(), team, 0)
 
     def observe(
         self, members: NDArray[np.int64], view: View
@@ -219,7 +219,7 @@ class EpisodeDriver:
         observations = np.empty((len(members), view.layout.size), np.float32)
         masks = np.empty((len(members), view.codec.n), np.bool_)
         none = np.zeros(0, np.bool_)
-        out = Step(observations, masks, np.zeros(0), none, none, observations[:0])
+        out = BatchStep(observations, masks, np.zeros(0), none, none, observations[:0])
         self._kernel(
             Operation.OBSERVE.value, (members, _NO_ACTIONS), self.game, view.arrays, out,
             self._scratch, ALONE, 0,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
 from wfb_gym._records import Float64, Int8, Int64, Record, Records, dtype_of
-from wfb_gym.encoding.history import History, forget, note
+from wfb_gym.encoding.history import History, clear_history, note
 from wfb_gym.encoding.observe import observe
 from wfb_gym.encoding.view import ViewArrays, write_mask
 from wfb_gym.engine.chance import sample
@@ -49,9 +49,9 @@ class Operation(IntEnum):
     PREPARE = 0  # work out the scenarios' first positions
     RESET = 1  # begin episodes
     STEP = 2  # play the learner's actions
-    ANSWER = 3  # play an external opponent's actions
+    OPPONENT_STEP = 3  # play an external opponent's actions
     OBSERVE = 4  # only write observations and masks
-    HELP = 5  # share the work of teams; other arguments only say of what types theirs are
+    JOIN_TEAM = 5  # share the work of teams; other arguments only say of what types theirs are
 
 
 class Status(IntEnum):
@@ -86,7 +86,7 @@ class FirstPosition(Record):
     count: Int64
 
 
-class Game(NamedTuple):
+class BatchGame(NamedTuple):
     """What a batch plays, and against whom."""
 
     envs: Records[Environment]  # (n,), changed in place
@@ -100,7 +100,7 @@ class Game(NamedTuple):
     scale: float  # reward per point
 
 
-class Step(NamedTuple):
+class BatchStep(NamedTuple):
     """What one step of a batch gives."""
 
     observations: NDArray[np.float32]  # (n, size)
@@ -159,7 +159,7 @@ def draw_episode(env: Environment, redraw: bool, scenarios: int, opponents: int)
         env.opponent = next_choice(env.rng, opponents)
 
 
-def find_opponent(env: Environment, game: Game) -> ScriptedPlayer:
+def find_opponent(env: Environment, game: BatchGame) -> ScriptedPlayer:
     """Return who plays the other seat in an environment's episode."""
     tables = game.move_tables.tables
     table = tables[env.scenario % tables.shape[0]]
@@ -170,13 +170,13 @@ _opponent_of = jit(inline="always")(find_opponent)  # compiled code cannot retur
 
 
 @jit
-def restart(env: Environment, game: Game, seat: int, work: WorkSpace) -> int:
+def restart(env: Environment, game: BatchGame, seat: int, work: WorkSpace) -> int:
     """Begin an environment's next episode; returns how many actions `work.legal` lists then."""
     draw_episode(env, game.redraw, game.starts.shape[0], game.pool.shape[0])
     start = game.starts[env.scenario]
     env.state = start.state
     if game.notes:
-        forget(env.history)
+        clear_history(env.history)
     state, packed, count = env.state, game.packed_scenarios[env.scenario], start.count
     if count > 0:
         count = legal_actions(packed, state, work)
@@ -222,9 +222,9 @@ def _drive_chunk(
     low: int,
     high: int,
     moves: tuple[NDArray[np.int64], NDArray[np.int64]],
-    game: Game,
+    game: BatchGame,
     view: ViewArrays,
-    out: Step,
+    out: BatchStep,
     work: WorkSpace,
 ) -> int:
     """Do one operation for `members[low:high]`, as `drive` says; returns how many wait."""
@@ -260,7 +260,7 @@ def _drive_chunk(
                 out.illegal[i] = index != actions[i]
                 if state.node != Node.END:
                     code = view.codes[index]
-        elif operation == Operation.ANSWER:
+        elif operation == Operation.OPPONENT_STEP:
             code = actions[j]
             paid = env.status == Status.OPPONENT_DECIDES
         elif operation == Operation.OBSERVE:
@@ -317,9 +317,9 @@ def _are_in_space(actions: NDArray[np.int64], size: int) -> bool:
 def drive(
     operation: int,
     moves: tuple[NDArray[np.int64], NDArray[np.int64]],
-    game: Game,
+    game: BatchGame,
     view: ViewArrays,
-    out: Step,
+    out: BatchStep,
     scratch: Records[WorkSpace],
     team: int,
     chunk: int,
@@ -334,7 +334,7 @@ def drive(
         operation: a member of `Operation`.
         moves: the members, int64 (k,): environments, or scenarios to PREPARE; and the actions,
             int64: for STEP indices of the action space, one for each environment of the batch,
-            for ANSWER engine codes, one for each member.
+            for OPPONENT_STEP engine codes, one for each member.
         game: what is played, and against whom.
         view: the learner's; of OBSERVE, any seat's.
         out: overwritten.
@@ -346,7 +346,7 @@ def drive(
         How many environments wait for an external opponent, but for those of helpers; -1, with
         nothing changed, where STEP has an action outside the action space.
     """
-    helps = operation == Operation.HELP
+    helps = operation == Operation.JOIN_TEAM
     task = operation, moves, game, view, out
     if operation == Operation.STEP and not _are_in_space(moves[1], out.masks.shape[1]):
         return -1

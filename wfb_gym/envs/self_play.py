@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._records import Records
-from wfb_gym.encoding.foreign_states import check_states
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.encoding.positions import copy_states
+from wfb_gym.encoding.state_validation import check_states
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.state import Node, State
 from wfb_gym.envs.driver import EpisodeDriver, check_num_envs, check_running, part_of_state
@@ -223,7 +223,7 @@ class SelfPlayBatch(EpisodeDriver):
         if not self._autoreset:
             running = np.flatnonzero(self.envs["state"]["node"] != Node.END)
             codes = codes[running]
-        self._drive(Operation.ANSWER.value, running, codes, self._out)
+        self._drive(Operation.OPPONENT_STEP.value, running, codes, self._out)
         self.points[:] = self.envs.unpaid
         self.opening_points[:] = 0.0
         self.ended[:] = self._states["node"] == Node.END

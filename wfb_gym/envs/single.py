@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.envs.batch import Batch
 from wfb_gym.envs.driver import part_of_state
-from wfb_gym.envs.kernel import Autoreset, Step
+from wfb_gym.envs.kernel import Autoreset, BatchStep
 from wfb_gym.envs.scenario_set import ScenarioLike
 from wfb_gym.envs.spaces import action_space, observation_space
 from wfb_gym.envs.specs import plain_spec
@@ -158,7 +158,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         self._seeded = True
         return self._observation_and_info(out)
 
-    def _observation_and_info(self, out: Step) -> tuple[NDArray[np.float32], dict[str, Any]]:
+    def _observation_and_info(self, out: BatchStep) -> tuple[NDArray[np.float32], dict[str, Any]]:
         return out.observations[0], {"action_mask": self._mask.copy(), "illegal_action": False}
 
     def step(

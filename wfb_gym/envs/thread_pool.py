@@ -187,16 +187,16 @@ def _serve(
     asleep: list[Any],
     errors: list[BaseException],
 ) -> None:
-    bell = _thread.allocate_lock()
-    bell.acquire()
+    wakeup = _thread.allocate_lock()
+    wakeup.acquire()
     while not errors:
         try:
             help_team(team)
         except BaseException as error:  # noqa: BLE001 (the caller raises it again)
             errors.append(error)
             return
-        asleep.append(bell)
-        bell.acquire()
+        asleep.append(wakeup)
+        wakeup.acquire()
 
 
 THREAD_POOL = ThreadPool(available_cores())

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.envs.batch import Batch
 from wfb_gym.envs.driver import part_of_state
-from wfb_gym.envs.kernel import Autoreset, Step
+from wfb_gym.envs.kernel import Autoreset, BatchStep
 from wfb_gym.envs.recycled_arrays import RecycledArrays
 from wfb_gym.envs.scenario_set import ScenarioLike
 from wfb_gym.envs.spaces import action_space, observation_space
@@ -276,7 +276,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
             "_illegal_action": self._every.copy(),
         }
 
-    def _final_infos(self, out: Step) -> dict[str, Any]:
+    def _final_infos(self, out: BatchStep) -> dict[str, Any]:
         """Return Gymnasium's entries of the episodes that ended in a SAME_STEP step."""
         ended = out.terminations.copy()
         members = ended.nonzero()[0]

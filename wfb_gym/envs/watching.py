@@ -75,7 +75,7 @@ class BattleWatcher:
         self, scenario: Scenario, packed: Records[PackedScenario], state: State, points: float
     ) -> None:
         """Start at a battle's first decision, with the first army's points on the way to it."""
-        from wfb_gym.transcripts.narrator import NarratedBattle
+        from wfb_gym.transcripts.narrated_battle import NarratedBattle
 
         self._narrated, self._events = NarratedBattle(scenario, packed), []
         self._narrated.set_state(state, points)
@@ -141,7 +141,7 @@ class BatchWatcher:
         return narrated
 
     def _new(self, batch: "Batch", member: int, scenario: int) -> "NarratedBattle":
-        from wfb_gym.transcripts.narrator import NarratedBattle
+        from wfb_gym.transcripts.narrated_battle import NarratedBattle
 
         packed = batch.packed_scenarios[scenario : scenario + 1]
         narrated = NarratedBattle(batch.scenarios[scenario], packed)

@@ -20,7 +20,7 @@ ROUNDING = 1e-9
 _CORNERS = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [1.0, -1.0]])
 
 
-class Frame(NamedTuple):
+class _Frame(NamedTuple):
     """A frame on the battlefield: where its origin lies and which way it looks."""
 
     origin: Floats  # in inches
@@ -41,20 +41,20 @@ class Frame(NamedTuple):
         return seen
 
 
-def frame_at(position: tuple[float, float] | None, facing: float) -> Frame:
+def frame_at(position: tuple[float, float] | None, facing: float) -> _Frame:
     """Return the frame of a piece at a place in inches; None is the origin.
 
     It looks `facing` degrees clockwise from growing y.
     """
     turn = np.deg2rad(facing)
     right, forward = (np.cos(turn), -np.sin(turn)), (np.sin(turn), np.cos(turn))
-    return Frame(np.array(position or (0.0, 0.0), np.float64), np.array([right, forward]))
+    return _Frame(np.array(position or (0.0, 0.0), np.float64), np.array([right, forward]))
 
 
 class Bases(NamedTuple):
     """Like bases of one piece, those of the front rank first."""
 
-    frame: Frame  # at the middle of the piece's front edge, looking forward
+    frame: _Frame  # at the middle of the piece's front edge, looking forward
     # (n, 2) in the frame. The first k are those of the last k models: the rear rank loses its
     # models first, and from its ends.
     centres: Floats
@@ -121,7 +121,7 @@ def blocks_of(piece: Piece) -> Floats:
     return np.array(blocks)
 
 
-def rectangles(frame: Frame, blocks: Floats, margin: float = 0.0) -> Floats:
+def rectangles(frame: _Frame, blocks: Floats, margin: float = 0.0) -> Floats:
     """(n, 4, 2) corners on the battlefield of blocks (n, 2, 2), each side `margin` inches inwards.
 
     The blocks are as `blocks_of` gives them.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
 from wfb_gym._records import Int64, Record, Records, new_records
-from wfb_gym.engine.canonical import canonicalise
+from wfb_gym.engine.canonical import canonicalize
 from wfb_gym.engine.keys import KeyPlan, hash_of, pack_key
 from wfb_gym.engine.state import State, WorkSpace
 from wfb_gym.packing.records import PackedScenario
@@ -55,7 +55,7 @@ def look_up_move(
     if move_table.slots == 0:
         return NO_MOVE
     work.state = state
-    canonicalise(packed, work.state)
+    canonicalize(packed, work.state)
     if not pack_key(move_table.plan, work.state, work.key):
         return NO_MOVE
     words = int64(move_table.plan.words)

@@ -2,7 +2,7 @@
 
 Both greedy and veteran choose the target with the most expected points, swap their least valuable
 spell for the first spell of its lore if that one is more valuable, and keep all dice that an item
-can keep. `wfb_gym.opponents.worths` has the value of a spell to them.
+can keep. `wfb_gym.opponents.values` has the value of a spell to them.
 """
 
 from wfb_gym._jit import int64, jit
@@ -13,12 +13,12 @@ from wfb_gym.engine.odds import BEST_CAST_CHANCE, CAST_CHANCES, cast_need
 from wfb_gym.engine.outcomes import OUTCOME_FAIL
 from wfb_gym.engine.roll_results import outcome_if_kept
 from wfb_gym.engine.state import DispelAttempt, Node, State, WorkSpace
-from wfb_gym.opponents.worths import (
+from wfb_gym.opponents.values import (
     greatest_open_threat,
     later_worth,
     pending_threat,
     value_if_cast,
-    worth_of_aim,
+    value_with_flight,
 )
 from wfb_gym.packing.records import DispelUse, PackedScenario
 from wfb_gym.scenario.sizes import DICE, ITEMS, SPELLS, WIZARDS
@@ -213,11 +213,11 @@ def _value_of(packed: PackedScenario, state: State, action: int) -> float:
         return value_if_cast(packed, state, army, action - actions.FIRST_CAST)
     if state.node == Node.IN_PLAY:
         index = action - actions.FIRST_IN_PLAY
-        owner = army if index < SPELLS else queries.other(army)
+        owner = army if index < SPELLS else queries.opponent_of(army)
         return later_worth(packed, state, owner, index % SPELLS)
     spell = int64(state.free - 1) if state.free else int64(state.spell - 1)
     aim = targets.aim_at(packed, army, spell, action - actions.FIRST_TARGET)
-    return float(worth_of_aim(packed, state, army, spell, aim))
+    return float(value_with_flight(packed, state, army, spell, aim))
 
 
 @jit(forceinline=False)

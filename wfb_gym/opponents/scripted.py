@@ -103,7 +103,10 @@ def _compile_choice(players: list[tuple[int, Any]]) -> Any:
 
 
 _choose_by_rules = _compile_choice(
-    [(SCRIPTED[name], import_module(module).choose) for name, module in policy_spec.MODULES.items()]
+    [
+        (SCRIPTED[name], getattr(import_module(module), module.rpartition(".")[2]))
+        for name, module in policy_spec.MODULES.items()
+    ]
 )
 
 

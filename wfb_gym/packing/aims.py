@@ -19,12 +19,12 @@ from wfb_gym.packing.records import (
     FIRST_POINT,
     HIT_DICE,
     UNBOUNDED,
+    AimCondition,
     HitDice,
-    Opening,
     packed_save,
 )
 from wfb_gym.rules.damage import (
-    Hit,
+    ModelHit,
     Pmf,
     hit_chance,
     hits_pmf,
@@ -36,7 +36,7 @@ from wfb_gym.rules.damage import (
 from wfb_gym.rules.dice import FACES
 from wfb_gym.rules.sharing import shared_pmfs, spares_characters
 from wfb_gym.scenario.army import Army
-from wfb_gym.scenario.battlefield import target_code
+from wfb_gym.scenario.battlefield import target_number
 from wfb_gym.scenario.characters import Character, Wizard
 from wfb_gym.scenario.effects import PICKED, SPELL_FLAGS, Damage, SpellEffect
 from wfb_gym.scenario.errors import Problem, ScenarioError
@@ -112,7 +112,7 @@ class _OpenAim(NamedTuple):
     """An aim that is or may become legal."""
 
     packed_target: int
-    opening: Opening
+    opening: AimCondition
     target: int | None  # code of a unit or character
 
 
@@ -262,7 +262,7 @@ class _SpellAims:
             packed.aims[used + k].ranked = best
         if ranked:
             # What may be aimed at from the beginning goes before what may be later, or never.
-            best = next((k for k in ranked if aims[k].opening == Opening.ALWAYS), ranked[0])
+            best = next((k for k in ranked if aims[k].opening == AimCondition.ALWAYS), ranked[0])
             spell.worth = packed.aims[used + best].promise
             spell.worth_per_phase = packed.aims[used + best].worth_per_phase
             if packed.aims[used].target >= FIRST_POINT:
@@ -277,15 +277,15 @@ class _SpellAims:
         """
         if self._aim.falls_on_point:
             for number in self._find_points():
-                yield _OpenAim(number, Opening.ALWAYS, None)
+                yield _OpenAim(number, AimCondition.ALWAYS, None)
             return
         for target, legal, _, alone in self._aim.verdicts():
             if legal:
-                opening = Opening.ALWAYS
+                opening = AimCondition.ALWAYS
             elif alone:
-                opening = Opening.ALONE
+                opening = AimCondition.ALONE
             elif target is not None and target == lying:
-                opening = Opening.NEVER
+                opening = AimCondition.NEVER
             else:
                 continue
             packed_target = 0
@@ -319,7 +319,7 @@ class _SpellAims:
         index = owner.unit_index(name)
         if index is None:
             index = UNITS + [who.name for who in owner.characters].index(name)
-        return target_code(side, index)
+        return target_number(side, index)
 
     def _strikes(self, target: int | None) -> list[Strike]:
         """Return what the spell strikes, where that matters."""
@@ -527,12 +527,12 @@ def _points_lost(victim: _Victim, wounds: Pmf) -> float:
     )
 
 
-def _hit(damage: Damage, victim: _Victim) -> Hit:
+def _hit(damage: Damage, victim: _Victim) -> ModelHit:
     """Return one hit on the victim."""
     strength = damage.strength
     if damage.strength_by_armour is not None:
         strength = strength_against(damage.strength_by_armour, victim.armour_save)
-    return Hit(
+    return ModelHit(
         strength,
         victim.toughness,
         victim.armour_save,

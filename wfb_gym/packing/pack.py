@@ -208,7 +208,7 @@ def _pack_item(packed: records.PackedItem, slot: slots.ItemSlot) -> None:
         packed.dispel_use_bonus = item.when_dispelling.bonus
         packed.forgotten_on = item.when_dispelling.forgotten_on or 0
     if item.reroll is not None:
-        dice = records.Reroll[item.reroll.dice.upper()]
+        dice = records.RerollKind[item.reroll.dice.upper()]
         if item.rerolls_cast:
             packed.reroll_cast = dice
         if item.rerolls_dispel:

@@ -92,7 +92,7 @@ class Limit(IntEnum):
     MISCAST_VALUE = 1
 
 
-class Reroll(IntEnum):
+class RerollKind(IntEnum):
     """Which dice an item re-rolls."""
 
     NONE = 0
@@ -108,7 +108,7 @@ class DispelUse(IntEnum):
     BOOST = 2
 
 
-class Opening(IntEnum):
+class AimCondition(IntEnum):
     """When a spell can be aimed so."""
 
     ALWAYS = 0

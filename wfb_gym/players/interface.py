@@ -107,7 +107,7 @@ def require_positions(positions: Positions | None, who: str) -> Positions:
     if positions is None:
         raise ValueError(
             f"{who}: it plays from positions, and observations alone do not do. Environments, "
-            "experiments.common.play and the solver pass positions to every agent whose "
+            "experiments.common.play_battles and the solver pass positions to every agent whose "
             "sees_positions is True; a direct call must pass envs.batch.positions()"
         )
     return positions

@@ -27,7 +27,7 @@ from wfb_gym.encoding.layout import KINDS, layout
 from wfb_gym.encoding.limits import SIDES, ArmyLimits, Limits
 from wfb_gym.engine.actions import FIRST_DICE
 from wfb_gym.engine.odds import CAST_CHANCE, DISPEL_CHANCE, through_table
-from wfb_gym.files import Archive, open_archive, refuse_damage, write_whole
+from wfb_gym.files import Archive, atomic_write, open_archive, wrap_read_errors
 from wfb_gym.scenario.sizes import WIZARDS
 
 ILLEGAL_LOGIT = -1e9
@@ -142,7 +142,7 @@ class PolicyNetwork(nn.Module):
         Points are divided by the greatest worth; each die of the pools stands by itself, too. For
         "entities" it is the greatest worth at hand, and its share of the greatest comes last.
         """
-        worth = self.worth_at_hand(observations)[:, None]
+        worth = self.value_unit(observations)[:, None]
         scaled = observations * (1.0 + self.points * (1.0 / worth - 1.0))
         one_by_one = observations[:, self.stepped] * self.scales - self.steps
         features = [scaled, one_by_one.clamp(0.0, 1.0)]
@@ -161,7 +161,7 @@ class PolicyNetwork(nn.Module):
             return torch.ones(len(observations))
         return observations[:, self.worths].abs().amax(1).clamp_min(LEAST_WORTH)
 
-    def worth_at_hand(self, observations: Tensor) -> Tensor:
+    def value_unit(self, observations: Tensor) -> Tensor:
         """Return the unit in which points are seen, (k,), in points / 100.
 
         It is the greatest worth; for "entities" that of spells which may be cast now, are being
@@ -170,7 +170,7 @@ class PolicyNetwork(nn.Module):
         greatest = self.greatest_worth(observations)
         if not isinstance(self.body, Entities) or not len(self.worths):
             return greatest
-        now = self.body.worth_at_hand(observations)
+        now = self.body.value_unit(observations)
         return torch.where(now > LEAST_WORTH, now, greatest)
 
 
@@ -310,7 +310,7 @@ class Entities(nn.Module):
         self.first_look = _linear(len(common), 2 * width)
         self.encoders = nn.ModuleDict({k: _linear(n + 1, width) for k, n in sizes.items()})
         pooled = 2 * (len(KINDS) + 1) * width + width
-        self.looks = nn.ModuleList(Look(pooled, width) for _ in range(_LOOKS))
+        self.looks = nn.ModuleList(AttentionBlock(pooled, width) for _ in range(_LOOKS))
         whole = 3 * width
         self.trunk = _trunk(2 * width + len(common), whole)
         self.flat = [key for key in _HEADS if self.ranges[key][1]]
@@ -335,7 +335,7 @@ class Entities(nn.Module):
         index = self.in_spell[name]
         return spells[..., index] if index >= 0 else torch.zeros_like(spells[..., 0])
 
-    def worth_at_hand(self, observations: Tensor) -> Tensor:
+    def value_unit(self, observations: Tensor) -> Tensor:
         """Return the greatest worth of a spell that is open, being cast or in play, (k,)."""
         worths = []
         for side in SIDES:
@@ -509,7 +509,7 @@ class Entities(nn.Module):
         return torch.cat(out, 1)
 
 
-class Look(nn.Module):
+class AttentionBlock(nn.Module):
     """One time that members see the whole battle, and it them."""
 
     def __init__(self, pooled: int, width: int) -> None:
@@ -564,7 +564,7 @@ def save_network(
     weights = network.state_dict().items()
     arrays: dict[str, Any] = {name: each.numpy().astype(numbers) for name, each in weights}
     path.parent.mkdir(parents=True, exist_ok=True)
-    with write_whole(path) as draft:
+    with atomic_write(path) as draft:
         np.savez_compressed(draft, about=np.array(json.dumps(sizes | about)), **arrays)
 
 
@@ -578,7 +578,7 @@ def load_network(path: str | Path) -> tuple[PolicyNetwork, dict[str, Any]]:
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"{path}: expected a saved network, found no file")
-    with refuse_damage(path, "a saved network"), open_archive(path, _MAX_BYTES) as archive:
+    with wrap_read_errors(path, "a saved network"), open_archive(path, _MAX_BYTES) as archive:
         about = json.loads(archive.read_string("about"))
         limits = dict(about["limits"])
         for army in ("own", "opponent"):

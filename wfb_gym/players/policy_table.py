@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym.encoding.positions import Positions
-from wfb_gym.files import open_archive, refuse_damage, write_whole
+from wfb_gym.files import atomic_write, open_archive, wrap_read_errors
 from wfb_gym.opponents.policy_spec import TABLE_ENDING
 from wfb_gym.players.interface import (
     Actions,
@@ -106,7 +106,7 @@ def save_table(
     if not path.name.endswith(TABLE_ENDING):
         raise ValueError(f"{path}: expected a name that ends in {TABLE_ENDING}")
     path.parent.mkdir(parents=True, exist_ok=True)
-    with write_whole(path) as draft:
+    with atomic_write(path) as draft:
         np.savez_compressed(
             draft,
             about=np.array(json.dumps(about)),
@@ -128,7 +128,7 @@ def load_table(
     if not path.is_file():
         raise FileNotFoundError(f"{path}: expected a saved table, found no file")
     names = "about", "observations", "probabilities"
-    with refuse_damage(path, "a saved table"), open_archive(path, MOST_BYTES) as archive:
+    with wrap_read_errors(path, "a saved table"), open_archive(path, MOST_BYTES) as archive:
         archive.require([f"{name}.npy" for name in names])
         seen, played = archive.layout("observations"), archive.layout("probabilities")
         if seen.dtype != np.float32 or played.dtype != np.float64:

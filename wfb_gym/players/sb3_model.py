@@ -20,7 +20,7 @@ except ImportError as error:
     ) from error
 
 from wfb_gym.encoding.positions import Positions
-from wfb_gym.files import DamagedFileError, refuse_damage
+from wfb_gym.files import DamagedFileError, wrap_read_errors
 from wfb_gym.opponents.policy_spec import Model
 from wfb_gym.players.interface import Actions, Masks, Observations, Probabilities
 
@@ -100,7 +100,7 @@ def load_policy(
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"{path}: expected a saved model, found no file")
-    with refuse_damage(path, "a model saved by Stable-Baselines3"):
+    with wrap_read_errors(path, "a model saved by Stable-Baselines3"):
         data, parameters, _ = load_from_zip_file(path, device="cpu")
         assert data is not None
         policy = _policy_of(str(path), data, parameters["policy"])

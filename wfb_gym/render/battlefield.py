@@ -14,7 +14,7 @@ from wfb_gym.render.captions import LETTERS, Captions, Named, write_names
 from wfb_gym.render.labels import Label, place_labels
 from wfb_gym.render.shapes import Drawing, Extent, Point, Points, Shape, extent_of
 from wfb_gym.render.styles import style_of
-from wfb_gym.scenario.battlefield import target_code
+from wfb_gym.scenario.battlefield import target_number
 from wfb_gym.scenario.scenario import Scenario, explain_targets
 from wfb_gym.scenario.sizes import TARGETS
 from wfb_gym.scenario.slots import SpellSlot
@@ -324,7 +324,7 @@ def _open_now(battle: "Battle", army: int, number: int) -> set[int]:
             battle.packed, battle.state, army, number, aim
         ):
             side, index = targets.army_of(army, target), targets.index_of(target)
-            found.add(target_code(int(side), int(index)))
+            found.add(target_number(int(side), int(index)))
     return found
 
 

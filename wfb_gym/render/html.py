@@ -16,7 +16,7 @@ except ImportError as error:
     raise ImportError('HTML pages need Jinja: pip install "wfb-gym[html]"') from error
 
 from wfb_gym.render.dice import PIPS, doubled
-from wfb_gym.transcripts.review import NOTICED, Choice, ReviewedDecision
+from wfb_gym.transcripts.review import NOTICED, ReviewedAction, ReviewedDecision
 from wfb_gym.view.events import Event
 from wfb_gym.view.hidden_sets import chances_words
 from wfb_gym.view.names import capital, dice_phrase, format_points, plural_points
@@ -134,7 +134,7 @@ def _marked(event: Event) -> list[tuple[int, str]]:
 # --- choices and odds ----------------------------------------------------------------------
 
 
-def choices_html(choices: Iterable[Choice], method: str, is_exact: bool) -> str:
+def choices_html(choices: Iterable[ReviewedAction], method: str, is_exact: bool) -> str:
     """Return a table of what every choice is worth, the best first.
 
     Where the best play is a mixture it has how often to choose each.
@@ -148,7 +148,7 @@ def choices_html(choices: Iterable[Choice], method: str, is_exact: bool) -> str:
     return render_macro("choices", rows, how, ranked[0].share is not None)
 
 
-def verdict_html(decision: ReviewedDecision, choices: Sequence[Choice]) -> str:
+def verdict_html(decision: ReviewedDecision, choices: Sequence[ReviewedAction]) -> str:
     """Return what a decision of a review was worth, with those of its choices that are listed."""
     about = "" if decision.is_exact else "about "
     table = choices_html(choices, decision.method, decision.is_exact) if choices else ""

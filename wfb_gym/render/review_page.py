@@ -22,7 +22,7 @@ from wfb_gym.render.html import (
     verdict_html,
 )
 from wfb_gym.scenario import Scenario
-from wfb_gym.transcripts.review import NOTICED, Choice, Review, ReviewedDecision
+from wfb_gym.transcripts.review import NOTICED, Review, ReviewedAction, ReviewedDecision
 from wfb_gym.view.names import plural_points
 from wfb_gym.view.position import view_position
 
@@ -175,7 +175,7 @@ def _verdict(decision: ReviewedDecision | None, *, is_end: bool) -> str:
     return verdict_html(decision, _listed(decision))
 
 
-def _listed(decision: ReviewedDecision) -> Sequence[Choice]:
+def _listed(decision: ReviewedDecision) -> Sequence[ReviewedAction]:
     """Return the choices that are listed: all, or the best of very many and what was played."""
     ranked = sorted(decision.choices, key=lambda each: -each.value)
     return [each for place, each in enumerate(ranked) if place < _MOST_CHOICES or each.is_played]

@@ -113,7 +113,7 @@ class Shape(NamedTuple):
             whose one part is the box that its lines of text fill.
         parts: corners of each polygon, or places along each line.
         army: 0 for the first army, 1 for the second; None for what is nobody's.
-        code: of the unit or character, as `wfb_gym.scenario.battlefield.target_code` has it; None
+        code: of the unit or character, as `wfb_gym.scenario.battlefield.target_number` has it; None
             for what is neither. For a "point" its number, from 0, among its army's.
         name: of the unit, character or piece of terrain.
         states: "fleeing", "gone", and where a spell is shown "caster", "legal" or "illegal".

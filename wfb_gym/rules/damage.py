@@ -114,7 +114,7 @@ def strength_against(strength_by_armour: Sequence[int], armour_save: int) -> int
     return middle if armour_save == 5 else strong
 
 
-class Hit(NamedTuple):
+class ModelHit(NamedTuple):
     """One hit on one model."""
 
     strength: int | None  # 1 to 10; None where nothing asks for it
@@ -149,7 +149,7 @@ class Hit(NamedTuple):
 
 
 @cache
-def hit_chance(hit: Hit) -> Fraction:
+def hit_chance(hit: ModelHit) -> Fraction:
     """Exact chance that a hit takes a wound, in 216ths."""
     rolls = list(product(range(1, FACES + 1), repeat=DICE_PER_HIT))
     return Fraction(sum(hit.wounds(*roll) for roll in rolls), len(rolls))
@@ -227,7 +227,7 @@ def hits_of_dice(hits: str, dice: Sequence[int], extra: str | None = None) -> Hi
     return HitsRead(total + more.hits, used + more.used, more.needed)
 
 
-def wounds_of_dice(dice: Sequence[int], hit: Hit, per: int = 1) -> int:
+def wounds_of_dice(dice: Sequence[int], hit: ModelHit, per: int = 1) -> int:
     """Wounds that thrown dice take.
 
     Args:

@@ -100,16 +100,16 @@ def aim_rules_of(effect: SpellEffect) -> AimRules:
     )
 
 
-def target_code(army: int, index: int) -> int:
+def target_number(army: int, index: int) -> int:
     """Code of a target: a unit by its index, a character by its index behind all `UNITS`."""
     return army * TARGETS + index
 
 
 def _army_pieces(army: Army, side: int, key: str) -> dict[int, Piece]:
-    codes = {unit.name: target_code(side, i) for i, unit in enumerate(army.units)}
+    codes = {unit.name: target_number(side, i) for i, unit in enumerate(army.units)}
     inside: dict[int, dict[int, Character]] = {code: {} for code in codes.values()}
     pieces = {}
-    first = target_code(side, UNITS)
+    first = target_number(side, UNITS)
     for code, (below, character) in enumerate(army.keyed_characters(), first):
         name = character.stands_in
         host = None if name is None or character.status in _ABSENT else codes[name]

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from wfb_gym.files import describe_error
+from wfb_gym.scenario.document_limits import document_problem, text_problem
 from wfb_gym.scenario.errors import (
     MAX_PROBLEMS,
     NO_KEY,
@@ -20,8 +21,7 @@ from wfb_gym.scenario.errors import (
     join_keys,
 )
 from wfb_gym.scenario.fields import StrictModel
-from wfb_gym.scenario.limits import document_problem, text_problem
-from wfb_gym.scenario.slips import explain
+from wfb_gym.scenario.toml_errors import explain
 from wfb_gym.suggestions import one_of
 
 _SUFFIX = ".toml"

@@ -52,7 +52,7 @@ class WhenDispelling(StrictModel):
             yield self.problem_at("forgotten_on", "no value without automatic = true")
 
 
-class Reroll(StrictModel):
+class RerollPower(StrictModel):
     """Dice that an item rolls again."""
 
     of: Literal["cast", "dispel", "both"]  # casting rolls, dispel rolls or both
@@ -158,7 +158,7 @@ class Item(StrictModel):
     dispel_bonus: Annotated[_Bonus, Role.ARMY] = 0
     when_casting: Annotated[WhenCasting | None, Role.USE] = None
     when_dispelling: Annotated[WhenDispelling | None, Role.USE] = None
-    reroll: Annotated[Reroll | None, Role.USE] = None
+    reroll: Annotated[RerollPower | None, Role.USE] = None
     stores: Annotated[Stores | None, Role.ARMY] = None
     any_double: Annotated[Flag, Role.BEARER] = False
     extra_spells: Annotated[int, Whole(0, 5), Role.BEARER] = 0

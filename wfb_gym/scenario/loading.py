@@ -8,9 +8,9 @@ from typing import Any
 
 from wfb_gym.files import NOT_UTF8, describe_error, read_limited
 from wfb_gym.scenario.capacity import capacity_problems
+from wfb_gym.scenario.document_limits import MAX_BYTES
 from wfb_gym.scenario.documents import bundled_data, bundled_names, parse_toml, validate
 from wfb_gym.scenario.errors import Problem, ScenarioError, format_value
-from wfb_gym.scenario.limits import MAX_BYTES
 from wfb_gym.scenario.scenario import Scenario
 from wfb_gym.suggestions import did_you_mean, one_of
 

@@ -13,7 +13,7 @@ from pydantic import Field
 from wfb_gym.geometry import Aim, Deployment
 from wfb_gym.scenario import rulesets
 from wfb_gym.scenario.army import Army, ContactGroup, contact_groups
-from wfb_gym.scenario.battlefield import Battlefield, aim_rules_of, deployment_of, target_code
+from wfb_gym.scenario.battlefield import Battlefield, aim_rules_of, deployment_of, target_number
 from wfb_gym.scenario.characters import Character, Wizard
 from wfb_gym.scenario.effects import WORTH_PARTS, SpellEffect, WorthOverride
 from wfb_gym.scenario.errors import Problem, format_value
@@ -236,7 +236,7 @@ class Scenario(StrictModel):
             character: index among the army's characters.
             effect: of the spell.
         """
-        caster = self.deployment.pieces[target_code(army, UNITS + character)]
+        caster = self.deployment.pieces[target_number(army, UNITS + character)]
         return Aim(self.deployment, caster, aim_rules_of(effect))
 
     def problems(self) -> Iterable[Problem]:

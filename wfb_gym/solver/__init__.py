@@ -10,7 +10,7 @@ from wfb_gym.solver.equilibrium import (
     DEFAULT_GAP,
     Equilibrium,
     HiddenGame,
-    Report,
+    SolvingProgress,
     solve_hidden,
 )
 from wfb_gym.solver.estimation import Estimate, HiddenItemsError, estimate
@@ -36,10 +36,10 @@ __all__ = [
     "ExactGame",
     "HiddenGame",
     "HiddenItemsError",
-    "Report",
     "Score",
     "Solution",
     "SolutionError",
+    "SolvingProgress",
     "TooLarge",
     "best_response",
     "estimate",

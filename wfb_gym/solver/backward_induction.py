@@ -17,19 +17,21 @@ from wfb_gym.solver import graph_arrays
 from wfb_gym.solver.expansion import expand
 from wfb_gym.solver.graph_arrays import (
     Expansion,
-    Frame,
-    Game,
+    ExploredNode,
+    GraphArrays,
     GraphStatus,
-    Lanes,
     Nodes,
-    Play,
+    PolicyBatch,
     Stack,
+    SweepMode,
 )
 from wfb_gym.solver.node_index import find_successors, look_up, reserve, write_key
 
 
 @jit(forceinline=False)
-def _back_up(node: int, first: int, end: int, nodes: Nodes, lanes: Lanes, room: Expansion) -> None:
+def _back_up(
+    node: int, first: int, end: int, nodes: Nodes, lanes: PolicyBatch, room: Expansion
+) -> None:
     """Write a node's value and choice in every lane from the values of what can follow it.
 
     The steps from `first` to before `end` leave the node, in ascending order of actions. Where a
@@ -58,7 +60,7 @@ def _back_up(node: int, first: int, end: int, nodes: Nodes, lanes: Lanes, room: 
             after = values[step.node, lane] if step.node >= 0 else 0.0
             sums[step.action] += step.probability * (step.gain + after)
         play = lanes.plays[lane, kind]
-        if play == Play.OPTIMAL or play == Play.REPORTED:
+        if play == SweepMode.OPTIMAL or play == SweepMode.REPORTED:
             sign = 1.0 if kind == 0 else -1.0
             best = sums[0]
             preferred = 0
@@ -72,14 +74,14 @@ def _back_up(node: int, first: int, end: int, nodes: Nodes, lanes: Lanes, room: 
             while steps[k].action != preferred:
                 k += 1
             nodes.chosen[node, lane] = steps[k].code
-            if play == Play.REPORTED:
+            if play == SweepMode.REPORTED:
                 for k in range(count):
                     weights[offset + k] = sums[k]
-        elif play == Play.GIVEN:
+        elif play == SweepMode.GIVEN:
             for k in range(count):
                 mean += weights[offset + k] * sums[k]
             values[node, lane] = mean
-        elif play == Play.UNIFORM:
+        elif play == SweepMode.UNIFORM:
             for k in range(count):
                 mean += sums[k]
             values[node, lane] = mean / count
@@ -88,7 +90,7 @@ def _back_up(node: int, first: int, end: int, nodes: Nodes, lanes: Lanes, room: 
 
 
 @jit
-def _begin(frame: Frame, first: int, end: int, thread: int, threads: int) -> None:
+def _begin(frame: ExploredNode, first: int, end: int, thread: int, threads: int) -> None:
     """Lay out in which order a thread looks at the steps that leave a node.
 
     Every other thread goes backwards, so that two help instead of repeating each other; more begin
@@ -103,7 +105,7 @@ def _begin(frame: Frame, first: int, end: int, thread: int, threads: int) -> Non
 
 
 @jit
-def _advance(frame: Frame, thread: int) -> None:
+def _advance(frame: ExploredNode, thread: int) -> None:
     """Go on to the step to look at next."""
     frame.left -= 1
     if thread % 2 == 0:
@@ -117,7 +119,9 @@ def _advance(frame: Frame, thread: int) -> None:
 
 
 @jit
-def _find_open(game: Game, nodes: Nodes, frame: Frame, room: Expansion, stack: Stack) -> bool:
+def _find_open(
+    game: GraphArrays, nodes: Nodes, frame: ExploredNode, room: Expansion, stack: Stack
+) -> bool:
     """Put a frame's cursor on a step whose node is not known; returns whether there is one."""
     words, thread = int64(game.plan[0].words), int64(stack.place[0].thread)
     while frame.left > 0:
@@ -133,7 +137,7 @@ def _find_open(game: Game, nodes: Nodes, frame: Frame, room: Expansion, stack: S
 
 @jit
 def _explore(
-    game: Game, nodes: Nodes, lanes: Lanes, room: Expansion, stack: Stack, end: int
+    game: GraphArrays, nodes: Nodes, lanes: PolicyBatch, room: Expansion, stack: Stack, end: int
 ) -> int:
     """Search depth first from the frames in use; see `run`."""
     packed, plan, control, place = game.packed[0], game.plan[0], game.control[0], stack.place[0]
@@ -200,7 +204,12 @@ def _explore(
 
 @jit
 def _sweep(
-    game: Game, nodes: Nodes, lanes: Lanes, room: Expansion, keys: NDArray[np.uint64], last: int
+    game: GraphArrays,
+    nodes: Nodes,
+    lanes: PolicyBatch,
+    room: Expansion,
+    keys: NDArray[np.uint64],
+    last: int,
 ) -> int:
     """Compute the values of the nodes before `last`; see `run`."""
     packed, plan, control = game.packed[0], game.plan[0], game.control[0]
@@ -219,7 +228,7 @@ def _sweep(
 
 
 @jit
-def _expand_all(game: Game, nodes: Nodes, room: Expansion, stack: Stack, count: int) -> int:
+def _expand_all(game: GraphArrays, nodes: Nodes, room: Expansion, stack: Stack, count: int) -> int:
     """Write the steps that leave the first `count` positions; see `run`."""
     place = stack.place[0]
     place.top = count
@@ -239,9 +248,9 @@ def _expand_all(game: Game, nodes: Nodes, room: Expansion, stack: Stack, count: 
 def run(
     operation: int,
     end: int,
-    game: Game,
+    game: GraphArrays,
     nodes: Nodes,
-    lanes: Lanes,
+    lanes: PolicyBatch,
     room: Expansion,
     stack: Stack,
 ) -> int:

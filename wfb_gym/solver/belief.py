@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver.game_graph import DEFAULT_BYTES, Progress
 from wfb_gym.solver.graph_arrays import LEAF
-from wfb_gym.solver.public_tree import PublicExpansion, parts_of
+from wfb_gym.solver.public_tree import PublicExpansion, position_chunks
 
 _STRAIGHT = 1e-12
 """Points by which a corner must leave the straight line to be one."""
@@ -112,7 +112,7 @@ class _PublicGraph:
                     new.append(k)
                 children.append(numbers[key])
             if new:
-                waiting += parts_of(ways.states[new])
+                waiting += position_chunks(ways.states[new])
             action = way = 0
             for count in ways.counts.tolist():
                 found = []

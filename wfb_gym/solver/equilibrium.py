@@ -50,7 +50,7 @@ _REPORTED = 20
 
 
 @dataclass(frozen=True)
-class Report:
+class SolvingProgress:
     """How far solving has come.
 
     Attributes:
@@ -174,7 +174,7 @@ class HiddenGame:
         Args:
             gap: points between the bounds at which it ends.
             seconds: after which it ends in any case, once the bounds are known.
-            report: called with a `Report` each time that the bounds are known.
+            report: called with a `SolvingProgress` each time that the bounds are known.
             threads: that share a large tree; as many as the process has cores unless given. What
                 is found does not depend on them.
 
@@ -196,7 +196,7 @@ class HiddenGame:
         strategy, average = self.uniform.copy(), self.uniform.copy()
         learned = Learned(np.zeros_like(strategy), np.zeros_like(strategy), np.zeros(1))
         began, sweeps = time.perf_counter(), 0
-        reports: list[Report] = []
+        reports: list[SolvingProgress] = []
         while True:
             for _ in range(_REPORTED):
                 sweeps += 1
@@ -206,7 +206,7 @@ class HiddenGame:
                 show(sweeps)
             to_probabilities(tree, learned.sums, average)
             upper, lower = self.best_answer(average, 0), -self.best_answer(average, 1)
-            reports.append(Report(sweeps, time.perf_counter() - began, lower, upper))
+            reports.append(SolvingProgress(sweeps, time.perf_counter() - began, lower, upper))
             if report is not None:
                 report(reports[-1])
             late = seconds is not None and reports[-1].seconds >= seconds
@@ -310,7 +310,9 @@ class Equilibrium:
         reports: the bounds as they closed in.
     """
 
-    def __init__(self, game: HiddenGame, strategy: Floats, reports: tuple[Report, ...]) -> None:
+    def __init__(
+        self, game: HiddenGame, strategy: Floats, reports: tuple[SolvingProgress, ...]
+    ) -> None:
         self.game = game
         self.strategy = strategy
         self.reports = reports
@@ -363,7 +365,7 @@ def solve_hidden(
         seconds: of solving after which it ends in any case.
         max_bytes: memory that the public histories may take.
         progress: called with the number of public histories found so far.
-        report: called with a `Report` each time that the bounds are known.
+        report: called with a `SolvingProgress` each time that the bounds are known.
         threads: that share a large tree; as many as the process has cores unless given.
 
     Raises:

@@ -232,7 +232,9 @@ def _causes_of(scenario: Scenario, states: States, weights: Floats) -> tuple[str
         rows = np.ascontiguousarray(whole.T)
         return bits(rows.view(f"V{8 * len(whole)}").ravel())
 
-    spells = [bits(states["open"] >> bit & 1) for bit in range(8 * states["open"].dtype.itemsize)]
+    spells = [
+        bits(states["castable"] >> bit & 1) for bit in range(8 * states["castable"].dtype.itemsize)
+    ]
     varying = sum(each > 0 for each in spells)
     kinds = f"{varying} spells" if varying > 1 else "spell"
     found = [(sum(spells), f"the {kinds} open or not")]

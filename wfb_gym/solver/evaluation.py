@@ -19,7 +19,7 @@ from wfb_gym.scenario import load_scenario
 from wfb_gym.seats import SEATS, seat_number
 from wfb_gym.solver.estimation import refuse_hidden
 from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph, Progress
-from wfb_gym.solver.graph_arrays import Play
+from wfb_gym.solver.graph_arrays import SweepMode
 from wfb_gym.solver.seat_decisions import PolicyLike, SeatDecisions, TablePolicy
 from wfb_gym.solver.solution import Solution
 
@@ -169,7 +169,7 @@ class ExactGame:
 
         They are given by their `probabilities`, as in all that follows.
         """
-        return self._points([(Play.GIVEN, Play.GIVEN)], caster + dispeller, progress)[0]
+        return self._points([(SweepMode.GIVEN, SweepMode.GIVEN)], caster + dispeller, progress)[0]
 
     def guaranteed_points(
         self,
@@ -192,7 +192,7 @@ class ExactGame:
     ) -> Score:
         """Return how good a policy of a seat is."""
         own = seat_number(seat)
-        lanes = [_answered_lane(own), _answered_lane(own, Play.UNIFORM)]
+        lanes = [_answered_lane(own), _answered_lane(own, SweepMode.UNIFORM)]
         points = self._points(lanes[: 1 if own in self._random else 2], probabilities, progress)
         if own not in self._random:
             self._random[own] = _sign(own) * points[1]
@@ -214,7 +214,7 @@ class ExactGame:
 
     def _points(
         self,
-        lanes: list[tuple[Play, Play]],
+        lanes: list[tuple[SweepMode, SweepMode]],
         weights: NDArray[np.float64],
         progress: Progress | None,
     ) -> list[float]:
@@ -366,9 +366,9 @@ def _by_seat(limits: SeatLimits) -> tuple[Limits | None, Limits | None]:
     return limits if isinstance(limits, tuple) else (limits, limits)
 
 
-def _answered_lane(seat: int, play: Play = Play.GIVEN) -> tuple[Play, Play]:
+def _answered_lane(seat: int, play: SweepMode = SweepMode.GIVEN) -> tuple[SweepMode, SweepMode]:
     """Return a lane in which a seat plays so and the other answers best."""
-    return (play, Play.OPTIMAL) if seat == 0 else (Play.OPTIMAL, play)
+    return (play, SweepMode.OPTIMAL) if seat == 0 else (SweepMode.OPTIMAL, play)
 
 
 def _sign(seat: int) -> float:

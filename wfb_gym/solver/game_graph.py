@@ -16,23 +16,23 @@ from numba.core import config
 from numpy.typing import NDArray
 
 from wfb_gym._records import Records, new_records
-from wfb_gym.engine.canonical import canonicalise
+from wfb_gym.engine.canonical import canonicalize
 from wfb_gym.engine.keys import new_plan, words_of
 from wfb_gym.engine.state import STATE_WORDS, State, new_states
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.solver import graph_arrays
 from wfb_gym.solver.backward_induction import run
-from wfb_gym.solver.foreign_nodes import check_nodes
 from wfb_gym.solver.graph_arrays import (
     Expansion,
-    Game,
+    GraphArrays,
     GraphOperation,
     GraphStatus,
-    Lanes,
     Nodes,
-    Play,
+    PolicyBatch,
     Stack,
+    SweepMode,
 )
+from wfb_gym.solver.graph_validation import check_nodes
 from wfb_gym.solver.node_index import enter_all, find_node, pack_steps, repack, unpack_states
 
 Progress = Callable[[int], None]
@@ -115,9 +115,9 @@ def _check_array(name: str, array: Any, dtype: np.dtype[Any], shape: tuple[int, 
         )
 
 
-def _lanes(plays: Sequence[tuple[Play, Play]]) -> Lanes:
+def _lanes(plays: Sequence[tuple[SweepMode, SweepMode]]) -> PolicyBatch:
     """Lanes that need no weights."""
-    return Lanes(np.array(plays, np.int64), np.zeros(0), np.zeros(0, np.int64))
+    return PolicyBatch(np.array(plays, np.int64), np.zeros(0), np.zeros(0, np.int64))
 
 
 def _enlarge(array: Any, length: int) -> Any:
@@ -133,7 +133,7 @@ def _new_search(steps: int, frames: int, keys: NDArray[np.uint64]) -> _Search:
         graph_arrays.new_expansion(steps),
         Stack(
             new_records(graph_arrays.Place, 9)[4:5],  # in a cache line that no thread shares
-            new_records(graph_arrays.Frame, frames),
+            new_records(graph_arrays.ExploredNode, frames),
             np.zeros((steps, keys.shape[1]), np.uint64),
             np.zeros(STATE_WORDS, np.uint64),
         ),
@@ -189,7 +189,7 @@ class GameGraph:
         self._searches = [_new_search(_FIRST_STEPS, _FIRST_FRAMES, self._nodes.keys)]
         self._state = new_states(1)
         self._key = np.zeros(STATE_WORDS, np.uint64)
-        self._optimal = _lanes([(Play.OPTIMAL, Play.OPTIMAL)])
+        self._optimal = _lanes([(SweepMode.OPTIMAL, SweepMode.OPTIMAL)])
 
     @classmethod
     def from_saved(cls, packed: Records[PackedScenario], max_bytes: int, saved: SavedGraph) -> Self:
@@ -285,7 +285,7 @@ class GameGraph:
         """Return the position that the graph holds for a position; the next call overwrites it."""
         self._state[0] = state
         if self.merging:
-            canonicalise(self.packed[0], self._state[0])
+            canonicalize(self.packed[0], self._state[0])
         return self._state[0]
 
     def explore(self, state: State, progress: Progress | None = None) -> int:
@@ -349,7 +349,7 @@ class GameGraph:
 
     def sweep(
         self,
-        plays: Sequence[tuple[Play, Play]],
+        plays: Sequence[tuple[SweepMode, SweepMode]],
         weights: NDArray[np.float64] | None = None,
         progress: Progress | None = None,
     ) -> tuple[NDArray[np.float64], NDArray[np.int16]]:
@@ -387,14 +387,14 @@ class GameGraph:
         of counts,).
         """
         values = np.zeros(int(self.offsets()[-1]))
-        self.sweep([(Play.REPORTED, Play.REPORTED)], values, progress)
+        self.sweep([(SweepMode.REPORTED, SweepMode.REPORTED)], values, progress)
         return values
 
     def offsets(self) -> NDArray[np.int64]:
         """Return where each node's legal actions begin in an array of all, int64 (size + 1,)."""
         return np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
 
-    def _run(self, operation: GraphOperation, end: int, lanes: Lanes, nodes: Nodes) -> None:
+    def _run(self, operation: GraphOperation, end: int, lanes: PolicyBatch, nodes: Nodes) -> None:
         """Run one operation to its end, in one thread."""
         while True:
             status = GraphStatus(
@@ -404,8 +404,8 @@ class GameGraph:
                 return
             self._grow(status)
 
-    def _game(self) -> Game:
-        return Game(self.packed, self.plan, self._control, self._shared)
+    def _game(self) -> GraphArrays:
+        return GraphArrays(self.packed, self.plan, self._control, self._shared)
 
     def _search(self, progress: Progress | None) -> None:
         """Run the first thread's search to its end; others join it once it has taken a while."""

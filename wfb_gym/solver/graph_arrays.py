@@ -70,7 +70,7 @@ class GraphStatus(IntEnum):
     HALTED = 6  # another thread returned for one of these reasons, or Python asked for it
 
 
-class Play(IntEnum):
+class SweepMode(IntEnum):
     """How an army plays in a lane of a sweep."""
 
     OPTIMAL = 0  # the best response to the other army's play
@@ -93,7 +93,7 @@ class Successor(Record):
     candidate: Int64  # the node in the key's first slot of the index, or -1
 
 
-class Frame(Record):
+class ExploredNode(Record):
     """A node under exploration: the step to it, and the steps that leave it."""
 
     step: Int64
@@ -121,7 +121,7 @@ class Place(Record):
     top: Int64  # steps in use
 
 
-class Game(NamedTuple):
+class GraphArrays(NamedTuple):
     """A scenario, and how far its graph has come; the first are arrays of one record each."""
 
     packed: Records[PackedScenario]
@@ -141,10 +141,10 @@ class Nodes(NamedTuple):
     chosen: NDArray[np.int16]  # (capacity, lanes): code of the best action, or -1
 
 
-class Lanes(NamedTuple):
+class PolicyBatch(NamedTuple):
     """Ways to play that are evaluated side by side."""
 
-    plays: NDArray[np.int64]  # (lanes, 2): a `Play` for each army
+    plays: NDArray[np.int64]  # (lanes, 2): a `SweepMode` for each army
     weights: NDArray[np.float64]  # (actions of all nodes,): probabilities, or values if REPORTED
     offsets: NDArray[np.int64]  # (nodes,): where a node's weights begin; empty where unused
 
@@ -165,7 +165,7 @@ class Stack(NamedTuple):
     """Room of one thread's depth-first search."""
 
     place: Records[Place]  # (1,)
-    frames: Records[Frame]
+    frames: Records[ExploredNode]
     keys: NDArray[np.uint64]  # (steps, words): keys of the positions that the steps lead to
     unknown: NDArray[np.uint64]  # (STATE_WORDS,): bits that the key plan lacks
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from wfb_gym._intrinsics import load_item, pause, replace_item
 from wfb_gym._jit import int64, jit
 from wfb_gym._records import Records
-from wfb_gym.engine.canonical import canonicalise
+from wfb_gym.engine.canonical import canonicalize
 from wfb_gym.engine.keys import KeyPlan, hash_of, pack_key, unpack_key
 from wfb_gym.engine.state import Node, State
 from wfb_gym.solver.graph_arrays import (
@@ -20,7 +20,7 @@ from wfb_gym.solver.graph_arrays import (
     NEW_BITS,
     RESERVED,
     UNKNOWN,
-    Game,
+    GraphArrays,
     Nodes,
     Successor,
 )
@@ -179,7 +179,7 @@ def write_key(plan: KeyPlan, step: Successor, key: NDArray[np.uint64]) -> None:
 
 @jit(forceinline=False)
 def find_successors(
-    game: Game,
+    game: GraphArrays,
     nodes: Nodes,
     steps: Records[Successor],
     first: int,
@@ -203,7 +203,7 @@ def find_successors(
         step.node = END
         if step.state.node != Node.END:
             if merging:
-                canonicalise(packed, step.state)
+                canonicalize(packed, step.state)
             write_key(plan, step, keys[k])
             known &= step.node != NEW_BITS
     if not known:

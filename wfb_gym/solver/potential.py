@@ -99,7 +99,7 @@ def potentials(packed: Records[PackedScenario], states: States) -> Whole:
     effects = np.asarray(packed[0].miscast_rows["count"])[np.maximum(row - 1, 0)] - cursor
     own = states["in_play"][np.arange(len(states)), states["active"].astype(np.int64)]
     casting = _pack_bits(
-        (_bits(states["open"]), 5),
+        (_bits(states["castable"]), 5),
         (part, 2),
         (np.where(part == 1, effects, 0), 6),
         (np.where(part == 1, CONTACTS - states["group"], 0), 5),

@@ -214,7 +214,7 @@ class Veil:
 
     def shown(self, states: Records[State], army: int) -> NDArray[np.int64]:
         """Return the uses of each item that everybody has seen, (k, items)."""
-        dealt = np.maximum(np.asarray(states["kind"])[:, army].astype(np.int64) - 1, 0)
+        dealt = np.maximum(np.asarray(states["hidden_set"])[:, army].astype(np.int64) - 1, 0)
         left: NDArray[np.int64] = np.asarray(states["items"])[:, army].astype(np.int64)
         shown: NDArray[np.int64] = self.uses[army, dealt] - left
         return shown
@@ -225,7 +225,7 @@ class Veil:
             return
         shown = self.shown(states, army)
         states["items"][:, army] = self.uses[army, kinds] - shown
-        states["kind"][:, army] = kinds + 1
+        states["hidden_set"][:, army] = kinds + 1
 
     def hide(self, states: Records[State]) -> None:
         """Deal each army the first set that it may have, in place."""
@@ -304,7 +304,7 @@ class PublicExpansion:
         return states
 
     def expand(self, states: Records[State]) -> tuple[PublicNodes, PublicWays]:
-        """Return what some positions are, (k,), and what follows them; `parts_of` makes some."""
+        """Return what some positions are, (k,), and what follows them; see `position_chunks`."""
         possible = self.veil.possible(states)
         mover, value = self._kinds_of_nodes(states, possible)
         return PublicNodes(mover, possible, value), self._expand(states, possible, mover)
@@ -379,7 +379,7 @@ class PublicExpansion:
         )
 
 
-def parts_of(states: Records[State]) -> Iterator[Records[State]]:
+def position_chunks(states: Records[State]) -> Iterator[Records[State]]:
     """Yield copies of positions, as many at a time as are expanded at once."""
     for first in range(0, len(states), _AT_ONCE):
         yield states[first : first + _AT_ONCE].copy()
@@ -406,7 +406,7 @@ def build_tree(expansion: PublicExpansion, progress: Progress | None = None) -> 
         nodes.append(some)
         chunks.append(ways._replace(states=ways.states[:0].copy()))
         parts.append(_pack_states(states))
-        waiting += parts_of(ways.states)
+        waiting += position_chunks(ways.states)
         found += len(states)
         taken += sum(int(array.nbytes) for array in (*some, *chunks[-1], parts[-1][1]))
         expansion.check_room(taken + sum(int(array.nbytes) for array in waiting), found)

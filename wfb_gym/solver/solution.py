@@ -23,7 +23,7 @@ from wfb_gym._records import Records
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import new_states
-from wfb_gym.files import open_archive, refuse_damage, write_whole
+from wfb_gym.files import atomic_write, open_archive, wrap_read_errors
 from wfb_gym.opponents.scripted import Scripted
 from wfb_gym.packing import pack
 from wfb_gym.packing.records import PackedScenario
@@ -212,7 +212,7 @@ class Solution:
             "scenario": self.scenario.model_dump_json(),
         }
         with (
-            write_whole(path) as draft,
+            atomic_write(path) as draft,
             zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED, compresslevel=_FASTEST) as file,
         ):
             file.writestr(_HEADER, json.dumps(header))
@@ -246,7 +246,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_BYTES) -> Sol
         raise FileNotFoundError(f"{target}: expected a saved solution, found no file")
     expected = "a solution that wfb_gym saved"
     most = min(max_bytes, max(_SMALL, _MOST_RATIO * target.stat().st_size))
-    with refuse_damage(target, expected, SolutionError), open_archive(target, most) as archive:
+    with wrap_read_errors(target, expected, SolutionError), open_archive(target, most) as archive:
         archive.require([_HEADER, *(f"{name}.npy" for name in SavedGraph._fields)])
         header = json.loads(archive.read_text(_HEADER))
         _check_header(target, header)

@@ -5,7 +5,7 @@ players play one; `transcript` has the file and its replay. No rule is here: eve
 the engine.
 """
 
-from wfb_gym.transcripts.narrator import NarratedBattle
+from wfb_gym.transcripts.narrated_battle import NarratedBattle
 from wfb_gym.transcripts.recording import record
 from wfb_gym.transcripts.transcript import Transcript, TranscriptError, read, replay, write
 from wfb_gym.view.events import Event

@@ -13,7 +13,7 @@ from wfb_gym.engine.state import new_states
 from wfb_gym.opponents.policy_spec import PolicySpec
 from wfb_gym.players.interface import Opponent
 from wfb_gym.scenario import Scenario
-from wfb_gym.transcripts.narrator import NarratedBattle
+from wfb_gym.transcripts.narrated_battle import NarratedBattle
 from wfb_gym.transcripts.recording import make_chooser, play_on, rng_of_seed
 from wfb_gym.transcripts.transcript import Transcript, player_label
 from wfb_gym.view.decisions import ActionView, describe_choices

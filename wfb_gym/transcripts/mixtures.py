@@ -43,7 +43,7 @@ _MEANT = 0.01
 """Chance of an action below which it tells nothing: nobody who plays well would choose it."""
 
 
-class Mixture(NamedTuple):
+class _Mixture(NamedTuple):
     """How often to choose what.
 
     Attributes:
@@ -75,7 +75,7 @@ class Worths(NamedTuple):
             and the battle solved anew from behind it.
     """
 
-    mixture: Mixture
+    mixture: _Mixture
     values: dict[int, float]
     expected: float
     is_assumed: bool
@@ -109,7 +109,7 @@ class Mixer:
         self._solved: list[_Solved] = []
         self._refused: dict[int, int] = {}  # fewest dice with which a phase was too large
 
-    def mixture(self, codes: Sequence[int]) -> Mixture:
+    def mixture(self, codes: Sequence[int]) -> _Mixture:
         """Return how often the mover chooses what with the set that it was dealt.
 
         The result is the same whatever the other army was dealt.
@@ -167,7 +167,7 @@ class Mixer:
         positions = list(_positions(self._packed, codes))
         now = positions[-1][0]
         seat = int(now.mover)
-        kind = max(0, int(now.kind[seat]) - 1)
+        kind = max(0, int(now.hidden_set[seat]) - 1)
         while self._solved and codes[: self._solved[-1].begun] != self._solved[-1].codes:
             self._solved.pop()  # of what was taken back
         if not self._solved:
@@ -257,10 +257,10 @@ class _Place(NamedTuple):
     kind: int
 
     @property
-    def mixture(self) -> Mixture:
+    def mixture(self) -> _Mixture:
         found = self.solved.equilibrium
         chances = mixture_at(found, self.walk.node, self.kind)
-        return Mixture(chances, found.reports[-1].gap, self.solved.follows_play)
+        return _Mixture(chances, found.reports[-1].gap, self.solved.follows_play)
 
 
 class _Walk:

@@ -25,7 +25,7 @@ from wfb_gym.opponents.scripted import Scripted, ScriptedPlayer, choose_action, 
 from wfb_gym.players.interface import Opponent, Policy
 from wfb_gym.players.registry import resolve_opponents
 from wfb_gym.scenario import Scenario, load_scenario
-from wfb_gym.transcripts.narrator import NarratedBattle
+from wfb_gym.transcripts.narrated_battle import NarratedBattle
 from wfb_gym.transcripts.transcript import Transcript, player_label
 from wfb_gym.view.events import Event
 

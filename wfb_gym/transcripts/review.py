@@ -15,7 +15,7 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.players.analysis import Analyst
 from wfb_gym.solver import TooLarge
 from wfb_gym.transcripts.mixtures import Mixer, Worths
-from wfb_gym.transcripts.narrator import NarratedBattle
+from wfb_gym.transcripts.narrated_battle import NarratedBattle
 from wfb_gym.transcripts.transcript import Transcript, follow
 from wfb_gym.view.decisions import describe_choices
 from wfb_gym.view.events import Event
@@ -44,7 +44,7 @@ Progress = Callable[[int, int], None]
 """Is called with the number of events that are done, and of all."""
 
 
-class Choice(NamedTuple):
+class ReviewedAction(NamedTuple):
     """An action that was open.
 
     Attributes:
@@ -82,7 +82,7 @@ class ReviewedDecision(NamedTuple):
 
     event: int
     army: int
-    choices: tuple[Choice, ...]
+    choices: tuple[ReviewedAction, ...]
     lost: float
     total: float
     is_exact: bool
@@ -125,7 +125,7 @@ class ReviewedDecision(NamedTuple):
         return f" Equilibrium play makes this choice in {share:.0%} of cases."
 
 
-class Outlook(NamedTuple):
+class _Outlook(NamedTuple):
     """What a position promises the first army: points won so far, and with those to come."""
 
     event: int
@@ -151,7 +151,7 @@ class Review:
     events: tuple[Event, ...]
     positions: tuple[Battle, ...]
     decisions: tuple[ReviewedDecision, ...]
-    outlooks: tuple[Outlook, ...]
+    outlooks: tuple[_Outlook, ...]
 
     @property
     def worst(self) -> tuple[ReviewedDecision, ...]:
@@ -220,7 +220,7 @@ def review(
     narrated = NarratedBattle(transcript.scenario)
     reviewer = _Reviewer(narrated.names, analyst, time.monotonic() + most_seconds)
     events: list[Event] = []
-    positions, decisions, outlooks = [narrated.visible], list[ReviewedDecision](), list[Outlook]()
+    positions, decisions, outlooks = [narrated.visible], list[ReviewedDecision](), list[_Outlook]()
     totals = [0.0, 0.0]
     before = narrated.battle.copy()
     for number, event in enumerate(follow(transcript, narrated)):
@@ -249,7 +249,7 @@ class _Reviewer:
 
     def review(
         self, before: Battle, events: Sequence[Event], event: Event
-    ) -> tuple[ReviewedDecision, Outlook | None]:
+    ) -> tuple[ReviewedDecision, _Outlook | None]:
         """Review one decision, which some events led to."""
         blank = ReviewedDecision(len(events), event.army, (), 0.0, 0.0, False, "")
         if len(before.legal_actions()) == 1:
@@ -266,15 +266,15 @@ class _Reviewer:
 
     def _review_known(
         self, before: Battle, blank: ReviewedDecision, played: int
-    ) -> tuple[ReviewedDecision, Outlook]:
+    ) -> tuple[ReviewedDecision, _Outlook]:
         analysis = self._analyst.analyse(before)
         choices = tuple(
-            Choice(each.text, analysis.values[code], each.chance, code == played,
+            ReviewedAction(each.text, analysis.values[code], each.chance, code == played,
                    analysis.recommends(code))
             for code, each in describe_choices(self._names, before).items()
         )  # fmt: skip
         to_come = analysis.value if before.mover == 0 else -analysis.value
-        outlook = Outlook(blank.event, before.points, before.points + to_come)
+        outlook = _Outlook(blank.event, before.points, before.points + to_come)
         lost = analysis.loss(played)
         decision = blank._replace(
             choices=choices, lost=lost, is_exact=analysis.is_exact, method=analysis.method
@@ -283,16 +283,16 @@ class _Reviewer:
 
     def _review_mixed(
         self, before: Battle, blank: ReviewedDecision, played: int, worths: Worths
-    ) -> tuple[ReviewedDecision, Outlook]:
+    ) -> tuple[ReviewedDecision, _Outlook]:
         values, shares = worths.values, worths.mixture.chances
         best = max(values.values())
         can_tell = best - min(values.values()) >= NOTICED
         choices = tuple(
-            Choice(each.text, values[code], each.chance, code == played,
+            ReviewedAction(each.text, values[code], each.chance, code == played,
                    can_tell and best - values[code] < NOTICED, shares[code])
             for code, each in describe_choices(self._names, before).items()
         )  # fmt: skip
-        outlook = Outlook(blank.event, before.points, before.points + worths.expected)
+        outlook = _Outlook(blank.event, before.points, before.points + worths.expected)
         decision = blank._replace(
             choices=choices, lost=best - values[played], method=_method_of(worths)
         )

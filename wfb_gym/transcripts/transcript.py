@@ -18,7 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 import wfb_gym
 from wfb_gym._jit import rules_digest
 from wfb_gym.engine.state import Node
-from wfb_gym.files import describe_error, read_limited, refuse_damage, write_text_whole
+from wfb_gym.files import atomic_write_text, describe_error, read_limited, wrap_read_errors
 from wfb_gym.rules.dice import FACES
 from wfb_gym.scenario import (
     Scenario,
@@ -30,8 +30,8 @@ from wfb_gym.scenario import (
 from wfb_gym.scenario.errors import printable
 from wfb_gym.scenario.fields import MAX_NAME, Name, Writing
 from wfb_gym.scenario.sizes import ARMIES
-from wfb_gym.transcripts.narrator import NarratedBattle
-from wfb_gym.view.events import Event, all_as_told, as_told
+from wfb_gym.transcripts.narrated_battle import NarratedBattle
+from wfb_gym.view.events import Event, all_as_told, redact_event
 from wfb_gym.view.hidden_sets import UNTOLD, sets_that_may_be
 from wfb_gym.view.names import ScenarioNames
 
@@ -151,7 +151,7 @@ def write(transcript: Transcript, path: str | os.PathLike[str], *, public: bool 
     Raises:
         OSError: the file cannot be written.
     """
-    write_text_whole(path, text_of(transcript.published() if public else transcript))
+    atomic_write_text(path, text_of(transcript.published() if public else transcript))
 
 
 def text_of(transcript: Transcript) -> str:
@@ -253,7 +253,7 @@ def read(path: str | os.PathLike[str]) -> Transcript:
     source = os.fspath(path)
     if not Path(path).is_file():
         raise FileNotFoundError(f"{source}: expected a transcript, found no file")
-    with refuse_damage(source, "a transcript", TranscriptError):
+    with wrap_read_errors(source, "a transcript", TranscriptError):
         return _transcript_of(source, _parse_lines(source, read_limited(path, MAX_BYTES)))
 
 
@@ -426,7 +426,7 @@ def _replay_event(
     if battle.node == Node.DEAL and event.code == UNTOLD:
         untold[event.army] = True
         sets = sets_that_may_be(narrated.names, battle, event.army)
-        return as_told(narrated.names, narrated.resolve(sets[0].kind), ())
+        return redact_event(narrated.names, narrated.resolve(sets[0].kind), ())
     dice = battle.dice_to_roll
     if dice is None or not event.faces:
         outcomes = [outcome for outcome, _ in battle.chance_outcomes()]

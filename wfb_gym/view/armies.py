@@ -7,8 +7,8 @@ from typing import NamedTuple
 from wfb_gym.engine import queries
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.nodes import BEFORE_BATTLE
-from wfb_gym.engine.promises import worth_in_play, worth_now
 from wfb_gym.engine.scoring import points_for_unit
+from wfb_gym.engine.spell_values import worth_in_play, worth_now
 from wfb_gym.engine.state import BARS_ITEMS, Node
 from wfb_gym.engine.targets import flees, has_aim, models_left, target_code
 from wfb_gym.packing.records import FIRST_POINT, Lock
@@ -326,7 +326,7 @@ def _spell_status(
         return SpellStatus.PENDING
     if forgotten:
         return SpellStatus.FORGOTTEN
-    casting = battle.node == Node.NOMINATE or bool(state.open or state.spell)
+    casting = battle.node == Node.NOMINATE or bool(state.castable or state.spell)
     if not active or not casting or not state.wounds[army, slot.wizard]:
         return SpellStatus.IDLE
     if slot.item is not None:
@@ -336,7 +336,7 @@ def _spell_status(
         dice = int(state.power) + int(state.own_dice[slot.wizard]) > 0
     if not usable:
         return SpellStatus.CLOSED
-    if int(state.open) & bit:
+    if int(state.castable) & bit:
         if not has_aim(packed, state, army, spell):
             return SpellStatus.NO_TARGET
         if not queries.can_nominate(packed, state, spell):

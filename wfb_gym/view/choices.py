@@ -5,7 +5,7 @@ from typing import NamedTuple
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.nodes import NODES
-from wfb_gym.engine.promises import worth_now, worth_of_aim
+from wfb_gym.engine.spell_values import worth_now, worth_of_aim
 from wfb_gym.engine.state import Node
 from wfb_gym.engine.targets import aim_at
 from wfb_gym.scenario.spells import Spell

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.casting import any_double_is_irresistible, cast_bonus, may_be_irresistible
-from wfb_gym.engine.nodes import CAST_CHOICES, KEEPING, NODES, Choice
+from wfb_gym.engine.nodes import CAST_CHOICES, KEEPING, NODES, ActionKind
 from wfb_gym.engine.queries import declared_uses
 from wfb_gym.engine.state import DispelAttempt, Node
 from wfb_gym.engine.targets import aim_at, resistance
@@ -60,34 +60,34 @@ def describe_action(names: ScenarioNames, before: Battle, action: int, after: Ba
 
 def _describe_choice(names: ScenarioNames, before: Battle, action: int, after: Battle) -> str:
     """Describe an action that throws no dice."""
-    choice = Choice.of(action)
+    choice = ActionKind.of(action)
     words, number = NODES[before.node].actions[choice], action - choice.value.start
     return words.format(*_chosen(names, before, choice, number, after))
 
 
 def _chosen(
-    names: ScenarioNames, before: Battle, choice: Choice, number: int, after: Battle
+    names: ScenarioNames, before: Battle, choice: ActionKind, number: int, after: Battle
 ) -> tuple[str, ...]:
     """Return what an action chooses; `number` counts the actions of its kind."""
     mover = before.mover
-    if choice in (Choice.PASS, Choice.REROLL_ALL):
+    if choice in (ActionKind.PASS, ActionKind.REROLL_ALL):
         return ()
-    if choice is Choice.DICE:
+    if choice is ActionKind.DICE:
         return (dice_phrase(number),)
-    if choice is Choice.ITEM:
+    if choice is ActionKind.ITEM:
         return (names.item(mover, number),)
-    if choice is Choice.REROLL:
+    if choice is ActionKind.REROLL:
         return (str(number + 1),)
-    if choice is Choice.WIZARD:
+    if choice is ActionKind.WIZARD:
         return (names.characters[mover][number],)
-    if choice is Choice.CAST:
+    if choice is ActionKind.CAST:
         return _named_spell(names, before, number, after)
-    if choice is Choice.IN_PLAY:
+    if choice is ActionKind.IN_PLAY:
         side, spell = divmod(number, SPELLS)
         owner = mover if side == 0 else 1 - mover
         own = _mark_of_own(mover, owner) if before.node == Node.IN_PLAY else ""
         return (names.spell_name(owner, spell) + own,)
-    if choice is Choice.TARGET:
+    if choice is ActionKind.TARGET:
         spell = int(before.state.free or before.state.spell) - 1
         aim = aim_at(before.packed, mover, spell, number)
         return (names.target_of_aim(before, mover, spell, aim + 1) or NO_TARGET,)

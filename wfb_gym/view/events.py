@@ -40,7 +40,7 @@ class Event:
     words: str
 
 
-class Step(NamedTuple):
+class EventStep(NamedTuple):
     """A step of a battle.
 
     Attributes:
@@ -60,7 +60,7 @@ class Step(NamedTuple):
     shown: Battle
 
 
-def describe(names: ScenarioNames, step: Step) -> Event:
+def describe(names: ScenarioNames, step: EventStep) -> Event:
     """Return what happened in a step."""
     before, code, after = step.before, int(step.code), step.after
     points, faces = after.points - before.points, tuple(map(int, step.faces))
@@ -78,7 +78,7 @@ def describe(names: ScenarioNames, step: Step) -> Event:
     return Event(kind, before.mover, before.node, code, faces, points, words)
 
 
-def as_told(names: ScenarioNames, event: Event, known: Collection[int]) -> Event:
+def redact_event(names: ScenarioNames, event: Event, known: Collection[int]) -> Event:
     """Return an event as it is told to who knows the hidden items of these armies."""
     if event.node != Node.DEAL or event.army in known or event.code == UNTOLD:
         return event
@@ -94,4 +94,4 @@ def all_as_told(
     names: ScenarioNames, events: Iterable[Event], known: Collection[int]
 ) -> Iterator[Event]:
     """Yield events as they are told to who knows the hidden items of these armies."""
-    return (as_told(names, event, known) for event in events)
+    return (redact_event(names, event, known) for event in events)

@@ -1,7 +1,7 @@
 """Hidden items in words: the sets that an army may hold, and what a viewer may know of them.
 
 A viewer knows the hidden items of some armies: a player those of its own, a spectator all. Whatever
-is shown to it comes from a position `veiled` for it, which is the same whatever the others were
+is shown to it comes from a position `redact` for it, which is the same whatever the others were
 dealt.
 """
 
@@ -64,7 +64,7 @@ def sets_that_may_be(names: ScenarioNames, battle: Battle, army: int) -> list[Hi
     Their chances are those of the deal, among these; play may tell more.
     """
     found = hidden_sets(names.scenario.armies[army])
-    if battle.state.kind[army]:
+    if battle.state.hidden_set[army]:
         found = [
             each for each in found if may_be_kind(battle.packed, battle.state, army, each.kind)
         ]
@@ -74,7 +74,7 @@ def sets_that_may_be(names: ScenarioNames, battle: Battle, army: int) -> list[Hi
 
 def dealt_words(names: ScenarioNames, battle: Battle, army: int) -> str:
     """Return the set of hidden items that an army was dealt; "" where it was dealt none."""
-    kind = int(battle.state.kind[army])
+    kind = int(battle.state.hidden_set[army])
     side = names.scenario.armies[army]
     return set_words(side, side.hidden[kind - 1]) if kind else ""
 
@@ -94,13 +94,13 @@ def armies_known(battle: Battle, viewer: int | None) -> tuple[int, ...]:
     return EVERYBODY if viewer is None or battle.is_over else (viewer,)
 
 
-def veiled(battle: Battle, known: Collection[int]) -> Battle:
+def redact(battle: Battle, known: Collection[int]) -> Battle:
     """Return a position as who knows these armies' hidden items may see it.
 
     The others have the likeliest set that they may have. Where nothing is veiled it is the same
     object.
     """
-    secret = [army for army in EVERYBODY if army not in known and battle.state.kind[army]]
+    secret = [army for army in EVERYBODY if army not in known and battle.state.hidden_set[army]]
     if not secret:
         return battle
     seen = battle.copy()
@@ -121,7 +121,7 @@ def known_items(
         return {
             i: KnownItem(int(state.items[army, i]), slot.copies) for i, slot in enumerate(slots)
         }
-    kind, found = int(state.kind[army]), {}
+    kind, found = int(state.hidden_set[army]), {}
     for i, slot in enumerate(slots):
         copies, each = slot.copies, slot.uses_each
         if kind and is_known and slot.hidden:

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_IN_PLAY, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.nodes import CAST_CHOICES, DISPEL_CHOICES
-from wfb_gym.engine.promises import worth_now, worth_of_aim, worth_of_pending
 from wfb_gym.engine.queries import dispel_bonus
+from wfb_gym.engine.spell_values import worth_now, worth_of_aim, worth_of_pending
 from wfb_gym.engine.state import Node
 from wfb_gym.engine.targets import can_aim, target_code
 from wfb_gym.rules.casting import Casting

@@ -15,7 +15,7 @@ from wfb_gym.engine.state import DispelAttempt, Node
 from wfb_gym.engine.strikes import strike_on_victim
 from wfb_gym.scenario.sizes import DICE, SPELLS, TARGETS
 from wfb_gym.view.armies import ArmyView, army_name, view_army
-from wfb_gym.view.hidden_sets import EVERYBODY, armies_known, veiled
+from wfb_gym.view.hidden_sets import EVERYBODY, armies_known, redact
 from wfb_gym.view.names import ScenarioNames, dice_phrase, own_dice_phrase, points_phrase
 from wfb_gym.view.rolls import faces_on_table
 
@@ -92,7 +92,7 @@ def view_position(
         with_points: whether spells say what they promise, which costs a moment for each.
     """
     known = armies_known(battle, viewer) if known is None else known
-    battle = veiled(battle, known)
+    battle = redact(battle, known)
     phase, phases = int(battle.state.phase), int(battle.packed.phases)
     stage = f"phase {phase + 1} of {phases}"
     if battle.is_over or battle.node in BEFORE_BATTLE:

@@ -9,9 +9,9 @@ from nicegui.server import Server
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from wfb_gym.render.html import static_text, symbols_html
-from wfb_gym.scenario.limits import MAX_BYTES
-from wfb_gym.web.guard import RequestGuard, drop_malformed_messages
+from wfb_gym.scenario.document_limits import MAX_BYTES
 from wfb_gym.web.page import Page
+from wfb_gym.web.request_checks import RequestGuard, drop_malformed_messages
 
 HOST = "127.0.0.1"
 """The only address that is listened on."""

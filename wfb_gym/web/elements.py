@@ -12,12 +12,12 @@ OUTLINED = "no-caps outline dense padding='3px 14px'"
 """Properties of any other button."""
 
 
-def write(words: str = "", tag: str = "div", classes: str = "") -> ui.html:
+def add_text(words: str = "", tag: str = "div", classes: str = "") -> ui.html:
     """Add an element with words, which are escaped."""
     return ui.html(escape(words), sanitize=False, tag=tag).classes(classes)
 
 
-def rewrite(element: ui.html, words: str) -> None:
+def set_text(element: ui.html, words: str) -> None:
     """Give an element other words."""
     element.set_content(escape(words))
 

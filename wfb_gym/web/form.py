@@ -10,9 +10,9 @@ from wfb_gym.advising.lists import Lists
 from wfb_gym.files import NOT_UTF8
 from wfb_gym.render.html import render_macro
 from wfb_gym.scenario import bundled_scenarios, hidden_scenarios, load_scenario
-from wfb_gym.scenario.limits import MAX_BYTES
+from wfb_gym.scenario.document_limits import MAX_BYTES
 from wfb_gym.seats import SEATS
-from wfb_gym.web.elements import FLAT, rewrite, waiting, write
+from wfb_gym.web.elements import FLAT, add_text, set_text, waiting
 from wfb_gym.web.session import MOST_WIZARDS, OPPONENTS, Setup
 
 _BUNDLED, _OWN, _LISTS = "Bundled", "Own file", "Lists"
@@ -29,9 +29,9 @@ class Form:
         self._start = start
         self._wizards: list[tuple[ui.select, ui.input]] = []
         with ui.element("div").classes("form"):
-            write("The magic phase, at your table", "h1")
+            add_text("The magic phase, at your table", "h1")
             with ui.element("section").classes("card"):
-                write("What is played", "h2")
+                add_text("What is played", "h2")
                 self._kind = ui.toggle(
                     [_BUNDLED, _OWN, _LISTS], value=_BUNDLED, on_change=self._forget_error
                 ).props("no-caps unelevated dense padding='4px 14px'")
@@ -39,7 +39,7 @@ class Form:
                 self._own()
                 self._lists()
             with ui.element("section").classes("card"):
-                write("Who plays", "h2")
+                add_text("Who plays", "h2")
                 with ui.element("div").classes("three two"):
                     self._seat = ui.select(
                         list(SEATS), value=SEATS[0], label="Your seat", on_change=self._forget_error
@@ -56,7 +56,7 @@ class Form:
                     self._play.props("no-caps unelevated padding='6px 28px'")
                     self._busy = ui.html(waiting("Setting up the table"), sanitize=False)
                     self._busy.visible = False
-                self._long = write("", "p", "how")
+                self._long = add_text("", "p", "how")
                 self._error = ui.html("", sanitize=False)
 
     def _bundled(self) -> None:
@@ -65,13 +65,13 @@ class Form:
                 [*bundled_scenarios(), *hidden_scenarios()], value="archmage-duel",
                 label="Scenario", with_input=True, on_change=self._describe,
             )  # fmt: skip
-            self._about = write(classes="about")
+            self._about = add_text(classes="about")
             self._describe()
 
     def _describe(self) -> None:
         name = self._name.value
         about = load_scenario(name).description if name else None
-        rewrite(self._about, about or "")
+        set_text(self._about, about or "")
 
     def _own(self) -> None:
         with ui.element("div").bind_visibility_from(self._kind, "value", value=_OWN):
@@ -167,11 +167,11 @@ class Form:
         self._play.disable()
         self._busy.visible = True
         with self._long:
-            told = ui.timer(3, lambda: rewrite(self._long, _LONG_START), once=True)
+            told = ui.timer(3, lambda: set_text(self._long, _LONG_START), once=True)
         error = await start
         if error:
             told.cancel()
-            rewrite(self._long, "")
+            set_text(self._long, "")
             self._play.enable()
             self._busy.visible = False
             self._refuse(error)

@@ -6,7 +6,7 @@ from nicegui import app, run, ui
 
 from wfb_gym.web.form import Form
 from wfb_gym.web.session import Session, Setup, scenario_of
-from wfb_gym.web.table import GAME, KeptGame, Table
+from wfb_gym.web.table import GAME, GameTable, KeptGame
 
 _STARTING = "starting"
 """Key of the `asyncio.Task` that sets a tab's game up."""
@@ -41,7 +41,7 @@ class Page:
     async def _show_game(self) -> None:
         self._root.clear()
         with self._root:
-            game = Table(self._tab, self._show_form)
+            game = GameTable(self._tab, self._show_form)
         await game.show()
 
     async def _start(self, setup: Setup) -> str:

@@ -24,8 +24,8 @@ from wfb_gym.render.html import (
     render_macro,
 )
 from wfb_gym.scenario import Problem, Scenario, ScenarioError, load_scenario, scenario_from_dict
+from wfb_gym.scenario.document_limits import MAX_BYTES
 from wfb_gym.scenario.documents import parse_toml
-from wfb_gym.scenario.limits import MAX_BYTES
 from wfb_gym.scenario.sizes import TARGETS
 from wfb_gym.solver import TooLarge
 from wfb_gym.transcripts.game import Game
@@ -112,7 +112,7 @@ def check_opponent(name: str) -> None:
         raise ValueError(f"opponent: expected one of {', '.join(OPPONENTS)}, found {name!r}")
 
 
-class Advice(NamedTuple):
+class ShownAdvice(NamedTuple):
     """What is written on the choices, by engine code; the best; and what it means."""
 
     marks: dict[int, str]
@@ -187,7 +187,7 @@ class Session:
         if self.can_undo and -len(self.game.decisions) <= decision < len(self.game.decisions):
             self.game.undo(decision)
 
-    def advice(self) -> Advice:
+    def advice(self) -> ShownAdvice:
         """Return what every choice is worth; takes seconds in large scenarios."""
         if any(len(each) > 1 for each in self._sets()):
             return self._mixed_advice()
@@ -195,18 +195,18 @@ class Session:
         best = next(filter(analysis.recommends, analysis.values), None)
         how = "exact" if analysis.is_exact else f"estimated, {analysis.method}"
         marks = {code: exact_points(value) for code, value in analysis.values.items()}
-        return Advice(marks, best, f"Points still to come for you: {how}.")
+        return ShownAdvice(marks, best, f"Points still to come for you: {how}.")
 
     def _sets(self) -> list[list[HiddenSet]]:
         """Return the sets of hidden items that each army may have been dealt."""
         return [sets_that_may_be(self.names, self.game.battle, army) for army in EVERYBODY]
 
-    def _mixed_advice(self) -> Advice:
+    def _mixed_advice(self) -> ShownAdvice:
         """Return how often to choose what, by what the person knows."""
         try:
             mixture = self._mixer.mixture([event.code for event in self.game.events])
         except TooLarge:
-            return Advice({}, None, _TOO_LARGE)
+            return ShownAdvice({}, None, _TOO_LARGE)
         words = (
             "How often to choose each, with what you have: an equilibrium within "
             f"{mixture.gap:.2f} {self.names.point}s."
@@ -214,7 +214,7 @@ class Session:
         if not mixture.follows_play:
             words += _NOT_WEIGHED
         marks = {code: f"{chance:.0%}" for code, chance in mixture.chances.items()}
-        return Advice(marks, None, words)
+        return ShownAdvice(marks, None, words)
 
     def odds_html(self) -> str:
         """Return what the dice can do now, as a fragment of HTML; "" where none are thrown."""
@@ -274,7 +274,7 @@ class Session:
         """Return the choice that aims at a unit or character, or at a point, of the drawing.
 
         Args:
-            code: of `wfb_gym.scenario.battlefield.target_code`.
+            code: of `wfb_gym.scenario.battlefield.target_number`.
             point: number of a point, from 0.
 
         Returns:

@@ -15,8 +15,8 @@ from wfb_gym.render.html import army_blocks, render_macro, score_html, static_te
 from wfb_gym.render.review_page import review_html, review_page
 from wfb_gym.transcripts.transcript import text_of
 from wfb_gym.view.decisions import ActionView
-from wfb_gym.web.elements import FLAT, OUTLINED, rewrite, waiting, write
-from wfb_gym.web.session import Advice, Session
+from wfb_gym.web.elements import FLAT, OUTLINED, add_text, set_text, waiting
+from wfb_gym.web.session import Session, ShownAdvice
 
 GAME = "game"
 """Key of a tab's `KeptGame`."""
@@ -30,7 +30,7 @@ class KeptGame(NamedTuple):
     lock: asyncio.Lock  # of what runs in a thread
 
 
-class Table:
+class GameTable:
     """The table: positions, choices, odds and advice, what happened; at the end the review."""
 
     def __init__(self, tab: dict[str, Any], leave: Callable[[], Any]) -> None:
@@ -44,7 +44,7 @@ class Table:
         self._making: object | None = None  # of the review that is being made
         seat = session.game.seat
         with ui.element("div").classes("top"):
-            write(session.scenario.name, "h1")
+            add_text(session.scenario.name, "h1")
             self._review_button = ui.button("Review", on_click=self._review).props(FLAT)
             ui.button("New game", on_click=self._leave).props(FLAT)
         self._report = ui.element("div")
@@ -67,7 +67,7 @@ class Table:
                 with ui.element("section").classes(f"card now-card a{seat}"):
                     self._score = ui.html("", sanitize=False)
                     self._step = ui.html("", sanitize=False).style("margin-top: 8px")
-                    self._question = write("", "p", "question")
+                    self._question = add_text("", "p", "question")
                     self._choices = ui.element("div").classes("choices")
                     self._wait = ui.html("", sanitize=False)
                     with ui.element("div").classes("tools"):
@@ -77,18 +77,18 @@ class Table:
                         for each in (self._advice_button, self._odds_button, self._undo_button):
                             each.props(OUTLINED)
                 with ui.element("section").classes("card odds-card") as self._odds_card:
-                    write("Odds", "h2")
+                    add_text("Odds", "h2")
                     self._odds = ui.html("", sanitize=False)
-                    self._no_odds = write("No dice are thrown by this choice.", "p", "how")
+                    self._no_odds = add_text("No dice are thrown by this choice.", "p", "how")
                 with ui.element("section").classes("card log-card"):
-                    write("What happened", "h2")
+                    add_text("What happened", "h2")
                     self._log = ui.html("", sanitize=False).classes("log")
                     self._log.on(
                         "click",
                         lambda event: self._undo(event.args),
                         js_handler="(event) => emitDecision(event, emit)",
                     )
-        self._seat_words = write("", "p", "how")
+        self._seat_words = add_text("", "p", "how")
 
     async def _leave(self) -> None:
         """Go back to the form; of a battle that is under way after a question."""
@@ -126,20 +126,20 @@ class Table:
         view = session.game.narrated.view(seat)
         self._score.set_content(score_html(view))
         self._step.set_content(step_html(view))
-        rewrite(self._question, session.question)
+        set_text(self._question, session.question)
         for army, card in zip((seat, 1 - seat), self._armies, strict=True):
             card.set_content("".join(army_blocks(view, army)))
         self._show_choices(session.game.choices(), None)
         self._log.set_content(session.log_html())
         self._undo_button.set_enabled(session.can_undo)
         self._review_button.set_text("Transcript" if self._keeps_secrets else "Review")
-        rewrite(self._seat_words, session.seat_words)
+        set_text(self._seat_words, session.seat_words)
         self._show_odds()
         self._show_ranges()
 
     # --- choices ---------------------------------------------------------------------------
 
-    def _show_choices(self, choices: Mapping[int, ActionView], advice: Advice | None) -> None:
+    def _show_choices(self, choices: Mapping[int, ActionView], advice: ShownAdvice | None) -> None:
         self._choices.clear()
         self._choices.classes(remove="waiting")
         seat = self._session.game.seat
@@ -155,7 +155,7 @@ class Table:
                     shown = render_macro("choice", *values, template="web.html")
                     ui.html(shown, sanitize=False).style("display: contents")
             if advice is not None:
-                write(advice.words, "p", "how advice")
+                add_text(advice.words, "p", "how advice")
 
     async def _act(self, code: int) -> None:
         session = self._session
@@ -199,7 +199,7 @@ class Table:
     async def _show_advice(self) -> None:
         session = self._session
 
-        def advise() -> Advice | None:
+        def advise() -> ShownAdvice | None:
             return None if session.is_over else session.advice()
 
         advice = await self._thinking("Working out what each choice is worth", advise)
@@ -231,12 +231,12 @@ class Table:
         if not spells or self._session.spell_at_stake() is not None:
             return
         with self._ranges:
-            write("Reach of")
+            add_text("Reach of")
             for number, name in spells.items():
                 button = ui.element("button").classes("on" if number == self._shown_spell else "")
                 button.props('type="button"').on("click", partial(self._show_reach, number))
                 with button:
-                    write(name, "span")
+                    add_text(name, "span")
 
     async def _show_reach(self, number: int) -> None:
         self._shown_spell = None if number == self._shown_spell else number
@@ -307,7 +307,7 @@ class Table:
         """Offer the public transcript where there is no review yet."""
         self._report.clear()
         with self._report:
-            write(_NO_REVIEW, "p", "how")
+            add_text(_NO_REVIEW, "p", "how")
             with ui.element("div").classes("tools").style("margin-bottom: 14px"):
                 transcript = text_of(self._session.transcript())
                 self._offer("Download the public transcript", transcript, "jsonl")

@@ -169,7 +169,7 @@ def test_a_strike_keeps_the_estimate_on_average(name: str) -> None:
             phase, alone = int(before.state.phase), before.copy()
             alone.state.power = 0
             alone.state.own_dice[:] = 0
-            alone.state.open = 0
+            alone.state.castable = 0
             alone.state.in_play[:] = 0
             mean = 0.0
             for outcome, chance in alone.chance_outcomes():
@@ -196,7 +196,7 @@ def test_healing_counts(wounds: int) -> None:
     battle.state.wounds[0, 1] -= wounds
     healed = {code - FIRST_CAST for code in battle.legal_actions()} & {1}
     assert bool(healed) == bool(wounds)
-    battle.state.open = 2
+    battle.state.castable = 2
     if wounds:
         values = ExpectimaxAgent(1).action_values(battle)
         assert estimate(battle, 0) == pytest.approx(values[FIRST_CAST + 1])

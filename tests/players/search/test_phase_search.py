@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from experiments.common import play
+from experiments.common import play_battles
 from wfb_gym import solver
 from wfb_gym.encoding.positions import position_of
 from wfb_gym.engine.battle import Battle
@@ -31,7 +31,7 @@ def test_a_small_phase_is_played_as_well_as_it_can_be(seat: str) -> None:
 @pytest.mark.parametrize("seat", SEATS)
 def test_battles_are_played_legally_and_the_same_again(seat: str) -> None:
     first, again = (
-        play(
+        play_battles(
             make_agent("phase-search:2"), seat=seat, scenario="border-skirmish",
             opponent="veteran", battles=3, seed=5,
         )
@@ -80,7 +80,9 @@ def test_it_wins_more_in_a_large_battle_than_greedy_does(seat: str) -> None:
     """Paired: the same dice, and an interval of 95 % above 0."""
     agents = PhaseSearchAgent(), make_agent("greedy")
     ours, theirs = (
-        play(each, seat=seat, scenario="the-iron-tide", opponent="greedy", battles=96, seed=90_000)
+        play_battles(
+            each, seat=seat, scenario="the-iron-tide", opponent="greedy", battles=96, seed=90_000
+        )
         for each in agents
     )
     gain = ours - theirs

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from experiments.common import play
+from experiments.common import play_battles
 from wfb_gym import solver
 from wfb_gym._records import new_records
 from wfb_gym.encoding.positions import PositionArrays
@@ -105,7 +105,9 @@ def test_mcts_differs_with_its_seed() -> None:
 def test_they_play_any_scenario_from_either_seat(name: str, scenario: str) -> None:
     for seat in ("caster", "dispeller"):
         agent = make_agent(name, seed=1)
-        points = play(agent, seat=seat, scenario=scenario, opponent=agent, battles=2, seed=11)
+        points = play_battles(
+            agent, seat=seat, scenario=scenario, opponent=agent, battles=2, seed=11
+        )
         assert np.isfinite(points).all()
 
 

@@ -1,8 +1,8 @@
 """Scripted players, one module each. The module's name is the player's name.
 
-A module has one compiled function:
+A module `NAME.py` has one compiled function, also called `NAME`:
 
-    choose(packed, state, work, count) -> code of one of the `count` legal actions in `work.legal`
+    NAME(packed, state, work, count) -> code of one of the `count` legal actions in `work.legal`
 
 It draws nothing and leaves the state as it was, so that the solver can grade the player exactly.
 The first line of the module's docstring is the player's description in the documentation. A new

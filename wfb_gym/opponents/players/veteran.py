@@ -18,6 +18,6 @@ from wfb_gym.packing.records import PackedScenario
 
 
 @jit
-def choose(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> int:
+def veteran(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> int:
     """Return the code of one of the `count` legal actions in `work.legal`."""
     return int(rule_based_action(packed, state, work, count, True))

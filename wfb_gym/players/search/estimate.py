@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine import queries
-from wfb_gym.engine.expected_tally import change_by_aim, change_by_rest
+from wfb_gym.engine.expected_score import change_by_aim, change_by_rest
 from wfb_gym.engine.odds import CAST_CHANCE, DISPEL_CHANCE, dispel_need
-from wfb_gym.engine.promises import phases_left, worth_in_play, worth_now, worth_of_pending
+from wfb_gym.engine.spell_values import phases_left, worth_in_play, worth_now, worth_of_pending
 from wfb_gym.engine.state import AfterMiscast, DispelAttempt, Node, State, WorkSpace
 from wfb_gym.engine.targets import can_aim, worth_per_phase
-from wfb_gym.engine.victim_counts import BY_MODELS
+from wfb_gym.engine.victim_points import BY_MODELS
 from wfb_gym.opponents.rules_of_thumb import POINTS_PER_DIE, need_of
 from wfb_gym.packing.records import Duration, PackedScenario
 from wfb_gym.scenario.sizes import ARMIES, DICE, SPELLS
@@ -57,7 +57,7 @@ def estimate_phase(packed: PackedScenario, state: State, phase: int, work: WorkS
     if state.phase != phase:
         return float(points)
     if state.free != 0:
-        enemy = queries.other(state.active)
+        enemy = queries.opponent_of(state.active)
         points += queries.gain(enemy, _worth_of_free_spell(packed, state, enemy))
     if state.after_miscast != AfterMiscast.CAST_AGAIN:
         return float(points)
@@ -212,7 +212,7 @@ def _plan_dispels(
     """Take from the plan what the other side stops."""
     if count == 0:
         return
-    enemy = queries.other(state.active)
+    enemy = queries.opponent_of(state.active)
     for item in range(packed.armies[enemy].n_items):
         if queries.dispels_outright(packed, state, enemy, item):
             for _ in range(state.items[enemy, item]):

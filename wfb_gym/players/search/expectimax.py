@@ -16,7 +16,7 @@ from wfb_gym._jit import int64, jit
 from wfb_gym._records import Float64, Int64, Record, Records, new_records
 from wfb_gym.encoding.positions import PositionArrays, position_of
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.canonical import canonicalise
+from wfb_gym.engine.canonical import canonicalize
 from wfb_gym.engine.generator import mix
 from wfb_gym.engine.keys import word_of
 from wfb_gym.engine.queries import is_chance, is_decision
@@ -261,7 +261,7 @@ def _lay_out(
                 top += 1
                 if step.state.node == Node.END:
                     continue
-                canonicalise(packed, step.state)
+                canonicalize(packed, step.state)
                 found = _find(step.state, graph, size)
                 way.node = found
                 if found < size:

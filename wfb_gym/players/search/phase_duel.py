@@ -24,7 +24,7 @@ from wfb_gym.engine.outcomes import (
     ROLL_SUMMARY_START,
     ROLL_SUMMARY_TOTAL,
 )
-from wfb_gym.engine.queries import bit, lowest, without
+from wfb_gym.engine.queries import bit, clear_bits, lowest_bit
 from wfb_gym.rules.casting import is_cast, natural_result_of_cast
 from wfb_gym.rules.dice import FACES, NaturalResult
 from wfb_gym.scenario.sizes import DICE, NO_BEARER, WIZARDS
@@ -146,7 +146,7 @@ class Dispels(Record):
     most: Annotated[NDArray[np.float64], 1 << MOST_TO_DISPEL, DICE + 1]
 
 
-class Table(NamedTuple):
+class DuelTable(NamedTuple):
     """Values of a duel's positions, and scratch."""
 
     values: NDArray[np.float64]
@@ -155,7 +155,7 @@ class Table(NamedTuple):
     missed: NDArray[np.float64]  # a block of what a miscast leads to
 
 
-class Moment(NamedTuple):
+class DuelState(NamedTuple):
     """A position of a duel, between two casts or while one is under way."""
 
     left: int  # spells that may be cast, as bits of their slots
@@ -170,9 +170,11 @@ _BLOCK = (DICE + 1) * (MOST_SCROLLS + 1)
 _NUMBERS = HIGHEST_NEED + 1
 
 
-def new_table(places: int) -> Table:
+def new_table(places: int) -> DuelTable:
     """Room for the values of a duel."""
-    return Table(np.zeros(places), np.zeros(_NUMBERS * _BLOCK), np.zeros(_BLOCK), np.zeros(_BLOCK))
+    return DuelTable(
+        np.zeros(places), np.zeros(_NUMBERS * _BLOCK), np.zeros(_BLOCK), np.zeros(_BLOCK)
+    )
 
 
 _TOTALS = FACES * DICE + 1
@@ -268,7 +270,7 @@ def own_in(duel: Duel, mid: int, own: int) -> int:
 
 
 @jit
-def without_dice(duel: Duel, mid: int, slot: int, own: int, aid: int) -> int:
+def spend_dice(duel: Duel, mid: int, slot: int, own: int, aid: int) -> int:
     """`mid` after a cast with so many of its wizard's own dice and an aid, or NONE."""
     if own > 0:
         mid -= own * _stride_of_own(duel, int64(duel.spells[slot].own))
@@ -278,9 +280,9 @@ def without_dice(duel: Duel, mid: int, slot: int, own: int, aid: int) -> int:
 
 
 @jit
-def with_dice(duel: Duel, mid: int, slot: int, own: int, aid: int) -> int:
-    """Undo `without_dice`."""
-    return int64(2 * mid - without_dice(duel, mid, slot, own, aid))
+def refund_dice(duel: Duel, mid: int, slot: int, own: int, aid: int) -> int:
+    """Undo `spend_dice`."""
+    return int64(2 * mid - spend_dice(duel, mid, slot, own, aid))
 
 
 @jit
@@ -292,7 +294,7 @@ def place_of(duel: Duel, left: int, kept: int, mid: int, power: int) -> int:
 
 
 @jit
-def value_at(duel: Duel, values: NDArray[np.float64], here: Moment) -> float:
+def value_at(duel: Duel, values: NDArray[np.float64], here: DuelState) -> float:
     """Return a position's entry of the table."""
     place = place_of(duel, here.left, here.kept, here.mid, here.power)
     return float(values[place + here.dispel * (duel.scrolls + 1) + here.scrolls])
@@ -314,7 +316,7 @@ def kept_after(duel: Duel, slot: int, kept: int) -> int:
         return int64(kept)
     for k in range(duel.n_kept):
         if duel.kept[k].wizard == duel.spells[slot].wizard:
-            kept = without(kept, bit(k))
+            kept = clear_bits(kept, bit(k))
     return int64(kept)
 
 
@@ -334,10 +336,10 @@ def most_by_dispels(duel: Duel, dispels: Dispels, bonus: int, dice: int) -> None
             most = 0.0
             rest = int64(left)
             while rest:
-                k = lowest(rest)
+                k = lowest_bit(rest)
                 rest &= rest - 1
                 need = dispel_need(int64(dispels.spells[k].number), bonus)
-                after = without(int64(left), bit(k))
+                after = clear_bits(int64(left), bit(k))
                 for thrown in range(have + 1):
                     gained = chances[need, thrown] * dispels.spells[k].worth
                     most = max(most, gained + dispels.most[after, have - thrown])
@@ -345,7 +347,7 @@ def most_by_dispels(duel: Duel, dispels: Dispels, bonus: int, dice: int) -> None
 
 
 @jit(forceinline=False)
-def end_value(duel: Duel, here: Moment) -> float:
+def end_value(duel: Duel, here: DuelState) -> float:
     """Value once casting is over: what is in play, and what is left for phases to come."""
     value = duel.base - duel.by_dispel[here.kept, here.dispel]
     read = duel.scrolls - here.scrolls
@@ -444,7 +446,7 @@ def answer_blocks(
 
 @jit(forceinline=False)
 def roll_block(
-    duel: Duel, table: Table, slot: int, lost: int, won: int, dice: int, aid: int
+    duel: Duel, table: DuelTable, slot: int, lost: int, won: int, dice: int, aid: int
 ) -> None:
     """Write the values of rolling for a spell to `table.block`.
 
@@ -521,14 +523,16 @@ def serves(duel: Duel, slot: int, aid: int) -> bool:
 
 
 @jit(forceinline=False)
-def _write_missed(duel: Duel, table: Table, slot: int, here: Moment, lost: int, won: int) -> None:
+def _write_missed(
+    duel: Duel, table: DuelTable, slot: int, here: DuelState, lost: int, won: int
+) -> None:
     """Write the values after a miscast, with the dice spent, to `table.missed`."""
     values, missed, spell = table.values, table.missed, duel.spells[slot]
     miscast = duel.miscasts[spell.wizard]
     others = here.left
     for k in range(duel.n_spells):
         if duel.spells[k].wizard == spell.wizard and not duel.spells[k].bound:
-            others = without(others, bit(k))
+            others = clear_bits(others, bit(k))
     uses = here.mid % uses_size(duel)
     locked = place_of(duel, others, here.kept, here.mid, here.power)
     no_dice = place_of(duel, here.left, here.kept, uses, int64(0))
@@ -552,7 +556,7 @@ def _write_missed(duel: Duel, table: Table, slot: int, here: Moment, lost: int, 
 
 
 @jit(forceinline=False)
-def answers_after(duel: Duel, table: Table, slot: int, here: Moment) -> tuple[int, int]:
+def answers_after(duel: Duel, table: DuelTable, slot: int, here: DuelState) -> tuple[int, int]:
     """Write the answers to a spell, with the dice spent, and what a miscast leads to.
 
     Returns:
@@ -569,7 +573,9 @@ def answers_after(duel: Duel, table: Table, slot: int, here: Moment) -> tuple[in
 
 
 @jit(forceinline=False)
-def value_of_roll(duel: Duel, table: Table, slot: int, here: Moment, dice: int, aid: int) -> float:
+def value_of_roll(
+    duel: Duel, table: DuelTable, slot: int, here: DuelState, dice: int, aid: int
+) -> float:
     """Value of rolling for a spell.
 
     Args:
@@ -589,7 +595,7 @@ def value_of_roll(duel: Duel, table: Table, slot: int, here: Moment, dice: int, 
 
 
 @jit(forceinline=False)
-def value_of_cast(duel: Duel, table: Table, slot: int, here: Moment, aid: int) -> float:
+def value_of_cast(duel: Duel, table: DuelTable, slot: int, here: DuelState, aid: int) -> float:
     """Value of casting a spell with the best number of dice, and this aid or NONE.
 
     As `value_of_roll`, before any dice are spent; own dice go first. It is minus infinity where
@@ -607,20 +613,20 @@ def value_of_cast(duel: Duel, table: Table, slot: int, here: Moment, aid: int) -
     best = -np.inf
     for dice in range(1, min(int64(spell.cap), own + here.power) + 1):
         ours = min(own, int64(dice))
-        mid = without_dice(duel, here.mid, slot, ours, aid)
+        mid = spend_dice(duel, here.mid, slot, ours, aid)
         power = int64(here.power - (dice - ours))
-        after = Moment(here.left, here.kept, mid, power, here.dispel, here.scrolls)
+        after = DuelState(here.left, here.kept, mid, power, here.dispel, here.scrolls)
         rolled = min(int64(DICE), int64(dice + extra))
         best = max(best, value_of_roll(duel, table, slot, after, rolled, aid))
     return float(best)
 
 
 @jit(forceinline=False)
-def value_of_nomination(duel: Duel, table: Table, slot: int, here: Moment) -> float:
+def value_of_nomination(duel: Duel, table: DuelTable, slot: int, here: DuelState) -> float:
     """Value of nominating a spell that is left, with the best aid if any."""
-    left = without(here.left, bit(slot))
+    left = clear_bits(here.left, bit(slot))
     kept = kept_after(duel, slot, here.kept)
-    after = Moment(left, kept, here.mid, here.power, here.dispel, here.scrolls)
+    after = DuelState(left, kept, here.mid, here.power, here.dispel, here.scrolls)
     best = -np.inf
     for aid in range(NONE, duel.n_aids):
         best = max(best, value_of_cast(duel, table, slot, after, int64(aid)))
@@ -628,16 +634,16 @@ def value_of_nomination(duel: Duel, table: Table, slot: int, here: Moment) -> fl
 
 
 @jit
-def whole(duel: Duel) -> Moment:
+def whole(duel: Duel) -> DuelState:
     """Return the moment at which everything is left."""
-    return Moment(
+    return DuelState(
         bit(duel.n_spells) - 1, int64(duel.in_play), mid_size(duel) - 1, int64(duel.power),
         int64(duel.dispel), int64(duel.scrolls),
     )  # fmt: skip
 
 
 @jit(forceinline=False)
-def solve_duel(duel: Duel, table: Table) -> None:
+def solve_duel(duel: Duel, table: DuelTable) -> None:
     """Fill a duel's table, which has `table_size` entries at least."""
     for left in range(bit(duel.n_spells)):
         for kept in range(bit(duel.n_kept)):
@@ -651,25 +657,25 @@ def solve_duel(duel: Duel, table: Table) -> None:
             _fill_ends(duel, table, int64(left), int64(kept))
             rest = int64(left)
             while rest:
-                slot = lowest(rest)
+                slot = lowest_bit(rest)
                 rest &= rest - 1
                 if not kept & duel.spells[slot].barred:
                     _fill_casts(duel, table, int64(left), int64(kept), slot)
             rest = int64(kept)
             while rest:  # a spell in play may be ended
-                _fill_end_of(duel, table, int64(left), int64(kept), lowest(rest))
+                _fill_end_of(duel, table, int64(left), int64(kept), lowest_bit(rest))
                 rest &= rest - 1
 
 
 @jit(forceinline=False)
-def _fill_ends(duel: Duel, table: Table, left: int, kept: int) -> None:
+def _fill_ends(duel: Duel, table: DuelTable, left: int, kept: int) -> None:
     """Write the values of casting no more."""
     for mid in range(mid_size(duel)):
         for power in range(duel.power + 1):
             place = place_of(duel, left, kept, int64(mid), int64(power))
             for dispel in range(duel.dispel + 1):
                 for scrolls in range(duel.scrolls + 1):
-                    here = Moment(
+                    here = DuelState(
                         left, kept, int64(mid), int64(power), int64(dispel), int64(scrolls)
                     )
                     table.values[place] = end_value(duel, here)
@@ -677,30 +683,30 @@ def _fill_ends(duel: Duel, table: Table, left: int, kept: int) -> None:
 
 
 @jit(forceinline=False)
-def _fill_end_of(duel: Duel, table: Table, left: int, kept: int, ended: int) -> None:
+def _fill_end_of(duel: Duel, table: DuelTable, left: int, kept: int, ended: int) -> None:
     """Raise the values to those of ending a spell in play, wherever that is better."""
     place = place_of(duel, left, kept, int64(0), int64(0))
-    ending = place_of(duel, left, without(kept, bit(ended)), int64(0), int64(0))
+    ending = place_of(duel, left, clear_bits(kept, bit(ended)), int64(0), int64(0))
     values = table.values
     for k in range(mid_size(duel) * inner_size(duel)):
         values[place + k] = max(values[place + k], values[ending + k])
 
 
 @jit(forceinline=False)
-def _fill_casts(duel: Duel, table: Table, left: int, kept: int, slot: int) -> None:
+def _fill_casts(duel: Duel, table: DuelTable, left: int, kept: int, slot: int) -> None:
     """Raise the values to those of casting one spell, wherever that is better.
 
     It goes from what is left after a cast back to where each number of dice came from.
     """
     spell = duel.spells[slot]
     after = kept_after(duel, slot, kept)
-    rest = without(left, bit(slot))
+    rest = clear_bits(left, bit(slot))
     cap, place_own = int64(spell.cap), int64(spell.own)
     for mid in range(mid_size(duel)):
         own = own_in(duel, int64(mid), place_own) if place_own >= 0 else int64(0)
         spare = int64(duel.own_dice[place_own]) - own if place_own >= 0 else int64(0)
         for power in range(duel.power + 1):
-            here = Moment(rest, after, int64(mid), int64(power), int64(0), int64(0))
+            here = DuelState(rest, after, int64(mid), int64(power), int64(0), int64(0))
             lost, won = answers_after(duel, table, slot, here)
             if spell.bound:
                 _raise(duel, table, table.blocks, place_of(duel, left, kept, int64(mid), power))
@@ -723,13 +729,13 @@ def _fill_casts(duel: Duel, table: Table, left: int, kept: int, slot: int) -> No
                         if not written:
                             roll_block(duel, table, slot, lost, won, rolled, int64(aid))
                             written = True
-                        before = with_dice(duel, int64(mid), slot, int64(ours), int64(aid))
+                        before = refund_dice(duel, int64(mid), slot, int64(ours), int64(aid))
                         place = place_of(duel, left, kept, before, int64(power + pool))
                         _raise(duel, table, table.block, place)
 
 
 @jit
-def _raise(duel: Duel, table: Table, block: NDArray[np.float64], place: int) -> None:
+def _raise(duel: Duel, table: DuelTable, block: NDArray[np.float64], place: int) -> None:
     """Raise the values from a place on to those of a block."""
     size = int64((duel.dispel + 1) * (duel.scrolls + 1))
     values = table.values[place : place + size]

@@ -2,7 +2,7 @@
 
 Each decision is made in a duel of plain worths (`wfb_gym.players.search.reduction`) that is solved
 to its end (`wfb_gym.players.search.phase_duel`). What scrolls, items that help a cast and spells in
-play will bring in later phases is worked out in duels too (`wfb_gym.players.search.look_ahead`).
+play will bring in later phases is worked out in duels too (`wfb_gym.players.search.future_phases`).
 
 - An item that re-rolls dice to dispel is declared against what matters; other decisions outside of
   the duel (what to re-roll, which spell to swap, dice to keep) are the veteran's.
@@ -31,12 +31,12 @@ from wfb_gym.engine.state import (
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.players.baselines import ScriptedAgent
 from wfb_gym.players.interface import Actions, PositionAgent
-from wfb_gym.players.search.look_ahead import has_units, look_ahead
+from wfb_gym.players.search.future_phases import has_units, look_ahead
 from wfb_gym.players.search.phase_duel import MOST_SPELLS, NONE, Duel, worth_of
 from wfb_gym.players.search.phase_values import (
-    Room,
+    Scratch,
     action_points,
-    new_room,
+    new_scratch,
     position_value,
     slot_of,
 )
@@ -85,7 +85,7 @@ def _choose(
     most_spells: int,
     every_spell: bool,
     terms: Terms,
-    room: Room,
+    room: Scratch,
 ) -> int:
     """Return the engine code of the best action, or NONE where no duel tells."""
     look_ahead(packed, state, terms, room.ahead)
@@ -117,7 +117,7 @@ def choose_all(
     most_spells: int,
     every_spell: bool,
     terms: Terms,
-    room: Room,
+    room: Scratch,
     chosen: Actions,
     values: NDArray[np.float64],
 ) -> None:
@@ -180,7 +180,7 @@ class PhaseSearchAgent(PositionAgent):
             raise ValueError(f"phase-search: expected 0 phases ahead or more, found {phases_ahead}")
         self._spells = spells
         self._veteran = ScriptedAgent("veteran")
-        self._room = new_room()
+        self._room = new_scratch()
         self._terms = Terms(
             phases_ahead,
             min(spells, later_spells),

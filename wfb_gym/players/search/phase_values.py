@@ -27,12 +27,12 @@ from wfb_gym.engine.odds import DISPEL_CHANCE, dispel_need
 from wfb_gym.engine.queries import (
     attempt_pool,
     bit,
+    clear_bits,
     dice_cap,
     dispel_bonus,
     dispels_outright,
     number_against,
-    other,
-    without,
+    opponent_of,
 )
 from wfb_gym.engine.state import (
     AfterMiscast,
@@ -44,8 +44,8 @@ from wfb_gym.engine.state import (
 )
 from wfb_gym.engine.targets import aim_at, resistance, resistance_of_aim, worth_per_phase
 from wfb_gym.packing.records import DispelUse, Duration, PackedScenario
-from wfb_gym.players.search.look_ahead import (
-    Ahead,
+from wfb_gym.players.search.future_phases import (
+    FuturePhases,
     fade_of,
     new_ahead,
     price_later,
@@ -56,21 +56,21 @@ from wfb_gym.players.search.phase_duel import (
     NONE,
     Dispels,
     Duel,
-    Moment,
-    Table,
+    DuelState,
+    DuelTable,
     answer_block,
     end_value,
     kept_if_cast,
     new_table,
     place_of,
     solve_duel,
+    spend_dice,
     table_size,
     value_at,
     value_of_cast,
     value_of_nomination,
     value_of_roll,
     whole,
-    without_dice,
 )
 from wfb_gym.players.search.reduction import (
     Scores,
@@ -91,21 +91,21 @@ _MOST_PLACES = 200_000
 """Places of a duel's table; with more, a spell less is looked at."""
 
 
-class Room(NamedTuple):
+class Scratch(NamedTuple):
     """What one search works with."""
 
     duel: Records[Duel]  # (1,)
     dispels: Records[Dispels]  # (ARMIES,)
-    table: Table
-    ahead: Ahead
+    table: DuelTable
+    ahead: FuturePhases
     scores: Scores
     points: NDArray[np.float64]  # (ACTIONS,): of the legal actions, in their order
     work: Records[WorkSpace]  # (1,)
 
 
-def new_room() -> Room:
+def new_scratch() -> Scratch:
     """Room for a search."""
-    return Room(
+    return Scratch(
         new_records(Duel, 1), new_records(Dispels, ARMIES), new_table(_MOST_PLACES), new_ahead(),
         new_scores(), np.zeros(ACTIONS), new_work_spaces(),
     )  # fmt: skip
@@ -113,7 +113,7 @@ def new_room() -> Room:
 
 @jit(forceinline=False)
 def _solve(
-    packed: PackedScenario, state: State, most_spells: int, forced: int, terms: Terms, room: Room
+    packed: PackedScenario, state: State, most_spells: int, forced: int, terms: Terms, room: Scratch
 ) -> bool:
     """Reduce a position to a duel that fits, and solve it; whether one does."""
     duel = room.duel[0]
@@ -133,7 +133,7 @@ def action_points(
     most_spells: int,
     every_spell: bool,
     terms: Terms,
-    room: Room,
+    room: Scratch,
 ) -> int:
     """Write what the legal actions of a decision are worth to its mover, where a duel tells.
 
@@ -192,7 +192,7 @@ def is_known(state: State) -> bool:
 
 @jit(forceinline=False)
 def position_value(
-    packed: PackedScenario, state: State, phase: int, most_spells: int, terms: Terms, room: Room
+    packed: PackedScenario, state: State, phase: int, most_spells: int, terms: Terms, room: Scratch
 ) -> float:
     """Points still to come for the first army in a phase, and from what is kept beyond it.
 
@@ -221,12 +221,12 @@ def position_value(
 
 @jit(forceinline=False)
 def _value_beyond(
-    packed: PackedScenario, state: State, phase: int, terms: Terms, ahead: Ahead
+    packed: PackedScenario, state: State, phase: int, terms: Terms, ahead: FuturePhases
 ) -> float:
     """Points of the first army from what is left when a phase is over."""
     army = int64(state.active)
     if (state.phase - phase) % 2 == 1:
-        army = other(army)
+        army = opponent_of(army)
     kept = value_of_later(packed, state, army, ahead) - ahead.nothing[0]
     kept *= fade_of(packed, terms)
     points = kept if army == 0 else -kept
@@ -261,7 +261,7 @@ def _aid_of(duel: Duel, item: int) -> int:
 
 
 @jit(forceinline=False)
-def _value_nominations(count: int, room: Room) -> None:
+def _value_nominations(count: int, room: Scratch) -> None:
     duel, values, legal = room.duel[0], room.table.values, room.work[0].legal
     here = whole(duel)
     for i in range(count):
@@ -271,8 +271,10 @@ def _value_nominations(count: int, room: Room) -> None:
         elif code >= FIRST_IN_PLAY:
             for k in range(duel.n_kept):
                 if duel.kept[k].spell == code - FIRST_IN_PLAY and here.kept & bit(k):
-                    rest = without(here.kept, bit(k))
-                    ended = Moment(here.left, rest, here.mid, here.power, here.dispel, here.scrolls)
+                    rest = clear_bits(here.kept, bit(k))
+                    ended = DuelState(
+                        here.left, rest, here.mid, here.power, here.dispel, here.scrolls
+                    )
                     room.points[i] = value_at(duel, values, ended)
         else:
             slot = slot_of(duel, code - FIRST_CAST)
@@ -282,7 +284,7 @@ def _value_nominations(count: int, room: Room) -> None:
 
 @jit(forceinline=False)
 def _value_other_spells(
-    packed: PackedScenario, state: State, most_spells: int, count: int, terms: Terms, room: Room
+    packed: PackedScenario, state: State, most_spells: int, count: int, terms: Terms, room: Scratch
 ) -> None:
     """Value the spells that are not among the best, each in place of the least of these."""
     duel = room.duel[0]
@@ -296,7 +298,7 @@ def _value_other_spells(
 
 
 @jit(forceinline=False)
-def _value_free_targets(packed: PackedScenario, state: State, count: int, room: Room) -> None:
+def _value_free_targets(packed: PackedScenario, state: State, count: int, room: Scratch) -> None:
     army, spell = int64(state.mover), int64(state.free - 1)
     for i in range(count):
         aim = aim_at(packed, army, spell, int64(room.work[0].legal[i]) - FIRST_TARGET)
@@ -304,7 +306,7 @@ def _value_free_targets(packed: PackedScenario, state: State, count: int, room: 
 
 
 @jit(forceinline=False)
-def _value_targets(packed: PackedScenario, state: State, count: int, room: Room) -> None:
+def _value_targets(packed: PackedScenario, state: State, count: int, room: Scratch) -> None:
     """Value the targets of the spell that is being cast, the others taken at their best."""
     duel = room.duel[0]
     army, spell, slot = int64(state.active), int64(state.spell - 1), int64(duel.n_spells)
@@ -322,7 +324,7 @@ def _value_targets(packed: PackedScenario, state: State, count: int, room: Room)
 
 
 @jit(forceinline=False)
-def _value_dice(packed: PackedScenario, state: State, count: int, room: Room) -> None:
+def _value_dice(packed: PackedScenario, state: State, count: int, room: Scratch) -> None:
     """Value the items and the dice for the spell that is being cast."""
     duel, legal = room.duel[0], room.work[0].legal
     slot, here = int64(duel.n_spells), whole(duel)
@@ -349,9 +351,9 @@ def _value_dice(packed: PackedScenario, state: State, count: int, room: Room) ->
         best = -np.inf
         for pool in range(least, most + 1):
             extra = int64(duel.aids[declared].extra_dice) if declared >= 0 else int64(0)
-            mid = without_dice(duel, here.mid, slot, own, declared)
+            mid = spend_dice(duel, here.mid, slot, own, declared)
             power = int64(here.power - pool)
-            after = Moment(here.left, here.kept, mid, power, here.dispel, here.scrolls)
+            after = DuelState(here.left, here.kept, mid, power, here.dispel, here.scrolls)
             rolled = min(int64(DICE), int64(own + pool + extra))
             value = value_of_roll(duel, room.table, slot, after, rolled, declared)
             best = max(best, value)
@@ -360,7 +362,7 @@ def _value_dice(packed: PackedScenario, state: State, count: int, room: Room) ->
 
 @jit(forceinline=False)
 def _value_answers(
-    packed: PackedScenario, state: State, count: int, terms: Terms, room: Room
+    packed: PackedScenario, state: State, count: int, terms: Terms, room: Scratch
 ) -> None:
     """Value what the dispeller may do about a spell that has been cast."""
     duel, values, legal = room.duel[0], room.table.values, room.work[0].legal
@@ -426,26 +428,26 @@ def _standing(state: State, duel: Duel) -> float:
 
 
 @jit(forceinline=False)
-def _after_own_dispel(state: State, power: int, room: Room) -> float:
+def _after_own_dispel(state: State, power: int, room: Scratch) -> float:
     """Value to the mover of what follows a dispel that leaves it so many shared dice.
 
     The mover tries a spell in play, or, as the active army, answers a free spell.
     """
     duel = room.duel[0]
     if state.attempt == DispelAttempt.IN_PLAY:
-        dispels = room.dispels[other(state.mover)]
+        dispels = room.dispels[opponent_of(state.mover)]
         dice = min(DICE, power)
         return _standing(state, duel) + float(dispels.most[bit(dispels.count) - 1, dice])
     casts = state.after_miscast == AfterMiscast.CAST_AGAIN
     here = whole(duel)
     left = here.left if casts else int64(0)
-    after = Moment(left, here.kept, here.mid, power, here.dispel, here.scrolls)
+    after = DuelState(left, here.kept, here.mid, power, here.dispel, here.scrolls)
     return value_at(duel, room.table.values, after)
 
 
 @jit(forceinline=False)
 def _value_own_dispels(
-    packed: PackedScenario, state: State, count: int, terms: Terms, room: Room
+    packed: PackedScenario, state: State, count: int, terms: Terms, room: Scratch
 ) -> None:
     """Value the dice against a spell in play, or the active army's against a free spell."""
     legal, mover = room.work[0].legal, int64(state.mover)
@@ -458,7 +460,7 @@ def _value_own_dispels(
             worth = -worth
     else:
         spell, aim = int64(state.free - 1), int64(state.free_aim) - 1
-        worth = value_of_effect(packed, state, other(mover), spell, aim, terms.lasting)
+        worth = value_of_effect(packed, state, opponent_of(mover), spell, aim, terms.lasting)
     for i in range(count):
         code = int64(legal[i])
         own = int64(0)  # least and most of the dice of each kind
@@ -478,7 +480,7 @@ def _value_own_dispels(
         elif code >= FIRST_ITEM:
             entry = packed.armies[mover].items[code - FIRST_ITEM]
             if entry.dispel_use == DispelUse.AUTOMATIC:
-                price = price_of_scroll(packed, other(mover), terms, room.ahead)
+                price = price_of_scroll(packed, opponent_of(mover), terms, room.ahead)
                 room.points[i] = _after_own_dispel(state, pool, room) - price
             continue
         elif code == PASS:
@@ -501,11 +503,11 @@ def _value_own_dispels(
 
 
 @jit(forceinline=False)
-def _value_spells_in_play(packed: PackedScenario, state: State, count: int, room: Room) -> None:
+def _value_spells_in_play(packed: PackedScenario, state: State, count: int, room: Scratch) -> None:
     """Value the spells in play that the mover may try to dispel."""
     bonus = dispel_bonus(packed, state, int64(state.mover))
     mover = int64(state.mover)
-    dispels = room.dispels[other(mover)]
+    dispels = room.dispels[opponent_of(mover)]
     dice = int64(attempt_pool(state))
     if mover == state.active:
         dice = most_power(state)
@@ -516,12 +518,12 @@ def _value_spells_in_play(packed: PackedScenario, state: State, count: int, room
             room.points[i] = standing
             continue
         index = code - FIRST_IN_PLAY
-        owner = mover if index < SPELLS else other(mover)
+        owner = mover if index < SPELLS else opponent_of(mover)
         spell = index % SPELLS
         rest = bit(dispels.count) - 1
         for k in range(dispels.count):
             if owner != mover and dispels.spells[k].spell == spell:
-                rest = without(rest, bit(k))
+                rest = clear_bits(rest, bit(k))
         worth = value_in_play(packed, state, owner, spell, room.ahead.lasting)
         if owner == mover:
             worth = -worth

@@ -27,7 +27,7 @@ from wfb_gym.players.search.expectimax import (
     new_graph,
     search,
 )
-from wfb_gym.players.search.look_ahead import has_units
+from wfb_gym.players.search.future_phases import has_units
 from wfb_gym.players.search.phase_search import PhaseSearchAgent
 from wfb_gym.solver.graph_arrays import new_expansion
 

@@ -16,21 +16,21 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
 from wfb_gym._records import Records
-from wfb_gym.engine.expected_tally import change_by_care
-from wfb_gym.engine.promises import phases_left, worth_in_play
+from wfb_gym.engine.expected_score import change_by_care
 from wfb_gym.engine.queries import (
     bit,
     can_attempt,
     can_cast_free,
     caster_of,
+    clear_bits,
     dice_cap,
     dispel_bonus,
     dispels_outright,
     has_use,
     number_against,
-    other,
-    without,
+    opponent_of,
 )
+from wfb_gym.engine.spell_values import phases_left, worth_in_play
 from wfb_gym.engine.state import DispelAttempt, Node, State
 from wfb_gym.engine.targets import (
     army_of,
@@ -41,7 +41,7 @@ from wfb_gym.engine.targets import (
     wounds_left,
 )
 from wfb_gym.opponents.rules_of_thumb import best_cast_chance
-from wfb_gym.opponents.worths import WEAR, worth_of_aim
+from wfb_gym.opponents.values import WOUND_WEIGHT, value_with_flight
 from wfb_gym.packing.records import Duration, PackedScenario
 from wfb_gym.players.search.miscasts import write_miscast
 from wfb_gym.players.search.phase_duel import (
@@ -149,7 +149,7 @@ def aim_at_once(packed: PackedScenario, state: State, army: int, spell: int, aim
     entry = packed.armies[army].spells[spell]
     way = packed.armies[army].aims[entry.first_aim + aim]
     later = way.worth_per_phase * phases_left(packed, state)
-    points = worth_of_aim(packed, state, army, spell, aim) - later
+    points = value_with_flight(packed, state, army, spell, aim) - later
     if entry.heals and way.target and not packed.victory_points:  # which no promise counts
         code = int64(way.target)
         points += change_by_care(packed, state, army_of(army, code), index_of(code), True, False)
@@ -263,7 +263,7 @@ def reduce_phase(
         dispels: of the first and the second army's spells in play, (ARMIES,); overwritten.
     """
     army = int64(state.active)
-    enemy = other(army)
+    enemy = opponent_of(army)
     duel.n_kept = 0
     duel.n_aids = 0
     duel.n_own = 0
@@ -314,7 +314,7 @@ def value_in_play(
     per_phase = worth_per_phase(packed, state, army, spell)
     value = per_phase * phases
     if duration == Duration.DELAYED:
-        landing = worth_in_play(packed, state, army, spell, WEAR)
+        landing = worth_in_play(packed, state, army, spell, WOUND_WEIGHT)
         landing -= per_phase * phases_left(packed, state)
         if not packed.victory_points:
             aim = int64(state.aims[army, spell] - 1)
@@ -405,7 +405,7 @@ def _may_cast(packed: PackedScenario, state: State, spell: int, duel: Duel) -> b
     army = int64(state.active)
     barring = packed.armies[army].spells[spell].barred_by & state.in_play[army]
     for k in range(duel.n_kept):
-        barring = without(int64(barring), bit(int64(duel.kept[k].spell)))
+        barring = clear_bits(int64(barring), bit(int64(duel.kept[k].spell)))
     return barring == 0 and can_attempt(packed, state, spell)
 
 
@@ -493,7 +493,7 @@ def write_free_spells(
 def _reduce_miscasts(packed: PackedScenario, state: State, terms: Terms, duel: Duel) -> None:
     """Write what miscasts of the duel's spells lead to, but for `Miscast.later`."""
     army = int64(state.active)
-    enemy = other(army)
+    enemy = opponent_of(army)
     written = int64(0)
     for slot in range(duel.n_spells + is_pending(state)):
         one = duel.spells[slot]
@@ -539,7 +539,7 @@ def charge_miscasts(packed: PackedScenario, state: State, points: float, duel: D
 def _reduce_items(packed: PackedScenario, state: State, duel: Duel) -> None:
     """Write scrolls, and items that help a cast."""
     army = int64(state.active)
-    enemy = other(army)
+    enemy = opponent_of(army)
     slots = int64(duel.n_spells) + is_pending(state)
     most = 0.0
     for slot in range(slots):
@@ -569,7 +569,7 @@ def _reduce_items(packed: PackedScenario, state: State, duel: Duel) -> None:
 @jit(forceinline=False)
 def reader_loses(packed: PackedScenario, state: State, item: int, lasting: Lasting) -> float:
     """Points of own spells in play that reading one of the dispeller's scrolls ends."""
-    army = other(state.active)
+    army = opponent_of(state.active)
     entry = packed.armies[army].items[item]
     if not entry.ends_own_spells or entry.bearer == NO_BEARER:
         return 0.0
@@ -595,7 +595,7 @@ def reduce_readers(
 
     With `first`, an item, that one is read before them.
     """
-    army = other(state.active)
+    army = opponent_of(state.active)
     power = most_power(state)
     gone = int64(0)  # bits of wizards that have read one
     lost = 0.0
@@ -626,7 +626,7 @@ def reduce_readers(
             lost += least
             for k in range(dispels.count):
                 if _ends_with(packed, army, int64(dispels.spells[k].spell), reader):
-                    left = without(left, bit(k))
+                    left = clear_bits(left, bit(k))
 
 
 @jit

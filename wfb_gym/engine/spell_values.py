@@ -2,7 +2,7 @@
 
 Where points are those of models, a strike promises what was reckoned against whole units when the
 scenario was packed. Under victory points it is what the tally can be expected to change from the
-position as it is (`wfb_gym.engine.expected_tally`). There `wear` is the part of the points of
+position as it is (`wfb_gym.engine.expected_score`). There `wear` is the part of the points of
 wounds that counts where the tally changes by less: 0 but for players who want to get on.
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine.expected_tally import (
+from wfb_gym.engine.expected_score import (
     LANDS_NOW,
     change_by_aim,
     change_by_landing,

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
 from wfb_gym._records import Records, new_records
-from wfb_gym.engine.promises import phases_left
-from wfb_gym.engine.queries import bit, dispels_outright, other
+from wfb_gym.engine.queries import bit, dispels_outright, opponent_of
+from wfb_gym.engine.spell_values import phases_left
 from wfb_gym.engine.state import BARS_ITEMS, State, new_states
 from wfb_gym.engine.targets import worth_per_phase
 from wfb_gym.engine.turn_flow import begin_phase, generate_dice
@@ -24,7 +24,7 @@ from wfb_gym.players.search.phase_duel import (
     NONE,
     Dispels,
     Duel,
-    Table,
+    DuelTable,
     new_table,
     place_of,
     solve_duel,
@@ -57,7 +57,7 @@ _SCRATCH = ARMIES
 """Where what is not an army's stands."""
 
 
-class Ahead(NamedTuple):
+class FuturePhases(NamedTuple):
     """What phases to come are worth, and scratch."""
 
     duels: Records[Duel]  # (ARMIES + 1,): each army's next phase, and scratch
@@ -67,15 +67,15 @@ class Ahead(NamedTuple):
     nothing: NDArray[np.float64]  # (1,): `later` of the active army if nothing is used before
     lasting: Lasting  # which `Terms` have too
     before: Lasting  # the same of the phase before
-    table: Table
+    table: DuelTable
     dispels: Records[Dispels]  # (ARMIES,)
     scores: Scores
     state: Records[State]  # (1,)
 
 
-def new_ahead() -> Ahead:
+def new_ahead() -> FuturePhases:
     """Room for looking ahead."""
-    return Ahead(
+    return FuturePhases(
         new_records(Duel, ARMIES + 1), np.zeros(ARMIES, np.bool_),
         np.zeros((ARMIES + 1, MOST_LATER, MOST_SCROLLS + 1)), np.zeros(1),
         np.zeros((ARMIES, SPELLS)), np.zeros((ARMIES, SPELLS)), new_table(_MOST_PLACES),
@@ -84,7 +84,7 @@ def new_ahead() -> Ahead:
 
 
 @jit(forceinline=False)
-def look_ahead(packed: PackedScenario, state: State, terms: Terms, ahead: Ahead) -> None:
+def look_ahead(packed: PackedScenario, state: State, terms: Terms, ahead: FuturePhases) -> None:
     """Write what the phases to come are worth, from the last one back to the next one."""
     steps = min(phases_left(packed, state) - 1, terms.phases_ahead)
     expect_survival(packed, state, _SURVIVAL, steps, ahead.lasting)
@@ -93,7 +93,7 @@ def look_ahead(packed: PackedScenario, state: State, terms: Terms, ahead: Ahead)
     ahead.later[:] = 0.0
     begun = ahead.state[0]
     for step in range(steps, 0, -1):
-        army = int64(state.active) if step % 2 == 0 else other(state.active)
+        army = int64(state.active) if step % 2 == 0 else opponent_of(state.active)
         ahead.state[0] = state
         _begin_phase(packed, begun, army, int64(step))
         _price_answer(packed, begun, terms, ahead)
@@ -127,10 +127,10 @@ def look_ahead(packed: PackedScenario, state: State, terms: Terms, ahead: Ahead)
 
 
 @jit(forceinline=False)
-def _price_answer(packed: PackedScenario, state: State, terms: Terms, ahead: Ahead) -> None:
+def _price_answer(packed: PackedScenario, state: State, terms: Terms, ahead: FuturePhases) -> None:
     """Write what it costs the active army to answer a free spell with a scroll."""
     army = int64(state.active)
-    enemy = other(army)
+    enemy = opponent_of(army)
     terms.answers[enemy] = np.inf
     for item in range(packed.armies[army].n_items):
         if dispels_outright(packed, state, army, item):
@@ -174,7 +174,7 @@ def _begin_phase(packed: PackedScenario, state: State, army: int, later: int) ->
 
 @jit(forceinline=False)
 def _solve_later(
-    packed: PackedScenario, begun: State, army: int, place: int, terms: Terms, ahead: Ahead
+    packed: PackedScenario, begun: State, army: int, place: int, terms: Terms, ahead: FuturePhases
 ) -> None:
     """Reduce the beginning of a phase to the duel at that place, and solve it."""
     duel = ahead.duels[place]
@@ -193,7 +193,7 @@ def _solve_later(
 
 
 @jit(forceinline=False)
-def _keep_values(duel: Duel, table: Table, later: NDArray[np.float64]) -> None:
+def _keep_values(duel: Duel, table: DuelTable, later: NDArray[np.float64]) -> None:
     """Write the values of a phase by the uses and the scrolls that it begins with."""
     start = whole(duel)
     least = start.mid - (uses_size(duel) - 1)
@@ -211,7 +211,7 @@ def _may_be_in_play(packed: PackedScenario, state: State, army: int, spell: int)
         return False
     if state.in_play[army] & bit(spell):
         return True
-    here = state.open | (bit(state.spell - 1) if state.spell > 0 else 0)
+    here = state.castable | (bit(state.spell - 1) if state.spell > 0 else 0)
     return bool(army == state.active and here & bit(spell))
 
 
@@ -233,7 +233,7 @@ def _aim_in_play(
 
 @jit(forceinline=False)
 def price_later(
-    packed: PackedScenario, state: State, duel: Duel, army: int, terms: Terms, ahead: Ahead
+    packed: PackedScenario, state: State, duel: Duel, army: int, terms: Terms, ahead: FuturePhases
 ) -> None:
     """Write what a duel of this army's phase leaves for its next one, none where there is none.
 
@@ -246,7 +246,7 @@ def price_later(
         return
     then, fade = ahead.duels[army], fade_of(packed, terms)
     charge_miscasts(packed, state, fade * value_of_later(packed, state, army, ahead), duel)
-    more = _scrolls_of(packed, state, other(army)) - duel.scrolls  # that cannot be read now
+    more = _scrolls_of(packed, state, opponent_of(army)) - duel.scrolls  # that cannot be read now
     for left in range(uses_size(duel)):
         ours = _uses_of(state, duel, int64(left), army, then)
         for scrolls in range(duel.scrolls + 1):
@@ -255,12 +255,12 @@ def price_later(
 
 
 @jit
-def value_of_later(packed: PackedScenario, state: State, army: int, ahead: Ahead) -> float:
+def value_of_later(packed: PackedScenario, state: State, army: int, ahead: FuturePhases) -> float:
     """Points of an army's phases to come if no more is used before."""
     if not ahead.comes[army]:
         return 0.0
     then = ahead.duels[army]
-    scrolls = min(_scrolls_of(packed, state, other(army)), int64(then.scrolls))
+    scrolls = min(_scrolls_of(packed, state, opponent_of(army)), int64(then.scrolls))
     uses = int64(0)
     stride = int64(1)
     for k in range(then.n_aids):
@@ -280,7 +280,7 @@ def _scrolls_of(packed: PackedScenario, state: State, army: int) -> int:
 
 
 @jit
-def price_of_scroll(packed: PackedScenario, army: int, terms: Terms, ahead: Ahead) -> float:
+def price_of_scroll(packed: PackedScenario, army: int, terms: Terms, ahead: FuturePhases) -> float:
     """Points that the enemy of an army loses, over that army's next phases, with one scroll."""
     then = ahead.duels[army]
     if not ahead.comes[army] or then.scrolls == 0:

@@ -23,7 +23,13 @@ from wfb_gym.engine.scoring import (
 )
 from wfb_gym.engine.shared_hits import hits_on_victim, lives, shares_hits
 from wfb_gym.engine.state import MAX_PMF, Share, State
-from wfb_gym.engine.strikes import OWN_HITS, aim_of_strikes, most_wounds, pmf_of_strike, reaches
+from wfb_gym.engine.strikes import (
+    OWN_HITS,
+    aim_of_strikes,
+    most_wounds_of_strike,
+    pmf_of_strike,
+    reaches,
+)
 from wfb_gym.engine.targets import (
     army_of,
     can_strike,
@@ -33,7 +39,7 @@ from wfb_gym.engine.targets import (
     models_left,
     wounds_left,
 )
-from wfb_gym.engine.victim_counts import Counts, cost_of_company, counts_of, mean_change
+from wfb_gym.engine.victim_points import Counts, cost_of_company, counts_of, mean_change
 from wfb_gym.packing.records import OUT_OF_REACH, PackedScenario
 from wfb_gym.rules.comets import landing_chances, reach_chances
 from wfb_gym.rules.dice import FACES
@@ -230,7 +236,7 @@ def _change_by_strike(
     if packed.strikes[strike].n_members and shares_hits(packed, state, strike):
         return _change_with_members(packed, state, strike, wear, panic, False)
     victim = int64(packed.strikes[strike].victim)
-    most = int64(most_wounds(packed, state, strike, OWN_HITS))
+    most = int64(most_wounds_of_strike(packed, state, strike, OWN_HITS))
     counts = counts_of(packed, state, victim, most, wear, panic)
     if not counts.matters:
         return 0.0
@@ -347,7 +353,7 @@ def _mean_of_hits(
 ) -> float:
     """Points that the victim of a row of the strikes loses on average by the hits dealt to it."""
     victim = int64(packed.strikes[row].victim)
-    most = int64(most_wounds(packed, state, row, size))
+    most = int64(most_wounds_of_strike(packed, state, row, size))
     counts = counts_of(packed, state, victim, most, wear, panic)
     points = 0.0
     if counts.matters:

@@ -5,8 +5,8 @@ from numpy import float32
 from wfb_gym._jit import int64, jit
 from wfb_gym.encoding.fields import LayoutOffsets
 from wfb_gym.encoding.rows import DIE, ONE, POINT, Row, put
-from wfb_gym.engine.promises import worth_of_aim
-from wfb_gym.engine.queries import lowest, other
+from wfb_gym.engine.queries import lowest_bit, opponent_of
+from wfb_gym.engine.spell_values import worth_of_aim
 from wfb_gym.engine.state import Node, State
 from wfb_gym.engine.targets import (
     army_of,
@@ -45,7 +45,7 @@ def spells_to_choose(packed: PackedScenario, state: State, seat: int) -> int:
     if state.mover != seat:
         return int64(0)
     if state.node == Node.NOMINATE:
-        return int64(state.open)
+        return int64(state.castable)
     if state.node == Node.FREE_SPELL:
         return int64(state.known[seat])
     if state.node == Node.SWAP_SPELL:
@@ -66,7 +66,7 @@ def write_choices(
     at_unit, at_wizard = at.in_choice.at_unit, at.in_choice.at_wizard
     left = int64(spells)
     while left:
-        s = lowest(left)
+        s = lowest_bit(left)
         left &= left - 1
         if packed.armies[army].spells[s].landing >= 0:
             continue
@@ -91,7 +91,7 @@ def write_aims(
             if can_aim(packed, state, army, spell, aim):
                 _write_promise(packed, state, army, spell, aim, seat, at, row)
     for side in range(sizes.ARMIES):
-        army = int64(state.active) if side == 0 else other(state.active)
+        army = int64(state.active) if side == 0 else opponent_of(state.active)
         spell = int64(state.spell - 1) if side == 0 else int64(state.free - 1)
         aim = int64(state.aim - 1) if side == 0 else int64(state.free_aim - 1)
         if aim >= 0:

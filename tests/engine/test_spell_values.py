@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from wfb_gym.engine.actions import FIRST_TARGET
-from wfb_gym.engine.promises import worth_now, worth_of_aim
+from wfb_gym.engine.spell_values import worth_now, worth_of_aim
 from wfb_gym.engine.state import Node
 from wfb_gym.engine.targets import aim_at
 

@@ -154,7 +154,7 @@ def _most_wounds(fields: _States) -> Values:
 
 def _uses(fields: _States) -> Values:
     """Return the uses of each item by what was dealt, (k, ARMIES, ITEMS)."""
-    count, dealt = fields.of_members("items", "count"), fields["kind"].astype(np.int64)
+    count, dealt = fields.of_members("items", "count"), fields["hidden_set"].astype(np.int64)
     kinds = np.clip(dealt - 1, 0, HIDDEN_KINDS - 1)[..., None, None]
     hidden = np.take_along_axis(fields.of_armies("kind_uses"), kinds, 2)[:, :, 0]
     return np.where(dealt[..., None] > 0, hidden, count)
@@ -262,7 +262,7 @@ RANGES_BY_SCENARIO: dict[str, Callable[[_States], Values]] = {
     "cursor": _most_cursor,
     "free": lambda f: f.of_armies("n_spells", 1 - f.active),
     "free_aim": lambda f: _most_aims(f, "free", 1 - f.active),
-    "kind": lambda f: f.of_armies("n_kinds"),
+    "hidden_set": lambda f: f.of_armies("n_kinds"),
     "items": _most_items,
     "level": lambda f: f.of_members("wizards", "level"),
     "wounds": _most_wounds,
@@ -275,7 +275,7 @@ RANGES_BY_SCENARIO: dict[str, Callable[[_States], Values]] = {
 
 BITS: dict[str, Callable[[_States], Values]] = {
     "known": _spell_bits,
-    "open": lambda f: _spell_bits(f)[f.rows, f.active],
+    "castable": lambda f: _spell_bits(f)[f.rows, f.active],
     "in_play": lambda f: _spell_bits(f, _lasting(f)),
     "new_in_play": lambda f: f["in_play"],
     "attempted": lambda f: f["in_play"],
@@ -342,7 +342,9 @@ def _check_deals(fields: _States) -> None:
     """Check that armies with hidden items were dealt some, and that only theirs are emptied."""
     secret = fields.of_armies("n_kinds") > 0
     here = (fields["node"] != Node.END)[:, None]
-    fields.check((fields["kind"] > 0) | ~(secret & here), "kind", "what was dealt, from 1")
+    fields.check(
+        (fields["hidden_set"] > 0) | ~(secret & here), "hidden_set", "what was dealt, from 1"
+    )
     emptied = (fields["emptied"][:, None] >> np.arange(ARMIES)) & 1 != 0
     fields.check((~emptied | secret).all(1), "emptied", "bits of armies with hidden items")
 
@@ -452,7 +454,7 @@ def _check_flight(fields: _States) -> None:
 
 
 def _check_casters(fields: _States) -> None:
-    """Check that spells are open, and cast, of those alone who can cast them."""
+    """Check that only wizards who can cast have castable and cast spells."""
     rows, node, active = fields.rows, fields["node"], fields.active
     wounds, level, lock = (fields[name][rows, active] for name in ("wounds", "level", "lock"))
     there = (fields.of_members("wizards", "on_table", active) != 0) & (wounds > 0)
@@ -463,8 +465,8 @@ def _check_casters(fields: _States) -> None:
     chooses = node == Node.NOMINATE
     for name, ready in (("spells", able & (dice | ~chooses[:, None])), ("bound", bearing)):
         of_wizards = fields.of_members("wizards", name, active).astype(np.int64)
-        shut = (np.where(ready, 0, of_wizards) & fields["open"].astype(np.int64)[:, None]) == 0
-        fields.check(shut.all(1), "open", "no spell of a wizard that cannot cast now")
+        shut = (np.where(ready, 0, of_wizards) & fields["castable"].astype(np.int64)[:, None]) == 0
+        fields.check(shut.all(1), "castable", "no spell of a wizard that cannot cast now")
     spell = np.maximum(fields["spell"].astype(np.int64) - 1, 0)
     bound = fields.of_member("spells", "bound", active, spell) != 0
     wizard = _caster(fields)
@@ -491,7 +493,7 @@ def _check_choices(fields: _States) -> None:
     for row in np.flatnonzero(fields["node"] != Node.END).tolist():
         packed = fields.packed[int(fields.scenario[row])]
         # Who has hidden items is asked as if it had others.
-        least = 1 if states[row].kind[states[row].mover] else _CHOICE
+        least = 1 if states[row].hidden_set[states[row].mover] else _CHOICE
         if legal_actions(packed, states[row], work) < least:
             node = Node(int(states[row].node)).name
             raise ValueError(

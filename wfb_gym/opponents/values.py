@@ -1,14 +1,14 @@
 """What a spell is worth to the scripted players: what it promises, and whom it makes flee."""
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine import promises, queries
-from wfb_gym.engine.expected_tally import flight_by_aim, flight_may_pay
+from wfb_gym.engine import queries, spell_values
+from wfb_gym.engine.expected_score import flight_by_aim, flight_may_pay
 from wfb_gym.engine.state import DispelAttempt, State
 from wfb_gym.engine.targets import can_aim
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario.sizes import SPELLS
 
-WEAR = 0.5
+WOUND_WEIGHT = 0.5
 """Part of the points of wounds that counts where it is more than the change of the tally.
 
 Under victory points most spells pass no threshold by themselves: by the tally alone nobody would
@@ -17,9 +17,11 @@ begin to cast.
 
 
 @jit
-def worth_of_aim(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> float:
+def value_with_flight(
+    packed: PackedScenario, state: State, army: int, spell: int, aim: int
+) -> float:
     """Points that a spell brings its owner aimed so, the flight of those struck in it."""
-    worth = promises.worth_of_aim(packed, state, army, spell, aim, WEAR)
+    worth = spell_values.worth_of_aim(packed, state, army, spell, aim, WOUND_WEIGHT)
     if flight_may_pay(packed, state):
         worth += flight_by_aim(packed, state, army, spell, aim)
     return float(worth)
@@ -30,20 +32,22 @@ def value_if_cast(packed: PackedScenario, state: State, army: int, spell: int) -
     """Points that a spell brings its owner with its best aim, if nobody ends it early."""
     if packed.armies[army].spells[spell].targeted and flight_may_pay(packed, state):
         return _most_with_flight(packed, state, army, spell)
-    return float(promises.worth_now(packed, state, army, spell, WEAR))
+    return float(spell_values.worth_now(packed, state, army, spell, WOUND_WEIGHT))
 
 
 @jit(forceinline=False)
 def _most_with_flight(packed: PackedScenario, state: State, army: int, spell: int) -> float:
-    """`worth_of_aim` of the best open aim; 0 where none is open.
+    """`value_with_flight` of the best open aim; 0 where none is open.
 
     Only aims at which somebody may flee can be better than the first open one.
     """
-    most = float(promises.worth_now(packed, state, army, spell, WEAR))
+    most = float(spell_values.worth_now(packed, state, army, spell, WOUND_WEIGHT))
     for aim in range(packed.armies[army].spells[spell].n_aims):
         flight = flight_by_aim(packed, state, army, spell, aim)
         if flight > 0.0 and can_aim(packed, state, army, spell, aim):
-            worth = promises.worth_of_aim(packed, state, army, spell, aim, WEAR) + flight
+            worth = (
+                spell_values.worth_of_aim(packed, state, army, spell, aim, WOUND_WEIGHT) + flight
+            )
             most = max(most, worth)
     return most
 
@@ -55,7 +59,7 @@ def pending_threat(packed: PackedScenario, state: State) -> float:
     if state.attempt == DispelAttempt.CAST:
         return _worth_of_pending(packed, state, army, int64(state.spell - 1), int64(state.aim))
     if state.attempt == DispelAttempt.FREE:
-        enemy = queries.other(army)
+        enemy = queries.opponent_of(army)
         return _worth_of_pending(packed, state, enemy, int64(state.free - 1), int64(state.free_aim))
     target = state.target - 1
     return later_worth(packed, state, target // SPELLS, target % SPELLS)
@@ -66,14 +70,14 @@ def _worth_of_pending(
     packed: PackedScenario, state: State, army: int, spell: int, aim_plus_one: int
 ) -> float:
     if aim_plus_one:
-        return worth_of_aim(packed, state, army, spell, aim_plus_one - 1)
-    return float(promises.worth_of_pending(packed, state, army, spell, int64(0), WEAR))
+        return value_with_flight(packed, state, army, spell, aim_plus_one - 1)
+    return float(spell_values.worth_of_pending(packed, state, army, spell, int64(0), WOUND_WEIGHT))
 
 
 @jit
 def later_worth(packed: PackedScenario, state: State, army: int, spell: int) -> float:
     """Points that a spell in play still pays, a threat from the mover's view if the enemy's."""
-    worth = float(promises.worth_in_play(packed, state, army, spell, WEAR))
+    worth = float(spell_values.worth_in_play(packed, state, army, spell, WOUND_WEIGHT))
     return worth if army != state.mover else -worth
 
 

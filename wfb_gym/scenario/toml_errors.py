@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple, get_args
 
+from wfb_gym.scenario.document_limits import opened_marks
 from wfb_gym.scenario.errors import format_value
 from wfb_gym.scenario.fields import Number, StrictModel, Whole
-from wfb_gym.scenario.limits import opened_marks
 
 _PLACE = re.compile(r"\(at line (\d+), column (\d+)\)$")
 _CLOSING = {"[": "]", "{": "}"}

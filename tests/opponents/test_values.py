@@ -12,7 +12,7 @@ from wfb_gym.engine.actions import FIRST_CAST, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.engine.targets import can_aim
-from wfb_gym.opponents.worths import WEAR, value_if_cast, worth_of_aim
+from wfb_gym.opponents.values import WOUND_WEIGHT, value_if_cast, value_with_flight
 from wfb_gym.packing import pack
 from wfb_gym.scenario import load_scenario
 
@@ -75,12 +75,12 @@ def test_the_chance_of_flight_times_the_magic_that_it_takes_away() -> None:
     battle = two_units()
     aims = battle.packed.armies[0].aims[:2]
     flight = law[4:].sum() * (26 / 36) ** 2 * 60.0
-    told = [worth_of_aim(battle.packed, battle.state, 0, 0, k) for k in range(2)]
+    told = [value_with_flight(battle.packed, battle.state, 0, 0, k) for k in range(2)]
     assert told == pytest.approx([aims[0].promise + flight, aims[1].promise], abs=1e-9)
     assert value_if_cast(battle.packed, battle.state, 0, 0) == max(told)
     battle.works("Hail", "Spears")
     battle.resolve(4)  # the test is certain: no blow adds to it
-    assert worth_of_aim(battle.packed, battle.state, 0, 0, 0) == pytest.approx(
+    assert value_with_flight(battle.packed, battle.state, 0, 0, 0) == pytest.approx(
         told[0] - flight, 1e-3
     )
 
@@ -111,7 +111,9 @@ TALLY = {"scoring": "victory_points", "panic": False}
 @PLAYERS
 def test_wounds_that_pass_no_threshold_are_worth_a_cast(player: Callable[[Battle], int]) -> None:
     battle = fight(unit("Spears", 40), rules=TALLY)
-    assert value_if_cast(battle.packed, battle.state, 0, 0) == pytest.approx(WEAR * 7 * 2 / 3 * 6)
+    assert value_if_cast(battle.packed, battle.state, 0, 0) == pytest.approx(
+        WOUND_WEIGHT * 7 * 2 / 3 * 6
+    )
     assert player(battle) == FIRST_CAST
 
 

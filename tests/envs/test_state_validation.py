@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wfb_gym.encoding import foreign_states
+from wfb_gym.encoding import state_validation
 from wfb_gym.engine.state import STATE, Node
 from wfb_gym.envs.batch import Batch
 from wfb_gym.envs.kernel import ENVIRONMENT, Autoreset, Status
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_every_field_has_a_range() -> None:
-    tables = foreign_states.RANGES, foreign_states.RANGES_BY_SCENARIO, foreign_states.BITS
+    tables = state_validation.RANGES, state_validation.RANGES_BY_SCENARIO, state_validation.BITS
     named = [name for table in tables for name in table]
     assert sorted(named) == sorted(STATE.names or ())
     # `EpisodeDriver._check`
@@ -88,7 +88,11 @@ DAMAGE = {
     "radius": ("state.radius", -1, r"radius: expected 0\.\.0, found -1"),
     "return": ("state.return_to", 4, r"return_to: expected 0\.\.0, found 4"),
     "number": ("state.number", 5, "number: expected 0 at NOMINATE, found 5"),
-    "open": ("state.open", 1 << 20, "open: expected no bits but those of 0b1111, found 1048576"),
+    "castable": (
+        "state.castable",
+        1 << 20,
+        "castable: expected no bits but those of 0b1111, found 1048576",
+    ),
     "in play": ("state.in_play", [1, 0], r"in_play\[0\]: expected no bits but those of 0b0"),
     "flight": ("state.fleeing", [1, 0], r"fleeing\[0\]: expected no bits but those of 0b0"),
     "models at the start": (
@@ -102,7 +106,7 @@ DAMAGE = {
         r"level\[0\]\[0\]: expected 0\.\.4, found 5",
     ),
     "dice": ("state.faces", [25, 0, 0, 0, 0, 0], r"faces\[0\]: expected 0\.\.24, found 25"),
-    "kind": ("state.kind", 1, r"kind\[0\]: expected 0\.\.0, found 1"),
+    "hidden_set": ("state.hidden_set", 1, r"hidden_set\[0\]: expected 0\.\.0, found 1"),
     "emptied": ("state.emptied", 1, "emptied: expected bits of armies with hidden items, found 1"),
 }
 

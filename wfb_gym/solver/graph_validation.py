@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import jit
 from wfb_gym._records import Records
-from wfb_gym.encoding.foreign_states import check_states
+from wfb_gym.encoding.state_validation import check_states
 from wfb_gym.engine.keys import pack_key, unpack_key
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.state import (
@@ -23,7 +23,7 @@ from wfb_gym.engine.state import (
     new_states,
     new_work_spaces,
 )
-from wfb_gym.solver.graph_arrays import CHANCE, NODES, Game, Nodes
+from wfb_gym.solver.graph_arrays import CHANCE, NODES, GraphArrays, Nodes
 from wfb_gym.solver.node_index import find_node
 
 _TOGETHER = 20_000
@@ -32,7 +32,7 @@ _TOGETHER = 20_000
 
 @jit(forceinline=False)
 def _unpack(
-    game: Game, nodes: Nodes, first: int, states: Records[State], key: NDArray[np.uint64]
+    game: GraphArrays, nodes: Nodes, first: int, states: Records[State], key: NDArray[np.uint64]
 ) -> int:
     """Write the positions of the nodes from `first` on; return the first whose key is no key.
 
@@ -51,7 +51,7 @@ def _unpack(
 
 @jit(forceinline=False)
 def _first_illegal(
-    game: Game, nodes: Nodes, first: int, states: Records[State], scratch: Records[WorkSpace]
+    game: GraphArrays, nodes: Nodes, first: int, states: Records[State], scratch: Records[WorkSpace]
 ) -> int:
     """Return the first node from `first` on whose move or number of moves is wrong, or -1."""
     work = scratch[0]
@@ -67,7 +67,7 @@ def _first_illegal(
     return -1
 
 
-def check_nodes(game: Game, nodes: Nodes) -> None:
+def check_nodes(game: GraphArrays, nodes: Nodes) -> None:
     """Raise a ValueError about the first node that solving could not have written."""
     size = int(game.shared[NODES])
     values = nodes.values[:size, 0]
