@@ -380,8 +380,8 @@ def _check_checkpoint(trainer: Trainer, path: Path) -> None:
     save_trainer(trainer)
     again = _read_checkpoint(path)
     require(again.battles.get_state() == trainer.battles.get_state(), "the same when saved")
-    with contextlib.suppress(DivergenceError):  # as it may from any finite weights
-        for each in (trainer, again):
+    for each in (trainer, again):
+        with contextlib.suppress(DivergenceError):  # as it may from any finite weights
             each.update()
             each.update()
     same = (trainer.frames, trainer.learned) == (again.frames, again.learned)
