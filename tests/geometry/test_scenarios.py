@@ -75,7 +75,7 @@ def test_a_written_scenario_is_judged() -> None:
     assert here.aim(0, 0, effect).verdicts() == [
         Verdict(16, True, "", False),
         Verdict(17, False, "is out of sight behind Old Wood", False),
-        Verdict(26, False, "stands in Boyz", True),
+        Verdict(26, False, "is in Boyz", True),
     ]
 
 
@@ -110,7 +110,7 @@ def test_targets_are_explained_for_people() -> None:
         TargetRow("Boyz", True, ""),
         TargetRow("Mob", False, "is out of sight behind Old Wood"),
         TargetRow(
-            "Hans", False, "stands in Boyz; once it stands alone the spell may be cast at it"
+            "Hans", False, "is in Boyz; legal once it is alone"
         ),
     ]
 
@@ -124,7 +124,7 @@ def test_a_comet_is_explained_by_the_enemies_that_its_points_reach() -> None:
     assert rows == [
         TargetRow("Boyz", True, "by the points that reach it"),
         TargetRow("Mob", True, "by the points that reach it"),
-        TargetRow("Hans", False, "stands in Boyz"),
+        TargetRow("Hans", False, "is in Boyz"),
     ]
 
 
@@ -142,11 +142,11 @@ def test_an_area_that_reaches_nobody() -> None:
     found = {each: explain_targets(here, 0, "Karl", each) for each in ("Storm", "Wide Storm")}
     reached = "every enemy in reach"
     assert found == {
-        "Storm": [TargetRow(reached, False, "nobody is in reach")],
+        "Storm": [TargetRow(reached, False, "no target in reach")],
         "Wide Storm": [TargetRow(reached, True, "")],
     }
     assert explain_targets(here, 0, "Karl", "Gloom") == [
-        TargetRow(reached, True, "may be cast, and reaches nobody")
+        TargetRow(reached, True, "may be cast, but hits nothing")
     ]
 
 

@@ -309,13 +309,13 @@ def explain_targets(scenario: Scenario, army: int, wizard: str, spell: str) -> l
         name = _WITHOUT_TARGET[effect.target] if target is None else pieces[target].name
         legal = verdict.legal
         if legal and effect.heals and target is not None:  # nobody is wounded yet
-            legal, reason = False, "has lost no wound; once it has the spell may be cast at it"
+            legal, reason = False, "has lost no wound; legal once it has"
         elif aim.falls_on_point:
             reason = reason or "by the points that reach it"
         elif verdict.alone:
-            reason += "; once it stands alone the spell may be cast at it"
+            reason += "; legal once it is alone"
         elif fled.legal and not verdict.legal and _may_come_to_flee(scenario, target):
-            reason += "; once it flees the spell may be cast at it"
+            reason += "; legal once it flees"
         rows.append(TargetRow(name, legal, reason))
     return rows
 
