@@ -109,9 +109,7 @@ def test_targets_are_explained_for_people() -> None:
     assert explain_targets(here, 0, "Karl", "Fire Ball") == [
         TargetRow("Boyz", True, ""),
         TargetRow("Mob", False, "is out of sight behind Old Wood"),
-        TargetRow(
-            "Hans", False, "is in Boyz; legal once it is alone"
-        ),
+        TargetRow("Hans", False, "is in Boyz; legal once it is alone"),
     ]
 
 
@@ -169,20 +167,19 @@ def test_who_may_come_to_flee_is_told_for_a_spell_that_asks_for_it() -> None:
     units = document["caster"]["units"]  # type: ignore[index]
     units.append({**units[0], "name": "Guard", "position": [60.0, 6.0], "traits": []})
     why = "is not fleeing"
-    for phases, switch, later in ((1, True, ""), (3, False, ""), (3, True, "; once it flees")):
+    for phases, switch, later in ((1, True, ""), (3, False, ""), (3, True, "; legal once it flees")):
         rules = {"panic": switch}
         here = scenario_from_dict({**document, "phases": phases, "rules": rules})
         rows = {row.target: row for row in explain_targets(here, 0, "Karl", "The Oxen Stands")}
         assert rows["Horrors"].reason == rows["Karl"].reason == why  # no daemon, nor one alone
-        told = f"{why}{later} the spell may be cast at it" if later else why
-        assert rows["Guard"] == TargetRow("Guard", False, told)
+        assert rows["Guard"] == TargetRow("Guard", False, why + later)
 
 
 def test_a_spell_of_fixed_worth_needs_no_target() -> None:
     document = written()
     wizards = document["caster"]["wizards"]  # type: ignore[index]
     wizards[0]["spells"] = [{"name": "Charm", "casting_value": 5, "worth": 10.0}]
-    fixed = TargetRow("nobody", True, "its worth is fixed, so that it needs no target")
+    fixed = TargetRow("no target", True, "its worth is fixed, so it needs no target")
     assert explain_targets(scenario_from_dict(document), 0, "Karl", "Charm") == [fixed]
 
 

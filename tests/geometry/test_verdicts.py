@@ -203,9 +203,7 @@ def test_a_spell_of_life_measures_from_its_terrain() -> None:
     # The wood ends at x 24; the unit begins at x 33.5, 9.5 away, and reaches back to y 21.
     where = deployment((KARL,), (foe(y=22.0), foe("Far", 22.0, x=50.0)), (wood(),))
     assert reason(where, wood_spell()) == ""
-    assert reason(where, wood_spell(), 17) == (
-        "is 23.5 inches from wood: out of range (12 inches)"
-    )
+    assert reason(where, wood_spell(), 17) == ("is 23.5 inches from wood: out of range (12 inches)")
 
 
 def test_without_such_terrain_a_spell_of_life_measures_from_the_caster() -> None:

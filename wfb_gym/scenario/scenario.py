@@ -300,7 +300,7 @@ def explain_targets(scenario: Scenario, army: int, wizard: str, spell: str) -> l
         raise ValueError(f"{wizard}: expected one of {expected}, found {spell}")
     effect = spells[spell].effect
     if effect is None:
-        return [TargetRow("nobody", True, "its worth is fixed, so that it needs no target")]
+        return [TargetRow("no target", True, "its worth is fixed, so it needs no target")]
     aim, pieces = scenario.aim(army, index, effect), scenario.deployment.pieces
     once_fled = replace(aim, flight_moves=True).verdicts()
     rows = []
