@@ -106,7 +106,7 @@ class _ProfileChooser:
     def exchange_for_dearer(
         self, chosen: list[UnitProfile], left: float, needed: float
     ) -> list[UnitProfile]:
-        """Exchange profiles for more expensive ones until they can use `needed` points of `left`."""
+        """Exchange profiles for more expensive ones until they can cost `needed` points."""
         while sum(map(max_points, chosen)) < needed:
             exchanges = []
             for i in range(len(self._forced), len(chosen) + (len(chosen) < self._max_units)):
