@@ -31,10 +31,10 @@ on one target (`wfb_gym.scenario.sizes.MARKS`)."""
 MIN_SPENT_SHARE = 0.9
 """Smallest share of its points that an army spends."""
 MAX_CHARACTERS_SHARE = 0.5
-"""Largest share of its points that an army spends on characters and their items (house rule)."""
+"""Largest share of its points that an army spends on characters and items (house rule C.103)."""
 LORD_FROM = 1000
-"""Smallest army, in points, that may have a lord (house rule; 2000 in print, which would make
-wizards of levels 3 and 4 rare)."""
+"""Smallest army, in points, that may have a lord (house rule C.103; 2000 in print, which would
+make wizards of levels 3 and 4 rare)."""
 DWARFS = "dwarfs"
 DAEMONS = "daemons"
 HORRORS = "Horrors"

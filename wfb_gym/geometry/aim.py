@@ -40,7 +40,7 @@ _FRIENDLY = ("friendly_unit", "friendly_model", "friendly_character", "friendly_
 def _is_large(piece: Piece) -> bool:
     """Whether the piece's models are at least as large as Ogres.
 
-    Machines and swarms never are, even on a large base (house rule).
+    Machines and swarms never are, even on a large base (house rule C.112).
     """
     if piece.troop in ("war_machine", "swarm"):
         return False
