@@ -97,7 +97,7 @@ def test_units_that_characters_name_in_any_case() -> None:
         ),
         (
             {"armour_save": "4+"},
-            "armour_save: expected a whole number from 1 to 6, the digit alone: 4",
+            "armour_save: expected a whole number from 1 to 6, without the +: 4",
         ),
         ({"points": "5"}, "points: expected a number from 0 to "),
         ({"models": "many"}, 'models: expected a whole number from 1 to 200, found "many"'),
