@@ -167,7 +167,11 @@ def test_who_may_come_to_flee_is_told_for_a_spell_that_asks_for_it() -> None:
     units = document["caster"]["units"]  # type: ignore[index]
     units.append({**units[0], "name": "Guard", "position": [60.0, 6.0], "traits": []})
     why = "is not fleeing"
-    for phases, switch, later in ((1, True, ""), (3, False, ""), (3, True, "; legal once it flees")):
+    for phases, switch, later in (
+        (1, True, ""),
+        (3, False, ""),
+        (3, True, "; legal once it flees"),
+    ):
         rules = {"panic": switch}
         here = scenario_from_dict({**document, "phases": phases, "rules": rules})
         rows = {row.target: row for row in explain_targets(here, 0, "Karl", "The Oxen Stands")}

@@ -45,7 +45,7 @@ class BaseContact(StrictModel):
     # unit of that army that they belong to; it defines the characteristics below and loses the
     # models that are hit; None for models without a unit
     unit: Name | None = None
-    models: Annotated[int, Whole(1, CONTACT_MODELS)]   # number of models
+    models: Annotated[int, Whole(1, CONTACT_MODELS)]  # number of models
     toughness: fields.Characteristic = 3  # of each
     armour_save: fields.Save | None = None  # D6 needed; None for none
     ward_save: fields.Save | None = None  # D6 needed; None for none
@@ -56,7 +56,7 @@ class BaseContact(StrictModel):
         return () if self.unit is None else _written_problems(self, _OF_A_MODEL, "its unit")
 
     @model_serializer(mode="wrap")
-def _drop_unit_values(self, handler: SerializerFunctionWrapHandler) -> Any:
+    def _drop_unit_values(self, handler: SerializerFunctionWrapHandler) -> Any:
         dumped = handler(self)
         return dumped if self.unit is None else _without(dumped, _OF_A_MODEL)
 
@@ -191,15 +191,15 @@ class Wizard(Character):
             return
         # With a profile, the other keys come from the profile and were not written.
         keys = _OF_A_DAEMON if self.profile is None else ("profile",)
-        yield from _written_problems(self, keys, "the unit that it is")
+        yield from _written_problems(self, keys, "its unit of Daemons")
         if self.unit is not None:
-            yield self.problem_at("unit", "no unit beside the one that it is")
+            yield self.problem_at("unit", "no value, as it is a unit itself")
         if not self.is_on_battlefield:
             expected = '"ready", "rallied" or "fleeing", as it is a unit on the battlefield'
             yield self.problem_at("status", expected)
 
     @model_serializer(mode="wrap")
-def _drop_daemon_values(self, handler: SerializerFunctionWrapHandler) -> Any:
+    def _drop_daemon_values(self, handler: SerializerFunctionWrapHandler) -> Any:
         dumped = handler(self)
         return dumped if self.daemon_unit is None else _without(dumped, _OF_A_DAEMON)
 
