@@ -120,8 +120,8 @@ def test_a_comet_is_explained_by_the_enemies_that_its_points_reach() -> None:
     ]
     rows = explain_targets(scenario_from_dict(document), 0, "Karl", "The Comet of Casandora")
     assert rows == [
-        TargetRow("Boyz", True, "by the points that reach it"),
-        TargetRow("Mob", True, "by the points that reach it"),
+        TargetRow("Boyz", True, "by aiming at a point that reaches it"),
+        TargetRow("Mob", True, "by aiming at a point that reaches it"),
         TargetRow("Hans", False, "is in Boyz"),
     ]
 
@@ -202,7 +202,7 @@ def test_a_scenario_is_measured_once_and_forgotten_with_it() -> None:
     key = id(where)
     assert where.deployment is where.deployment
     assert where.deployment is not scenario().deployment
-    assert key in _DEPLOYMENTS.kept
+    assert key in _DEPLOYMENTS.cached
     del where
     gc.collect()
-    assert key not in _DEPLOYMENTS.kept
+    assert key not in _DEPLOYMENTS.cached

@@ -146,7 +146,7 @@ def test_the_whole_unit_stands_on_the_battlefield() -> None:
 def test_no_two_units_stand_in_one_place() -> None:
     first, second = unit(position=[30, 20]), unit(name="More", position=[32, 20])
     assert refused(units=[first, second]) == (
-        "scenario: caster.units[1].position: expected a place that is free, "
+        "scenario: caster.units[1].position: expected a free place, "
         "found More over Boyz (caster.units[0])"
     )
     beside = scenario(units=[first, {**second, "position": [36, 20]}])
