@@ -387,10 +387,10 @@ def lore_row(**changes: Any) -> dict[str, Any]:
     ("changes", "message"),
     [
         ({"kind": "magic_missile"}, 'missile: expected true for kind = "magic_missile"'),
-        ({"worth": {"points": 5.0}}, "worth.reason: expected why its worth is what it is"),
+        ({"worth": {"points": 5.0}}, "worth.reason: expected a reason, as the worth"),
         (
             {"worth": {"points_per_phase": 5.0, "reason": "A guess."}},
-            "worth: expected no worth by phases but for",
+            "worth: expected no worth per phase except for",
         ),
         ({"range_inches": 73}, "range_inches: expected a whole number from 1 to 72, found 73"),
         ({"sight": 1}, "sight: expected true or false, found 1"),

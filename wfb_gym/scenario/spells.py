@@ -26,7 +26,7 @@ class LoreSpell(SpellEffect):
     name: Name  # printed name, unique among all lores
     lore: Name  # name of the lore
     number: Annotated[int, Whole(1, 6)]  # D6 result that gives the spell
-    casting_value: CastingValue  # number to equal or beat
+    casting_value: CastingValue  # total that a casting roll must equal or beat
     duration: DurationName  # duration in the magic phase
     lasts: Name | None = None  # printed duration of the effect, if it differs
     # type of spell
@@ -161,7 +161,7 @@ class Spell(StrictModel):
             if instant and self.effect.worth is not None and self.effect.worth.is_lasting:
                 yield Problem("worth", _LASTING_WORTH, "a table")
         if instant:
-            expected = 'no value except for a duration of "remains_in_play" or "one_turn"'
+            expected = 'no value but for a duration of "remains_in_play" or "one_turn"'
             for key in ("worth_per_phase", "survives_caster", "in_play"):
                 if getattr(self, key) and not (self.effect and key == "worth_per_phase"):
                     yield self.problem_at(key, expected)
@@ -169,7 +169,7 @@ class Spell(StrictModel):
             expected = "no value except for a spell in play with a unit or character as target"
             yield self.problem_at("in_play_on", expected)
         elif self.in_play and self.picks_target and self.in_play_on is None:
-            yield self.problem_at("in_play_on", "the unit or character that it is on")
+            yield self.problem_at("in_play_on", "the unit or character that it lies on")
 
 
 @cache
@@ -236,13 +236,13 @@ def _from_lore(data: Mapping[str, Any]) -> Mapping[str, Any]:
     spell = _lore_spell_of(data)
     values: dict[str, Any] = {key: getattr(spell, key) for key in _FROM_LORE}
     problems = [
-        problem_in(data, key, f"{format_value(value)}, as in its lore")
+        problem_in(data, key, f"{format_value(value)}, as its lore has it")
         for key, value in values.items()
         if data.get(key, value) != value
     ]
     for key in _effect_keys(data):
         expected = "a number" if key == "worth" else "no value"
-        expected += ", as the lore defines the effect"
+        expected += ", as the lore brings what the spell does"
         problems.append(problem_in(data, key, expected))
     effect = data.get("effect")
     if effect is None and "worth" not in data:
