@@ -88,9 +88,9 @@ def _victim(army: Army, index: int) -> _Victim:
 class _Pool:
     """The entries of one packed array; equal runs of values are stored once."""
 
-    def __init__(self, array: NDArray[Any], what: str) -> None:
+    def __init__(self, array: NDArray[Any], label: str) -> None:
         self._array = array
-        self._what = what
+        self._label = label
         self._known: dict[bytes, int] = {}
         self._used = 0
 
@@ -100,7 +100,7 @@ class _Pool:
         key = run.tobytes()
         if key not in self._known:
             if self._used + len(run) > len(self._array):
-                expected = f"at most {len(self._array)} {self._what}"
+                expected = f"at most {len(self._array)} {self._label}"
                 raise ScenarioError("scenario", [Problem("", expected, "more of them")])
             self._known[key] = self._used
             self._array[self._used : self._used + len(run)] = run

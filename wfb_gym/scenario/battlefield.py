@@ -81,7 +81,7 @@ def deployment_of(armies: Sequence[Army], field: Battlefield | None, edition: st
 
 
 def aim_rules_of(effect: SpellEffect) -> AimRules:
-    """Return what a spell asks of its target, for `wfb_gym.geometry`."""
+    """Return the targeting rules of a spell, for `wfb_gym.geometry`."""
     near, damage = effect.near, effect.damage
     return AimRules(
         target=effect.target,

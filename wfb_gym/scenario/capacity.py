@@ -80,7 +80,7 @@ def _army_problems(scenario: Scenario, index: int) -> Iterator[Problem]:
         yield from _pool_problem(key, "dice of its own", dice)
 
 
-def _pool_problem(key: str, what: str, value: int) -> Iterator[Problem]:
+def _pool_problem(key: str, meaning: str, value: int) -> Iterator[Problem]:
     """Yield a problem if dice, or the absolute value of a bonus, exceed `DICE`."""
     if abs(value) > DICE:
-        yield Problem(key, f"at most {DICE} as {what}", str(value))
+        yield Problem(key, f"at most {DICE} as {meaning}", str(value))

@@ -60,8 +60,8 @@ class TargetRow(NamedTuple):
 
 
 _OLD_LORES = (
-    "Spells of the lores are those of the 6th edition, although the rules are those of the 7th: "
-    "some casting values and effects differ."
+    "The lores are from the 6th edition, but the rules are from the 7th edition: some casting "
+    "values and effects differ."
 )
 
 
