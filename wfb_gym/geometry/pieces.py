@@ -33,7 +33,7 @@ class Piece:
     all_round: bool  # sees all round: skirmishers, single models and lone characters
     magic_item: bool  # it or a character in it carries a magic item
     absent: str = ""  # "dead" or "off the table"; empty on the battlefield
-    host: int | None = None  # code of the unit that a character is in; None for a lone one
+    host: int | None = None  # code of the unit that a character is in, or None
     is_focal: bool = False  # the character is its unit: a focal model of Daemons
     joined: tuple[int, ...] = ()  # codes of characters in the unit, without focal models
 

@@ -82,7 +82,7 @@ class Army(StrictModel):
         return next((i for i, unit in enumerate(self.units) if unit.name == name), None)
 
     def unit_of(self, character: Character) -> Unit | None:
-        """Return the unit that a character has joined, or that it is; None for a lone one."""
+        """Return the unit that a character has joined, or that it is, or None."""
         index = self.unit_index(character.stands_in)
         return None if index is None else self.units[index]
 

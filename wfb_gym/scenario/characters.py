@@ -79,7 +79,7 @@ class Character(StrictModel):
     armour_save: fields.Save | None = None  # D6 needed; None for none
     ward_save: fields.Save | None = None  # D6 needed; None for none
     in_combat: Flag = False  # it is in close combat
-    unit: Name | None = None  # unit of its army that it has joined; None for a lone one
+    unit: Name | None = None  # unit of its army that it has joined, or None
     # middle of its base's front edge, in inches; None without a battlefield, or in a unit
     position: fields.Position | None = None
     facing: fields.Facing = 0.0  # degrees clockwise from the y axis
