@@ -83,8 +83,8 @@ def test_names_in_any_case_and_questions_for_others(capsys: Capture) -> None:
 def test_a_spell_of_fixed_worth_says_that_it_takes_no_target(capsys: Capture) -> None:
     (spell,) = targets(capsys, "archmage-duel", "--spell", "Fire Ball")
     (row,) = spell["targets"]
-    assert (row["target"], row["legal"]) == ("nobody", True)
-    assert row["reason"] == "its worth is fixed, so that it needs no target"
+    assert (row["target"], row["legal"]) == ("no target", True)
+    assert row["reason"] == "its worth is fixed, so it needs no target"
 
 
 def test_targets_of_spells_that_may_be_rolled_and_of_bound_ones(capsys: Capture) -> None:

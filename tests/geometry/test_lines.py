@@ -72,7 +72,7 @@ def test_a_line_may_not_touch_an_engaged_unit() -> None:
     assert list(hits((KARL,), (wide, fight))) == [16]
     before = foe("Fight", 15.0, models=9, frontage=9, in_combat=True)
     verdict = verdicts(deployment((KARL,), (foe(), before)), 0, 0, line())[0]
-    reason = "is reached by no line of 18 inches past close combat"
+    reason = "has no line of 18 inches that avoids close combat"
     assert verdict == (16, False, reason, False)
     assert hits((KARL,), (foe(), before)) == {}
 
@@ -80,7 +80,7 @@ def test_a_line_may_not_touch_an_engaged_unit() -> None:
 def test_a_target_beyond_the_end_of_every_line_is_out_of_range() -> None:
     assert [v.legal for v in verdicts(deployment((KARL,), (foe(y=27.99),)), 0, 0, line())] == [True]
     (verdict,) = verdicts(deployment((KARL,), (foe(y=28.1),)), 0, 0, line())
-    assert verdict.reason == "is 18.1 inches away: out of range, which is 18"
+    assert verdict.reason == "is 18.1 inches away: out of range (18 inches)"
 
 
 def test_a_target_near_enough_that_only_a_longer_line_reaches_is_no_target() -> None:
@@ -89,7 +89,7 @@ def test_a_target_near_enough_that_only_a_longer_line_reaches_is_no_target() -> 
     aside = Unit("Foe", 1, 1, (47.9, 24.28), 180.0)
     (verdict,) = verdicts(deployment((KARL,), (aside,)), 0, 0, line())
     assert not verdict.legal
-    assert verdict.reason == "is reached by no line of 18 inches past close combat"
+    assert verdict.reason == "has no line of 18 inches that avoids close combat"
 
 
 def test_a_line_leaves_in_any_direction_and_spares_the_casters_own_base() -> None:

@@ -75,7 +75,7 @@ def test_a_written_scenario_is_judged() -> None:
     assert here.aim(0, 0, effect).verdicts() == [
         Verdict(16, True, "", False),
         Verdict(17, False, "is out of sight behind Old Wood", False),
-        Verdict(26, False, "stands in Boyz", True),
+        Verdict(26, False, "is in Boyz", True),
     ]
 
 
@@ -109,9 +109,7 @@ def test_targets_are_explained_for_people() -> None:
     assert explain_targets(here, 0, "Karl", "Fire Ball") == [
         TargetRow("Boyz", True, ""),
         TargetRow("Mob", False, "is out of sight behind Old Wood"),
-        TargetRow(
-            "Hans", False, "stands in Boyz; once it stands alone the spell may be cast at it"
-        ),
+        TargetRow("Hans", False, "is in Boyz; legal once it is alone"),
     ]
 
 
@@ -122,9 +120,9 @@ def test_a_comet_is_explained_by_the_enemies_that_its_points_reach() -> None:
     ]
     rows = explain_targets(scenario_from_dict(document), 0, "Karl", "The Comet of Casandora")
     assert rows == [
-        TargetRow("Boyz", True, "by the points that reach it"),
-        TargetRow("Mob", True, "by the points that reach it"),
-        TargetRow("Hans", False, "stands in Boyz"),
+        TargetRow("Boyz", True, "by aiming at a point that reaches it"),
+        TargetRow("Mob", True, "by aiming at a point that reaches it"),
+        TargetRow("Hans", False, "is in Boyz"),
     ]
 
 
@@ -142,11 +140,11 @@ def test_an_area_that_reaches_nobody() -> None:
     found = {each: explain_targets(here, 0, "Karl", each) for each in ("Storm", "Wide Storm")}
     reached = "every enemy in reach"
     assert found == {
-        "Storm": [TargetRow(reached, False, "nobody is in reach")],
+        "Storm": [TargetRow(reached, False, "no target in reach")],
         "Wide Storm": [TargetRow(reached, True, "")],
     }
     assert explain_targets(here, 0, "Karl", "Gloom") == [
-        TargetRow(reached, True, "may be cast, and reaches nobody")
+        TargetRow(reached, True, "may be cast, but hits nothing")
     ]
 
 
@@ -169,20 +167,23 @@ def test_who_may_come_to_flee_is_told_for_a_spell_that_asks_for_it() -> None:
     units = document["caster"]["units"]  # type: ignore[index]
     units.append({**units[0], "name": "Guard", "position": [60.0, 6.0], "traits": []})
     why = "is not fleeing"
-    for phases, switch, later in ((1, True, ""), (3, False, ""), (3, True, "; once it flees")):
+    for phases, switch, later in (
+        (1, True, ""),
+        (3, False, ""),
+        (3, True, "; legal once it flees"),
+    ):
         rules = {"panic": switch}
         here = scenario_from_dict({**document, "phases": phases, "rules": rules})
         rows = {row.target: row for row in explain_targets(here, 0, "Karl", "The Oxen Stands")}
         assert rows["Horrors"].reason == rows["Karl"].reason == why  # no daemon, nor one alone
-        told = f"{why}{later} the spell may be cast at it" if later else why
-        assert rows["Guard"] == TargetRow("Guard", False, told)
+        assert rows["Guard"] == TargetRow("Guard", False, why + later)
 
 
 def test_a_spell_of_fixed_worth_needs_no_target() -> None:
     document = written()
     wizards = document["caster"]["wizards"]  # type: ignore[index]
     wizards[0]["spells"] = [{"name": "Charm", "casting_value": 5, "worth": 10.0}]
-    fixed = TargetRow("nobody", True, "its worth is fixed, so that it needs no target")
+    fixed = TargetRow("no target", True, "its worth is fixed, so it needs no target")
     assert explain_targets(scenario_from_dict(document), 0, "Karl", "Charm") == [fixed]
 
 
@@ -201,7 +202,7 @@ def test_a_scenario_is_measured_once_and_forgotten_with_it() -> None:
     key = id(where)
     assert where.deployment is where.deployment
     assert where.deployment is not scenario().deployment
-    assert key in _DEPLOYMENTS.kept
+    assert key in _DEPLOYMENTS.cached
     del where
     gc.collect()
-    assert key not in _DEPLOYMENTS.kept
+    assert key not in _DEPLOYMENTS.cached

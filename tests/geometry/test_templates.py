@@ -198,7 +198,7 @@ def test_a_target_wedged_in_among_engaged_units_leaves_no_place_for_the_template
     ]
     front = Unit("d", 5, 5, (36.0, 30.0), in_combat=True)
     crowd = deployment((KARL,), (theirs, *around, front))
-    reason = "leaves no place for the template that spares friends and close combat"
+    reason = "has no place for a template that avoids friends and close combat"
     assert verdicts(crowd, 0, 0, template())[0][1:] == (False, reason, False)
 
 

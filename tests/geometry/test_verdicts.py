@@ -45,7 +45,7 @@ def reason(where: Deployment, spell: SpellEffect, target: int | None = 16) -> st
 def test_range_is_measured_from_base_to_nearest_base() -> None:
     # From y 10 to y 20.
     assert reason(deployment((KARL,), (foe(),)), effect(reach=10)) == ""
-    too_far = "is 10.0 inches away: out of range, which is 9"
+    too_far = "is 10.0 inches away: out of range (9 inches)"
     assert reason(deployment((KARL,), (foe(),)), effect(reach=9)) == too_far
 
 
@@ -152,7 +152,7 @@ def test_a_spell_for_some_troop_types_works_on_no_other() -> None:
 def test_a_spell_that_a_trait_keeps_off_says_which() -> None:
     where = deployment((KARL,), (foe(traits=("immune_to_psychology",)), foe("More", 30.0)))
     spell = effect(not_on=["undead", "immune_to_psychology"])
-    assert reason(where, spell) == "is immune to psychology, on which it does not work"
+    assert reason(where, spell) == "is immune to psychology, so the spell has no effect"
     assert reason(where, spell, 17) == ""
 
 
@@ -203,9 +203,7 @@ def test_a_spell_of_life_measures_from_its_terrain() -> None:
     # The wood ends at x 24; the unit begins at x 33.5, 9.5 away, and reaches back to y 21.
     where = deployment((KARL,), (foe(y=22.0), foe("Far", 22.0, x=50.0)), (wood(),))
     assert reason(where, wood_spell()) == ""
-    assert reason(where, wood_spell(), 17) == (
-        "is 23.5 inches from wood: out of range, which is 12"
-    )
+    assert reason(where, wood_spell(), 17) == ("is 23.5 inches from wood: out of range (12 inches)")
 
 
 def test_without_such_terrain_a_spell_of_life_measures_from_the_caster() -> None:
@@ -213,7 +211,7 @@ def test_without_such_terrain_a_spell_of_life_measures_from_the_caster() -> None
     where = deployment((KARL,), (foe(y=15.0), foe("Far", 20.0)), (pond,))
     assert reason(where, wood_spell()) == ""
     assert reason(where, wood_spell(), 17) == (
-        "is 10.0 inches away, and there is no wood: out of range, which is 6"
+        "is 10.0 inches away, and there is no wood: out of range (6 inches)"
     )
 
 
@@ -238,10 +236,10 @@ def test_a_spell_at_a_model_may_pick_a_character_out_of_a_legal_unit() -> None:
     where = deployment((KARL,), (foe(), Character("Hans", unit="Foe", traits=("undead",))))
     assert reason(where, missile("enemy_model"), 26) == ""
     steal = missile("enemy_model", not_on=["undead"])
-    assert reason(where, steal, 26) == "is undead, on which it does not work"
+    assert reason(where, steal, 26) == "is undead, so the spell has no effect"
     assert reason(where, steal, 16) == ""
     far = missile("enemy_model", reach=9)
-    assert reason(where, far, 26) == "is 10.0 inches away: out of range, which is 9"
+    assert reason(where, far, 26) == "is 10.0 inches away: out of range (9 inches)"
 
 
 LONE = Character("Hans", (36.0, 25.0), 180.0)
@@ -253,7 +251,7 @@ def guarded(guard_x: float, guard_y: float = 21.0, **keys: int) -> Deployment:
 
 
 def test_a_lone_character_near_a_large_unit_is_no_target_of_a_missile_unless_nearest() -> None:
-    why = "stands alone within 5 inches of Guard, and Guard is nearer"
+    why = "is a lone character within 5 inches of Guard, and Guard is nearer"
     assert reason(guarded(40.0), missile(), 26) == why
     assert reason(guarded(40.0), effect(sight=True), 26) == ""
     assert reason(guarded(44.0, 25.0), missile(), 26) == ""  # it is the nearest
@@ -372,7 +370,7 @@ def test_focal_models_are_targets_as_their_unit() -> None:
 @pytest.mark.parametrize("target", ["caster", "player", "enemy_area", "friendly_area"])
 def test_spells_without_a_target_have_one_verdict(target: str) -> None:
     where = deployment((KARL,), (foe(in_combat=True),))
-    reason = "nobody is in reach" if target == "enemy_area" else ""
+    reason = "no target in reach" if target == "enemy_area" else ""
     assert judged(where, effect(target)) == {None: Verdict(None, not reason, reason, False)}
 
 

@@ -664,5 +664,5 @@ def test_one_wizard_knows_one_spell_that_strikes_later() -> None:
     }
     with pytest.raises(ScenarioError) as refused:
         scenario_from_dict(data)
-    expected = "caster.wizards[0].spells: expected at most one spell that strikes later, found 2"
+    expected = "caster.wizards[0].spells: expected at most one Comet, found 2"
     assert expected in str(refused.value)

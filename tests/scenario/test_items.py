@@ -185,6 +185,6 @@ def test_stores_hold_at_least_one_die() -> None:
 def test_what_stores_dice_may_be_emptied() -> None:
     assert thing(stores={"dice": 2}, stores_dice=True).stores_dice
     assert refused_thing(stores_dice=True) == (
-        "scenario: items[0].stores_dice: expected false where uses is 0 and it has no stores, "
+        "scenario: items[0].stores_dice: expected false if uses is 0 and it has no stores, "
         "found true"
     )

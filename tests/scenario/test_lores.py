@@ -259,7 +259,7 @@ def test_effects_that_agree_with_themselves(row: dict[str, Any]) -> None:
         ({**HEX, "sihgt": True}, "sihgt: expected a known key (did you mean sight"),
         ({"target": "enemy_unit"}, "damage: expected damage, a worth, heals = true or rallies"),
         ({**HEX, "rallies": True}, 'rallies: expected false without needs = "fleeing", found'),
-        ({**HEX, "worth": {}}, "worth.points: expected a number above 0, or such a share"),
+        ({**HEX, "worth": {}}, "worth.points: expected a number above 0, or a share"),
         ({**HEX, "worth": {"share": 1.5}}, "worth.share: expected a number from 0 to 1"),
         ({**HEX, "gains_wound": True}, "gains_wound: expected false without damage"),
         ({**HEX, "heals": True}, 'heals: expected false for target = "enemy_unit", found true'),
@@ -334,7 +334,7 @@ def test_effects_that_are_refused(row: dict[str, Any], message: str) -> None:
         ({"hits": "D6"}, "strength: expected a Strength, or strength_by_armour"),
         (
             {**BOLT, "strength_by_armour": [3, 4, 5]},
-            "strength: expected no value beside strength_by_armour, found 4",
+            "strength: expected no value with strength_by_armour, found 4",
         ),
         (
             {"hits": "1", "strength_by_armour": [3, 4]},
@@ -346,17 +346,17 @@ def test_effects_that_are_refused(row: dict[str, Any], message: str) -> None:
         ),
         (
             {**BOLT, "automatic": True, "armour_save": False},
-            "strength: expected no value, as neither wounds nor saves ask for it, found 4",
+            "strength: expected no value, as neither wounds nor saves depend on it, found 4",
         ),
         ({"hits": "D6", "automatic": True}, "strength: expected a Strength"),
         (
             {"hits": "template", "strength": 4},
             'template: expected its size in inches for hits = "template", found no such key',
         ),
-        ({**BOLT, "template": 3.0}, 'template: expected no value but for hits = "template"'),
-        ({**BOLT, "partial": 4}, 'partial: expected no value but for hits = "template"'),
+        ({**BOLT, "template": 3.0}, 'template: expected no value except for hits = "template"'),
+        ({**BOLT, "partial": 4}, 'partial: expected no value except for hits = "template"'),
         ({**TEMPLATE, "partial": 1}, "partial: expected a whole number from 2 to 6, found 1"),
-        ({**BOLT, "delayed": True}, "radius: expected a radius for what strikes later"),
+        ({**BOLT, "delayed": True}, "radius: expected a radius for delayed = true"),
         ({**BOLT, "radius": "D6 per marker"}, "radius: expected no value without delayed = true"),
     ],
 )
@@ -387,10 +387,10 @@ def lore_row(**changes: Any) -> dict[str, Any]:
     ("changes", "message"),
     [
         ({"kind": "magic_missile"}, 'missile: expected true for kind = "magic_missile"'),
-        ({"worth": {"points": 5.0}}, "worth.reason: expected why its worth is what it is"),
+        ({"worth": {"points": 5.0}}, "worth.reason: expected a reason, as the worth"),
         (
             {"worth": {"points_per_phase": 5.0, "reason": "A guess."}},
-            "worth: expected no worth by phases but for",
+            "worth: expected no worth per phase except for",
         ),
         ({"range_inches": 73}, "range_inches: expected a whole number from 1 to 72, found 73"),
         ({"sight": 1}, "sight: expected true or false, found 1"),

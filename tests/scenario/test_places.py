@@ -146,7 +146,7 @@ def test_the_whole_unit_stands_on_the_battlefield() -> None:
 def test_no_two_units_stand_in_one_place() -> None:
     first, second = unit(position=[30, 20]), unit(name="More", position=[32, 20])
     assert refused(units=[first, second]) == (
-        "scenario: caster.units[1].position: expected a place that is free, "
+        "scenario: caster.units[1].position: expected a free place, "
         "found More over Boyz (caster.units[0])"
     )
     beside = scenario(units=[first, {**second, "position": [36, 20]}])
@@ -157,7 +157,7 @@ def test_no_two_units_stand_in_one_place() -> None:
 def test_who_is_in_a_unit_stands_where_it_does(key: str, value: object) -> None:
     boyz, found = unit(position=[30, 20]), "[30.0, 20.0]" if key == "position" else "90.0"
     assert refused(units=[boyz], wizards=[wizard(unit="Boyz", **{key: value})]) == (
-        f"scenario: caster.wizards[0].{key}: expected no value, as it stands where its unit does, "
+        f"scenario: caster.wizards[0].{key}: expected no value, as it is placed with its unit, "
         f"found {found}"
     )
     joined = scenario(units=[boyz], wizards=[wizard(unit="Boyz")])

@@ -165,7 +165,7 @@ def test_a_name_stands_in_one_list(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ScenarioError) as caught:
         profiles._by_name("units", [[halberdiers], [halberdiers]])
     assert str(caught.value) == (
-        "armies/two.toml: units[0].name: expected a name of its own in all lists, "
+        "armies/two.toml: units[0].name: expected a name that no other profile has, "
         'found "Halberdiers"'
     )
 

@@ -131,21 +131,21 @@ def test_an_effect_may_stand_in_a_table_of_its_own() -> None:
         (
             {"worth": {"points": 5, "points_per_phase": 3}, **HIT},
             (
-                'worth: expected no worth by phases but for "remains_in_play" or "one_turn", '
+                'worth: expected no worth per phase except for "remains_in_play" or "one_turn", '
                 "found a table"
             ),
         ),
         (
             {"worth_per_phase": 3, **HIT},
-            "worth_per_phase: expected 0, as its effect says what it is worth, found 3.0",
+            "worth_per_phase: expected 0, as its effect has its own worth, found 3.0",
         ),
         (
             {"effect": HIT, "target": "enemy_unit"},
-            'target: expected no value beside effect, found "enemy_unit"',
+            'target: expected no value with effect, found "enemy_unit"',
         ),
         (
             {"effect": HIT, "worth": 5},
-            "worth: expected 0, as its effect says what it is worth, found 5.0",
+            "worth: expected 0, as its effect has its own worth, found 5.0",
         ),
     ],
 )
@@ -169,11 +169,14 @@ def test_an_unknown_target_is_told_once() -> None:
             {"worth": {"points": 3}},
             "worth: expected a number, as the lore brings what the spell does, found a table",
         ),
-        ({"effect": HIT}, "effect: expected no value, as the lore brings it, found a table"),
-        ({"effect": 5}, "effect: expected no value, as the lore brings it, found 5"),
+        (
+            {"effect": HIT},
+            "effect: expected no value, as the lore defines the effect, found a table",
+        ),
+        ({"effect": 5}, "effect: expected no value, as the lore defines the effect, found 5"),
         (
             {"worth_per_phase": 3},
-            "worth_per_phase: expected 0, as its effect says what it is worth, found 3.0",
+            "worth_per_phase: expected 0, as its effect has its own worth, found 3.0",
         ),
     ],
 )
@@ -221,8 +224,8 @@ def test_a_spell_in_play_lies_on_what_it_can_be_cast_at(
 )
 def test_only_a_spell_in_play_that_is_aimed_lies_on_something(entry: dict[str, Any]) -> None:
     assert refused(**entry) == (
-        f"{KEY}.in_play_on: expected no value but for a spell in play that is cast at a unit or "
-        'character, found "Boyz"'
+        f"{KEY}.in_play_on: expected no value except for a spell in play with a unit or character "
+        'as target, found "Boyz"'
     )
 
 

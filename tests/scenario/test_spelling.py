@@ -97,7 +97,7 @@ def test_units_that_characters_name_in_any_case() -> None:
         ),
         (
             {"armour_save": "4+"},
-            "armour_save: expected a whole number from 1 to 6, the digit alone: 4",
+            "armour_save: expected a whole number from 1 to 6, without the +: 4",
         ),
         ({"points": "5"}, "points: expected a number from 0 to "),
         ({"models": "many"}, 'models: expected a whole number from 1 to 200, found "many"'),
@@ -195,7 +195,7 @@ def test_what_is_refused_names_the_key_and_what_was_expected(
 
 def test_another_lore_leads_to_spells_that_are_written_out() -> None:
     told = refused(wizard(lore="Little Waaagh"))
-    assert "Metal, Shadow); spells of another lore are written out: name, casting_value" in told
+    assert "Metal, Shadow); a spell of another lore needs a name, a casting_value" in told
     assert "written out" not in refused(wizard(lore="Wire"))
 
 

@@ -60,7 +60,7 @@ def test_a_unit_of_daemons_is_a_wizard() -> None:
 def test_a_unit_of_daemons_brings_its_own_values(key: str, value: object, found: str) -> None:
     daemon = wizard(daemon_unit="Horrors", **{key: value})
     assert refused(units=[HORRORS], wizards=[daemon]) == (
-        f"scenario: caster.wizards[0].{key}: expected no value, as the unit that it is has it, "
+        f"scenario: caster.wizards[0].{key}: expected no value, as its unit of Daemons has it, "
         f"found {found}"
     )
 
@@ -90,7 +90,7 @@ def test_a_unit_of_daemons_is_one_wizard() -> None:
 def test_a_wizard_stands_in_one_unit() -> None:
     both = wizard(daemon_unit="Horrors", unit="Boyz")
     assert refused(units=[HORRORS, BOYZ], wizards=[both]) == (
-        'scenario: caster.wizards[0].unit: expected no unit beside the one that it is, found "Boyz"'
+        'scenario: caster.wizards[0].unit: expected no value, as it is a unit itself, found "Boyz"'
     )
 
 

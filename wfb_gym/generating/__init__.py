@@ -1,8 +1,8 @@
 """Random battles: legal scenarios of two armies on a battlefield, each from a seed.
 
-`generate` makes one; `Generation` says what it is to be like. `Generated` stands for many at once,
-with seeds for training or for tests, which share none. Scenarios are checked as any other; nothing
-here plays or packs them.
+`generate` makes one scenario from a seed and `Generation` options. `Generated` is a set of many
+scenarios; the training and test seeds are disjoint. Generated scenarios pass the same validation
+as scenario files.
 """
 
 from wfb_gym.generating.options import AXES, KINDS, KINDS_OF_AXES, Axis, Generation, Sizes

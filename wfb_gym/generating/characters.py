@@ -1,9 +1,13 @@
 """The characters of a generated army: wizards with spells, Runesmiths, heroes, and their items.
 
-Facts about items: only wizards take arcane items; a scroll or a Power Stone may be had more than
-once, any other item once; a bearer of Power Stones has no other arcane item; an army has one Staff
-of Sorcery (DW, BS). Ours: the bearer of scrolls has none either; what a lord and a hero may spend;
-bound items belong to no list and are carried beside an arcane one.
+Printed rules on items (DW, BS):
+
+- Only wizards take arcane items.
+- An army may have several scrolls and Power Stones, and each other item once.
+- A bearer of Power Stones has no other arcane item.
+
+House rules: a bearer of scrolls has no other arcane item either. Lords and heroes have a limit of
+item points. Any army may take a bound item, in addition to an arcane item.
 """
 
 from collections.abc import Sequence
@@ -38,7 +42,7 @@ OF_LISTS = {
     "warriors-of-chaos": ("Power Familiar", "Spell Familiar"),
     "vampire-counts": ("Power Familiar", "Spell Familiar", "Black Periapt"),
 }
-"""Arcane items of single lists (BS)."""
+"""Arcane items that only one army list has (BS)."""
 BOUND = ("Ring of Flame", "Storm Stone")
 RUNE = "Rune of Spellbreaking"
 RUNES: tuple[tuple[tuple[str, ...], int], ...] = (
@@ -51,9 +55,9 @@ RUNES: tuple[tuple[tuple[str, ...], int], ...] = (
     (("Master Rune of Valaya",), 10),
     (("Master Rune of Spellbinding", RUNE), 10),
 )
-"""What a Runesmith or Runelord may carry, with weights."""
+"""Sets of runes that a Runesmith or Runelord may carry, with weights."""
 ALLOWANCE = {"lord": 100.0, "hero": 50.0}
-"""Points of items that a character may carry (ours, as army books have it)."""
+"""Most points of items of a character (house rule, as in the army books)."""
 _ORDER = ("wizard", "runelord", "runesmith", "hero")
 
 
@@ -64,10 +68,15 @@ def choose_characters(
     choices: RandomChoices,
     lore: str | None = None,
 ) -> list[CharacterDraft]:
-    """Choose the characters of an army and what they carry, in the order of a scenario.
+    """Choose the characters of an army and their items, in the order of a scenario.
 
-    The kind "none" has fighters without items alone, "dwarfs" at least one Runesmith or Runelord,
-    any other at least one wizard, the first of that lore, of a list that has `wizard_options`.
+    Args:
+        kind: "none" for heroes without items, "dwarfs" for at least one Runesmith or Runelord,
+            another kind for at least one wizard.
+        list_name: army list; it has `wizard_options` if there are to be wizards.
+        options: options of the scenario.
+        choices: source of random choices.
+        lore: lore of the first wizard; None for any.
     """
     roster = _Roster(list_name, options, choices)
     if kind == "dwarfs":
@@ -88,7 +97,7 @@ def choose_characters(
 
 
 class _Roster:
-    """The characters of one army so far, and what is left for more: points, spells, items."""
+    """The characters of one army so far, and the remaining points, spells and items."""
 
     def __init__(self, list_name: str, options: Generation, choices: RandomChoices) -> None:
         self.characters: list[CharacterDraft] = []
@@ -98,18 +107,18 @@ class _Roster:
         self._slots = slots_of(options.points)
         self._budget = MAX_CHARACTERS_SHARE * options.points
         self._spells = options.spells
-        self._kinds = options.items  # of item, counted by bearer
-        self._taken: set[str] = set()  # items that an army has once
+        self._kinds = options.items  # remaining kinds of item, counted by bearer
+        self._taken: set[str] = set()  # chosen items that an army has only once
 
     def add_wizards(self, lore: str | None) -> None:
-        """Add wizards, the first of them of a lore unless it is None."""
+        """Add wizards; the first has the given lore, unless it is None."""
         options, choices = self._options, self._choices
         weights = [(1, 35), (2, 45), (3, 20), (4, 5)]
         for _ in range(min(options.wizards, choices.pick_weighted(weights))):
             fitting = [
                 each
                 for each in wizard_options(self._list_name, options)
-                if self._has_room_for(each.profile, each.points)
+                if self._fits(each.profile, each.points)
                 and each.level <= self._spells
                 and (lore is None or lore in each.lores)
             ]
@@ -131,12 +140,12 @@ class _Roster:
                 break
 
     def add_heroes(self) -> None:
-        """Add fighting characters, none to as many as fit."""
+        """Add a random number of fighting characters, from none to as many as fit."""
         while self._choices.chance(50) and self._add_one_of("hero"):
             pass
 
     def _add_one_of(self, *kinds: str) -> bool:
-        """Add a character of one of these kinds, none of them wizards; False where none fits."""
+        """Add a character of one of these kinds, without wizards; return False if none fits."""
         fitting = []
         for profile in army_list(self._list_name).characters:
             if profile.kind in kinds:
@@ -145,17 +154,17 @@ class _Roster:
                     raise ValueError(
                         f"{profile.name}: expected fixed points, found points by level"
                     )
-                if self._has_room_for(profile, points):
+                if self._fits(profile, points):
                     fitting.append(CharacterDraft(profile, points))
         if fitting:
             self._add(self._choices.pick(fitting))
         return bool(fitting)
 
-    def _has_room_for(self, profile: CharacterProfile | None, points: float) -> bool:
+    def _fits(self, profile: CharacterProfile | None, points: float) -> bool:
         if len(self.characters) >= self._options.characters or points > self._budget:
             return False
         taken = [who.profile for who in self.characters]
-        if profile is None:  # two units of Horrors may cast where there may be a lord (ours)
+        if profile is None:  # house rule: two casting units of Horrors if a lord is allowed
             return taken.count(None) < (2 if self._slots.lords else 1)
         if is_lord(profile) and sum(map(is_lord, taken)) >= self._slots.lords:
             return False
@@ -167,7 +176,7 @@ class _Roster:
         self._spells -= who.level
 
     def equip(self) -> None:
-        """Put the characters in order, and give them items and spells."""
+        """Sort the characters, and give them items and spells."""
         self.characters.sort(key=lambda each: (_ORDER.index(each.kind), -each.level))
         for who in self.characters:
             self._give_items(who)
@@ -178,10 +187,10 @@ class _Roster:
                 self._choose_spells(who)
 
     def _choose_spells(self, who: CharacterDraft) -> None:
-        """Choose a wizard's spells, or leave them to be rolled when the battle begins.
+        """Choose a wizard's spells, or mark them to be rolled when the battle begins.
 
-        Selection: a D6 for each on its lore, rolled again for a spell that it has already, and one
-        may be swapped for the first.
+        As in the rules: one D6 per spell on the lore, re-rolled for a known spell, and one spell
+        may be exchanged for the first spell of the lore.
         """
         choices = self._choices
         count = min(who.level + _extra_spells(who.items), LORE_SPELLS)
@@ -200,10 +209,10 @@ class _Roster:
             who.worths = [self._draw_worth(spell) for spell in known]
 
     def _draw_worth(self, spell: Spell) -> tuple[float, float]:
-        """Draw what a spell of a duel is worth: more, by and large, the harder it is to cast.
+        """Draw the worth of a spell in a duel; it tends to grow with the casting value.
 
         Returns:
-            Points when it takes effect, and at each end of phase while it is in play.
+            Points when the spell takes effect, and points at each end of phase while in play.
         """
         between, most = self._choices.between, int(spell.casting_value)
         if spell.duration == "remains_in_play":
@@ -211,7 +220,7 @@ class _Roster:
         return 5.0 * between(2, 2 * most), 0.0
 
     def _give_items(self, who: CharacterDraft) -> None:
-        """Give a character items; Daemons carry none (ours: in print they have their own gifts)."""
+        """Give a character items; Daemons carry none (house rule: their own gifts are left out)."""
         if who.profile is None or self._list_name == DAEMONS:
             return
         choices = self._choices
@@ -223,7 +232,7 @@ class _Roster:
         if who.is_wizard:
             self._give_arcane(who, allowance)
         allowance -= who.cost - who.points
-        if self._options.duel:  # what is bound in them strikes units
+        if self._options.duel:  # bound spells hit units, and a duel has none
             return
         bound = [name for name in BOUND if self._can_give((name,), allowance)]
         if bound and _extra_spells(who.items) < self._spells and choices.chance(12):
@@ -247,7 +256,7 @@ class _Roster:
         self._give(who, items if self._can_give(items, allowance) else ())
 
     def _can_give(self, names: Sequence[str], allowance: float) -> bool:
-        """Whether a character may carry these items, and the army still has them."""
+        """Whether the items fit the allowance and limits, and are not used in the army yet."""
         fits = points_of(names) <= min(allowance, self._budget) and len(set(names)) <= self._kinds
         return fits and self._taken.isdisjoint(names)
 
@@ -259,5 +268,5 @@ class _Roster:
 
 
 def _extra_spells(items: Sequence[str]) -> int:
-    """Return how many more spells the bearer of some items knows."""
+    """Return the number of extra spells that these items give."""
     return sum(bundled_items()[name].extra_spells for name in items)

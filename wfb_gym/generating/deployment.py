@@ -1,4 +1,4 @@
-"""Where everything stands: combats in the middle, two battle lines, fleeing units, terrain."""
+"""Deployment: combats in the middle, two battle lines, fleeing units, and terrain."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -8,14 +8,14 @@ from wfb_gym.generating.primitives import DEPTH, WIDTH, RandomChoices, Rectangle
 
 _MIDDLE = DEPTH / 2
 _FRIENDS_APART = 0.5
-"""Inches between two of one army."""
+"""Smallest distance between two pieces of one army, in inches."""
 _ENEMIES_APART = 1.0
-"""Inches between two enemies who do not fight each other."""
+"""Smallest distance between two enemies that are not in combat, in inches."""
 _EDGE = 0.5
 _TRIES = 40
 _TURNS = (0, 0, 0, 0, 0, 10, -10, 20, -20)
 _STEADY = frozenset({"undead", "daemons", "unbreakable", "immune_to_psychology"})
-"""Traits of those who do not flee (ours)."""
+"""Traits of units that never flee (house rule)."""
 
 _Point = tuple[float, float]
 _Place = tuple[_Point, int]
@@ -23,7 +23,7 @@ _Place = tuple[_Point, int]
 
 
 class PlacedPiece(NamedTuple):
-    """A unit or character on the battlefield, and the ground that it covers."""
+    """A unit or character on the battlefield, and the area that it covers."""
 
     army: int
     ground: Rectangle
@@ -33,9 +33,9 @@ class PlacedPiece(NamedTuple):
 def pair_fighting_units(
     armies: Sequence[ArmyDraft], choices: RandomChoices
 ) -> list[tuple[UnitDraft, UnitDraft]]:
-    """Pair off units that fight each other, none to three pairs.
+    """Choose up to three pairs of units that fight each other.
 
-    At least half of the units of each army stay out, and units with wizards mostly do.
+    At least half of the units of each army are not in combat. Units with wizards rarely are.
     """
     fighters = [
         choices.shuffle(
@@ -58,7 +58,7 @@ def pair_fighting_units(
 
 
 def choose_fleeing_units(armies: Sequence[ArmyDraft], choices: RandomChoices) -> None:
-    """Let at most one unit of each army flee now and then, never with its last wizard."""
+    """Sometimes make one unit of an army flee, but not if all its wizards are in the unit."""
     for army in armies:
         wizards = army.units_of_wizards
         candidates = [
@@ -78,7 +78,7 @@ def choose_fleeing_units(armies: Sequence[ArmyDraft], choices: RandomChoices) ->
 
 
 def choose_absent_wizards(armies: Sequence[ArmyDraft], choices: RandomChoices) -> None:
-    """Let few lone wizards be off the table or just rallied, but never an army's first."""
+    """Rarely put a lone wizard off the table or make it rallied; never an army's first wizard."""
     for army in armies:
         for who in [who for who in army.characters if who.is_wizard][1:]:
             if who.unit is None and who.status == "ready":
@@ -92,10 +92,15 @@ def deploy(
     pairs: Sequence[tuple[UnitDraft, UnitDraft]],
     choices: RandomChoices,
 ) -> list[PlacedPiece] | None:
-    """Give everything a place, `pairs` front to front; the first army looks towards growing y.
+    """Place all units and characters; the first army faces towards growing y.
+
+    Args:
+        armies: both armies; their positions are set.
+        pairs: units that fight each other; they are placed front to front.
+        choices: source of random choices.
 
     Returns:
-        What stands where; None where something found no place.
+        The placed pieces; None if a piece found no free place.
     """
     layout = _Layout(choices)
     middle = choices.inches(30.0, WIDTH - 30.0)
@@ -119,14 +124,14 @@ def deploy(
 
 
 class _Layout:
-    """What stands on the battlefield so far."""
+    """The pieces that are already on the battlefield."""
 
     def __init__(self, choices: RandomChoices) -> None:
         self._choices = choices
         self.placed: list[PlacedPiece] = []
 
     def place_pair(self, pair: tuple[UnitDraft, UnitDraft], low: float, part: float) -> bool:
-        """Place two units front to front, `part` inches of the width from `low` on."""
+        """Place two units front to front, with x from `low` to `low + part` inches."""
         narrow = min(unit.extent[0] for unit in pair)
         for _ in range(_TRIES):
             x = self._choices.inches(low, low + part)
@@ -145,7 +150,7 @@ class _Layout:
         return False
 
     def place(self, army: int, piece: UnitDraft | CharacterDraft, places: Iterator[_Place]) -> bool:
-        """Place a piece at the first of these places that is free."""
+        """Place a piece at the first free place; return False if there is none."""
         for front, facing in places:
             ground = Rectangle.behind(front, piece.extent, facing)
             if self._is_free(ground, army):
@@ -155,7 +160,7 @@ class _Layout:
         return False
 
     def _is_free(self, ground: Rectangle, army: int | None) -> bool:
-        """Whether ground is on the battlefield and free for an army; None for both."""
+        """Whether the area is on the battlefield and free for an army, or for both (None)."""
         return ground.is_on_battlefield(_EDGE) and all(
             ground.is_apart_from(
                 other.ground, _FRIENDS_APART if other.army == army else _ENEMIES_APART
@@ -172,21 +177,25 @@ def _on_side(army: int, x: float, back: float) -> _Point:
 def _unit_places(
     unit: UnitDraft, army: int, distance: float, line: tuple[float, float], choices: RandomChoices
 ) -> Iterator[_Place]:
-    """Places for a unit, the likely ones first.
+    """Yield places for a unit, the likely ones first.
 
-    Its army's battle line is `distance` inches from the middle of the battlefield; `line` says
-    where it has its own middle, and how far it reaches to each side.
+    Args:
+        unit: the unit.
+        army: 0 or 1.
+        distance: inches from the middle of the battlefield to the battle line of the army.
+        line: x of the middle of the battle line, and its half width, in inches.
+        choices: source of random choices.
     """
     middle, spread = line
-    ahead = 180 * army
+    forward = 180 * army
     for attempt in range(3 * _TRIES):
         if unit.fleeing:
-            back, facing = choices.inches(14.0, 18.0), 180 - ahead
+            back, facing = choices.inches(14.0, 18.0), 180 - forward
             yield _on_side(army, choices.inches(6.0, WIDTH - 6.0), back), facing
             continue
         x = choices.inches(4.0, WIDTH - 4.0)
         if attempt < _TRIES:
-            # Riders on the wings, all others between them.
+            # Cavalry on the wings, all others between them.
             wing = unit.profile.troop == "cavalry"
             low, high = (spread - 6.0, spread) if wing else (0.0, spread - 4.0)
             aside = choices.inches(low, high)
@@ -195,17 +204,17 @@ def _unit_places(
         back = distance + choices.inches(0.0, 2.0) + (choices.inches(3.0, 6.0) if behind else 0.0)
         if attempt >= 2 * _TRIES:
             back = choices.inches(5.0, 18.0)
-        yield _on_side(army, x, back), ahead + choices.pick(_TURNS)
+        yield _on_side(army, x, back), forward + choices.pick(_TURNS)
 
 
 def _character_places(
     who: CharacterDraft, draft: ArmyDraft, army: int, distance: float, choices: RandomChoices
 ) -> Iterator[_Place]:
-    """Places for a lone character: beside or behind a friend, else anywhere."""
-    ahead = 180 * army
+    """Yield places for a lone character: next to or behind a friend, then anywhere."""
+    forward = 180 * army
     friends = [unit for unit in draft.units if not (unit.engaged or unit.fleeing)]
     for attempt in range(2 * _TRIES):
-        facing = ahead + choices.pick(_TURNS)
+        facing = forward + choices.pick(_TURNS)
         if friends and attempt < _TRIES:
             friend = choices.pick(friends)
             reach = float(round(friend.extent[0] / 2 + who.extent[0] / 2))
@@ -221,14 +230,14 @@ def _character_places(
 _MAX_FEATURES = 6
 _TERRAIN_TRIES = 30
 _FEATURES_APART = 1.0
-"""Inches between two pieces of terrain."""
+"""Smallest distance between two pieces of terrain, in inches."""
 _CLEARANCE = 0.25
-"""Inches from a piece of terrain to those who stand beside it."""
+"""Smallest distance between terrain and pieces outside it, in inches."""
 _TERRAIN_TURNS = (0, 0, 0, 15, -15, 30, -30, 45, 60, 90)
 
 
 class _TerrainKind(NamedTuple):
-    """A kind of terrain, how often it comes, and its least and greatest lengths in inches."""
+    """A kind of terrain, its weight, and the ranges of its width and depth in inches."""
 
     kind: str
     weight: int
@@ -254,14 +263,14 @@ _TERRAIN_NAMES = {
     "building": "Mill, Farmhouse, Inn, Chapel, Granary, Smithy",
     "wall": "Dry Wall, Field Wall, Low Wall, Boundary, Sheepfold, Vineyard Wall",
 }
-"""As many names of a kind as a battlefield has pieces of terrain (all of it ours)."""
+"""Names by kind, `_MAX_FEATURES` each. All terrain is a house rule."""
 
 
 def choose_terrain(placed: Sequence[PlacedPiece], choices: RandomChoices) -> list[dict[str, Any]]:
     """Choose terrain around the pieces on the battlefield, as tables of a scenario.
 
-    Woods may lie over skirmishers, hills over everybody who does not fight; all else is clear of
-    all pieces (ours). A feature that finds no place is left out.
+    Woods may cover skirmishers, and hills any unit that is not in combat. All other terrain is
+    clear of all pieces (house rule). A feature without a free place is left out.
     """
     features: list[dict[str, Any]] = []
     taken: list[Rectangle] = []
@@ -271,11 +280,11 @@ def choose_terrain(placed: Sequence[PlacedPiece], choices: RandomChoices) -> lis
         for _ in range(_TERRAIN_TRIES):
             facing = choices.pick(_TERRAIN_TURNS)
             x = choices.inches(6.0, WIDTH - 6.0)
-            # The first lies between the battle lines, if it finds a place there.
+            # The first feature lies between the battle lines, if there is a free place.
             y = choices.inches(20.0, 28.0) if i == 0 else choices.inches(4.0, DEPTH - 4.0)
             ground = Rectangle.around((x, y), size, facing)
             free = all(ground.is_apart_from(other, _FEATURES_APART) for other in taken)
-            if free and ground.is_on_battlefield(0.0) and _suits(kind.kind, ground, placed):
+            if free and ground.is_on_battlefield(0.0) and _is_clear(kind.kind, ground, placed):
                 used = [feature["name"] for feature in features]
                 names = _TERRAIN_NAMES[kind.kind].split(", ")
                 name = choices.pick([name for name in names if name not in used])
@@ -286,8 +295,8 @@ def choose_terrain(placed: Sequence[PlacedPiece], choices: RandomChoices) -> lis
     return features
 
 
-def _suits(kind: str, ground: Rectangle, placed: Sequence[PlacedPiece]) -> bool:
-    """Whether no piece stands on the ground that may not stand in such terrain."""
+def _is_clear(kind: str, ground: Rectangle, placed: Sequence[PlacedPiece]) -> bool:
+    """Whether the area has only pieces that this kind of terrain may cover."""
     for _, other, piece in placed:
         if isinstance(piece, UnitDraft) and not piece.engaged:
             if kind == "hill" or (kind == "wood" and piece.skirmish):

@@ -1,4 +1,4 @@
-"""Armies while they are being made, and the scenario document that they become in the end."""
+"""Draft armies of the generator, and their conversion to a scenario document."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,19 +12,19 @@ from wfb_gym.scenario.profiles import CharacterProfile, UnitProfile, army_list
 from wfb_gym.seats import SEATS
 
 BANNER_POINTS = (15.0, 25.0, 40.0)
-"""Cost of a magic banner, by the Magic Resistance that it gives (ours)."""
+"""Cost of a magic banner, by the Magic Resistance that it gives (house rule)."""
 _KEYS = {"wizard": "wizards", "hero": "heroes"}
 
 
 @dataclass(eq=False)
 class UnitDraft:
-    """A unit."""
+    """A unit of a draft army."""
 
     profile: UnitProfile
     name: str  # unique in the army
     models: int
-    banner: int | None = None  # Magic Resistance of its magic banner, 0 for none; None without one
-    casts: bool = False  # it is a wizard: a unit of Horrors
+    banner: int | None = None  # Magic Resistance of its magic banner; None without a banner
+    casts: bool = False  # the unit is a wizard: Horrors
     frontage: int = 1
     skirmish: bool = False
     engaged: bool = False
@@ -35,7 +35,7 @@ class UnitDraft:
 
     @property
     def extent(self) -> tuple[float, float]:
-        """Width and depth of its ground in inches, the characters in it included."""
+        """Width and depth of its area in inches, with the characters in it."""
         width, depth = self.profile.base
         models = self.models + self.joined
         ranks = -(-models // self.frontage)
@@ -44,41 +44,41 @@ class UnitDraft:
 
 @dataclass(eq=False)
 class CharacterDraft:
-    """A character, or the wizard that a unit of Horrors is."""
+    """A character, or a unit of Horrors as a wizard."""
 
     profile: CharacterProfile | None  # None for a unit that casts
     points: float  # without its items
     level: int = 0  # of a wizard; 0 for others
-    lore: str = ""  # likewise; empty for others
+    lore: str = ""  # of a wizard; empty for others
     name: str = ""  # unique in the army
     items: list[str] = field(default_factory=list)
-    spells: list[str] = field(default_factory=list)  # known; empty where it rolls them
-    worths: list[tuple[float, float]] = field(default_factory=list)  # in a duel: when they take
-    # effect, and at each end of phase
+    spells: list[str] = field(default_factory=list)  # known spells; empty if rolled
+    # in a duel: points of each spell when it takes effect, and at each end of phase
+    worths: list[tuple[float, float]] = field(default_factory=list)
     rolled: bool = False  # a wizard rolls its spells when the battle begins
-    unit: UnitDraft | None = None  # that it is in, or is
+    unit: UnitDraft | None = None  # the unit that it is in, or that it is
     status: str = "ready"
-    position: tuple[float, float] = (0.0, 0.0)  # as a unit's, where it stands alone
+    position: tuple[float, float] = (0.0, 0.0)  # of a lone character, as for a unit
     facing: int = 0
 
     @property
     def is_wizard(self) -> bool:
-        """Whether it casts."""
+        """Whether it is a wizard."""
         return self.level > 0
 
     @property
     def kind(self) -> str:
-        """What it is to the magic phase."""
+        """Its role in the magic phase."""
         return "wizard" if self.profile is None else self.profile.kind
 
     @property
     def is_alone(self) -> bool:
-        """Whether it has a place of its own on the battlefield."""
+        """Whether it is a lone model on the battlefield."""
         return self.unit is None and self.status != "off_table"
 
     @property
     def cost(self) -> float:
-        """Points, its items included."""
+        """Its points, with its items."""
         return self.points + points_of(self.items)
 
     @property
@@ -90,7 +90,7 @@ class CharacterDraft:
 
 @dataclass(eq=False)
 class ArmyDraft:
-    """An army; its characters are in the order of a scenario: wizards, Runesmiths, heroes."""
+    """A draft army; its characters are in scenario order: wizards, Runesmiths, heroes."""
 
     list_name: str
     characters: list[CharacterDraft]
@@ -98,13 +98,13 @@ class ArmyDraft:
 
     @property
     def general(self) -> CharacterDraft | None:
-        """The character of highest Leadership, a lord before a hero; a unit that casts is none."""
+        """The character with the highest Leadership, a lord before a hero; never a unit."""
         leaders = [who for who in self.characters if who.profile is not None]
         return max(leaders, key=_authority, default=None)
 
     @property
     def units_of_wizards(self) -> list[UnitDraft | None]:
-        """The unit that each wizard is in, or is; None for one alone."""
+        """The unit that each wizard is in, or is; None for a lone wizard."""
         return [who.unit for who in self.characters if who.is_wizard]
 
 
@@ -113,12 +113,12 @@ def _authority(who: CharacterDraft) -> tuple[int, bool]:
 
 
 def points_of(items: Sequence[str]) -> float:
-    """Return what some items cost together."""
+    """Return the total cost of some items."""
     return sum(bundled_items()[name].points for name in items)
 
 
 def number_names(names: list[str]) -> list[str]:
-    """Return the names, each repeated one with a number behind it."""
+    """Return the names, with a number appended to repeated names."""
     return [
         name if name not in names[:i] else f"{name} {names[:i].count(name) + 1}"
         for i, name in enumerate(names)
@@ -131,7 +131,7 @@ def scenario_document(
     armies: Sequence[ArmyDraft],
     terrain: list[dict[str, Any]],
 ) -> dict[str, Any]:
-    """Return the document of a scenario, as a person would write it."""
+    """Return the scenario document of two draft armies, as in a scenario file."""
     names = " against ".join(army_list(army.list_name).name for army in armies)
     document: dict[str, Any] = {
         "name": f"generated-{seed}",

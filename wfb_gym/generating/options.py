@@ -1,6 +1,6 @@
-"""What a caller may ask of generated scenarios, and what army lists can field for it.
+"""Options of generated scenarios, and the limits of army lists under them.
 
-Nothing here is drawn at random.
+Nothing here is random.
 """
 
 from collections.abc import Sequence
@@ -25,61 +25,61 @@ _RANGES = {
     "spells": (4, 12),
     "items": (0, ITEMS),
 }
-"""Least and most of each option. A wizard of the highest level has 4 spells, two wizards who roll
-on a whole lore have 12. Packed scenarios have room for 24, but for fewer marks of spells that do
-not stack on one target (`wfb_gym.scenario.sizes.MARKS`)."""
+"""Minimum and maximum of each option. A wizard of the highest level has 4 spells; two wizards who
+roll on a whole lore have 12. Packed scenarios hold 24 spells, but fewer spells that do not stack
+on one target (`wfb_gym.scenario.sizes.MARKS`)."""
 MIN_SPENT_SHARE = 0.9
-"""Share of its points that an army spends at least."""
+"""Smallest share of its points that an army spends."""
 MAX_CHARACTERS_SHARE = 0.5
-"""Share of its points that an army spends on characters and their items at most (ours)."""
+"""Largest share of its points that an army spends on characters and items (house rule C.103)."""
 LORD_FROM = 1000
-"""Points from which an army may have a lord (ours: in print 2000, where wizards of levels 3 and 4
-would be rare)."""
+"""Smallest army, in points, that may have a lord (house rule C.103; 2000 in print, which would
+make wizards of levels 3 and 4 rare)."""
 DWARFS = "dwarfs"
 DAEMONS = "daemons"
 HORRORS = "Horrors"
 HORRORS_CHAMPION_POINTS = 49.0
-"""Points of the champion who makes a unit of Horrors a wizard of level 1."""
+"""Cost of the champion that makes a unit of Horrors a wizard of level 1, in points."""
 _WHERE = "generation"
 
 Opposition = Literal["any", "wizards", "dwarfs", "daemons", "none"]
 
 
 class Sizes(NamedTuple):
-    """The most of each that one army of a generated scenario has."""
+    """Largest sizes of one army of a generated scenario."""
 
     characters: int  # wizards, Runesmiths, Runelords and heroes
     units: int
-    spells: int  # six for a wizard who rolls its spells, bound ones among them
-    items: int  # kinds of item, counted by bearer
-    comet_points: int  # of the battlefield, that its Comets may be aimed at
+    spells: int  # with bound spells; six for a wizard that rolls its spells
+    items: int  # kinds of item, counted per bearer
+    comet_points: int  # points of the battlefield that its Comets may be aimed at
 
 
 @dataclass(frozen=True, kw_only=True)
 class Generation:
-    """What generated scenarios are to be like.
+    """Options of generated scenarios.
 
     Attributes:
-        points: what an army may cost, 500 to 2000; at least nine tenths are spent.
+        points: points limit of an army, 500 to 2000; at least nine tenths are spent.
         phases: magic phases of a battle, 1 to 12.
-        ruleset: the edition.
+        ruleset: edition of the rules, "6e" or "7e".
         lores: lores that wizards may choose; empty for all.
-        armies: lists of ``data/armies`` that may take part; empty for all.
-        opposition: what the second army brings against magic: "wizards" of any list but the
-            Daemons, "dwarfs" with runes, "daemons" who cast, "none" (no wizards, no items and
-            no Dwarfs: two dispel dice), or "any" of these.
-        battlefield: whether there is a battlefield; else every target is in range and in sight.
-        duel: whether there are wizards (and Runesmiths) alone, whose spells have worths in points
-            in place of effects; `battlefield` and `units` do not matter then.
+        armies: allowed army lists of ``data/armies``; empty for all.
+        opposition: magic defence of the second army: "wizards" of any list except Daemons,
+            "dwarfs" with runes, "daemons" that cast, "none" (no wizards, no items and no Dwarfs:
+            two dispel dice), or "any" of these.
+        battlefield: whether there is a battlefield; if not, every target is in range and in sight.
+        duel: whether there are only wizards (and Runesmiths), with spells of a fixed worth in
+            points and without effects; `battlefield` and `units` are ignored then.
         wizards: most wizards of an army, 1 to 6; also most Runesmiths and Runelords.
-        characters: most characters of an army, its wizards among them, 1 to 6.
+        characters: most characters of an army, including wizards, 1 to 6.
         units: most units of an army, 3 to 10.
         spells: most spells of an army, 4 to 12.
-        items: most kinds of item of an army, counted by bearer, 0 to 8.
+        items: most kinds of item of an army, counted per bearer, 0 to 8.
 
     Raises:
-        ScenarioError: a value is out of range, a name is unknown, or no army can be made of the
-            options; the message names every problem.
+        ScenarioError: a value is out of range, a name is unknown, or no army fits the options;
+            the message lists every problem.
     """
 
     points: int = 1000
@@ -97,7 +97,7 @@ class Generation:
     items: int = 4
 
     def __post_init__(self) -> None:
-        """Check each value, then whether armies can be made of all of them."""
+        """Check each value, then whether any army fits all of them."""
         for key in (*_RANGES, "battlefield", "duel"):
             object.__setattr__(self, key, python_value(getattr(self, key)))
         problems = [
@@ -137,7 +137,7 @@ class Generation:
 
     @property
     def sizes(self) -> Sizes:
-        """The sizes that every scenario of these options keeps to, in both armies."""
+        """Upper bounds on the sizes of each army in any scenario of these options."""
         if self.duel:
             return Sizes(self.characters, 0, self.spells, self.items, 0)
         comets_fall = self.battlefield and self.phases > 1
@@ -146,9 +146,9 @@ class Generation:
 
 
 class Slots(NamedTuple):
-    """How many of each an army may have (ours, after the usual table of the 6th edition)."""
+    """Limits on an army's choices (house rule, based on the 6th-edition table)."""
 
-    characters: int  # most characters; units that cast do not count
+    characters: int  # most characters, without units that cast
     lords: int  # most lords among them
     core: int  # fewest core units
     special: int  # most special units
@@ -156,7 +156,7 @@ class Slots(NamedTuple):
 
 
 def slots_of(points: int) -> Slots:
-    """Return the slots of an army of that many points."""
+    """Return the slots of an army by its points."""
     if points < 2000:
         return Slots(3, int(points >= LORD_FROM), 2, 3, 1)
     return Slots(4, 1, 3, 4, 2)
@@ -168,17 +168,17 @@ class WizardOption(NamedTuple):
     profile: CharacterProfile | None  # None for a unit of Horrors
     level: int
     points: float
-    lores: tuple[str, ...]  # that it may choose
+    lores: tuple[str, ...]  # lores that it may choose
 
 
 def is_lord(profile: CharacterProfile | None) -> bool:
-    """Whether a character takes the place of a lord; a unit that casts does not."""
+    """Whether a character takes a lord slot; a unit that casts does not."""
     return profile is not None and profile.slot == "lord"
 
 
 @lru_cache(maxsize=256)
 def wizard_options(list_name: str, options: Generation) -> tuple[WizardOption, ...]:
-    """Return the wizards that an army list offers for these options, in its order."""
+    """Return the wizards that an army list offers for these options, in list order."""
     found = []
     for profile in army_list(list_name).characters:
         if profile.kind != "wizard" or not isinstance(profile.points, dict):
@@ -186,7 +186,7 @@ def wizard_options(list_name: str, options: Generation) -> tuple[WizardOption, .
         lores = tuple(lore for lore in profile.lores if lore in options.lores)
         for level, points in profile.points.items():
             found.append(WizardOption(profile, int(level), points, lores))
-            # Horrors have its lores (ours); they are a unit.
+            # House rule: Horrors, a unit, have the lores of the Lord of Change.
             if profile.name == "Lord of Change" and int(level) == 4 and not options.duel:
                 found.append(WizardOption(None, 1, HORRORS_CHAMPION_POINTS, lores))
     budget, slots = MAX_CHARACTERS_SHARE * options.points, slots_of(options.points)
@@ -201,22 +201,22 @@ def wizard_options(list_name: str, options: Generation) -> tuple[WizardOption, .
 
 
 def max_points(unit: UnitProfile) -> float:
-    """Points of the unit with as many models as it may have."""
+    """Return the points of the largest unit of a profile."""
     return unit.max_models * unit.points
 
 
 def min_points(unit: UnitProfile) -> float:
-    """Points of the unit with as few models as it may have."""
+    """Return the points of the smallest unit of a profile."""
     return unit.min_models * unit.points
 
 
 def first_army_lists(options: Generation) -> tuple[str, ...]:
-    """Army lists whose wizards can be the first to cast."""
+    """Return the army lists with a legal wizard, for the army that casts first."""
     return tuple(name for name in options.armies if wizard_options(name, options))
 
 
 def second_army_lists(kind: Opposition, options: Generation) -> tuple[str, ...]:
-    """Army lists that can be an opposition of a kind other than "any"."""
+    """Return the army lists for a second army of a kind other than "any"."""
     if kind == "dwarfs":
         return tuple(name for name in options.armies if name == DWARFS)
     if kind == "none":
@@ -226,7 +226,7 @@ def second_army_lists(kind: Opposition, options: Generation) -> tuple[str, ...]:
 
 
 def _max_unit_points(list_name: str, slots: Slots, units: int) -> float:
-    """Return the most points that an army list can spend on so many units."""
+    """Return the most points that an army list can spend on a number of units."""
     core, special, rare = (
         max(
             (max_points(unit) for unit in army_list(list_name).units if unit.slot == slot),
@@ -240,7 +240,7 @@ def _max_unit_points(list_name: str, slots: Slots, units: int) -> float:
 
 
 def _army_problems(options: Generation) -> list[Problem]:
-    """Options, each right by itself, that no army satisfies."""
+    """Return the problems of options that are valid one by one but that no army can meet."""
     problems = []
     slots = slots_of(options.points)
     needed = MIN_SPENT_SHARE * options.points
@@ -282,14 +282,14 @@ KINDS: dict[str, Generation] = {
     "duel-7e": _one_phase(duel=True, ruleset="7e"),
     "duel-3": Generation(duel=True, points=500, phases=3),
 }
-"""Kinds of scenario that can be solved, many of each at least, by name."""
+"""Kinds of generated scenario by name; many scenarios of each kind can be solved exactly."""
 
 
 class Axis(NamedTuple):
-    """A way in which scenarios may differ from those that a policy has learned from."""
+    """One dimension in which test scenarios differ from training scenarios."""
 
-    seen: tuple[str, ...]  # kinds to learn from
-    unseen: tuple[str, ...]  # kinds to be graded in
+    seen: tuple[str, ...]  # kinds for training
+    unseen: tuple[str, ...]  # kinds for evaluation
 
 
 _UNSEEN_LORES = ("Light", "Metal")
@@ -300,11 +300,11 @@ KINDS_OF_AXES: dict[str, Generation] = {
     "armies-seen": _one_phase(armies=_all_but(bundled_armies(), _UNSEEN_ARMIES)),
     "armies-unseen": _one_phase(armies=_UNSEEN_ARMIES),
 }
-"""Kinds that share no lore, or no army list, with each other, by name."""
+"""Kinds by name; a seen kind and its unseen kind share no lore, or no army list."""
 AXES: dict[str, Axis] = {
     "lores": Axis(("lores-seen",), ("lores-unseen",)),
     "armies": Axis(("armies-seen",), ("armies-unseen",)),
     "points": Axis(("phase-500", "phase"), ("phase-2000",)),
     "edition": Axis(("phase", "duel"), ("phase-7e", "duel-7e")),
 }
-"""Axes of generalisation: what may be learned from, and what is then graded."""
+"""Axes of generalisation, each with kinds for training and for evaluation."""

@@ -1,8 +1,8 @@
-"""Random choices and turned rectangles that come out equal on every machine.
+"""Random choices and rotated rectangles with equal results on every machine.
 
-`RandomChoices` uses nothing but `random.Random.random`, whose numbers Python promises never to
-change, and whole numbers. `Rectangle` uses nothing but sums and products of literals and half
-inches. What stands in a scenario is checked once more by `wfb_gym.geometry`.
+`RandomChoices` uses only `random.Random.random`, whose sequence Python guarantees, and integers.
+`Rectangle` uses only sums and products of literals and half inches. `wfb_gym.geometry` checks the
+positions in a scenario again.
 """
 
 import random
@@ -12,7 +12,7 @@ from typing import NamedTuple, Self, TypeVar
 _T = TypeVar("_T")
 
 WIDTH, DEPTH = 72.0, 48.0
-"""Of a generated battlefield, in inches."""
+"""Size of a generated battlefield, in inches."""
 _TURNS: dict[int, tuple[float, float]] = {
     0: (1.0, 0.0),
     10: (0.984807753, 0.173648178),
@@ -33,7 +33,7 @@ class RandomChoices:
         self._random = random.Random(seed)
 
     def below(self, count: int) -> int:
-        """Draw a whole number from 0 to below `count`."""
+        """Draw a whole number from 0 to `count - 1`."""
         return int(self._random.random() * count)
 
     def between(self, low: int, high: int) -> int:
@@ -41,7 +41,7 @@ class RandomChoices:
         return low + self.below(high - low + 1)
 
     def inches(self, low: float, high: float) -> float:
-        """Draw a multiple of half an inch from `low` to `high`, which are rounded to such."""
+        """Draw a multiple of 0.5 from `low` to `high`, both rounded to multiples of 0.5."""
         return self.between(round(2 * low), round(2 * high)) / 2
 
     def chance(self, percent: int) -> bool:
@@ -53,7 +53,7 @@ class RandomChoices:
         return values[self.below(len(values))]
 
     def pick_weighted(self, values: Sequence[tuple[_T, int]]) -> _T:
-        """Draw one of the values, given as pairs with whole weights of which one is above 0."""
+        """Draw a value from pairs of a value and an integer weight; one weight must be positive."""
         at = self.below(sum(weight for _, weight in values))
         for value, weight in values:
             at -= weight
@@ -68,20 +68,24 @@ class RandomChoices:
 
 
 class Rectangle(NamedTuple):
-    """A rectangle on the battlefield, in inches, turned clockwise."""
+    """A rotated rectangle on the battlefield, in inches."""
 
     x: float  # of its centre
     y: float
     half_width: float
     half_depth: float
-    cosine: float  # of the angle that it is turned by
+    cosine: float  # of its clockwise rotation
     sine: float
 
     @classmethod
     def around(cls, centre: tuple[float, float], extent: tuple[float, float], facing: int) -> Self:
-        """Place a rectangle of some width and depth around a centre.
+        """Place a rectangle around a centre.
 
-        It faces `_TURNS` degrees from growing y, their negative, or either turned by half a circle.
+        Args:
+            centre: x and y in inches.
+            extent: width and depth in inches.
+            facing: degrees clockwise from the y axis: a key of `_TURNS`, its negative, or one of
+                these plus 180.
         """
         turn, sign = (facing - 180, -1.0) if facing > 90 else (facing, 1.0)
         cosine, sine = _TURNS[abs(turn)]
@@ -90,17 +94,17 @@ class Rectangle(NamedTuple):
 
     @classmethod
     def behind(cls, front: tuple[float, float], extent: tuple[float, float], facing: int) -> Self:
-        """Place a rectangle behind the middle of a front edge; otherwise like `around`."""
+        """Place a rectangle behind the middle of its front edge; otherwise like `around`."""
         turned = cls.around(front, extent, facing)
         back = turned.half_depth
         return turned._replace(x=turned.x - turned.sine * back, y=turned.y - turned.cosine * back)
 
     def is_apart_from(self, other: "Rectangle", margin: float) -> bool:
-        """Whether an edge of either keeps `margin` inches from all of the other."""
+        """Whether an edge of one rectangle separates the two by `margin` inches."""
         return _is_beyond_an_edge(self, other, margin) or _is_beyond_an_edge(other, self, margin)
 
     def is_on_battlefield(self, margin: float) -> bool:
-        """Whether all of it keeps `margin` inches from the edges of the battlefield."""
+        """Whether it is at least `margin` inches inside the edges of the battlefield."""
         cosine, sine = abs(self.cosine), abs(self.sine)
         wide = self.half_width * cosine + self.half_depth * sine + margin
         deep = self.half_width * sine + self.half_depth * cosine + margin
@@ -111,9 +115,9 @@ def _is_beyond_an_edge(one: Rectangle, other: Rectangle, margin: float) -> bool:
     """Whether `other` lies `margin` inches beyond one of the edges of `one`."""
     dx, dy = other.x - one.x, other.y - one.y
     right = abs(dx * one.cosine - dy * one.sine)
-    ahead = abs(dx * one.sine + dy * one.cosine)
+    forward = abs(dx * one.sine + dy * one.cosine)
     cosine = abs(one.cosine * other.cosine + one.sine * other.sine)
     sine = abs(one.cosine * other.sine - one.sine * other.cosine)
     wide = one.half_width + other.half_width * cosine + other.half_depth * sine
     deep = one.half_depth + other.half_width * sine + other.half_depth * cosine
-    return right >= wide + margin or ahead >= deep + margin
+    return right >= wide + margin or forward >= deep + margin

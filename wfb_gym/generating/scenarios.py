@@ -1,4 +1,4 @@
-"""Scenarios from seeds, one at a time or many at once, and the seeds for training and for tests."""
+"""Generation of one scenario or a set of scenarios from seeds, with a train and test split."""
 
 import sys
 import time
@@ -34,28 +34,28 @@ from wfb_gym.suggestions import one_of
 SEEDS = range(2**32)
 """All seeds."""
 TRAIN_SEEDS = range(2**31)
-"""Seeds of scenarios for training."""
+"""Seeds for training."""
 TEST_SEEDS = range(2**31, SEEDS.stop)
-"""Seeds of scenarios that no training uses."""
+"""Seeds for evaluation; training never uses them."""
 Split = Literal["train", "test"]
 _RANGES: dict[Split, range] = {"train": TRAIN_SEEDS, "test": TEST_SEEDS}
 _WORD = "generated"
 _PROGRESS_SECONDS = 2.0
-"""Seconds between two lines about progress, and before the first."""
+"""Seconds between two progress lines."""
 _MAX_ATTEMPTS = 1000
 _OPPOSITIONS: dict[Opposition, int] = {"wizards": 55, "dwarfs": 15, "daemons": 15, "none": 15}
-"""What a second army of any kind brings, with weights."""
+"""Kinds of second army with their weights, if the options allow any."""
 
 
 def generate(seed: int, options: Generation | None = None) -> Scenario:
     """Generate the scenario of a seed.
 
-    It is the same for a seed and options on every machine; a change of the army lists or of the
-    generator makes others.
+    A seed and options give the same scenario on every machine. A release that changes the army
+    lists or the generator may change it.
 
     Args:
-        seed: 0 to below 2**32, from `TRAIN_SEEDS` or `TEST_SEEDS`.
-        options: what the scenario is to be like; None for a battle of 1000 points.
+        seed: from `TRAIN_SEEDS` or `TEST_SEEDS`, 0 to 2**32 - 1.
+        options: options of the scenario; None for the defaults, a battle of 1000 points.
 
     Raises:
         ScenarioError: the seed is out of range.
@@ -74,7 +74,7 @@ def generate(seed: int, options: Generation | None = None) -> Scenario:
 
 
 def _try_to_generate(seed: int, options: Generation, choices: RandomChoices) -> Scenario | None:
-    """Generate a scenario of the next random choices; None where some of it does not fit."""
+    """Generate a scenario from the next random choices; return None if a part does not fit."""
     first = _first_army(options, choices)
     second = _second_army(options, choices)
     if first is None or second is None:
@@ -103,9 +103,9 @@ def _try_to_generate(seed: int, options: Generation, choices: RandomChoices) -> 
 
 
 def _first_army(options: Generation, choices: RandomChoices) -> ArmyDraft | None:
-    """Choose the army that casts first; None where no units fit its characters.
+    """Choose the army that casts first; return None if no units fit its characters.
 
-    In half of the cases its lore is chosen before its list, so that no lore and no list is rare.
+    In half of the cases the lore is chosen before the list, so that no lore and no list is rare.
     """
     known = first_army_lists(options)
     lore = None
@@ -125,7 +125,7 @@ def _first_army(options: Generation, choices: RandomChoices) -> ArmyDraft | None
 
 
 def _second_army(options: Generation, choices: RandomChoices) -> ArmyDraft | None:
-    """Choose the army that dispels first; None where no units fit its characters."""
+    """Choose the army that dispels first; return None if no units fit its characters."""
     kind: Opposition = options.opposition
     if kind == "any":
         possible = [
@@ -141,17 +141,17 @@ def _second_army(options: Generation, choices: RandomChoices) -> ArmyDraft | Non
 
 
 def _known_spells(who: CharacterDraft) -> list[Spell]:
-    """Return the spells that a wizard knows or may roll; none for others."""
+    """Return the spells that a wizard knows or may roll; none for other characters."""
     if not who.is_wizard:
         return []
     return [s for s in spells_of_lore(who.lore) if who.rolled or s.name in who.spells]
 
 
 def _fits_packed_sizes(armies: Sequence[ArmyDraft]) -> bool:
-    """Whether a packed scenario has room for all that the spells of both armies bring.
+    """Whether the spells of both armies fit into a packed scenario.
 
-    The options keep most sizes. Two depend on the spells: the marks of spells that do not stack on
-    one target, and the ways to aim, of which a spell at a point has very many.
+    The options bound all sizes except two: the marks of spells that do not stack on one target,
+    and the aims, because a spell at a point has up to `POINTS` of them.
     """
     most = max(len(army.units) + len(army.characters) for army in armies)
     for army in armies:
@@ -165,7 +165,7 @@ def _fits_packed_sizes(armies: Sequence[ArmyDraft]) -> bool:
 
 
 def _may_find_a_target(who: CharacterDraft, has_combats: bool) -> bool:
-    """Whether a character is a wizard who may find a target, before places are known."""
+    """Whether a wizard has a spell that may have a target, before positions are known."""
     if who.status in ("fleeing", "off_table"):
         return False
     engaged = who.unit is not None and who.unit.engaged
@@ -181,10 +181,7 @@ def _may_find_a_target(who: CharacterDraft, has_combats: bool) -> bool:
 
 
 def _has_a_target(scenario: Scenario) -> bool:
-    """Whether the first army has a spell with a legal target.
-
-    Without one nobody could ever cast, and the battle would be over before it began.
-    """
+    """Whether the first army has a spell with a legal target; without one there is no decision."""
     for index, wizard in enumerate(scenario.caster.wizards):
         for spell in wizard.candidate_spells:
             effect = spell.effect
@@ -196,15 +193,15 @@ def _has_a_target(scenario: Scenario) -> bool:
 
 
 def seeds(split: Split, count: int, first: int = 0) -> range:
-    """Consecutive seeds of a split.
+    """Return consecutive seeds of a split.
 
     Args:
         split: "train" or "test".
-        count: how many.
-        first: how many seeds of the split come before them.
+        count: number of seeds.
+        first: index of the first seed within the split.
 
     Raises:
-        ScenarioError: the split is unknown, or does not have these seeds.
+        ScenarioError: the split is unknown, or the seeds are beyond its end.
     """
     if split not in _RANGES:
         raise ScenarioError("seeds", [Problem("split", '"train" or "test"', format_value(split))])
@@ -224,13 +221,13 @@ def seeds(split: Split, count: int, first: int = 0) -> range:
 
 @dataclass(frozen=True)
 class Generated:
-    """Scenarios of many seeds, in place of a single scenario.
+    """A set of generated scenarios, accepted in place of a single scenario.
 
     Attributes:
         split: "train" or "test".
-        count: how many scenarios.
-        first: how many seeds of the split come before them.
-        options: what they are to be like.
+        count: number of scenarios.
+        first: index of the first seed within the split.
+        options: options of the scenarios.
 
     Raises:
         ScenarioError: as for `seeds`.
@@ -242,20 +239,20 @@ class Generated:
     options: Generation = field(default_factory=Generation)
 
     def __post_init__(self) -> None:
-        """Raise if the split does not have these seeds."""
+        """Raise if the seeds are beyond the end of the split."""
         for key in ("count", "first"):
             object.__setattr__(self, key, python_value(getattr(self, key)))
         _ = self.seeds
 
     @classmethod
     def parse(cls, text: str) -> "Generated":
-        """Read ``generated``, ``generated:train``, ``generated:test``, or the same of a kind.
+        """Parse a name such as ``generated``, ``generated:test`` or ``generated-phase:train``.
 
-        ``generated-phase`` and its splits are the same armies with one phase, and so on for each
-        of `KINDS` and `KINDS_OF_AXES`: many of those can be solved within seconds.
+        The part after ``generated-`` is a name in `KINDS` or `KINDS_OF_AXES`. Without a split the
+        seeds are those for training.
 
         Raises:
-            ScenarioError: the text is none of them.
+            ScenarioError: the kind or the split is unknown.
         """
         of_word = {f"{_WORD}-{kind}": one for kind, one in (KINDS | KINDS_OF_AXES).items()}
         kinds = {_WORD: Generation(), **of_word}
@@ -270,10 +267,10 @@ class Generated:
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, Any]) -> "Generated":
-        """Return what `dataclasses.asdict` made these fields of, also with lists for its tuples.
+        """Rebuild a `Generated` from the output of `dataclasses.asdict`; tuples may be lists.
 
         Raises:
-            ScenarioError: there are other fields.
+            ScenarioError: a field is unknown.
         """
         try:
             options: dict[str, Any] = {
@@ -294,11 +291,11 @@ class Generated:
 
     @property
     def sizes(self) -> Sizes:
-        """The most of each that an army of its scenarios has."""
+        """Upper bounds on the sizes of each army in its scenarios."""
         return self.options.sizes
 
     def scenarios(self) -> tuple[Scenario, ...]:
-        """Return its scenarios, generated once; lines on stderr report progress."""
+        """Return the scenarios, generated once; progress goes to stderr."""
         return _scenarios(self)
 
 

@@ -1,4 +1,4 @@
-"""The units of a generated army: which, how many models, how they stand, and who joins them."""
+"""The units of a generated army: profiles, numbers of models, frontages, joined characters."""
 
 from collections.abc import Sequence
 
@@ -18,14 +18,14 @@ from wfb_gym.scenario.units import SINGLE_MODELS
 _WEIGHTS = {"core": 5, "special": 4, "rare": 3}
 _TRIES = 20
 _LARGE = 30.0
-"""Millimetres from which a base is large. A model on a base as wide has no company; one on a base
-as deep is not on foot (ours)."""
+"""Width or depth of a large base, in millimetres (house rule). A character does not join a unit if
+either base is this wide; a model with a deeper base is mounted."""
 SKIRMISHERS = (
     "Huntsmen", "Shadow Warriors", "Night Runners", "Gutter Runners", "Poisoned Wind Globadiers",
     "Plague Censer Bearers", "Warplock Jezzails", "Ghouls", "Fell Bats", "Flamers",
     "Daemonic Furies", "Pegasus Knights",
 )  # fmt: skip
-"""Units that skirmish (ours, as profiles do not say it)."""
+"""Units that skirmish (house rule; profiles do not have this property)."""
 
 
 def choose_units(
@@ -36,10 +36,10 @@ def choose_units(
     *,
     banners: bool,
 ) -> list[UnitDraft] | None:
-    """Choose units for the points that the characters leave.
+    """Choose units for the points that the characters do not use.
 
     Returns:
-        The units, those that cast first; None where these choices leave too much unspent.
+        The units, casting units first; None if too many points would be left.
     """
     left = options.points - sum(who.cost for who in characters)
     casting = sum(who.profile is None for who in characters)
@@ -64,24 +64,24 @@ def choose_units(
 
 
 class _ProfileChooser:
-    """Chooses the profiles of an army, those of units that cast first, as its slots allow."""
+    """Chooses the unit profiles of an army within its slots, casting units first."""
 
     def __init__(
         self, profiles: ArmyList, casting: int, options: Generation, choices: RandomChoices
     ) -> None:
         self._units = profiles.units
         self._slots = slots_of(options.points)
-        self._room = options.units
+        self._max_units = options.units
         self._forced = [unit for unit in profiles.units if unit.name == HORRORS][:1] * casting
         self._choices = choices
 
     def choose(self, left: float) -> list[UnitProfile]:
-        """Choose profiles that take at most `left` points with the fewest models."""
+        """Choose profiles that cost at most `left` points at their minimum sizes."""
         choices, forced = self._choices, self._forced
         for _ in range(_TRIES):
             chosen = list(forced)
-            fewest = max(self._slots.core, len(chosen), self._room - 3)
-            for _ in range(choices.between(fewest, self._room) - len(chosen)):
+            fewest = max(self._slots.core, len(chosen), self._max_units - 3)
+            for _ in range(choices.between(fewest, self._max_units) - len(chosen)):
                 chosen.append(choices.pick_weighted(self._weighted_next(chosen)))
             if sum(map(min_points, chosen)) <= left:
                 return chosen
@@ -89,7 +89,7 @@ class _ProfileChooser:
         return forced + [min(core, key=min_points)] * max(0, self._slots.core - len(forced))
 
     def _weighted_next(self, chosen: Sequence[UnitProfile]) -> list[tuple[UnitProfile, int]]:
-        """Profiles that may come next, with weights: core ones until there are enough."""
+        """Return the profiles allowed next, with weights; only core until there are enough."""
         taken = [unit.slot for unit in chosen]
         slots = {"core"}
         if taken.count("core") >= self._slots.core:
@@ -106,10 +106,10 @@ class _ProfileChooser:
     def exchange_for_dearer(
         self, chosen: list[UnitProfile], left: float, needed: float
     ) -> list[UnitProfile]:
-        """Exchange profiles for dearer ones until they can spend `needed` of `left` points."""
+        """Exchange profiles for more expensive ones until they can cost `needed` points."""
         while sum(map(max_points, chosen)) < needed:
             exchanges = []
-            for i in range(len(self._forced), len(chosen) + (len(chosen) < self._room)):
+            for i in range(len(self._forced), len(chosen) + (len(chosen) < self._max_units)):
                 rest = chosen[:i] + chosen[i + 1 :]
                 free = left - sum(map(min_points, rest))
                 gain = max_points(chosen[i]) if i < len(chosen) else 0.0
@@ -125,7 +125,7 @@ class _ProfileChooser:
 
 
 def _give_banner(units: Sequence[UnitDraft], left: float, choices: RandomChoices) -> float:
-    """Give one unit a magic banner now and then; return the points that it costs."""
+    """Sometimes give one unit a magic banner; return its cost in points."""
     banner = choices.pick_weighted([(0, 40), (1, 40), (2, 20)])
     bearers = [
         unit
@@ -142,22 +142,22 @@ def _give_banner(units: Sequence[UnitDraft], left: float, choices: RandomChoices
 
 
 def _add_models(units: Sequence[UnitDraft], left: float, choices: RandomChoices) -> float:
-    """Add models while points and profiles allow; return the points that are left."""
+    """Add models while points and profiles allow; return the unspent points."""
     while growing := [
         unit
         for unit in units
         if unit.models < unit.profile.max_models and unit.profile.points <= left
     ]:
         unit = choices.pick(growing)
-        room = min(unit.profile.max_models - unit.models, int(left // unit.profile.points))
-        added = min(choices.between(1, 5), room)
+        most = min(unit.profile.max_models - unit.models, int(left // unit.profile.points))
+        added = min(choices.between(1, 5), most)
         unit.models += added
         left -= added * unit.profile.points
     return left
 
 
 def _choose_frontage(unit: UnitDraft, choices: RandomChoices) -> int:
-    """Choose the number of models in the front rank (ours)."""
+    """Choose the number of models in the front rank (house rule)."""
     models = unit.models
     if unit.profile.troop in SINGLE_MODELS:
         wide = [1]
@@ -175,9 +175,10 @@ def _choose_frontage(unit: UnitDraft, choices: RandomChoices) -> int:
 def join_units(
     characters: Sequence[CharacterDraft], units: Sequence[UnitDraft], choices: RandomChoices
 ) -> None:
-    """Put the characters of an army into its units, or leave them alone.
+    """Assign the characters of an army to its units, or leave them as lone models.
 
-    Mounted ones join riders and those on foot join others; large ones stay alone (ours).
+    Mounted characters join cavalry, and characters on foot join infantry. Characters on large
+    bases do not join a unit (house rule).
     """
     casting = [unit for unit in units if unit.casts]
     for who in characters:

@@ -1,9 +1,9 @@
-"""Where units and characters stand, whom a spell may be cast at, and what it strikes.
+"""Positions of units and characters, legal targets of a spell, and the models that it hits.
 
-Everything works on the plain records of `pieces`; `Deployment` holds those of one battle, and
-`Aim` answers for one spell of one character. No dice are rolled here, and no damage is computed.
+`pieces` defines the plain records. `Deployment` holds the pieces of one battle; `Aim` finds the
+legal targets of one spell of one character. No dice are rolled here, and no damage is computed.
 
-shapely is imported when there is a battlefield to measure on.
+shapely is imported only for a scenario with a battlefield.
 """
 
 from wfb_gym.geometry.aim import Aim

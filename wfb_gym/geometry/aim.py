@@ -1,9 +1,9 @@
-"""Whom a spell may be cast at, and whom it strikes.
+"""Legal targets of a spell, and the units and characters that it hits.
 
-Range, sight, close combat, and what the spell itself asks. The answers hold for the battle as it
-begins; only characters in units are also examined as if they stood alone. Nothing here asks for
-dice, casting values or spells in play, or for lost wounds: a spell that needs a wounded target is
-legal for everybody. How much damage a strike does is `wfb_gym.rules.damage`'s to say.
+Checks range, sight, close combat and the conditions of the spell, at the start of the battle.
+Characters in units are also checked as lone models, for the case that their unit is destroyed.
+Dice, casting values, spells in play and lost wounds are ignored: a spell that needs a wounded
+target is legal at every target here. `wfb_gym.rules.damage` computes the damage.
 """
 
 from dataclasses import dataclass
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from wfb_gym.geometry.polygons import Polygons
 
 FRONT_REACH = 1.0
-"""Inches before a front rank that must be free for a wall of fire."""
+"""Inches in front of a front rank that must be free for a wall of fire."""
 BIG_UNIT = 5
-"""Models of a unit near which a lone character is no free target."""
+"""Smallest unit that protects a lone character near it, in models."""
 NEAR_UNIT = 5.0
-"""Inches to such a unit."""
+"""Distance at which such a unit protects a lone character, in inches."""
 LARGE_BASE = 40.0 / INCH
-"""Inches of the shorter side of a base from which its model is larger than a rider (FAQ)."""
+"""Shorter side of a base, in inches, from which its model is larger than a rider (FAQ)."""
 _AREAS = ("enemy_area", "friendly_area")
 _NO_TARGET = ("caster", "player", *_AREAS)
 _MODELS = ("enemy_model", "friendly_model")
@@ -38,9 +38,9 @@ _FRIENDLY = ("friendly_unit", "friendly_model", "friendly_character", "friendly_
 
 
 def _is_large(piece: Piece) -> bool:
-    """Whether its models are as large as Ogres, or larger.
+    """Whether the piece's models are at least as large as Ogres.
 
-    Machines and swarms are low, however wide their bases are (ours).
+    Machines and swarms never are, even on a large base (house rule C.112).
     """
     if piece.troop in ("war_machine", "swarm"):
         return False
@@ -48,9 +48,9 @@ def _is_large(piece: Piece) -> bool:
 
 
 def _stands_out(character: Piece, around: list[Piece]) -> bool:
-    """Whether a character is picked out among these units (RE rulebook/characters_shooting).
+    """Whether a character can be singled out among these units (RE rulebook/characters_shooting).
 
-    It is among infantry alone when it is mounted, and where it is much larger than all of them.
+    True if it is mounted and all of them are infantry, or if it is much larger than all of them.
     """
     if character.troop == "cavalry" and all(unit.troop == "infantry" for unit in around):
         return True
@@ -59,14 +59,14 @@ def _stands_out(character: Piece, around: list[Piece]) -> bool:
 
 @dataclass(frozen=True)
 class Aim:
-    """One character with one spell.
+    """The targets of one spell of one character.
 
     Attributes:
-        deployment: of all pieces.
+        deployment: positions of all pieces.
         caster: the character.
-        rules: of the spell.
-        flight_moves: whether units flee and rally as the battle goes on; it is then left open
-            whether the caster or a picked target flees.
+        rules: the targeting rules of the spell.
+        flight_moves: whether units may start or stop fleeing during the battle. If so, the checks
+            ignore whether the caster or a picked target flees.
     """
 
     deployment: Deployment
@@ -75,17 +75,17 @@ class Aim:
     flight_moves: bool = False
 
     def verdicts(self) -> list[Verdict]:
-        """Return whether the spell may be cast at each possible target, as the battle begins.
+        """Return whether each possible target is legal at the start of the battle.
 
         Returns:
             One verdict without a target for spells on the caster, its player or an area; else
-            one for each unit and character of the side that the spell is for, by code.
+            one for each unit and character of the targeted side, in the order of their codes.
         """
         if self.rules.target in _NO_TARGET:
             reason, legal = self._reason_not_cast, not self._reason_not_cast
             if legal and self.rules.target in _AREAS and not self.strikes(None):
                 legal = self.rules.hits is None
-                reason = "may be cast, and reaches nobody" if legal else "nobody is in reach"
+                reason = "may be cast, but hits nothing" if legal else "no target in reach"
             return [Verdict(None, legal, reason, False)]
         found = []
         for target in self._candidates():
@@ -94,7 +94,7 @@ class Aim:
         return found
 
     def _judge(self, target: Piece) -> tuple[str, bool]:
-        """Why the spell may not be cast at a piece, and whether it may once the piece is alone."""
+        """Return why a piece is no legal target, and whether it becomes one as a lone model."""
         reason = self._reason_not_cast or (f"is {target.absent}" if target.absent else "")
         if reason:
             return reason, False
@@ -106,24 +106,24 @@ class Aim:
         alone = not self._reason_against(target, target)
         host = self.deployment.pieces[target.host]
         if self.rules.target not in _MODELS:
-            return f"stands in {host.name}", alone
+            return f"is in {host.name}", alone
         reason = self._reason_against(target, host)
         return reason, alone and bool(reason)
 
     @property
     def falls_on_point(self) -> bool:
-        """Whether it is a Comet that is aimed at a point of the battlefield, not at a target."""
+        """Whether the spell is a Comet that is aimed at a point of the battlefield."""
         return self.rules.target == "point" and self.deployment.polygons is not None
 
     def points(self, worth: Worth) -> NDArray[np.int64]:
-        """Points of the battlefield that a Comet may be aimed at.
+        """Return the points of the battlefield that a Comet may be aimed at.
 
         Args:
-            worth: what places are worth that the army's Comets may fall on.
+            worth: expected points of a Comet by the place where it falls.
 
         Returns:
-            Those that `Comets.choose` offers for the targets that `verdicts` allows, by their
-            numbers in `Deployment.comets`, shape (n,).
+            Indices into `Deployment.comets` of the points that `Comets.choose` selects for the
+            legal targets of `verdicts`, shape (n,).
         """
         polygons, most = self.deployment.polygons, self.rules.range_inches
 
@@ -137,16 +137,16 @@ class Aim:
         return comets.choose(worth, beyond, [target for target in near if target is not None])
 
     def strikes(self, target: int | None) -> list[Strike]:
-        """Return what the spell strikes.
+        """Return the units and characters that the spell hits.
 
         Args:
-            target: one that `verdicts` allows, or allows once it stands alone; None where the
-                verdict names none, and for a Comet at a point of the battlefield.
+            target: code of a target that is legal in `verdicts`, now or as a lone model; None if
+                the verdict has no target, and for a Comet at a point of the battlefield.
 
         Returns:
-            A strike for each victim, by code. That is the caster for a spell on itself, all that it
-            may come to reach for a Comet, and none for a spell on the player or for a caster that
-            cannot cast.
+            A strike for each victim, in the order of their codes. A spell on the caster strikes
+            the caster. A Comet has a strike for each piece that it can reach. A spell on the
+            player strikes nothing, and neither does a caster that cannot cast.
 
         Raises:
             ValueError: the spell needs a target.
@@ -178,7 +178,7 @@ class Aim:
 
     @property
     def _reason_not_cast(self) -> str:
-        """Why the character casts the spell at nobody at all; empty where it may."""
+        """Return why the character cannot cast the spell at any target; empty if it can."""
         who = self.caster
         if who.absent:
             return f"{who.name} is {who.absent}"
@@ -191,7 +191,7 @@ class Aim:
         return ""
 
     def _candidates(self) -> list[Piece]:
-        """Pieces that the spell could be meant for, by code."""
+        """Return the pieces of the kind and army that the spell targets, by code."""
         target = self.rules.target
         army = self.caster.army if target in _FRIENDLY else 1 - self.caster.army
         characters = target == "friendly_character"
@@ -204,18 +204,18 @@ class Aim:
         ]
 
     def _reason_against(self, target: Piece, place: Piece) -> str:
-        """Why the spell may not be cast at a target that stands where `place` does."""
+        """Return why a target at the position of `place` is not legal; empty if it is."""
         return self._reason_by_kind(target) or self._reason_by_place(place)
 
     def _reason_by_kind(self, target: Piece) -> str:
-        """Return what the target itself lacks; empty for nothing."""
+        """Return the condition of the spell that the target does not meet; empty if none."""
         rules = self.rules
         if rules.only and target.troop not in rules.only:
             wanted = " or ".join(kind.replace("_", " ") for kind in rules.only)
             return f"is {target.troop.replace('_', ' ')}, not {wanted}"
         for trait in rules.not_on:
             if trait in target.traits:
-                return f"is {trait.replace('_', ' ')}, on which it does not work"
+                return f"is {trait.replace('_', ' ')}, so the spell has no effect"
         if rules.target == "friendly_character" and target is not self.caster:
             if target.troop != "character":
                 return "is not on foot"
@@ -227,7 +227,7 @@ class Aim:
         return ""
 
     def _reason_by_place(self, target: Piece) -> str:
-        """Return what is wrong with where a piece stands; empty for nothing."""
+        """Return why the position of a piece is not legal; empty if it is."""
         rules = self.rules
         if rules.engaged == "no" and target.engaged:
             return "is in close combat"
@@ -254,10 +254,10 @@ class Aim:
                 origin += f", and there is no {' or '.join(near.kinds)}"
         if reach is None or distance <= reach + ROUNDING:
             return ""
-        return f"is {distance:.1f} inches {origin}: out of range, which is {reach:g}"
+        return f"is {distance:.1f} inches {origin}: out of range ({reach:g} inches)"
 
     def _range_and_origin(self, polygons: "Polygons") -> tuple[float | None, tuple[str, ...]]:
-        """Return the range, and the terrain that it is measured from; none: from the caster."""
+        """Return the range, and the terrain kinds it is measured from (empty: the caster)."""
         near = self.rules.near
         if near is None:
             return self.rules.range_inches, ()
@@ -266,7 +266,7 @@ class Aim:
         return near.otherwise, ()
 
     def ground_in_range(self) -> Any:
-        """Return the ground in range as a shapely polygon; None for all of it, or without any."""
+        """Return the ground in range as a shapely polygon; None if there is no limit or map."""
         polygons = self.deployment.polygons
         if polygons is None or self.caster.absent:
             return None
@@ -274,13 +274,13 @@ class Aim:
         return None if reach is None else polygons.ground_within(reach, self.caster.code, kinds)
 
     def ground_in_arc(self) -> Any:
-        """Return the ground in the caster's arc of sight, likewise; None where it is not asked."""
+        """Return the caster's arc of sight as a shapely polygon; None if the spell needs none."""
         if self.caster.absent or not (self.rules.sight or self.rules.missile):
             return None
         return self.deployment.arc(self.caster.code)
 
     def _reason_by_front(self, target: Piece) -> str:
-        """Why a wall of fire has no free front rank; empty where it has, or for other spells."""
+        """Return why a wall of fire has no free front rank; empty if it has or needs none."""
         if self.rules.needs != "front_rank":
             return ""
         if not target.is_unit or target.all_round:
@@ -292,12 +292,11 @@ class Aim:
         return f"has {self.deployment.pieces[near].name} within 1 inch of its front rank"
 
     def _reason_by_guards(self, target: Piece) -> str:
-        """Why a lone character is no target of shooting in 6e; empty where it is.
+        """Return why a lone character is no legal target of shooting in 6e; empty if it is.
 
-        Within 5 inches of a friendly unit of 5 or more models it must be the nearest legal target
-        (errata of the 6th edition); of equally near ones it may be picked (ours). One that stands
-        out among all units within 5 inches may always be picked. A unit that it stands in is
-        ignored.
+        Within 5 inches of a friendly unit of 5 or more models, it must be the nearest legal target
+        (errata of the 6th edition); ties are legal (house rule C.53). A character that can be
+        singled out among all units within 5 inches is always legal. Its own unit is ignored.
         """
         polygons = self.deployment.polygons
         if polygons is None or target.is_unit or self.deployment.edition != "6e":
@@ -325,25 +324,25 @@ class Aim:
             if distance < far - ROUNDING and distance <= reach + ROUNDING and not other.engaged:
                 if not self.deployment.reason_unseen(caster, other.code, target.host):
                     near = f"{guards[0]}, and {other.name} is nearer"
-                    return f"stands alone within 5 inches of {near}"
+                    return f"is a lone character within 5 inches of {near}"
         return ""
 
     def _reason_by_shape(self, target: Piece) -> str:
-        """Why no line or template reaches the target; empty where one does, or none is needed."""
+        """Return why no line or template reaches the target; empty if one does or none needed."""
         rules, deployment = self.rules, self.deployment
         if deployment.polygons is None:
             return ""
         if rules.target == "line":
             assert rules.range_inches is not None  # every line has a length
             if not deployment.lines(self.caster.code, rules.range_inches).through(target.code):
-                return f"is reached by no line of {rules.range_inches:g} inches past close combat"
+                return f"has no line of {rules.range_inches:g} inches that avoids close combat"
         if rules.template is not None:
             if deployment.placing(self.caster.army, target.code, rules.template).centre is None:
-                return "leaves no place for the template that spares friends and close combat"
+                return "has no place for a template that avoids friends and close combat"
         return ""
 
     def _strike(self, piece: Piece) -> Strike:
-        """Return a strike with the spell's own number of hits."""
+        """Return a strike whose number of hits comes from the spell."""
         polygons, near = self.deployment.polygons, self.rules.near
         if polygons is None or near is None:
             return Strike(piece.code)
@@ -351,7 +350,7 @@ class Aim:
         return Strike(piece.code, touches=distance <= TOLERANCE)
 
     def _strikes_on_front_rank(self, target: Piece) -> list[Strike]:
-        """Every model in the front rank, the characters who stand in it included."""
+        """Return strikes on the models and characters of the front rank."""
         places = max(0, target.frontage - len(target.joined))
         hits = tuple(min(n, places) for n in range(target.models + 1))
         found = [self._strike(target)._replace(hits=hits)]
@@ -360,7 +359,7 @@ class Aim:
         return found
 
     def _strikes_on_line(self, target: Piece) -> list[Strike]:
-        """All models on the best line through a target; without a battlefield one of each rank."""
+        """Return strikes along the best line; without a battlefield, one model of each rank."""
         if self.deployment.polygons is None:
             hits = tuple(-(-n // target.frontage) for n in range(target.models + 1))
             return [self._strike(target)._replace(hits=hits)]
@@ -370,7 +369,7 @@ class Aim:
         return [Strike(code, count_each(mask)) for code, mask in struck]
 
     def _strikes_under_template(self, target: Piece) -> list[Strike]:
-        """All models under a template at its best place on a target."""
+        """Return strikes on all models under a template at its best place on a target."""
         diameter, partial = self.rules.template, self.rules.partial
         assert diameter is not None  # every template has a size
         placing = self.deployment.placing(self.caster.army, target.code, diameter)

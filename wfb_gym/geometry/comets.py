@@ -1,10 +1,10 @@
 """Points that a Comet may be aimed at.
 
-A battlefield has too many points to list them all. What matters of one is which units it reaches
-and from how far: so there is one for every set of enemies that a point can reach and that is part
-of no larger one. Crossings of boundaries of equal radius show these sets. The best point of a set
-depends on the boundaries of all radii around both sides: branch and bound finds it, on squares
-that are split until no point of them can be better. `wfb_gym.packing` says what a point is worth.
+A point matters only by its distances to the units. So the candidates are one point for each
+maximal set of enemies that lie within one radius of a point (house rule C.59). The sets are found
+at the intersections of boundaries of equal radius. The best point of a set is found by branch and
+bound: squares are split until none of their points can be better. `wfb_gym.packing` computes the
+expected points of a place.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,38 +22,38 @@ if TYPE_CHECKING:
     from wfb_gym.geometry.polygons import Polygons
 
 RADII = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0)
-"""Inches that a Comet can reach which lands with one or two markers."""
+"""Inches that a Comet with one or two markers can reach when it lands."""
 _INSIDE = 1e-6
-"""Inches by which a point lies within a radius of enemies, and outside that of friends."""
+"""Margin in inches: points are moved this far inside radii of enemies and outside of friends."""
 _ON = 1e-8
-"""Inches by which a point may miss the boundary that it lies on."""
+"""Tolerance, in inches, for a point on a boundary."""
 _DIGITS = 9
-"""Decimals by which two values must differ to count as different."""
+"""Decimals to which values are rounded before they are compared."""
 _COARSEST = 4.0
-"""Inches from the middle of the first squares of a search to their sides."""
+"""Half the side of the first squares of a search, in inches."""
 _FINEST = 2.0**-10
-"""The same of the last squares: a place that is narrower may be missed."""
+"""Half the side of the last squares, in inches; the search can miss a narrower region."""
 _GAIN = 1e-6
-"""Points by which a place must be better than those known."""
+"""Points by which a place must be better than the best known place."""
 _CORNERS = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [1.0, -1.0]])
 _SIDES = np.array([[-1.0, 0.0], [1.0, 0.0], [0.0, -1.0], [0.0, 1.0]])
 
 Worth: TypeAlias = Callable[[Floats], Floats]
-"""(k,) points that places win, by their distances from the pieces (k, n)."""
+"""Maps distances of k places to n pieces, shape (k, n), to expected points, shape (k,)."""
 Beyond: TypeAlias = Callable[[Floats], Floats]
-"""(k,) inches by which places (k, 2) lie out of range; negative in range."""
+"""Maps places, shape (k, 2), to inches beyond the range, shape (k,); negative in range."""
 
 
 class _Grounds(NamedTuple):
-    """Rectangles that pieces stand on; a short last rank is one of its own."""
+    """Rectangles occupied by the pieces; a short last rank is a rectangle of its own."""
 
-    owners: NDArray[np.int64]  # (n,) whose each is, as a column of the distances
+    owners: NDArray[np.int64]  # (n,) index of the piece, as a column of the distances
     centres: Floats  # (n, 2) on the battlefield
-    axes: Floats  # (n, 2, 2) whose rows are the directions of the sides
-    halves: Floats  # (n, 2)
+    axes: Floats  # (n, 2, 2); the rows are unit vectors along the sides
+    halves: Floats  # (n, 2) half of each side, in inches
 
     def distances(self, places: Floats, which: NDArray[np.int64]) -> Floats:
-        """(k,) from each of k places to one of the rectangles; 0 on it."""
+        """Return the distance from place k to rectangle `which[k]`, shape (k,); 0 inside it."""
         local = np.einsum("ki,kji->kj", places - self.centres[which], self.axes[which])
         away = np.maximum(np.abs(local) - self.halves[which], 0.0)
         distances: Floats = np.hypot(away[:, 0], away[:, 1])
@@ -61,24 +61,24 @@ class _Grounds(NamedTuple):
 
 
 class _Goals(NamedTuple):
-    """Sets of enemies that lie within a radius of one point and in no larger such set."""
+    """Maximal sets of enemies that lie within one radius of a point."""
 
-    within: Floats  # (g, n) the radius for each piece of the set, infinite for the others
-    best: NDArray[np.int64]  # (g,) the best known place that reaches the set, by its number
+    within: Floats  # (g, n) radius for each piece of the set, infinite for the others
+    best: NDArray[np.int64]  # (g,) index of the best known place that reaches the set
 
 
 class Comets:
     """The points that the Comets of one army may fall on.
 
-    They are the middles of enemies, points on the shortest ways between two of them, and, for each
-    of `RADII`, those where the boundaries of what lies within it of two pieces meet, or one meets
-    the battlefield's edge. What lies within reach of several enemies is bounded by such points.
-    `choose` adds the best places that it finds.
+    The points are the centres of enemies and points on the shortest segments between two enemies.
+    For each of `RADII`, the areas within that radius of a piece are also intersected: the points
+    where two boundaries meet, or one meets the edge of the battlefield. `choose` adds the best
+    places that it finds.
 
     Attributes:
-        codes: of the units and lone characters, of both sides, that a Comet strikes.
+        codes: codes of the units and lone characters, of both sides, that a Comet can hit.
         places: the points, shape (k, 2), in inches.
-        distances: from each point to each of the pieces, shape (k, len(codes)), in inches.
+        distances: distance from each point to each piece, shape (k, len(codes)), in inches.
     """
 
     def __init__(
@@ -95,25 +95,26 @@ class Comets:
         enemies = [code for code in self.codes if pieces[code].army != army]
         found = [np.empty((0, 2)), *(polygons.middle(code)[None] for code in enemies)]
         for one, other in combinations(enemies, 2):
-            found.append(_points_between(*polygons.shortest_way(one, other)))
+            found.append(_points_between(*polygons.shortest_line(one, other)))
         for radius in RADII:
             found.append(self._meetings_at(radius))
         self.places = np.concatenate(found)
         self.distances = self._distances_from(self.places)
 
     def choose(self, worth: Worth, beyond: Beyond, targets: Sequence[int]) -> NDArray[np.int64]:
-        """Choose the points to offer, so that every set of targets within reach of one is reached.
+        """Choose the legal points: the best for each maximal set of targets, and the best of all.
 
-        For each of `RADII` these are the sets that lie within it of one point and in no larger
-        such set. The best point of each is offered, and the best of all.
+        For each of `RADII`, the sets are those within that radius of one point that are not part
+        of a larger such set.
 
         Args:
-            worth: what places are worth; never less nearer to enemies or farther from friends.
-            beyond: how far places lie out of range.
+            worth: expected points of a place; must not decrease if an enemy is nearer or a friend
+                farther away.
+            beyond: inches by which a place is out of range.
             targets: codes of enemies.
 
         Returns:
-            The points by their numbers, shape (n,), the best first.
+            Indices of the points, shape (n,), the best first.
         """
         ranked = self._rank(worth, beyond)
         if not len(ranked) or not len(targets):
@@ -128,13 +129,13 @@ class Comets:
         return chosen
 
     def _rank(self, worth: Worth, beyond: Beyond) -> NDArray[np.int64]:
-        """Return the places in range by their numbers, the best first; of equal ones the first."""
+        """Return the indices of the places in range, best first; ties keep their order."""
         ranked = np.argsort(-worth(self.distances).round(_DIGITS), kind="stable")
         in_range: NDArray[np.int64] = ranked[(beyond(self.places) <= ROUNDING)[ranked]]
         return in_range
 
     def _goals(self, ranked: NDArray[np.int64], targets: Sequence[int]) -> _Goals:
-        """Return the sets that are to be reached, after an empty one."""
+        """Return the sets of targets to reach; the first is empty, for the best point of all."""
         columns = np.array([self.codes.index(code) for code in targets])
         distances = self.distances[ranked][:, columns]
         bits = 1 << np.arange(len(targets))
@@ -142,7 +143,7 @@ class Comets:
         best = [ranked[:1]]
         for radius in RADII:
             sets, first = np.unique((distances <= radius) @ bits, return_index=True)
-            contained = sets[:, None] & ~sets == 0  # [i, j]: set i has nothing that set j lacks
+            contained = sets[:, None] & ~sets == 0  # [i, j]: set i is a subset of set j
             largest = (sets != 0) & (contained.sum(axis=1) == 1)
             rows = np.full((int(largest.sum()), len(self.codes)), np.inf)
             rows[:, columns] = np.where(sets[largest][:, None] & bits, radius, np.inf)
@@ -151,11 +152,11 @@ class Comets:
         return _Goals(np.concatenate(within), np.concatenate(best))
 
     def _better_places(self, worth: Worth, beyond: Beyond, goals: _Goals) -> Floats:
-        """(k, 2) places that reach the sets and are worth more than the best known ones.
+        """Return places that reach a set and beat its best known place, shape (k, 2).
 
-        Squares of the battlefield are split into four as long as a point of them may be better.
-        No point is farther from the middle of its square than half the diagonal, and distances
-        change by no more: that bounds what it can be worth.
+        Squares of the battlefield are split into four while a point of them may be better. A point
+        is at most half a diagonal from the middle of its square. So each of its distances differs
+        by at most half a diagonal from the distance of the middle, which bounds its value.
         """
         best = worth(self.distances[goals.best])
         found: dict[int, Floats] = {}
@@ -183,7 +184,7 @@ class Comets:
         return np.array([*found.values()]).reshape(-1, 2)
 
     def _distances_from(self, places: Floats) -> Floats:
-        """(k, n) inches from places to each of the pieces."""
+        """Return the distance in inches from each place to each piece, shape (k, n)."""
         distances: Floats = np.full((len(places), len(self.codes)), np.inf)
         for index, owner in enumerate(self._grounds.owners):
             column = distances[:, owner]
@@ -204,7 +205,7 @@ class Comets:
         return _Grounds(np.array(owners), *(np.array(parts) for parts in (centres, axes, halves)))
 
     def _meetings_at(self, radius: float) -> Floats:
-        """(k, 2) places on the battlefield where boundaries of what lies within a radius meet."""
+        """Return the places where boundaries around pieces at a radius meet, shape (k, 2)."""
         grounds, (width, depth) = self._grounds, self._size
         reach = radius + np.where(self._friendly[grounds.owners], _INSIDE, -_INSIDE)
         each = np.repeat(np.arange(len(reach)), 4)
@@ -236,7 +237,7 @@ class Comets:
 
 
 def _points_between(start: Floats, end: Floats) -> Floats:
-    """(k, 2) points between two, at each of the radii from either, and the two themselves."""
+    """Return the two points, and points at each of `RADII` from either, shape (k, 2)."""
     gap = float(np.hypot(*(end - start)))
     steps = [0.0, *(radius - _INSIDE for radius in RADII if radius <= gap)]
     shares = np.unique([*steps, *(gap - step for step in steps)]) / (gap or 1.0)

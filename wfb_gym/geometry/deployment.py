@@ -1,4 +1,4 @@
-"""All pieces of one battle and what was measured of them, each thing once.
+"""All pieces of one battle, with a cache of everything that is measured on the battlefield.
 
 Without a battlefield there are only pieces and formations, and shapely is never imported.
 """
@@ -17,10 +17,15 @@ if TYPE_CHECKING:
 
 
 class Deployment:
-    """One battle's pieces, by code, and what was measured of them so far.
+    """The pieces of one battle, with cached measurements.
 
-    The edition is that of the rules, "6e" or "7e". Without a battlefield, whose size is its width
-    and depth in inches, there are no polygons, and every target is in range and in sight.
+    Without a battlefield there are no polygons, and every target is in range and in sight.
+
+    Args:
+        edition: edition of the rules, "6e" or "7e".
+        pieces: pieces by code.
+        size: width and depth of the battlefield in inches; None without a battlefield.
+        terrain: pieces of terrain.
 
     Raises:
         ValueError: a piece on the battlefield has no position.
@@ -48,13 +53,13 @@ class Deployment:
         self._comets: dict[int, Comets] = {}
 
     def bases(self, code: int) -> Bases:
-        """Return the bases of a piece; without a battlefield only its formation has a meaning."""
+        """Return the bases of a piece; without a battlefield only its formation is meaningful."""
         if self.polygons is not None:
             return self.polygons.bases[code]
         return bases_of(self.pieces[code], self.pieces)
 
     def reason_unseen(self, viewer: int, target: int, ignored: int | None = None) -> str:
-        """Why a character does not see a target past all units but one; empty where it does."""
+        """Return why a character does not see a target, ignoring one unit; empty if it does."""
         if self.polygons is None:
             return ""
         key = (viewer, target, ignored)
@@ -64,7 +69,7 @@ class Deployment:
         return self._reasons[key]
 
     def arc(self, viewer: int) -> Any:
-        """Return the quarter of the plane that a character looks at; None where it is all of it."""
+        """Return the front arc of a character as a polygon; None if it sees all round."""
         return None if self.polygons is None else self._sight(self.polygons, viewer).arc
 
     def _sight(self, polygons: "Polygons", viewer: int) -> "LineOfSight":
@@ -75,7 +80,7 @@ class Deployment:
         return self._sights[viewer]
 
     def lines(self, caster: int, length: float) -> Lines:
-        """Return the lines that a character can send; only on a battlefield."""
+        """Return the lines of a length that a caster can place; raise without a battlefield."""
         if self.polygons is None:
             raise ValueError("expected a battlefield, as a line has no direction without one")
         key = (caster, length)
@@ -84,9 +89,9 @@ class Deployment:
         return self._lines[key]
 
     def placing(self, army: int, target: int, diameter: float) -> Placing:
-        """Where a player places a template, so many inches across, on a target.
+        """Return the place of a template of some diameter, in inches, on a target.
 
-        It touches none of the player's pieces and none in close combat (ours).
+        It touches none of the player's pieces and none in close combat (house rule C.56).
         """
         key = (army, target, diameter)
         if key not in self._placings:
@@ -100,7 +105,7 @@ class Deployment:
         return self._placings[key]
 
     def comets(self, army: int) -> Comets:
-        """Return the points that an army's Comets may fall on; only on a battlefield."""
+        """Return the points that an army's Comets may fall on; raise without a battlefield."""
         if self.polygons is None or self.size is None:
             raise ValueError("expected a battlefield, as there are no points without one")
         if army not in self._comets:
@@ -114,10 +119,11 @@ class Deployment:
         return self.polygons.misplacements(self.size)
 
     def outlines(self) -> dict[str, dict[str, Any]]:
-        """Return what stands on the battlefield as shapely polygons, for pictures.
+        """Return all pieces and terrain as shapely polygons, for drawing.
 
         Returns:
-            By "caster", "dispeller" and "terrain", then by name: a MultiPolygon of the bases, one
-            polygon a model, or the polygon of a piece of terrain. Empty without a battlefield.
+            Nested dicts, by "caster", "dispeller" or "terrain", then by name. Values are a
+            MultiPolygon of the bases, with one polygon per model, or the polygon of a piece of
+            terrain. Empty without a battlefield.
         """
         return {} if self.polygons is None else self.polygons.outlines()

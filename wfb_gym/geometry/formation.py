@@ -1,7 +1,7 @@
-"""Where the bases of a unit stand: ranks and files, in its own frame and on the battlefield.
+"""Positions of the bases of a unit in ranks and files, in its own frame and on the battlefield.
 
-Plain NumPy: templates and lines are exact on these bases, also without a battlefield. What needs
-polygons (distances, sight, overlaps) is in `polygons`.
+Plain NumPy: templates and lines are exact on these bases, also without a battlefield. Distances,
+sight and overlaps need polygons and are in `polygons`.
 """
 
 from collections.abc import Mapping
@@ -14,37 +14,39 @@ from wfb_gym.geometry.pieces import Piece
 
 Floats = NDArray[np.float64]
 TOLERANCE = 0.01
-"""Pieces nearer than this touch, and overlap only by more, in inches."""
+"""Pieces within this distance touch; pieces overlap only by more than this, in inches."""
 ROUNDING = 1e-9
 """Tolerance of distances that are compared with a range, in inches."""
 _CORNERS = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [1.0, -1.0]])
 
 
 class _Frame(NamedTuple):
-    """A frame on the battlefield: where its origin lies and which way it looks."""
+    """A coordinate frame on the battlefield."""
 
     origin: Floats  # in inches
-    axes: Floats  # rows: its rightward and its forward direction
+    axes: Floats  # rows: unit vectors to the right and forward
 
     def world(self, local: Floats) -> Floats:
-        """Places on the battlefield of points (..., 2) in the frame."""
+        """Convert points (..., 2) from the frame to the battlefield."""
         placed: Floats = local @ self.axes + self.origin
         return placed
 
     def local(self, world: Floats) -> Floats:
-        """Points in the frame of places (..., 2) on the battlefield."""
+        """Convert places (..., 2) from the battlefield to the frame."""
         return self.local_directions(world - self.origin)
 
     def local_directions(self, directions: Floats) -> Floats:
-        """Directions in the frame of directions (..., 2) on the battlefield."""
-        seen: Floats = directions @ self.axes.T
-        return seen
+        """Convert directions (..., 2) from the battlefield to the frame."""
+        converted: Floats = directions @ self.axes.T
+        return converted
 
 
 def frame_at(position: tuple[float, float] | None, facing: float) -> _Frame:
-    """Return the frame of a piece at a place in inches; None is the origin.
+    """Return the frame of a piece.
 
-    It looks `facing` degrees clockwise from growing y.
+    Args:
+        position: origin of the frame in inches; None for (0, 0).
+        facing: forward direction, in degrees clockwise from the y axis.
     """
     turn = np.deg2rad(facing)
     right, forward = (np.cos(turn), -np.sin(turn)), (np.sin(turn), np.cos(turn))
@@ -52,24 +54,27 @@ def frame_at(position: tuple[float, float] | None, facing: float) -> _Frame:
 
 
 class Bases(NamedTuple):
-    """Like bases of one piece, those of the front rank first."""
+    """Equal bases of one piece, from the front rank to the rear."""
 
-    frame: _Frame  # at the middle of the piece's front edge, looking forward
-    # (n, 2) in the frame. The first k are those of the last k models: the rear rank loses its
-    # models first, and from its ends.
+    frame: _Frame  # origin at the middle of the piece's front edge
+    # (n, 2) in the frame. While k models are left they have the first k bases: casualties are
+    # removed from the rear rank, from its ends (house rule C.49).
     centres: Floats
     half: Floats  # half the width and half the depth of one base
 
     def corners(self) -> Floats:
-        """(n, 4, 2) corners on the battlefield."""
+        """Return the corners on the battlefield, shape (n, 4, 2)."""
         return self.frame.world(self.centres[:, None, :] + _CORNERS * self.half)
 
 
 def cells(frontage: int, count: int) -> Floats:
-    """Return the first `count` places of a formation: steps right of the middle, and rank.
+    """Return the first `count` places of a formation.
 
-    Each rank is filled from its middle outwards, of two equally near places the left one first
-    (ours): so the last rank, when it is short, stands in the middle.
+    Each rank is filled from its middle outwards, the left of two equally near places first (house
+    rule C.48). So a short last rank is centred.
+
+    Returns:
+        Steps to the right of the middle, and the rank, shape (count, 2).
     """
     middle = (frontage - 1) / 2
     columns = sorted(range(frontage), key=lambda column: (abs(column - middle), column))
@@ -81,9 +86,9 @@ def cells(frontage: int, count: int) -> Floats:
 def bases_of(piece: Piece, pieces: Mapping[int, Piece]) -> Bases:
     """Return the bases of a unit's models, or the one base of a character.
 
-    Characters in a unit have the first places of its formation, in the middle of the front rank,
-    and its models the following ones (ours). The focal model of Daemons has the first place of a
-    model.
+    Characters in a unit take the first places of its formation, in the middle of the front rank,
+    and its models the following places (house rule C.48). The focal model of Daemons takes the
+    first place of the models.
     """
     width, depth = piece.base
     frame = frame_at(piece.position, piece.facing)
@@ -102,11 +107,11 @@ def bases_of(piece: Piece, pieces: Mapping[int, Piece]) -> Bases:
 
 
 def blocks_of(piece: Piece) -> Floats:
-    """Return the ground of a unit, the characters in it included, or of a character alone.
+    """Return the area of a unit, with the characters in it, or of a lone character.
 
     Returns:
-        (1 or 2, 2, 2) in its frame: left rear and right front corner of the full ranks, and of the
-        last rank where it is short.
+        Shape (1 or 2, 2, 2), in its frame: the left rear and right front corners of the full
+        ranks, and of a short last rank.
     """
     width, depth = piece.base
     ranks, rest = divmod(piece.models + len(piece.joined), piece.frontage)
@@ -122,9 +127,12 @@ def blocks_of(piece: Piece) -> Floats:
 
 
 def rectangles(frame: _Frame, blocks: Floats, margin: float = 0.0) -> Floats:
-    """(n, 4, 2) corners on the battlefield of blocks (n, 2, 2), each side `margin` inches inwards.
+    """Return the corners on the battlefield of rectangles in a frame, shape (n, 4, 2).
 
-    The blocks are as `blocks_of` gives them.
+    Args:
+        frame: frame of the rectangles.
+        blocks: rectangles in the format of `blocks_of`, shape (n, 2, 2).
+        margin: inches by which each side is moved inwards.
     """
     low, high = blocks[:, 0] + margin, blocks[:, 1] - margin
     centre, half = (low + high) / 2, (high - low) / 2

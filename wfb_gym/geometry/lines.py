@@ -1,4 +1,4 @@
-"""A straight line from the caster that strikes every model whose base it crosses.
+"""Straight lines from the caster that hit every model whose base they cross.
 
 Plain NumPy: a line has no width, and a base is a rectangle.
 """
@@ -12,19 +12,26 @@ from wfb_gym.geometry.formation import Bases, Floats
 from wfb_gym.geometry.pieces import Piece
 
 _EDGE = 1e-6
-"""A line that runs along a base's edge, or nearer to it than this, does not cross the base."""
+"""Bases shrink by this margin, in inches: a line along an edge does not cross the base."""
 _ON_CIRCLE = 1e-5
-"""How far from 1 the size of a root may be that stands for a direction."""
+"""Tolerance of the absolute value of a root that is a direction; its exact value is 1."""
 _EQUAL = 1e-6
-"""Points by which the scores of two directions must differ to count as different."""
+"""Scores of two directions that differ by less than this count as equal, in points."""
 
 
 class Lines:
-    """All lines of one length, in inches, that a caster can send.
+    """All lines of one length that a caster can place.
 
-    A line begins at the edge of the caster's base, on a ray from its middle (ours). Which bases it
-    crosses changes only where it passes a corner, or its end a side of a base: so one direction
-    between each two of these is enough, and that in which it just reaches the nearest base.
+    A line begins at the edge of the caster's base, on a ray from its middle (house rule C.54).
+    The set of crossed bases changes only at directions where the line passes a corner, or where
+    its end passes a side of a base. So one direction between each two of these is enough, plus
+    the direction in which the line just reaches the nearest base.
+
+    Args:
+        pieces: pieces by code.
+        bases: bases by code.
+        caster: code of the caster.
+        length: length of the line in inches.
     """
 
     def __init__(
@@ -47,8 +54,8 @@ class Lines:
                 near[code] = close
         self._directions = self._candidate_directions(near)
         with np.errstate(divide="ignore"):
-            ahead = own.half / np.abs(own.frame.local_directions(self._directions))
-        start = ahead.min(axis=1)
+            to_sides = own.half / np.abs(own.frame.local_directions(self._directions))
+        start = to_sides.min(axis=1)  # the line leaves the base through the nearer side
         self._crossed: dict[int, NDArray[np.bool_]] = {}
         self._allowed = np.ones(len(self._directions), np.bool_)
         self._score = np.zeros(len(self._directions))
@@ -64,26 +71,29 @@ class Lines:
                 self._score += sign * piece.points * mask.sum(axis=1)
 
     def through(self, target: int) -> dict[int, NDArray[np.bool_]]:
-        """Return which bases the line crosses, by code, that strikes most points through a target.
+        """Return the bases that the best line through a target crosses.
 
-        Points are those of enemies less those of friends; of equal lines it is the nearest to the
-        middle of the target. Empty where no line reaches the target, or each touches a unit in
-        close combat.
+        The best line hits most points, enemies minus friends (house rule C.55). Among equal lines
+        it is the nearest to the middle of the target.
+
+        Returns:
+            A mask of the bases of each crossed piece, by code. Empty if no line reaches the
+            target, or if every such line touches a unit in close combat.
         """
         if target not in self._crossed:
             return {}
-        able = np.flatnonzero(self._allowed & self._crossed[target].any(axis=1))
-        if not len(able):
+        legal = np.flatnonzero(self._allowed & self._crossed[target].any(axis=1))
+        if not len(legal):
             return {}
-        score = self._score[able]
-        able = able[score >= score.max() - _EQUAL]
+        score = self._score[legal]
+        legal = legal[score >= score.max() - _EQUAL]
         bases = self._bases[target]
         towards = bases.frame.world(bases.centres.mean(axis=0)) - self._from
-        best = able[np.argmax(self._directions[able] @ towards)]
+        best = legal[np.argmax(self._directions[legal] @ towards)]
         return {code: mask[best] for code, mask in self._crossed.items() if mask[best].any()}
 
     def _candidate_directions(self, near: Mapping[int, NDArray[np.bool_]]) -> Floats:
-        """(k, 2) directions worth a try."""
+        """Return the directions to try, shape (k, 2)."""
         changes, towards = [np.empty(0)], [np.empty((0, 2))]
         for code, close in near.items():
             whole = self._bases[code]
@@ -92,7 +102,7 @@ class Lines:
             changes += [self._ends_on_sides(bases)]
             if self._pieces[code].army != self._army:
                 local = bases.frame.local(self._from)
-                inside = bases.half * 0.999  # along the side itself the line would only run
+                inside = bases.half * 0.999  # a line along the side does not cross the base
                 at = np.clip(local, bases.centres - inside, bases.centres + inside)
                 at = at[np.argmin(np.hypot(*(at - local).T))]
                 middle = whole.centres.mean(axis=0)
@@ -105,12 +115,12 @@ class Lines:
         return np.stack([np.cos(tried), np.sin(tried)], axis=1)
 
     def _ends_on_sides(self, bases: Bases) -> Floats:
-        """Angles in which the line may end on a side of a base, or on what continues the side.
+        """Return the angles at which the line ends on a side of a base, or on its extension.
 
-        A ray in direction u leaves a base with half its width h along the axis a, and reaches a
-        side at distance d along its normal n. It is there at the line's length l if
-        (h / (a.u) + l) (n.u) = d. With u, a and n as complex numbers that is an equation of the
-        fourth degree in u, of which the roots of size 1 count.
+        A ray in direction u leaves the caster's base at distance h / (a.u), where h is half the
+        base along its axis a. A line of length l ends on a side at distance d along the normal n
+        if (h / (a.u) + l) (n.u) = d. With u, a and n as complex numbers, this is an equation of
+        degree four in u. Only roots of absolute value 1 are directions.
         """
         own = self._own
         away = np.abs(bases.frame.local(self._from) - bases.centres)
@@ -135,12 +145,12 @@ class Lines:
     def _crossing(
         self, bases: Bases, close: NDArray[np.bool_], start: Floats, end: Floats
     ) -> NDArray[np.bool_]:
-        """(k, n) whether the line in each direction crosses each of the bases that are close."""
+        """Return whether the line in each direction crosses each close base, shape (k, n)."""
         apart = bases.centres[close] - bases.frame.local(self._from)
-        way = bases.frame.local_directions(self._directions)[:, None, :]
+        directions = bases.frame.local_directions(self._directions)[:, None, :]
         half = bases.half - _EDGE
         with np.errstate(divide="ignore", invalid="ignore"):
-            one, other = (apart - half) / way, (apart + half) / way
+            one, other = (apart - half) / directions, (apart + half) / directions
         enters = np.maximum(np.minimum(one, other).max(axis=2), start[:, None])
         leaves = np.maximum(one, other).min(axis=2)
         crossing: NDArray[np.bool_] = (enters < leaves) & (enters <= end[:, None])
@@ -148,16 +158,16 @@ class Lines:
 
 
 def _angles(directions: Floats) -> Floats:
-    """(k,) angles of directions (k, 2), in radians."""
+    """Return the angles of directions (k, 2) in radians, shape (k,)."""
     angles: Floats = np.arctan2(directions[:, 1], directions[:, 0])
     return angles
 
 
 def _roots(axis: complex, normal: complex, half: float, length: float, distances: Floats) -> Floats:
-    """Angles of all u of size 1 with (half / (axis.u) + length) (normal.u) = a distance."""
+    """Return the angles of all unit u with (half / (axis.u) + length) (normal.u) = distance."""
     a, n = axis, normal
     ones = np.ones(len(distances))
-    # By a.u = (conj(a) u + a / u) / 2, multiplied by 4 u^2; beginning with the highest power.
+    # Substitute a.u = (conj(a) u + a / u) / 2 and multiply by 4 u^2. Highest power first.
     powers = np.stack(
         [
             length * (a * n).conjugate() * ones,

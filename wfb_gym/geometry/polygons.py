@@ -1,7 +1,7 @@
-"""What needs polygons: distances, terrain, overlaps and lines of sight.
+"""Distances, terrain, overlaps and lines of sight, computed with polygons.
 
-The one module that imports shapely, which has no types of its own and is costly to import: import
-this module only where there is a battlefield.
+Only this module imports shapely, which is slow to import and has no type stubs. Import this
+module only if there is a battlefield.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -19,29 +19,29 @@ from wfb_gym.seats import SEATS
 Shape: TypeAlias = Any
 """A geometry of shapely."""
 Shapes: TypeAlias = NDArray[np.object_]
-"""An array of them."""
+"""An array of shapely geometries."""
 
 _SHADOW_LENGTH = 1e4
-"""Times as far away a shadow ends as the corner that throws it."""
+"""Length of a shadow, as a multiple of the distance to the corner that casts it."""
 _MIN_SEEN = 1e-6
-"""Square inches of a base that must be seen."""
+"""Smallest visible part of a base that counts as seen, in square inches."""
 _MIN_HIDDEN = 1e-9
-"""Square inches; a shadow over less hides nothing."""
+"""A shadow that covers less of a base than this is ignored, in square inches."""
 
 
 class Polygons:
-    """The polygons of all pieces and terrain on a battlefield; pieces go by their codes."""
+    """The polygons of all pieces, by code, and of all terrain on a battlefield."""
 
     def __init__(self, pieces: Mapping[int, Piece], terrain: Sequence[TerrainPiece]) -> None:
-        self.pieces = pieces  # those that are absent have no polygons
-        self.features: list[tuple[TerrainPiece, Shape]] = []  # terrain, each with its ground
+        self.pieces = pieces  # absent pieces have no polygons
+        self.features: list[tuple[TerrainPiece, Shape]] = []  # terrain with its polygon
         for feature in terrain:
             half = np.array(feature.size) / 2
             frame = frame_at(feature.position, feature.facing)
             (shape,) = shapely.polygons(rectangles(frame, np.array([[-half, half]])))
             self.features.append((feature, shape))
         self.bases: dict[int, Bases] = {}
-        self.blocks: dict[int, Floats] = {}  # (n, 4, 2) corners of the rectangles that it covers
+        self.blocks: dict[int, Floats] = {}  # (n, 4, 2) corners of its rectangles
         for code, piece in pieces.items():
             if piece.absent:
                 continue
@@ -54,7 +54,7 @@ class Polygons:
                 self.blocks[code] = bases.corners()
         shapes = shapely.polygons(np.concatenate([*self.blocks.values(), np.empty((0, 4, 2))]))
         ends = np.cumsum([len(blocks) for blocks in self.blocks.values()], dtype=np.int64)
-        # The polygons of these rectangles, and one multipolygon of them.
+        # The polygons of these rectangles, and one multipolygon for each piece.
         self.shapes: dict[int, Shapes] = dict(
             zip(self.blocks, np.split(shapes, ends), strict=False)
         )
@@ -64,7 +64,7 @@ class Polygons:
         self._distances: dict[tuple[int, int], float] = {}
 
     def distance(self, first: int, second: int) -> float:
-        """Inches between the nearest bases of two pieces; 0 where they touch or overlap."""
+        """Return the inches between the nearest bases of two pieces; 0 if they touch or overlap."""
         if first == second:
             return 0.0
         pair = (min(first, second), max(first, second))
@@ -74,35 +74,35 @@ class Polygons:
         return self._distances[pair]
 
     def distance_to_terrain(self, code: int, kinds: Collection[str]) -> float:
-        """Inches from a piece to the nearest terrain of these kinds; infinite without any."""
+        """Return the inches from a piece to the nearest terrain of these kinds; inf without any."""
         shapes = [shape for terrain, shape in self.features if terrain.kind in kinds]
         return float(shapely.distance(self.footprints[code], shapes).min()) if shapes else np.inf
 
     def ground_within(self, reach: float, code: int, kinds: Collection[str] = ()) -> Shape:
-        """Return the ground so many inches or less from a piece, or from terrain of these kinds."""
+        """Return the area within `reach` inches of a piece, or of terrain of these kinds."""
         near = [shape for terrain, shape in self.features if terrain.kind in kinds]
         start = shapely.union_all(near) if kinds else self.footprints[code]
         return shapely.buffer(start, reach, quad_segs=32)
 
     def distances_from(self, places: Floats, code: int) -> Floats:
-        """(...,) inches from places (..., 2) to the nearest base of a piece; 0 on one."""
+        """Return the inches from places (..., 2) to the nearest base of a piece, shape (...)."""
         distances: Floats = shapely.distance(shapely.points(places), self.footprints[code])
         return distances
 
     def middle(self, code: int) -> Floats:
-        """(2,) middle of a piece's oriented bounding rectangle, on the battlefield."""
+        """Return the middle of a piece's oriented bounding rectangle, shape (2,)."""
         bases = self.bases[code]
         corners = bases.frame.local(self.blocks[code].reshape(-1, 2))
         return bases.frame.world((corners.min(axis=0) + corners.max(axis=0)) / 2)
 
-    def shortest_way(self, one: int, other: int) -> Floats:
-        """(2, 2) where the shortest way between two pieces begins and ends."""
-        way = shapely.shortest_line(self.footprints[one], self.footprints[other])
-        ends: Floats = shapely.get_coordinates(way)
+    def shortest_line(self, one: int, other: int) -> Floats:
+        """Return the two ends of the shortest line between two pieces, shape (2, 2)."""
+        line = shapely.shortest_line(self.footprints[one], self.footprints[other])
+        ends: Floats = shapely.get_coordinates(line)
         return ends
 
     def piece_in_front(self, code: int, reach: float) -> int | None:
-        """Another piece within `reach` inches of a unit's front rank; None where there is none."""
+        """Return the code of a piece within `reach` inches of a unit's front rank, or None."""
         piece = self.pieces[code]
         wide = min(piece.frontage, piece.models + len(piece.joined)) * piece.base[0] / 2
         rank = np.array([[[-wide, -piece.base[1]], [wide, 0.0]]])
@@ -116,8 +116,8 @@ class Polygons:
     def misplacements(self, size: tuple[float, float]) -> list[Misplacement]:
         """Return the pieces that overlap or leave a battlefield of that width and depth.
 
-        Touching is no overlap, nor is less than 0.01 inches. A character in a unit stands where
-        the unit does and is not looked at.
+        Pieces that touch, or overlap by less than 0.01 inches, are allowed (house rule C.51).
+        Characters in units are skipped.
         """
         pieces = [piece for piece in self.pieces.values() if piece.is_targetable]
         found, shapes = [], []
@@ -138,7 +138,7 @@ class Polygons:
         ]
 
     def outlines(self) -> dict[str, dict[str, Shape]]:
-        """Return the polygons of each piece's bases, one a model, and of the terrain."""
+        """Return the polygons of each piece's bases, one per model, and of the terrain."""
         terrain = {terrain.name: shape for terrain, shape in self.features}
         named: dict[str, dict[str, Shape]] = {**{seat: {} for seat in SEATS}, "terrain": terrain}
         for code, bases in self.bases.items():
@@ -149,10 +149,10 @@ class Polygons:
 
 
 class LineOfSight:
-    """What one character sees: its front arc, and what stands in the way.
+    """The line of sight of one character: its front arc, and the shadows of sight blockers.
 
-    Exact on rectangles: whatever blocks sight throws a shadow away from the middle of the viewer's
-    base, and a target is seen if a part of one of its bases lies in the arc and in no shadow.
+    Exact on rectangles. Each blocker casts a shadow away from the middle of the viewer's base. A
+    target is seen if a part of one of its bases lies in the arc and in no shadow.
     """
 
     def __init__(self, polygons: Polygons, viewer: Piece) -> None:
@@ -162,12 +162,12 @@ class LineOfSight:
         self._eye = bases.frame.world(bases.centres[0])
         host = viewer.host
         all_round = viewer.all_round if host is None else polygons.pieces[host].all_round
-        self.arc: Shape | None = None  # the ground that the viewer looks at; None for all of it
-        if not all_round:  # a quarter of the plane, 45 degrees to each side (ours)
+        self.arc: Shape | None = None  # visible area; None if the viewer sees all round
+        if not all_round:  # 45 degrees to each side (house rule C.44)
             right, forward = bases.frame.axes * _SHADOW_LENGTH
             edges = np.stack([np.zeros(2), forward + right, 2 * forward, forward - right])
             self.arc = shapely.polygons(self._eye + edges)
-        # A piece's code, or -1 for terrain; its name; what lies in its shadow.
+        # (code of a piece, or -1 for terrain; its name; the area of its shadow)
         self._shadows: list[tuple[int, str, Shape]] = []
         for code, corners in polygons.blocks.items():
             if polygons.pieces[code].is_unit and code != host:
@@ -183,7 +183,7 @@ class LineOfSight:
         self._shapes = np.array([shadow for _, _, shadow in self._shadows], dtype=object)
 
     def reason_unseen(self, target: int, ignored: int | None) -> str:
-        """Why the viewer does not see a target past all units but one; empty where it does."""
+        """Return why the viewer does not see a target, ignoring one unit; empty if it does."""
         if target in (self._viewer.code, self._viewer.host):
             return ""
         seen = self._polygons.shapes[target]
@@ -201,14 +201,14 @@ class LineOfSight:
         ]
         if not chosen:
             return ""
-        dark = shapely.union_all(self._shapes[chosen])
-        if shapely.area(shapely.difference(seen, dark)).sum() > _MIN_SEEN:
+        hidden = shapely.union_all(self._shapes[chosen])
+        if shapely.area(shapely.difference(seen, hidden)).sum() > _MIN_SEEN:
             return ""
         names = list(dict.fromkeys(self._shadows[i][1] for i in chosen))
         return f"is out of sight behind {' and '.join(names)}"
 
     def _shadows_of(self, corners: Floats) -> list[Shape]:
-        """Return what convex polygons (n, k, 2) hide from the viewer, themselves included."""
+        """Return the areas that convex polygons (n, k, 2) hide, including the polygons."""
         behind = self._eye + _SHADOW_LENGTH * (corners - self._eye)
         points = shapely.multipoints(shapely.points(np.concatenate([corners, behind], axis=1)))
         return list(shapely.convex_hull(points))

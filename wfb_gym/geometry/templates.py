@@ -1,6 +1,6 @@
-"""Round templates: where they are placed, and which bases they cover.
+"""Round templates: their best places, and the bases that they cover.
 
-A circle is a circle here, without polygons; so it works in a unit's own frame too.
+Circles are exact, not polygons, so the functions also work in the frame of a unit.
 """
 
 from collections.abc import Sequence
@@ -13,27 +13,35 @@ from wfb_gym.geometry.curves import Curves, meetings
 from wfb_gym.geometry.formation import ROUNDING, Bases, Floats
 
 _TOUCH = 1e-6
-"""A base that reaches less far under a template is not touched, in inches."""
+"""A template touches a base only if the overlap is at least this wide, in inches."""
 _CHUNK = 1_000_000
-"""Pairs of a place and a base that are computed at once."""
+"""Number of pairs of a place and a base in one batch; limits memory use."""
 _SIDES = np.array([[-1.0, 0.0], [1.0, 0.0], [0.0, -1.0], [0.0, 1.0]])
 
 
 class Placing(NamedTuple):
     """The best places for a template on one target."""
 
-    centre: Floats | None  # for the target at full strength; None where every place is barred
-    hits: tuple[int, ...]  # at index n the bases wholly covered while n models are left
-    partial: tuple[int, ...]  # likewise the bases partly covered
+    centre: Floats | None  # for the target at full strength; None if no place is allowed
+    hits: tuple[int, ...]  # at index n: bases covered wholly if n models are left
+    partial: tuple[int, ...]  # at index n: bases covered partly
 
 
 def cover_masks(
     centres: Floats, radius: float, bases: Bases
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which bases a template at each of k places covers wholly, and which only partly: (k, n).
+    """Return the bases that a template at each place covers wholly, and only partly.
 
-    A base with corners on the template's edge is covered wholly. One that meets the edge alone, or
-    reaches less than a millionth of an inch under it, is not touched.
+    A base with corners on the template's edge is covered wholly. A base that only meets the edge,
+    or overlaps by less than a millionth of an inch, is not touched.
+
+    Args:
+        centres: places of the template, shape (k, 2), in inches.
+        radius: of the template, in inches.
+        bases: n bases.
+
+    Returns:
+        Two masks of shape (k, n).
     """
     nearest, farthest = _square_distances(centres, bases)
     wholly = farthest <= (radius + ROUNDING) ** 2
@@ -46,17 +54,17 @@ def count_each(mask: NDArray[np.bool_]) -> tuple[int, ...]:
 
 
 def place_template(target: Bases, diameter: float, barred: Sequence[Bases]) -> Placing:
-    """Find where a template wholly covers most bases of a target, and among those partly most.
+    """Find the place where a template wholly covers most bases of a target, then partly most.
 
-    The player places it anew for a unit that has lost models: so each number of models left has
-    its own best place. It may not touch the `barred` bases. Of equal places it lies amid those
-    that cover the first bases, which are those in the middle of the front (ours).
+    The template may not touch the `barred` bases. Each number of remaining models has its own
+    best place (house rule C.57). Among equal places, the places that cover the first bases, in the
+    middle of the front, are preferred, and the template lies in their middle (house rule).
 
-    The result is exact but for the millionth of an inch by which a base must reach under it. The
-    places that cover some bases wholly and touch others make up an intersection of discs and of
-    rectangles with rounded corners. These are convex, so its leftmost point is where two of their
-    boundaries meet, or the leftmost point of one of them; no barred base has such a point of its
-    own. These points are tried.
+    The result is exact, except for the millionth of an inch by which a base must overlap. The
+    places that cover some bases wholly and touch others form an intersection of discs and of
+    rectangles with rounded corners. These shapes are convex. So the leftmost point of the
+    intersection is a point where two boundaries meet, or the leftmost point of one shape. Barred
+    bases add no leftmost points. The function tries all of these points.
     """
     radius = diameter / 2
     barred = _near(target, 2 * radius, barred)
@@ -70,6 +78,7 @@ def place_template(target: Bases, diameter: float, barred: Sequence[Bases]) -> P
         if not len(some):
             continue
         wholly, partly = cover_masks(some, radius, target)
+        # At most `models` bases are touched, so one more base covered wholly always wins.
         score = np.cumsum(wholly * (models + 1) + partly, axis=1)
         chosen = score.argmax(axis=0)
         better = score[chosen, index] > best
@@ -84,9 +93,9 @@ def place_template(target: Bases, diameter: float, barred: Sequence[Bases]) -> P
 
 
 def _middle(places: Floats, radius: float, target: Bases, barred: Sequence[Bases]) -> Floats:
-    """Return a place amid those of the places that cover the first bases.
+    """Return the middle of the places that cover the first bases, or one of them if it is barred.
 
-    All that lies between places that cover the same bases covers them too, but may be barred.
+    Any point between places that cover the same bases covers them too, but may be barred.
     """
     masks = np.concatenate(cover_masks(places, radius, target), axis=1)
     kinds, kind = np.unique(masks, axis=0, return_inverse=True)
@@ -96,7 +105,7 @@ def _middle(places: Floats, radius: float, target: Bases, barred: Sequence[Bases
 
 
 def _square_distances(centres: Floats, bases: Bases) -> tuple[Floats, Floats]:
-    """(k, n) squares of the distances from k places to what is nearest and farthest of n bases."""
+    """Return the squared distances to the nearest and farthest point of each base, (k, n)."""
     local = bases.frame.local(centres)
     across, along = (np.abs(local[:, i, None] - bases.centres[:, i]) for i in (0, 1))
     wide, deep = bases.half
@@ -106,7 +115,7 @@ def _square_distances(centres: Floats, bases: Bases) -> tuple[Floats, Floats]:
 
 
 def _near(target: Bases, reach: float, barred: Sequence[Bases]) -> list[Bases]:
-    """Those of the barred bases that are so near that they could matter."""
+    """Return the barred bases that are near enough to matter."""
     low = (target.centres - target.half).min(axis=0)
     high = (target.centres + target.half).max(axis=0)
     near = []
@@ -120,7 +129,7 @@ def _near(target: Bases, reach: float, barred: Sequence[Bases]) -> list[Bases]:
 
 
 def _free(centres: Floats, radius: float, barred: Sequence[Bases]) -> NDArray[np.bool_]:
-    """(k,) whether a template there touches none of the barred bases."""
+    """Return whether a template at each place touches none of the barred bases, shape (k,)."""
     free = np.ones(len(centres), np.bool_)
     for bases in barred:
         nearest, _ = _square_distances(centres, bases)
@@ -129,7 +138,7 @@ def _free(centres: Floats, radius: float, barred: Sequence[Bases]) -> NDArray[np
 
 
 def _places(target: Bases, radius: float, barred: Sequence[Bases]) -> Floats:
-    """(k, 2) places worth a try, in the target's frame; `place_template` says which these are."""
+    """Return the candidate places of `place_template` in the target's frame, shape (k, 2)."""
     touching = radius - _TOUCH
     corners = target.corners().reshape(-1, 2)
     corners = corners[_distinct(corners)]
@@ -140,7 +149,7 @@ def _places(target: Bases, radius: float, barred: Sequence[Bases]) -> Floats:
     local = merged._replace(
         centres=target.frame.local(merged.centres),
         points=target.frame.local(merged.points),
-        ways=target.frame.local_directions(merged.ways),
+        directions=target.frame.local_directions(merged.directions),
     )
     leftmost = target.centres - target.half - [touching, 0.0]
     places = np.concatenate([leftmost, meetings(local).places])
@@ -150,25 +159,25 @@ def _places(target: Bases, radius: float, barred: Sequence[Bases]) -> Floats:
     return within
 
 
-def _distinct(points: Floats, *, alone: bool = False) -> NDArray[np.intp]:
-    """Return indices of the distinct ones of points (k, 2), or of those that are there once."""
+def _distinct(points: Floats, *, only_single: bool = False) -> NDArray[np.intp]:
+    """Return indices of distinct points (k, 2), or only of points that occur once."""
     _, first, times = np.unique(points.round(7), axis=0, return_index=True, return_counts=True)
-    return first[times == 1] if alone else first
+    return first[times == 1] if only_single else first
 
 
 def _rounded(bases: Bases, radius: float, *, outline: bool) -> Curves:
-    """Circles and lines, on the battlefield, that bound what is nearer than `radius` to each base.
+    """Return the circles and lines that bound the area within `radius` of the bases.
 
-    The lines go on beyond the sides of the bases. Of an outline only what bounds all bases
-    together is returned: what two of them share lies inside.
+    The lines extend beyond the sides of the bases. With `outline`, corners and sides that two
+    bases share are left out, because they lie inside the area.
     """
     corners = bases.corners().reshape(-1, 2)
-    corners = corners[_distinct(corners, alone=outline)]
+    corners = corners[_distinct(corners, only_single=outline)]
     middles = (bases.centres[:, None, :] + _SIDES * bases.half).reshape(-1, 2)
     sides = np.repeat(np.arange(4)[None], len(bases.centres), axis=0).reshape(-1)
     if outline:
-        alone = _distinct(middles, alone=True)
-        middles, sides = middles[alone], sides[alone]
+        single = _distinct(middles, only_single=True)
+        middles, sides = middles[single], sides[single]
     outwards = _SIDES[sides]
     offset = (middles * outwards).sum(axis=1) + radius
     lines = np.unique(np.column_stack([sides, offset.round(12)]), axis=0)

@@ -1,4 +1,4 @@
-"""Scenarios as typed arrays: `pack` makes of a scenario the record that the engine reads."""
+"""Packed scenarios: `pack` converts a scenario to the record array that the engine reads."""
 
 from wfb_gym.packing.pack import pack
 

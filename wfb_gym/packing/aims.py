@@ -1,7 +1,7 @@
-"""Spells with targets in packed form: each legal aim, and what it strikes.
+"""Spells with targets in packed form: each legal aim, with its strikes.
 
-`wfb_gym.geometry` says who may be aimed at and which models are struck, `wfb_gym.rules.damage`
-what hits do; this module brings them together once, when a scenario is packed.
+`wfb_gym.geometry` finds the legal targets and the models struck; `wfb_gym.rules.damage` computes
+the effect of hits. This module combines them once, when a scenario is packed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -56,7 +56,7 @@ from wfb_gym.seats import SEATS
 
 
 class _Victim(NamedTuple):
-    """What a strike needs to know of a unit or character."""
+    """The values of a unit or character that a strike depends on."""
 
     toughness: int
     armour_save: int
@@ -68,7 +68,7 @@ class _Victim(NamedTuple):
 
 
 def _target(army: Army, index: int) -> tuple[str, Unit | Character]:
-    """Name of the target of that index, and whose models it has: a unit of Daemons its own."""
+    """Return the name of a target, and its models: for a focal model, its unit of Daemons."""
     target = army.units[index] if index < UNITS else army.characters[index - UNITS]
     if isinstance(target, Wizard) and target.daemon_unit is not None:
         return target.name, army.unit_of(target) or target
@@ -76,7 +76,7 @@ def _target(army: Army, index: int) -> tuple[str, Unit | Character]:
 
 
 def _victim(army: Army, index: int) -> _Victim:
-    """Return the target of that index; a character's points are per wound, as they are lost."""
+    """Return the target of that index; a character counts as one model per wound."""
     _, who = _target(army, index)
     saves = packed_save(who.armour_save), packed_save(who.ward_save)
     if isinstance(who, Unit):
@@ -86,21 +86,21 @@ def _victim(army: Army, index: int) -> _Victim:
 
 
 class _Pool:
-    """Entries of one packed array; equal runs of values share their entries."""
+    """The entries of one packed array; equal runs of values are stored once."""
 
-    def __init__(self, array: NDArray[Any], what: str) -> None:
+    def __init__(self, array: NDArray[Any], label: str) -> None:
         self._array = array
-        self._what = what
+        self._label = label
         self._known: dict[bytes, int] = {}
         self._used = 0
 
     def add(self, values: Any) -> int:
-        """Add a run of values unless it is known; return its first index."""
+        """Store a run of values unless it is already there; return its first index."""
         run = np.asarray(values, self._array.dtype)
         key = run.tobytes()
         if key not in self._known:
             if self._used + len(run) > len(self._array):
-                expected = f"at most {len(self._array)} {self._what}"
+                expected = f"at most {len(self._array)} {self._label}"
                 raise ScenarioError("scenario", [Problem("", expected, "more of them")])
             self._known[key] = self._used
             self._array[self._used : self._used + len(run)] = run
@@ -117,7 +117,7 @@ class _OpenAim(NamedTuple):
 
 
 class AimPacker:
-    """Fills the aims of both armies, and the strikes that they share."""
+    """Fills the aims of both armies, and the strikes of all aims."""
 
     def __init__(self, packed: records.PackedScenario, scenario: Scenario) -> None:
         self.packed = packed
@@ -161,7 +161,7 @@ class AimPacker:
             packed.n_aims = used
 
     def add_hits(self, models: Sequence[int]) -> int:
-        """Add how many models are struck by how many are left; return the first's index."""
+        """Store the numbers of models struck, by models left; return the first index."""
         most = np.iinfo(self.packed["hits"].dtype).max
         if max(models) > most:
             expected = f"at most {most} models of a unit struck at once"
@@ -169,9 +169,9 @@ class AimPacker:
         return self.hits.add(models)
 
     def add_points(self, army: int, points: Sequence[int], comets: Comets) -> list[int]:
-        """Add points that an army's Comets may be aimed at; return their numbers.
+        """Add points that an army's Comets may be aimed at; return their indices.
 
-        Where there is no more room, the last are left out (ours).
+        Only the first `POINTS` points are kept (house rule C.59).
         """
         known, packed = self._points[army], self.packed.armies[army]
         for point in points:
@@ -184,16 +184,16 @@ class AimPacker:
         return [known.index(point) for point in points if point in known]
 
     def places(self, army: int) -> Floats:
-        """Return where the points lie that an army's Comets may be aimed at, shape (n, 2)."""
+        """Return the points that an army's Comets may be aimed at, in inches, shape (n, 2)."""
         known = self._points[army]
         return self.scenario.deployment.comets(army).places[known] if known else np.empty((0, 2))
 
     def mark_sharing(self, unit: int) -> None:
-        """Note that characters in the unit of that code may share the hits of some spell."""
+        """Mark a unit, by its code, whose characters may share the hits of a spell."""
         self.packed.armies[unit // TARGETS].units[unit % TARGETS].shares = 1
 
     def gains_wounds(self, army: int, index: int) -> bool:
-        """Whether the target is a character with a spell that gains it wounds."""
+        """Whether the target is a character with a spell that gives it wounds."""
         return any(
             UNITS + slot.wizard == index
             and slot.spell.effect is not None
@@ -203,10 +203,10 @@ class AimPacker:
 
 
 def comet_points(scenario: Scenario) -> tuple[Floats, ...]:
-    """Return where the points lie that each army's Comets may be aimed at, in inches.
+    """Return the points that each army's Comets may be aimed at.
 
     Returns:
-        An array of shape (n, 2) for each army, in the order of its actions.
+        For each army an array of shape (n, 2), in inches, in the order of its actions.
     """
     packer = AimPacker(new_records(records.PackedScenario, 1)[0], scenario)
     packer.pack()
@@ -232,10 +232,10 @@ class _SpellAims:
         self._aim = replace(aim, flight_moves=self._panic)
 
     def pack(self, packed: records.PackedArmy, used: int) -> int:
-        """Fill the spell's aims from row `used` on; return the row behind the last."""
+        """Fill the spell's aims from row `used` on; return the next free row."""
         spell = packed.spells[self._index]
-        lying = self._target_in_play()
-        aims = sorted(self._open_aims(lying))
+        in_play_target = self._target_in_play()
+        aims = sorted(self._open_aims(in_play_target))
         if used + len(aims) > AIMS:
             expected = f"at most {AIMS} pairs of a spell and a target"
             problem = Problem(f"{SEATS[self._army]}.wizards", expected, "more of them")
@@ -255,13 +255,13 @@ class _SpellAims:
                 owner = self._packer.packed.armies[aim.target // TARGETS]
                 owner.sought |= 1 << aim.target % TARGETS
             values.append(row.promise + row.worth_per_phase * phases_paid)
-            if self._slot.spell.in_play and aim.target == lying:
+            if self._slot.spell.in_play and aim.target == in_play_target:
                 spell.in_play_aim = k + 1
         ranked = sorted(range(len(aims)), key=lambda k: -values[k])
         for k, best in enumerate(ranked):
             packed.aims[used + k].ranked = best
         if ranked:
-            # What may be aimed at from the beginning goes before what may be later, or never.
+            # Prefer the best aim that is legal from the beginning; else take the best aim.
             best = next((k for k in ranked if aims[k].opening == AimCondition.ALWAYS), ranked[0])
             spell.worth = packed.aims[used + best].promise
             spell.worth_per_phase = packed.aims[used + best].worth_per_phase
@@ -269,11 +269,11 @@ class _SpellAims:
                 spell.landing = self._best_landing(packed.aims[used : used + len(aims)])
         return used + len(aims)
 
-    def _open_aims(self, lying: int | None) -> Iterator[_OpenAim]:
-        """Return the aims that are legal, may become so, or are those of a spell in play.
+    def _open_aims(self, in_play_target: int | None) -> Iterator[_OpenAim]:
+        """Return the aims that are legal, may become legal, or have the spell in play.
 
         Args:
-            lying: code of the target that the spell lies on when the battle begins.
+            in_play_target: code of the target that the spell is on when the battle begins.
         """
         if self._aim.falls_on_point:
             for number in self._find_points():
@@ -284,7 +284,7 @@ class _SpellAims:
                 opening = AimCondition.ALWAYS
             elif alone:
                 opening = AimCondition.ALONE
-            elif target is not None and target == lying:
+            elif target is not None and target == in_play_target:
                 opening = AimCondition.NEVER
             else:
                 continue
@@ -295,9 +295,9 @@ class _SpellAims:
             yield _OpenAim(packed_target, opening, target)
 
     def _find_points(self) -> list[int]:
-        """Return the codes of the points that a Comet may be aimed at.
+        """Return the target codes of the points that a Comet may be aimed at.
 
-        In a battle of one phase none lands, so that it is aimed nowhere.
+        In a battle of one phase no Comet lands, so its only aim has no target.
         """
         if not any(verdict.legal for verdict in self._aim.verdicts()):
             return []
@@ -309,7 +309,7 @@ class _SpellAims:
         return [FIRST_POINT + number for number in numbers]
 
     def _target_in_play(self) -> int | None:
-        """Code of the target that the spell lies on when the battle begins."""
+        """Return the code of the target that the spell is on when the battle begins."""
         name = self._slot.spell.in_play_on
         if name is None:
             return None
@@ -322,7 +322,7 @@ class _SpellAims:
         return target_number(side, index)
 
     def _strikes(self, target: int | None) -> list[Strike]:
-        """Return what the spell strikes, where that matters."""
+        """Return the strikes of the spell; empty if it has no damage and targets no area."""
         if self._effect.damage is None and not self._is_on_area:
             return []
         return self._aim.strikes(target)
@@ -330,7 +330,7 @@ class _SpellAims:
     def _fill_aim(
         self, row: records.PackedAim, reach: NDArray[np.int16], target: int | None
     ) -> None:
-        """Fill one aim; `reach` has the most wounds by victim."""
+        """Fill one aim, and update `reach`, the largest number of wounds by victim."""
         name, points = None, 0.0
         strikes = self._strikes(target)
         if target is not None:
@@ -364,22 +364,22 @@ class _SpellAims:
         row.promise += float(by_starts[-1])
 
     def _best_landing(self, aims: Records[records.PackedAim]) -> int:
-        """Add what a Comet brings at the best of its points, by starts of phases."""
+        """Store a Comet's expected points at its best point, by phase starts left."""
         starts = np.arange(self._scenario.phases)
         by_point = self._packer.packed.landings[aims["landing"][:, None] + starts]
         return self._packer.landings.add(by_point.max(axis=0))
 
     def _inches(self, packed_target: int, victims: list[int]) -> NDArray[np.int8]:
-        """(k,) inches to victims from where a Comet falls; without a battlefield on its target."""
+        """Return the inches from where a Comet falls to k victims, shape (k,)."""
         if packed_target >= FIRST_POINT:
             army = self._packer.packed.armies[self._army]
             inches: NDArray[np.int8] = army.inches[packed_target - FIRST_POINT, victims]
             return inches
-        away = 0 if packed_target else records.OUT_OF_REACH
+        away = 0 if packed_target else records.OUT_OF_REACH  # it falls on its target, or nowhere
         return np.full(len(victims), away, np.int8)
 
     def _worth_of_places(self, comets: Comets) -> Worth:
-        """Return what a Comet wins on average, by the distances of its place from the pieces."""
+        """Return the function from distances to the pieces to a Comet's expected points."""
         damage = self._effect.damage
         assert damage is not None  # a Comet strikes
         (row,) = new_records(records.PackedStrike, 1)
@@ -392,20 +392,20 @@ class _SpellAims:
         return lambda distances: strikes[inches_of(distances)] @ won
 
     def _pays_for_rallying(self, target: int | None) -> bool:
-        """Whether a target that rallies brings the spell's worth.
+        """Whether rallying a target earns the spell's worth.
 
-        Where units panic, only one that flees as the battle begins: its owner would be paid for
-        what the dice do to it later. Victory points pay for themselves.
+        With panic, only a unit that flees at the beginning does (house rule C.124): its owner
+        would otherwise be paid because the unit panicked. Victory points count rallied units.
         """
         if not self._panic or target is None:
             return True
-        fled = self._scenario.deployment.pieces[target].fleeing
-        return fled and not self._packer.packed.victory_points
+        is_fleeing = self._scenario.deployment.pieces[target].fleeing
+        return is_fleeing and not self._packer.packed.victory_points
 
     def _members(self, strike: Strike) -> tuple[int, ...]:
-        """Codes of the characters in a unit that share its hits once it is small.
+        """Return the codes of the characters in a unit that share its hits once it is small.
 
-        Models that a spell picks, or reaches by where they stand, share theirs with nobody (ours).
+        Hits on a chosen model, or on models by their position, are not shared (house rule C.63).
         """
         if strike.hits is not None or self._effect.target == "enemy_model":
             return ()
@@ -421,7 +421,7 @@ class _SpellAims:
         damage: Damage,
         strike: Strike,
     ) -> float:
-        """Fill a strike; return the points that its owner can expect to win by it, if it comes."""
+        """Fill a strike; return the expected points that it wins, negative against friends."""
         effect, packer = self._effect, self._packer
         side, index = divmod(strike.victim, TARGETS)
         victim = self._victim(strike)
@@ -432,7 +432,7 @@ class _SpellAims:
         shared = 0.0
         if strike.hits is None:
             most = victim.wounds if effect.target == "enemy_model" and index < UNITS else total
-            if packer.gains_wounds(side, index):  # it may have more than it began with
+            if packer.gains_wounds(side, index):  # it may have more wounds than at the start
                 most = MAX_WOUNDS
             extra = effect.near.extra if effect.near is not None and strike.touches else None
             hits = hits_pmf(damage.hits, extra)
@@ -445,7 +445,7 @@ class _SpellAims:
             longest = len(pmf) - 1
             members = self._members(strike)
             if members:
-                longest = max(1, longest)  # how many are struck matters if none is wounded
+                longest = max(1, longest)  # hits are shared even if none of them wounds
                 on_models, on_one = shared_pmfs(hits, victim.models, len(members))
                 shared = self._fill_members(row, damage, members, hits, on_one)
             if members and not spares_characters(victim.models):
@@ -478,17 +478,17 @@ class _SpellAims:
         hits: Pmf,
         on_one: Pmf,
     ) -> float:
-        """Fill in the characters that may share the hits on a unit.
+        """Fill the strikes on characters that may share the hits on a unit.
 
         Args:
             row: the strike on the unit.
-            damage: of the spell.
+            damage: damage of the spell.
             members: codes of the characters.
-            hits: probabilities of hits on them and the unit together.
-            on_one: probabilities of hits on each of them while the unit is whole and small.
+            hits: distribution of hits on the unit and the characters together.
+            on_one: distribution of hits on each character, at the unit's full size.
 
         Returns:
-            Points that they can be expected to lose then.
+            Expected points that the characters lose at the unit's full size.
         """
         rows = new_records(records.PackedStrike, len(members))
         lost = 0.0
@@ -506,9 +506,9 @@ class _SpellAims:
 
 
 def _fill_hit(row: records.PackedStrike, damage: Damage, code: int, victim: _Victim) -> None:
-    """Fill in whom a strike hits, and what each hit does."""
+    """Fill the victim of a strike, and the effect of each hit."""
     hit = _hit(damage, victim)
-    # Surplus wounds of a flammable model are lost with it.
+    # A flaming hit costs a flammable model two wounds, but no more than it has (house rule C.68).
     burns = damage.flaming and "flammable" in victim.traits
     row.victim = code
     row.wounds_per_hit = min(2, victim.wounds) if burns else 1
@@ -519,7 +519,7 @@ def _fill_hit(row: records.PackedStrike, damage: Damage, code: int, victim: _Vic
 
 
 def _points_lost(victim: _Victim, wounds: Pmf) -> float:
-    """Points that a victim can be expected to lose."""
+    """Return the expected points that a victim loses."""
     total = victim.wounds * victim.models
     return sum(
         float(p) * models_lost(total, k, victim.wounds) * victim.points
@@ -528,7 +528,7 @@ def _points_lost(victim: _Victim, wounds: Pmf) -> float:
 
 
 def _hit(damage: Damage, victim: _Victim) -> ModelHit:
-    """Return one hit on the victim."""
+    """Return the values of one hit on the victim."""
     strength = damage.strength
     if damage.strength_by_armour is not None:
         strength = strength_against(damage.strength_by_armour, victim.armour_save)

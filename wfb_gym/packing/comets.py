@@ -1,4 +1,4 @@
-"""What Comets bring on average, by where they fall: the rule's chances times what they strike."""
+"""Expected points of Comets, by the place where they fall."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +11,7 @@ from wfb_gym.scenario.sizes import PHASES
 
 
 def inches_of(distances: ArrayLike) -> NDArray[np.int8]:
-    """Return distances rounded up to inches, as far as a Comet may reach."""
+    """Return distances rounded up to whole inches; `OUT_OF_REACH` beyond any Comet's reach."""
     inches = np.ceil(np.asarray(distances) - ROUNDING)
     near: NDArray[np.int8] = np.where(inches <= FACES * PHASES, inches, OUT_OF_REACH).astype(
         np.int8
@@ -20,15 +20,15 @@ def inches_of(distances: ArrayLike) -> NDArray[np.int8]:
 
 
 def points_by_starts(points: ArrayLike, inches: NDArray[np.int8], starts: int) -> Floats:
-    """Return the points that a Comet brings if it lands within 0, 1, 2 ... starts of phases.
+    """Return the expected points of a Comet that may land at the next 0, 1, 2 ... phase starts.
 
     Args:
-        points: what striking each victim wins, shape (n,).
-        inches: to the victims, shape (..., n).
-        starts: most of them; it has one marker at the first.
+        points: expected points of a hit on each victim, shape (n,).
+        inches: distances to the victims, shape (..., n).
+        starts: largest number of phase starts; the Comet has one marker at the first.
 
     Returns:
-        Mean points, shape (..., starts + 1).
+        Expected points by the number of phase starts, shape (..., starts + 1).
     """
     total = np.zeros((*inches.shape[:-1], starts + 1))
     for k, chance in enumerate(landing_chances(starts)):

@@ -1,8 +1,8 @@
-"""What each effect of a miscast can cost, for code that looks ahead of its row.
+"""Possible costs of each miscast effect, for code that evaluates a miscast before it is rolled.
 
-Packing adds up from it the most that a row costs, canonical states and estimates read its columns.
-The table has a line for every `EffectKind` and no default: an effect without a line fails the
-import. `wfb_gym.engine.miscasts` plays the effects.
+Packing computes from this table the largest cost of a row; canonical states and estimates read
+its columns. Every `EffectKind` needs a line: a missing line fails the import.
+`wfb_gym.engine.miscasts` plays the effects.
 """
 
 from enum import Flag, auto
@@ -14,18 +14,18 @@ from wfb_gym.packing.records import EffectKind
 
 
 class Cost(Flag):
-    """What an effect can cost beside points, dice and spells.
+    """Possible costs of an effect other than points, dice and spells.
 
-    Whom it wounds decides which wounds a canonical state keeps (`wfb_gym.engine.canonical`): an
-    effect with other victims needs a member of its own there.
+    A canonical state keeps the wounds of the possible victims (`wfb_gym.engine.canonical`). So an
+    effect that wounds other models needs a new member.
     """
 
     NOTHING = 0
-    CASTING = auto()  # the caster, or its whole side, casts no more
+    CASTING = auto()  # the caster or its whole side can no longer cast
     LEVEL = auto()  # the caster loses a level
     CASTER = auto()  # the caster dies
     CASTER_WOUNDS = auto()  # the caster loses wounds: `PackedEffect.dice_faces`, or one
-    OTHER_WIZARDS_WOUNDS = auto()  # likewise each other wizard of its army
+    OTHER_WIZARDS_WOUNDS = auto()  # each other wizard of its army loses wounds
     CONTACT_WOUNDS = auto()  # models in base contact with the caster lose wounds
     FREE_SPELL = auto()  # the enemy casts a spell without a roll
 
@@ -52,7 +52,7 @@ EFFECT_COSTS = {
 
 
 def _effects_that_cost(cost: Cost) -> NDArray[np.bool_]:
-    """Return a column of the table, by `EffectKind`, for compiled code."""
+    """Return a mask of the effects with this cost, indexed by `EffectKind`."""
     return np.array([cost in EFFECT_COSTS[kind] for kind in EffectKind])
 
 

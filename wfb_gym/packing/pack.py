@@ -19,20 +19,20 @@ from wfb_gym.scenario.sizes import MAX_WOUNDS
 from wfb_gym.scenario.units import Unit
 
 _EFFECT_WORDS = {"until": records.Lock, "whose": records.Whose, "limit": records.Limit}
-"""Keys of a miscast's effect that are packed as a member of an enumeration."""
+"""Keys of a miscast effect that are packed as a member of an enumeration."""
 
 
 def pack(scenario: Scenario) -> Records[PackedScenario]:
     """Pack a scenario for the engine.
 
     Args:
-        scenario: a valid one.
+        scenario: a valid scenario.
 
     Returns:
         Record array of dtype `PACKED_SCENARIO`, shape (1,).
 
     Raises:
-        ScenarioError: there is more of something than the arrays hold.
+        ScenarioError: the scenario exceeds the capacity of the arrays.
     """
     problems = capacity_problems(scenario)
     if problems:
@@ -72,7 +72,7 @@ def pack(scenario: Scenario) -> Records[PackedScenario]:
 
 
 def _copy(packed: Record, model: object, *fields: str) -> None:
-    """Pack what has the same name and the same meaning in both."""
+    """Copy fields that have the same name and meaning in the model and the record."""
     for field in fields:
         packed[field] = getattr(model, field)
 
@@ -131,7 +131,7 @@ def _pack_character(
     packed.points_per_wound = who.points / who.wounds
     _copy(packed, who, "magic_resistance", "wounds", "general")
     if isinstance(who, Wizard) and who.daemon_unit is not None and unit is not None:
-        body = unit  # the focal model of Daemons lives while its unit does
+        body = unit  # the focal model of Daemons is alive while its unit is
         packed.wounds = packed.daemons = 1
         packed.points_per_wound = unit.points / unit.wounds
     packed.leadership = body.leadership
@@ -148,7 +148,7 @@ def _pack_wizard(packed: records.PackedWizard, who: Wizard, catalogue: Mapping[s
         total = slots.bearer_total(who.items, field, catalogue)
         if field == "any_double":
             packed.any_double = total > 0
-        elif field != "extra_spells":  # which `Scenario.spells_drawn` counts
+        elif field != "extra_spells":  # counted by `Scenario.spells_drawn`
             packed[field] = total
 
 
@@ -161,7 +161,7 @@ def _pack_spells(
         spell, carrier = slot.spell, wizards[slot.wizard]
         _copy(target, slot, "wizard", "casting_value")
         _copy(target, spell, "in_play", "worth", "worth_per_phase")
-        # What lands later is in play until then.
+        # A Comet is in play until it lands.
         duration = "delayed" if spell.is_delayed else spell.duration
         target.duration = records.Duration[duration.upper()]
         namesakes = sum(
@@ -175,7 +175,7 @@ def _pack_spells(
             target.bound_in = slot.item + 1 if packed.items[slot.item].count else 0
             packed.bound |= 1 << index
             carrier.bound |= 1 << index
-        # The caster's death ends what remains in play (DW); a spell of one turn runs its turn.
+        # The caster's death ends spells that remain in play (DW), but no one-turn spell.
         target.survives_caster = spell.survives_caster or spell.duration == "one_turn"
         target.barred_by = namesakes if recast == "side" else 1 << index
     for wizard, who in zip(packed.wizards, army.wizards, strict=False):
@@ -235,11 +235,11 @@ def _pack_contacts(packed: PackedScenario, scenario: Scenario) -> None:
 
 
 def _pack_miscasts(packed: PackedScenario, scenario: Scenario) -> None:
-    """Pack the miscast tables; rows with equal effects become one, as one outcome of the dice."""
+    """Pack the miscast tables; rows with equal effects are merged into one outcome."""
     rows: list[tuple[MiscastEffect, ...]] = []
     first = 0
     tables = scenario.miscast_tables_in_use.values()
-    rows_of_totals = packed.miscast_row  # asking a record takes long
+    rows_of_totals = packed.miscast_row  # attribute access on a record is slow
     miscast_rows, effects = packed.miscast_rows, packed.effects
     packed.n_miscast_tables = len(tables)
     for index, table in enumerate(tables):
@@ -258,7 +258,7 @@ def _pack_miscasts(packed: PackedScenario, scenario: Scenario) -> None:
 
 
 def _pack_most_costs(packed: PackedScenario, rows: Sequence[tuple[MiscastEffect, ...]]) -> None:
-    """Pack the most that one row of a miscast table costs."""
+    """Pack the largest costs of a single row of the miscast tables."""
     costs = [
         [(EFFECT_COSTS[_kind_of(effect)], getattr(effect, "dice", "D1")) for effect in row]
         for row in rows

@@ -1,10 +1,10 @@
 """Enumerations and records of a packed scenario, which the engine reads and never writes.
 
-The sizes are in `wfb_gym.scenario.sizes`; `wfb_gym.packing.pack` fills the records. The changing
-state of a battle is in `wfb_gym.engine.state`.
+The sizes are in `wfb_gym.scenario.sizes`; `wfb_gym.packing.pack` fills the records. The state of a
+battle, which changes, is in `wfb_gym.engine.state`.
 
-All integers are signed: Numba makes an unsigned one of two unsigned ones, and a float of that
-and a signed one. Counts that code loops over are int64, as its index is then.
+All integers are signed: Numba converts mixed signed and unsigned operands to float. Loop bounds
+are int64, so the loop index is int64 too.
 """
 
 from enum import IntEnum
@@ -27,13 +27,13 @@ from wfb_gym.scenario.sizes import (
 )
 
 UNBOUNDED = -1
-"""Reach of a spell whose casualties follow the models left."""
+"""Reach of a spell whose casualties depend on the models left."""
 GENERATED = -1
-"""Mark of a dice pool that the rules generate, as against a fixed one."""
+"""Value of a dice pool that the rules generate; other values are a fixed pool."""
 FIRST_POINT = 1 + ARMIES * TARGETS
 """Target code of the first point that a Comet may be aimed at."""
 OUT_OF_REACH = np.iinfo(np.int8).max
-"""Inches farther than any Comet reaches."""
+"""Distance in inches beyond the reach of any Comet."""
 
 
 class Duration(IntEnum):
@@ -42,11 +42,11 @@ class Duration(IntEnum):
     INSTANT = 0
     REMAINS_IN_PLAY = 1
     ONE_TURN = 2
-    DELAYED = 3  # a Comet: in play until it lands, whatever its caster does
+    DELAYED = 3  # a Comet: in play until it lands, even if its caster dies
 
 
 class EffectKind(IntEnum):
-    """The primitives that rows of a miscast table are made of."""
+    """Primitive effects of the rows of a miscast table."""
 
     POINTS_LOST = 0
     CASTER_HIT = 1
@@ -68,7 +68,7 @@ class EffectKind(IntEnum):
 
 
 class Lock(IntEnum):
-    """Until when a wizard may not cast."""
+    """How long a wizard may not cast."""
 
     NONE = 0
     PHASE_END = 1
@@ -78,7 +78,7 @@ class Lock(IntEnum):
 
 
 class Whose(IntEnum):
-    """Whom an effect of a miscast reaches."""
+    """Scope of a miscast effect."""
 
     CASTER = 0
     SIDE = 1
@@ -86,7 +86,7 @@ class Whose(IntEnum):
 
 
 class Limit(IntEnum):
-    """Which spells a miscast's free spell may be."""
+    """Which spells are allowed as the free spell after a miscast."""
 
     ANY = 0
     MISCAST_VALUE = 1
@@ -101,7 +101,7 @@ class RerollKind(IntEnum):
 
 
 class DispelUse(IntEnum):
-    """What an item does when it is used at an attempt to dispel."""
+    """Effect of an item that is used in an attempt to dispel."""
 
     NONE = 0
     AUTOMATIC = 1
@@ -109,22 +109,22 @@ class DispelUse(IntEnum):
 
 
 class AimCondition(IntEnum):
-    """When a spell can be aimed so."""
+    """When an aim is legal."""
 
     ALWAYS = 0
-    ALONE = 1  # at a character, once the unit it stands in is gone
-    NEVER = 2  # it lies there from the beginning
+    ALONE = 1  # at a character, once its unit is destroyed
+    NEVER = 2  # only the aim of a spell that is in play from the beginning
 
 
 class HitDice(IntEnum):
-    """Dice that give a number of hits."""
+    """Dice for the number of hits."""
 
     NONE = 0
     ONE_HIT = 1
     D6 = 2
     TWO_D6 = 3
     CHAIN = 4
-    MODELS = 5  # no dice: so many models as are struck
+    MODELS = 5  # no dice: the number of models struck
 
 
 HIT_DICE = {
@@ -133,16 +133,16 @@ HIT_DICE = {
     "2D6": HitDice.TWO_D6,
     "D6 chain": HitDice.CHAIN,
 }
-"""Numbers of hits by the names that spells have for them."""
+"""Hit dice by their names in spells."""
 
 
 class PackedWizard(Record):
     """A character: a wizard, a Runesmith or Runelord, or a hero."""
 
-    level: Int8  # 0 for any but a wizard
-    dispel_dice: Int8  # what it adds to the dispel pool at this level or rank
+    level: Int8  # 0 for a character that is no wizard
+    dispel_dice: Int8  # dice added to the dispel pool at this level or rank
     leadership: Int8  # 2 to 10
-    general: Int8  # 1: it is the general of its army
+    general: Int8  # 1: general of its army
     rune: Int8  # 1 for a Runesmith or Runelord: dispel_dice does not follow the level
     wounds: Int8
     toughness: Int8
@@ -152,18 +152,18 @@ class PackedWizard(Record):
     alive: Int8
     fleeing: Int8  # 1: it flees when the battle begins
     reserve: Int8  # fixed own dice, or GENERATED
-    bearer_dice: Int8  # power dice from items that only it may use
-    extra_dice_cap: Int8  # items that raise the most dice it may roll
-    cast_bonus: Int8  # items that add to its casting rolls
+    bearer_dice: Int8  # power dice from items, for its own casts only
+    extra_dice_cap: Int8  # items: added to its limit of dice in a roll
+    cast_bonus: Int8  # items: added to its casting rolls
     any_double: Int8  # 1: any double in a successful cast is irresistible
     miscast_table: Int8
-    unit: Int8  # 1 + the unit it has joined, or that it is
+    unit: Int8  # 1 + the unit that it has joined, or that it is; 0 for none
     daemons: Int8  # 1: it is the focal model of that unit of Daemons
     magic_resistance: Int8
-    draws: Int8  # spells drawn from its lore when the battle begins
-    first_spell: Int8  # the first of the six they are drawn from
+    draws: Int8  # number of spells drawn from its lore when the battle begins
+    first_spell: Int8  # first of the six spells of that lore
     points_per_wound: Float64
-    spells: Int32  # bit s: spell s of its army is its to cast
+    spells: Int32  # bit s: spell s of its army is a spell of this wizard
     bound: Int32  # bit s: spell s is bound in an item that it carries
 
 
@@ -174,24 +174,24 @@ class PackedSpell(Record):
     casting_value: Int8
     duration: Int8
     in_play: Int8  # 1: already in play when the battle begins
-    in_play_aim: Int8  # 1 + its aim then
+    in_play_aim: Int8  # 1 + its aim at the beginning; 0 for none
     survives_caster: Int8  # 1: its caster's death does not end it
-    bound: Int8  # 1: it lies in an item, and its casting value is the power level
-    bound_in: Int8  # 1 + the item whose uses it takes, of a bound spell
-    targeted: Int8  # 1: it is aimed; 0: it has a fixed worth
-    mark: Int8  # 1 + the mark its target keeps, so that it is not cast at it again
-    reserved: Int8  # 0; without this byte the digests of packed scenarios would change
+    bound: Int8  # 1: bound in an item; its casting value is the power level
+    bound_in: Int8  # of a bound spell: 1 + the item whose uses it spends
+    targeted: Int8  # 1: it has aims; 0: it has a fixed worth
+    mark: Int8  # 1 + the mark that stops a second cast at the same target; 0 for none
+    reserved: Int8  # 0; keeps the digests of packed scenarios unchanged
     gains_wound: Int8  # 1: its caster gains a wound if its target loses one
-    heals: Int8  # 1: its target gets back the wounds it has lost
+    heals: Int8  # 1: its target regains lost wounds
     needs_flight: Int8  # 1: its target must be fleeing
-    rallies: Int8  # 1: its target rallies, unless too few are left
+    rallies: Int8  # 1: its target rallies, unless too few models are left
     namesakes: Int32  # bit s: spell s of the army is the same spell
     barred_by: Int32  # bit s: while spell s is in play this one cannot be cast
-    first_aim: Int64  # its aims lie in a row, by target
+    first_aim: Int64  # its aims are consecutive, in the order of their targets
     n_aims: Int64
-    worth: Float64  # points when it takes effect; of an aimed one, with its best aim
-    worth_per_phase: Float64  # points, at each end of phase while in play, likewise
-    landing: Int64  # of a Comet at points of the battlefield: as an aim's, at the best; else -1
+    worth: Float64  # points when it takes effect; of a targeted spell, at its best aim
+    worth_per_phase: Float64  # points at each end of phase while in play, at its best aim
+    landing: Int64  # of a Comet: index as in `PackedAim.landing`, for the best point; else -1
 
 
 class PackedAim(Record):
@@ -199,47 +199,46 @@ class PackedAim(Record):
 
     # 0 for none; 1 + t: own target t; 1 + TARGETS + t: the enemy's; FIRST_POINT + p: a point
     target: Int8
-    open: Int8  # Opening
-    ranked: Int8  # of the spell's aims, the one that stands here by promise
+    open: Int8  # AimCondition
+    ranked: Int8  # in row k of a spell: index of its k-th best aim
     first_strike: Int64
     n_strikes: Int64
-    worth: Float64  # points when it takes effect, beside the casualties
+    worth: Float64  # points when it takes effect, without casualties
     worth_per_phase: Float64
-    # expected points when it takes effect, casualties of whole units in it; of a Comet, those that
-    # it brings until the battle ends if it is cast in the first phase
+    # expected points when it takes effect, with casualties of full units; for a Comet, expected
+    # points until the battle ends if it is cast in the first phase
     promise: Float64
-    # of a Comet, first of the points that it brings on average if it is cast, and lands within 0,
-    # 1, 2 ... starts of phases; else -1
+    # of a Comet: index of its expected points by phase starts left (0, 1, 2 ...); else -1
     landing: Int64
 
 
 class PackedStrike(Record):
-    """What a spell does to one unit or character."""
+    """The hits of a spell on one unit or character."""
 
     victim: Int8  # army x TARGETS + target
     wounds_per_hit: Int8  # of an unsaved hit
-    alone: Int8  # 1: a character, struck once the unit it stands in is gone
-    # first of its chances of 0, 1, 2 ... wounds; of a character that shares hits with its unit,
-    # those of hits on all members; -1 where it strikes models
+    alone: Int8  # 1: a character that is struck only once its unit is destroyed
+    # index of its probabilities of 0, 1, 2 ... wounds; for a character that shares hits with its
+    # unit, probabilities of hits on all members together; -1 if it strikes models
     pmf: Int64
     pmf_size: Int64
-    hits: Int64  # first of its hits by models left; -1 where it has a pmf
-    touched: Int64  # likewise models only touched, or -1
+    hits: Int64  # index of its hits by models left; -1 if it has a pmf
+    touched: Int64  # index of the models only touched, by models left, or -1
     first_member: Int64  # of a unit: strikes on characters that share its hits while it is small
     n_members: Int64
-    chance: Float64  # that a hit wounds
-    touched_chance: Float64  # that a model only touched is hit and wounded
-    # what the dice of the hits are read by, where they are thrown one by one
+    chance: Float64  # probability that a hit wounds
+    touched_chance: Float64  # probability that a model only touched is hit and wounded
+    # the following fields are for hits that are rolled one by one
     dice: Int8  # HitDice
     extra_dice: Int8  # HitDice
-    touched_on: Int8  # D6 that strikes a model only touched
-    strength: Int8  # 0 where nothing asks for it
+    touched_on: Int8  # D6 needed to hit a model only touched
+    strength: Int8  # 0 if it is not needed
     toughness: Int8
     armour_save: Int8
     ward_save: Int8
     armour_allowed: Int8
     ward_allowed: Int8
-    automatic: Int8  # 1: wounds without a roll
+    automatic: Int8  # 1: a hit wounds without a roll
 
 
 class PackedUnit(Record):
@@ -249,9 +248,9 @@ class PackedUnit(Record):
     wounds: Int8  # of each model
     leadership: Int8  # 2 to 10
     panics: Int8  # 1: it takes Panic tests
-    magic_resistance: Int8  # its own; characters with it may have a better one
+    magic_resistance: Int8  # its own; a character in it may have a better one
     caster: Int8  # 1 + the character that is this unit of Daemons
-    shares: Int8  # 1: characters in it share the hits of some spell while it is small
+    shares: Int8  # 1: some spell's hits are shared with characters in it while it is small
     engaged: Int8
     fleeing: Int8  # 1: it flees when the battle begins
     points: Float64  # per model
@@ -260,28 +259,28 @@ class PackedUnit(Record):
 class PackedItem(Record):
     """A kind of magic item, by its bearer."""
 
-    bearer: Int8  # wizard, or NO_BEARER
-    # uses for the whole battle, of hidden ones the most; 0 for an item that only adds
+    bearer: Int8  # index of a character, or NO_BEARER
+    # uses for the whole battle; the most possible, if hidden; 0 if it is not used up
     count: Int8
-    power_dice: Int8  # to the army's pool, each phase
+    power_dice: Int8  # added to the army's pool in each own phase
     dispel_dice: Int8
-    dispel_bonus: Int8  # to every dispel roll, while the bearer can use it
-    cast_use: Int8  # 1: may be declared with a cast
-    cast_extra_dice: Int8  # rolled beyond the level limit
+    dispel_bonus: Int8  # added to every dispel roll while the bearer can use the item
+    cast_use: Int8  # 1: can be used with a cast
+    cast_extra_dice: Int8  # extra dice beyond the level limit
     cast_use_bonus: Int8
     cast_not_irresistible: Int8
     dispel_use: Int8  # DispelUse
     dispel_use_bonus: Int8
-    reroll_cast: Int8  # Reroll
-    reroll_dispel: Int8  # Reroll; declared before the dice, so dispel_use is BOOST
-    changes_natural: Int8  # 1: the dice after its re-roll decide miscast and the rest
+    reroll_cast: Int8  # RerollKind
+    reroll_dispel: Int8  # RerollKind; declared before the roll, so dispel_use is BOOST
+    changes_natural: Int8  # 1: miscast and irresistible force use the re-rolled dice
     ends_own_spells: Int8  # 1: its use ends the user's spells that remain in play
-    stores_dice: Int8  # 1: emptied by a loss of stored dice
+    stores_dice: Int8  # 1: a miscast that loses stored dice empties it
     forgotten_on: Int8  # D6 on which a spell it dispels is forgotten; 0 for never
-    takes_power: Int8  # enemy power dice that become dispel dice, each enemy phase
-    stores: Int8  # dice it keeps from one phase for a later one
-    store_check: Int8  # 1: they come back on a D6 that reaches their number
-    store_either: Int8  # 1: dice of any phase for the next; 0: of own phases
+    takes_power: Int8  # power dice that it turns into dispel dice in each enemy phase
+    stores: Int8  # dice that it can keep for a later phase
+    store_check: Int8  # 1: they return on a D6 of at least their number
+    store_either: Int8  # 1: keeps dice of any phase for the next; 0: only between own phases
 
 
 class PackedArmy(Record):
@@ -294,36 +293,36 @@ class PackedArmy(Record):
     n_wizards: Int64
     n_spells: Int64
     n_items: Int64
-    rerolls: Int8  # 1: some item of the army re-rolls dice
-    bound: Int32  # bit s: spell s lies bound in an item
-    healing: Int32  # bit s: spell s brings back wounds
-    sought: Int32  # bit of a target: some spell gains by its flight
+    rerolls: Int8  # 1: an item of the army re-rolls dice
+    bound: Int32  # bit s: spell s is bound in an item
+    healing: Int32  # bit s: spell s restores wounds
+    sought: Int32  # bit t: a spell gains points if target t is fleeing
     staying: Annotated[NDArray[np.int64], MARK_WORDS]  # bits of `marks` that stay for the battle
-    n_kinds: Int64  # sets of hidden items, of which chance deals one; 0 where nothing is hidden
-    kind_chances: Annotated[NDArray[np.float64], HIDDEN_KINDS]  # of each; they sum to 1
-    # uses of each item for the whole battle, known and hidden, by what was dealt
+    n_kinds: Int64  # sets of hidden items, of which one is dealt; 0 without hidden items
+    kind_chances: Annotated[NDArray[np.float64], HIDDEN_KINDS]  # probabilities of the sets
+    # uses of each item for the whole battle, known and hidden, by dealt set
     kind_uses: Annotated[NDArray[np.int8], HIDDEN_KINDS, sizes.ITEMS]
     n_units: Int64
     n_aims: Int64
-    n_points: Int64  # that its Comets may be aimed at
-    # from each of them to each target of both armies, rounded up; OUT_OF_REACH for none
+    n_points: Int64  # number of points that its Comets may be aimed at
+    # distance from each point to each target of both armies, rounded up; or OUT_OF_REACH
     inches: Annotated[NDArray[np.int8], POINTS, ARMIES * TARGETS]
     wizards: Annotated[Records[PackedWizard], sizes.WIZARDS]
     spells: Annotated[Records[PackedSpell], SPELLS]
     items: Annotated[Records[PackedItem], sizes.ITEMS]
     units: Annotated[Records[PackedUnit], UNITS]
     aims: Annotated[Records[PackedAim], sizes.AIMS]
-    # most wounds; UNBOUNDED where models count
+    # largest number of wounds by spell and target; UNBOUNDED if it depends on models
     reach: Annotated[NDArray[np.int16], SPELLS, ARMIES * TARGETS]
 
 
 class PackedContact(Record):
     """A group of models in base contact with a wizard."""
 
-    army: Int8  # army of the wizard they touch
+    army: Int8  # army of the wizard
     wizard: Int8
     owner: Int8  # army that loses the points
-    unit: Int8  # 1 + the owner's unit that they belong to; 0 for models of their own
+    unit: Int8  # 1 + the owner's unit that they belong to; 0 for no unit
     models: Int8
     toughness: Int8
     armour_save: Int8
@@ -338,45 +337,45 @@ class PackedEffect(Record):
     strength: Int8
     armour_save: Int8  # 1: an armour save is allowed
     until: Int8  # Lock
-    bars_items: Int8  # 1: the lock bars items too
+    bars_items: Int8  # 1: the lock also bars items
     whose: Int8  # Whose
     limit: Int8  # Limit
-    dice_faces: Int8  # 3 or 6: so many hits or wounds; 0 for one
+    dice_faces: Int8  # 3 or 6: D3 or D6 hits or wounds; 0: one
     points: Float64
 
 
 class PackedMiscastRow(Record, align=False):
-    """Where the effects of a row of a miscast table stand."""
+    """The effects of one row of a miscast table, as a range of indices."""
 
     first: Int64
     count: Int64
 
 
 class PackedScenario(Record):
-    """One scenario. A scenario is packed as a record array of this dtype with one row."""
+    """One scenario. `pack` returns a record array of this dtype with one row."""
 
     phases: Int8
     own_dice: Int8  # 1: each wizard's level dice are its own (7th edition)
     dispel_double_six: Int8
     dispel_one_turn: Int8  # 1: spells that last one turn may be dispelled later
-    in_play_recast_side: Int8  # 1: a spell in play bars its namesakes in the whole army
+    in_play_recast_side: Int8  # 1: a spell in play bars the same spell in the whole army
     panic: Int8  # 1: units that lose many models in a phase may flee
-    victory_points: Int8  # 1: rewards count victory points; 0: points of losses
-    reroll_all_dice: Int8  # 1: a re-roll of a cast takes all its dice (7th edition)
-    targets: Int8  # 1: some spell is aimed
-    draws: Int8  # 1: some wizard draws its spells when the battle begins
-    stores: Int8  # 1: some item keeps dice
-    deals: Int8  # 1: some army has hidden items
-    delayed: Int8  # 1: some spell is a Comet
-    wounds_others: Int8  # 1: some miscast wounds the other wizards
-    miscast_wounds: Int8  # most that a miscast costs one wizard; UNBOUNDED: its life
-    miscast_levels: Int8  # most that a miscast costs the caster
+    victory_points: Int8  # 1: rewards are victory points; 0: points of losses
+    reroll_all_dice: Int8  # 1: a re-roll of a cast re-rolls all its dice (7th edition)
+    targets: Int8  # 1: a spell has targets
+    draws: Int8  # 1: a wizard draws its spells when the battle begins
+    stores: Int8  # 1: an item keeps dice
+    deals: Int8  # 1: an army has hidden items
+    delayed: Int8  # 1: a spell is a Comet
+    wounds_others: Int8  # 1: a miscast can wound the other wizards
+    miscast_wounds: Int8  # most wounds of one wizard by a miscast; UNBOUNDED: it may die
+    miscast_levels: Int8  # most levels that a miscast costs the caster
     miscast_spells: Int8  # most free spells after a miscast
-    destroys_bound: Int8  # 1: an enemy's item may destroy a bound spell (7th edition)
+    destroys_bound: Int8  # 1: an enemy item may destroy a bound spell (7th edition)
     n_contacts: Int64
     n_miscast_tables: Int64
     n_miscast_rows: Int64
-    miscast_dice: Annotated[NDArray[np.int8], MISCAST_TABLES]  # D6 that each table is rolled with
+    miscast_dice: Annotated[NDArray[np.int8], MISCAST_TABLES]  # number of D6 for each table
     miscast_row: Annotated[NDArray[np.int8], MISCAST_TABLES, 13]  # row by the total of the dice
     miscast_rows: Annotated[Records[PackedMiscastRow], sizes.MISCAST_ROWS]
     effects: Annotated[Records[PackedEffect], sizes.EFFECTS]
@@ -396,5 +395,5 @@ PACKED_SCENARIO = dtype_of(PackedScenario)
 
 
 def packed_save(save: int | None) -> int:
-    """Return an armour or ward save as the engine has it: `NO_SAVE` for none."""
+    """Return an armour or ward save in packed form; None becomes `NO_SAVE`."""
     return sizes.NO_SAVE if save is None else save

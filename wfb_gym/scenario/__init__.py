@@ -1,7 +1,7 @@
-"""What a person writes: armies, wizards, spells, items and rules, checked.
+"""Scenarios: validated models of armies, wizards, spells, items and rules.
 
-`load_scenario` reads a file or a bundled scenario, `scenario_from_dict` takes one from Python.
-`wfb_gym.packing` turns it into the arrays that the engine reads.
+`load_scenario` reads a file or a bundled scenario; `scenario_from_dict` takes a Python dict.
+`wfb_gym.packing` converts a scenario to the arrays that the engine reads.
 """
 
 from wfb_gym.scenario.errors import Problem, ScenarioError

@@ -1,6 +1,6 @@
-"""Armies: units, characters, and which of them stand together.
+"""Armies: units, characters, and the assignment of characters to units.
 
-Units and characters themselves are in `units` and `characters`.
+The models of units and characters are in `units` and `characters`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,15 +16,15 @@ from wfb_gym.scenario.units import Unit
 from wfb_gym.suggestions import one_of
 
 MODELS_TOUCHED = 3
-"""Models of its own unit that a character in it touches: two beside, one behind (ours)."""
+"""Models of its own unit in base contact with a character: two at its sides, one behind (house"""
 
 
 class HiddenItems(StrictModel):
-    """Items that an army may hold beside those that everybody knows of."""
+    """One set of items that an army may have, unknown to the enemy."""
 
-    items: Items = ()  # names of items that do nothing before they are used
-    bearer: Name | None = None  # the character who carries them; None for the army itself
-    weight: Annotated[float, Number(0.0, MAX_POINTS)] = 1.0  # how often, beside the others'
+    items: Items = ()  # names of items that have no effect before they are used
+    bearer: Name | None = None  # character that carries them; None for the army itself
+    weight: Annotated[float, Number(0.0, MAX_POINTS)] = 1.0  # relative probability
 
 
 class Army(StrictModel):
@@ -32,13 +32,13 @@ class Army(StrictModel):
 
     name: Name | None = None  # for display
     dwarf: Flag = False  # a Dwarf army, with the larger base of dispel dice
-    # fixes the shared pool of its own phases instead of generating it
+    # power dice of its own phases; None to generate them
     power_dice: Dice | None = None
-    dispel_dice: Dice | None = None  # fixes the pool of enemy phases
+    dispel_dice: Dice | None = None  # dispel dice of enemy phases; None to generate them
     items: Items = ()  # names of items that belong to the army itself and need no bearer
-    # what it may hold beside: chance deals one of these, which the enemy does not see
+    # sets of hidden items; one set is dealt at random, unseen by the enemy
     hidden: Annotated[tuple[HiddenItems, ...], Field(max_length=HIDDEN_KINDS)] = ()
-    miscast_table: Name | None = None  # of its wizards; None for the ruleset's
+    miscast_table: Name | None = None  # for its wizards; None for the ruleset's table
     wizards: tuple[Wizard, ...] = ()
     runesmiths: tuple[Runesmith, ...] = ()  # its Runesmiths and Runelords
     heroes: tuple[Hero, ...] = ()  # its fighting characters
@@ -46,27 +46,27 @@ class Army(StrictModel):
 
     @property
     def characters(self) -> tuple[Character, ...]:
-        """Wizards, then Runesmiths and Runelords, then heroes: the order of their packing."""
+        """Wizards, then Runesmiths and Runelords, then heroes, in packed order."""
         return (*self.wizards, *self.runesmiths, *self.heroes)
 
     def keyed_characters(self) -> Iterator[tuple[str, Character]]:
-        """Return the characters, each with its key from the army on."""
+        """Return the characters, each with its key relative to the army."""
         for key in ("wizards", "runesmiths", "heroes"):
             for i, character in enumerate(getattr(self, key)):
                 yield f"{key}[{i}]", character
 
     def keyed_units(self) -> Iterator[tuple[str, Unit]]:
-        """Return the units, each with its key from the army on."""
+        """Return the units, each with its key relative to the army."""
         return ((f"units[{i}]", unit) for i, unit in enumerate(self.units))
 
     def carried(self) -> Iterator[tuple[str, Character | None, Items]]:
-        """Return the items of the army itself, then of each character: key, bearer and names."""
+        """Return the items of the army, then of each character: key, bearer and names."""
         yield "items", None, self.items
         for key, character in self.keyed_characters():
             yield f"{key}.items", character, character.items
 
     def carried_hidden(self) -> Iterator[tuple[str, int | None, Items]]:
-        """Return the hidden items, kind by kind: key, index of the bearer, and names."""
+        """Return the hidden items, set by set: key, index of the bearer, and names."""
         names = [who.name for who in self.characters]
         for i, kind in enumerate(self.hidden):
             bearer = names.index(kind.bearer) if kind.bearer in names else None
@@ -74,31 +74,31 @@ class Army(StrictModel):
 
     @property
     def item_names(self) -> Iterator[str]:
-        """Names of all items of the army that everybody knows of, as often as it has them."""
+        """Names of all items of the army that are not hidden, with repetitions."""
         return (name for _, _, names in self.carried() for name in names)
 
     def unit_index(self, name: str | None) -> int | None:
-        """Index of the unit of that name; None for an unknown name, or none."""
+        """Return the index of the unit of that name; None if there is none."""
         return next((i for i, unit in enumerate(self.units) if unit.name == name), None)
 
     def unit_of(self, character: Character) -> Unit | None:
-        """Return the unit that a character has joined, or that it is; None where it is alone."""
+        """Return the unit that a character has joined, or that it is, or None."""
         index = self.unit_index(character.stands_in)
         return None if index is None else self.units[index]
 
     def companions(self, unit: Unit) -> tuple[Character, ...]:
-        """Return the characters in a unit that are alive, in their order."""
+        """Return the living characters in a unit, in their order."""
         return tuple(c for c in self.characters if c.is_on_battlefield and c.stands_in == unit.name)
 
     def is_engaged(self, who: Unit | Character) -> bool:
-        """Whether a unit or a character, or one that it stands with, is in close combat."""
+        """Whether a unit or character, or a model in the same unit, is in close combat."""
         unit = who if isinstance(who, Unit) else self.unit_of(who)
         if unit is None:
             return who.in_combat
         return any(each.in_combat for each in (unit, who, *self.companions(unit)))
 
     def problems(self) -> Iterator[Problem]:
-        """Check names, who stands in which unit, and how many there are."""
+        """Check names, units of characters, and the number of characters and spells."""
         yield from self._name_problems()
         yield from self._joining_problems()
         yield from self._daemon_problems()
@@ -123,7 +123,7 @@ class Army(StrictModel):
             seen.add(who.name)
 
     def _joining_problems(self) -> Iterator[Problem]:
-        """Characters and the units that they stand in contradict each other."""
+        """Yield problems of characters that contradict their units."""
         for key, character in self.keyed_characters():
             name = character.stands_in
             if name is None:
@@ -142,14 +142,14 @@ class Army(StrictModel):
                 yield character.problem_at("status", expected).below(key)
 
     def _general_problems(self) -> Iterator[Problem]:
-        """More than one general."""
+        """Yield a problem for each general after the first."""
         generals = [(key, who) for key, who in self.keyed_characters() if who.general]
         for key, who in generals[1:]:
             expected = f"false, as {generals[0][1].name} is the general"
             yield who.problem_at("general", expected).below(key)
 
     def _hidden_problems(self) -> Iterator[Problem]:
-        """Hidden items of nobody, or that are never dealt."""
+        """Yield problems of hidden items with an unknown bearer, or that are never dealt."""
         names = [who.name for who in self.characters]
         for i, kind in enumerate(self.hidden):
             if kind.bearer is not None and kind.bearer not in names:
@@ -159,7 +159,7 @@ class Army(StrictModel):
             yield Problem("hidden", "a weight above 0", "none")
 
     def _daemon_problems(self) -> Iterator[Problem]:
-        """Wizards that are units of Daemons contradict these units."""
+        """Yield problems of wizards that contradict the unit of Daemons that they are."""
         casting: list[str] = []
         for i, wizard in enumerate(self.wizards):
             unit = self.unit_of(wizard)
@@ -180,7 +180,7 @@ class ContactGroup(NamedTuple):
 
     owner: int  # army that loses the points, 0 or 1
     unit: int | None  # index of the owner's unit that loses the models; None for models of no unit
-    models: int  # how many
+    models: int  # number of models
     toughness: int  # of each
     armour_save: int | None  # D6 needed; None for none
     ward_save: int | None  # D6 needed; None for none
@@ -189,9 +189,14 @@ class ContactGroup(NamedTuple):
 
 
 def contact_groups(armies: Sequence[Army], army: int, character: int) -> tuple[ContactGroup, ...]:
-    """Return the groups in base contact with the character of that index in army 0 or 1.
+    """Return the groups in base contact with a character.
 
-    Where it lists nothing and stands in a unit, they are models of that unit.
+    A character in a unit without listed contacts touches models of the unit (house rule C.89).
+
+    Args:
+        armies: both armies.
+        army: index of the character's army, 0 or 1.
+        character: index of the character in its army.
     """
     own = armies[army]
     who = own.characters[character]
@@ -205,7 +210,7 @@ def contact_groups(armies: Sequence[Army], army: int, character: int) -> tuple[C
     if groups or index is None or not who.is_on_battlefield:
         return tuple(groups)
     unit = own.units[index]
-    # A wizard that is the unit is itself one of its models.
+    # A focal model is one of the unit's models and does not touch itself.
     others = unit.models - (isinstance(who, Wizard) and who.daemon_unit is not None)
     touched = min(MODELS_TOUCHED, others)
     return (_contact_group(army, index, unit, touched),) if touched else ()

@@ -1,4 +1,4 @@
-"""The battlefield as a scenario describes it, and as plain records for `wfb_gym.geometry`."""
+"""The battlefield of a scenario, and its conversion to the records of `wfb_gym.geometry`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,10 +16,10 @@ from wfb_gym.scenario.units import SINGLE_MODELS, Unit
 from wfb_gym.seats import SEATS
 
 MAX_LENGTH = 240.0
-"""Longest side of a battlefield in inches (ours: four tables of the usual length)."""
+"""Longest side of a battlefield in inches: four tables of the usual length (house rule C.96)."""
 _ABSENT = {"dead": "dead", "off_table": "off the table"}
 OPAQUE = ("wood", "hill", "ruins", "building")
-"""Terrain that blocks sight unless its entry says otherwise."""
+"""Terrain that blocks sight by default."""
 
 
 class Terrain(StrictModel):
@@ -27,23 +27,23 @@ class Terrain(StrictModel):
 
     name: Name  # unique on the battlefield
     kind: TerrainKind
-    position: fields.Position  # its centre, in inches
-    # width and depth in inches, before it is turned
+    position: fields.Position  # centre, in inches
+    # width and depth in inches, before rotation
     size: Annotated[tuple[float, float], Pair(0.1, MAX_LENGTH)]
-    facing: fields.Facing = 0.0  # by how much it is turned, in degrees clockwise
-    blocks_sight: Flag = False  # no line of sight passes through it
+    facing: fields.Facing = 0.0  # rotation in degrees clockwise
+    blocks_sight: Flag = False  # it blocks lines of sight
 
     @classmethod
     def complete(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Fill in what blocks sight by its kind."""
+        """Set the default of `blocks_sight` by the kind of terrain."""
         return {"blocks_sight": True, **data} if data.get("kind") in OPAQUE else data
 
 
 class Battlefield(StrictModel):
     """The size of the battlefield and its terrain."""
 
-    width: Annotated[float, Number(1.0, MAX_LENGTH)]  # inches; x runs from 0 to it
-    depth: Annotated[float, Number(1.0, MAX_LENGTH)]  # inches; y runs from 0 to it
+    width: Annotated[float, Number(1.0, MAX_LENGTH)]  # inches; x is from 0 to width
+    depth: Annotated[float, Number(1.0, MAX_LENGTH)]  # inches; y is from 0 to depth
     terrain: tuple[Terrain, ...] = ()
 
     def contains(self, position: tuple[float, float]) -> bool:
@@ -52,11 +52,11 @@ class Battlefield(StrictModel):
 
     @property
     def extent(self) -> str:
-        """The places on it, in words."""
+        """The ranges of x and y, in words."""
         return f"x from 0 to {self.width:g} and y from 0 to {self.depth:g}"
 
     def problems(self) -> Iterator[Problem]:
-        """Check that each feature has a name of its own and its centre on the battlefield."""
+        """Check that names are unique and that each centre is on the battlefield."""
         yield from fields.duplicate_name_problems("terrain", self.terrain)
         for i, feature in enumerate(self.terrain):
             if not self.contains(feature.position):
@@ -65,9 +65,9 @@ class Battlefield(StrictModel):
 
 
 def deployment_of(armies: Sequence[Army], field: Battlefield | None, edition: str) -> Deployment:
-    """All units and characters as pieces, for `wfb_gym.geometry`.
+    """Convert all units and characters to pieces for `wfb_gym.geometry`.
 
-    The names of units resolve, and all that is on the battlefield has a position.
+    The names of units and the positions must have been checked before.
     """
     both = [_army_pieces(armies[side], side, key) for side, key in enumerate(SEATS)]
     pieces = dict(sorted((both[0] | both[1]).items()))
@@ -81,7 +81,7 @@ def deployment_of(armies: Sequence[Army], field: Battlefield | None, edition: st
 
 
 def aim_rules_of(effect: SpellEffect) -> AimRules:
-    """Return what a spell asks of its target, for `wfb_gym.geometry`."""
+    """Return the targeting rules of a spell, for `wfb_gym.geometry`."""
     near, damage = effect.near, effect.damage
     return AimRules(
         target=effect.target,
@@ -101,7 +101,7 @@ def aim_rules_of(effect: SpellEffect) -> AimRules:
 
 
 def target_number(army: int, index: int) -> int:
-    """Code of a target: a unit by its index, a character by its index behind all `UNITS`."""
+    """Return the code of a target; `index` counts units, then characters from `UNITS` on."""
     return army * TARGETS + index
 
 
@@ -122,7 +122,7 @@ def _army_pieces(army: Army, side: int, key: str) -> dict[int, Piece]:
     for i, unit in enumerate(army.units):
         code = codes[unit.name]
         pieces[code] = _unit_piece(unit, code, f"{key}.units[{i}]", inside[code])
-    for code, piece in pieces.items():  # a unit's close combat is that of all characters in it
+    for code, piece in pieces.items():  # if a unit is in close combat, so are its characters
         if piece.host is not None and pieces[piece.host].engaged and not piece.engaged:
             pieces[code] = replace(piece, engaged=True)
     return pieces
@@ -161,7 +161,7 @@ def _unit_piece(unit: Unit, code: int, key: str, inside: Mapping[int, Character]
 
 
 def _character_piece(who: Character, code: int, key: str, unit: Unit | None) -> Piece:
-    """Return the piece of a character that stands in `unit`, or alone."""
+    """Return the piece of a character in `unit`, or of a lone character (None)."""
     is_focal = unit is not None and _is_focal(who)
     place = who if unit is None else unit
     return Piece(

@@ -1,4 +1,4 @@
-"""Whether a valid scenario fits into the packed arrays."""
+"""Checks that a valid scenario fits into the packed arrays."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def capacity_problems(scenario: Scenario) -> list[Problem]:
 
 
 def _army_problems(scenario: Scenario, index: int) -> Iterator[Problem]:
-    """Return what exceeds the sizes of one army; keys count from the army."""
+    """Yield a problem for each size of one army that is exceeded; keys are relative to it."""
     army, rules, catalogue = scenario.armies[index], scenario.rules_in_force, scenario.catalogue
     spells, slots = scenario.slots[index]
     if len(slots) > ITEMS:
@@ -53,11 +53,11 @@ def _army_problems(scenario: Scenario, index: int) -> Iterator[Problem]:
     if len(spells) > SPELLS:
         expected = f"at most {SPELLS} spells in an army, bound ones among them"
         yield Problem("wizards", expected, str(len(spells)))
-    # One Comet is on its way at a time (DW).
+    # Only one Comet is in play at a time (DW).
     delayed = Counter(slot.wizard for slot in spells if slot.spell.is_delayed)
     for who, (key, _) in enumerate(army.keyed_characters()):
         if delayed[who] > 1:
-            expected = "at most one spell that strikes later"
+            expected = "at most one Comet"
             yield Problem(f"{key}.spells", expected, f"{delayed[who]} of them")
     active = [character for character in army.characters if character.is_active]
     if army.power_dice is None:
@@ -80,7 +80,7 @@ def _army_problems(scenario: Scenario, index: int) -> Iterator[Problem]:
         yield from _pool_problem(key, "dice of its own", dice)
 
 
-def _pool_problem(key: str, what: str, value: int) -> Iterator[Problem]:
-    """Yield a problem where dice, or a bonus of either sign, exceed what a pool holds."""
+def _pool_problem(key: str, meaning: str, value: int) -> Iterator[Problem]:
+    """Yield a problem if dice, or the absolute value of a bonus, exceed `DICE`."""
     if abs(value) > DICE:
-        yield Problem(key, f"at most {DICE} as {what}", str(value))
+        yield Problem(key, f"at most {DICE} as {meaning}", str(value))

@@ -1,6 +1,6 @@
-"""Characters: wizards, Runesmiths and Runelords, fighting heroes, and the models they touch.
+"""Characters: wizards, Runesmiths, Runelords and heroes, and models in base contact.
 
-Units are in `units`; checks that need the whole army are in `army`.
+The checks that need the whole army are in `army`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,7 +25,7 @@ _OF_A_DAEMON = ("profile", "wounds", "leadership", *_OF_A_MODEL)
 
 
 def _written_problems(model: StrictModel, keys: tuple[str, ...], whose: str) -> list[Problem]:
-    """Return a problem for each key that is written although the unit says it."""
+    """Return a problem for each key that is written although the unit defines it."""
     expected = f"no value, as {whose} has it"
     return [
         Problem(key, expected, format_value(getattr(model, key)))
@@ -39,56 +39,56 @@ def _without(dumped: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
 
 
 class BaseContact(StrictModel):
-    """Equal models in base contact with a character, its mount among them."""
+    """Equal models in base contact with a character; a mount is one of them."""
 
-    side: Literal["own", "enemy"]  # whether they are of its own army or of the enemy's
-    # the unit of that army that they belong to; it has the characteristics below, and loses the
-    # models that are hit; None for models of no unit
+    side: Literal["own", "enemy"]  # army of the models
+    # unit of that army that they belong to; it defines the characteristics below and loses the
+    # models that are hit; None for models without a unit
     unit: Name | None = None
-    models: Annotated[int, Whole(1, CONTACT_MODELS)]  # how many
+    models: Annotated[int, Whole(1, CONTACT_MODELS)]  # number of models
     toughness: fields.Characteristic = 3  # of each
     armour_save: fields.Save | None = None  # D6 needed; None for none
     ward_save: fields.Save | None = None  # D6 needed; None for none
     points: fields.Points = 5.0  # per model
 
     def problems(self) -> Iterable[Problem]:
-        """Check that nothing is said that its unit says."""
+        """Check that no characteristic of its unit is written again."""
         return () if self.unit is None else _written_problems(self, _OF_A_MODEL, "its unit")
 
     @model_serializer(mode="wrap")
-    def _without_what_the_unit_says(self, handler: SerializerFunctionWrapHandler) -> Any:
+    def _drop_unit_values(self, handler: SerializerFunctionWrapHandler) -> Any:
         dumped = handler(self)
         return dumped if self.unit is None else _without(dumped, _OF_A_MODEL)
 
 
 class Character(StrictModel):
-    """What wizards, Runesmiths, Runelords and heroes have in common."""
+    """Common base of wizards, Runesmiths, Runelords and heroes."""
 
     kinds: ClassVar[tuple[Kind, ...]]
-    """Kinds of profile that it may have."""
+    """Kinds of profile that are allowed."""
 
-    profile: Name | None = None  # of ``data/armies``, for what is not written here
+    profile: Name | None = None  # profile of ``data/armies`` with defaults for missing keys
     name: Name  # unique in the army
-    # only ready and rallied ones bring dice, cast and use items
+    # only "ready" and "rallied" characters add dice, cast and use items
     status: Status = "ready"
     general: Flag = False  # it is the general of its army
-    points: fields.Points = 100.0  # its cost; a lost wound loses its share
+    points: fields.Points = 100.0  # cost; each lost wound loses an equal share
     toughness: fields.Characteristic = 3
     wounds: fields.Characteristic = 2
     leadership: fields.Leadership = fields.DEFAULT_LEADERSHIP
     armour_save: fields.Save | None = None  # D6 needed; None for none
     ward_save: fields.Save | None = None  # D6 needed; None for none
-    in_combat: Flag = False  # it fights in close combat
-    unit: Name | None = None  # of its army, that it has joined; None where it stands alone
-    # of the middle of its base's front edge, in inches; None without a battlefield, or in a unit
+    in_combat: Flag = False  # it is in close combat
+    unit: Name | None = None  # unit of its army that it has joined, or None
+    # middle of its base's front edge, in inches; None without a battlefield, or in a unit
     position: fields.Position | None = None
-    facing: fields.Facing = 0.0  # where it looks, in degrees clockwise from growing y
+    facing: fields.Facing = 0.0  # degrees clockwise from the y axis
     base: fields.Base = BASES["character"]  # width and depth in millimetres
     troop: TroopType = "character"  # type of the model
-    traits: Traits = ()  # what spells ask about it
-    magic_resistance: MagicResistance = 0  # dispel dice against a spell at it or its unit
+    traits: Traits = ()  # traits that spells check
+    magic_resistance: MagicResistance = 0  # extra dispel dice against spells at it or its unit
     base_contact: tuple[BaseContact, ...] = ()  # groups of models in base contact
-    items: Items = ()  # names of what it carries; a name as often as it has the item
+    items: Items = ()  # names of its items, repeated for several copies
 
     @property
     def is_alive(self) -> bool:
@@ -97,37 +97,37 @@ class Character(StrictModel):
 
     @property
     def is_active(self) -> bool:
-        """Whether it brings dice and uses items: on the battlefield, not fleeing (S0, W7)."""
+        """Whether it adds dice and uses items: on the battlefield and not fleeing (S0, W7)."""
         return self.is_on_battlefield and not self.is_fleeing
 
     @property
     def is_fleeing(self) -> bool:
-        """Whether it flees, alone or with the unit that it stands in."""
+        """Whether it flees, as a lone model or with its unit."""
         return self.status == "fleeing"
 
     @property
     def is_on_battlefield(self) -> bool:
-        """Whether it stands on the battlefield."""
+        """Whether it is on the battlefield."""
         return self.status not in ("dead", "off_table")
 
     @property
     def stands_in(self) -> str | None:
-        """Name of the unit that it has joined, or that it is; None where it stands alone."""
+        """Name of the unit that it has joined, or that it is; None for a lone character."""
         return self.unit
 
     @classmethod
     def complete(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Complete the table from its profile, then from its troop type."""
+        """Fill in missing keys from the profile, then from the troop type."""
         return with_base(fill_from_character_profile(data, cls.kinds), "character")
 
     def problems(self) -> Iterable[Problem]:
-        """Check that its status, its place and its unit go together."""
+        """Check that its status, position and unit are consistent."""
         if self.in_combat and self.is_fleeing:
             yield self.problem_at("in_combat", "false, as a fleeing model is not in close combat")
         if not self.is_on_battlefield:
             why = f"it is {self.status}"
         elif self.stands_in is not None:
-            why = "it stands where its unit does"
+            why = "it is placed with its unit"
         else:
             return
         for key in ("position", "facing"):
@@ -141,12 +141,12 @@ class Wizard(Character):
     kinds: ClassVar[tuple[Kind, ...]] = ("wizard",)
 
     level: Annotated[int, Whole(1, 4)]
-    reserve: fields.Dice | None = None  # fixes its own power dice instead of generating them
-    # it rolls its spells on it when the battle begins; None where they are listed
+    reserve: fields.Dice | None = None  # its own power dice; None to generate them
+    # lore on which it rolls its spells when the battle begins; None if they are listed
     lore: LoreName | None = None
-    spells: tuple[Spell, ...] = ()  # what it knows
-    miscast_table: Name | None = None  # its own; None for its army's
-    daemon_unit: Name | None = None  # the unit of Daemons that it is: its focal model casts
+    spells: tuple[Spell, ...] = ()  # its spells, if they are not rolled
+    miscast_table: Name | None = None  # its miscast table; None for its army's table
+    daemon_unit: Name | None = None  # unit of Daemons that it is; the focal model casts
 
     @property
     def rolls_spells(self) -> bool:
@@ -155,16 +155,16 @@ class Wizard(Character):
 
     @property
     def candidate_spells(self) -> tuple[Spell, ...]:
-        """What it may know: the six spells of the lore it rolls on, in order, or those listed."""
+        """The listed spells, or all six spells of the lore that it rolls on, in order."""
         return self.spells if self.lore is None else spells_of_lore(self.lore)
 
     @property
     def stands_in(self) -> str | None:
-        """Name of the unit that it has joined, or that it is; None where it stands alone."""
+        """Name of the unit that it has joined, or that it is; None for a lone character."""
         return self.unit if self.daemon_unit is None else self.daemon_unit
 
     def problems(self) -> Iterable[Problem]:
-        """Check what is common to characters, then its spells, then the Daemons that it is."""
+        """Check the character, then its spells, then its unit of Daemons."""
         return [*super().problems()] or [*self._spell_problems()] or [*self._daemon_unit_problems()]
 
     def _spell_problems(self) -> Iterator[Problem]:
@@ -189,23 +189,23 @@ class Wizard(Character):
     def _daemon_unit_problems(self) -> Iterator[Problem]:
         if self.daemon_unit is None:
             return
-        # With a profile the other keys come from there and were not written.
+        # With a profile, the other keys come from the profile and were not written.
         keys = _OF_A_DAEMON if self.profile is None else ("profile",)
-        yield from _written_problems(self, keys, "the unit that it is")
+        yield from _written_problems(self, keys, "its unit of Daemons")
         if self.unit is not None:
-            yield self.problem_at("unit", "no unit beside the one that it is")
+            yield self.problem_at("unit", "no value, as it is a unit itself")
         if not self.is_on_battlefield:
             expected = '"ready", "rallied" or "fleeing", as it is a unit on the battlefield'
             yield self.problem_at("status", expected)
 
     @model_serializer(mode="wrap")
-    def _without_what_the_daemons_say(self, handler: SerializerFunctionWrapHandler) -> Any:
+    def _drop_daemon_values(self, handler: SerializerFunctionWrapHandler) -> Any:
         dumped = handler(self)
         return dumped if self.daemon_unit is None else _without(dumped, _OF_A_DAEMON)
 
 
 class Runesmith(Character):
-    """A Runesmith or Runelord: it brings dispel dice and casts nothing."""
+    """A Runesmith or Runelord: it adds dispel dice and casts no spells."""
 
     kinds: ClassVar[tuple[Kind, ...]] = ("runesmith", "runelord")
 
@@ -213,6 +213,6 @@ class Runesmith(Character):
 
 
 class Hero(Character):
-    """A fighting character: a target and a bearer of items, without dice or spells."""
+    """A fighting character without dice or spells; it can be a target and carry items."""
 
     kinds: ClassVar[tuple[Kind, ...]] = ("hero",)

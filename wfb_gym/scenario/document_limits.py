@@ -1,7 +1,7 @@
-"""How large a scenario document may be and how deep, whatever it says.
+"""Limits on the size and depth of a scenario document.
 
-Both checks come before anything looks closely at a document, so that a foreign one is refused at
-little cost. What the values may be is the business of the models.
+These checks run first, so that a document from an untrusted source is rejected at low cost. The
+models check the values.
 """
 
 import re
@@ -12,17 +12,17 @@ from pydantic import BaseModel
 from wfb_gym.scenario.errors import Problem, format_value, join_keys
 
 MAX_BYTES = 2**17
-"""Size of a file; the largest of the package's scenarios has 6 KB."""
+"""Largest file in bytes; the largest bundled scenario has 6 KB."""
 MAX_DEPTH = 12
-"""Tables and lists in one another; a scenario needs 8."""
+"""Deepest nesting of tables and lists; a scenario needs 8."""
 MAX_ENTRIES = 128
-"""Entries of one list, and keys of one table."""
+"""Most entries of a list, and most keys of a table."""
 MAX_VALUES = 5_000
-"""Values of a document, tables and lists among them."""
+"""Most values of a document, including tables and lists."""
 MAX_KEY = 100
-"""Characters of a key."""
+"""Most characters of a key."""
 
-_MARKS = re.compile(  # strings and comments whole, which hold no structure, and what has some
+_MARKS = re.compile(  # strings and comments as a whole, and the characters of the structure
     r'"""(?:[^"\\]++|\\.|"{1,2}(?!"))*+"*+'
     r"|'''(?:[^']++|'{1,2}(?!'))*+'*+"
     r'|"(?:[^"\\\n]++|\\.)*+"?'
@@ -34,10 +34,10 @@ _MARKS = re.compile(  # strings and comments whole, which hold no structure, and
 
 
 def text_problem(text: str) -> Problem | None:
-    """Return what makes a TOML text too large or too deep to be parsed.
+    """Return a problem if a TOML text is too large or too deep to parse.
 
-    Parsing takes memory by the square of the parts of a key, and a level of Python's stack for each
-    list in a list.
+    The parser's memory grows with the square of the number of parts of a dotted key, and nested
+    lists use one level of Python's stack each.
     """
     if len(text) > MAX_BYTES:
         return Problem("", f"at most {MAX_BYTES:,} characters", f"{len(text):,}")
@@ -56,9 +56,9 @@ def text_problem(text: str) -> Problem | None:
 
 
 def opened_marks(text: str) -> list[tuple[str, int]]:
-    """Return the brackets and braces that a TOML text opens and does not close, and where.
+    """Return the unclosed brackets and braces of a TOML text, with their positions.
 
-    Those of headers and what stands in strings and comments are none.
+    Brackets in headers, strings and comments do not count.
     """
     opened: list[tuple[str, int]] = []
     for found in _MARKS.finditer(text):
@@ -70,9 +70,9 @@ def opened_marks(text: str) -> list[tuple[str, int]]:
 
 
 def document_problem(document: object) -> Problem | None:
-    """Return what makes tables, lists and values from TOML or from Python no scenario's.
+    """Return a problem if a document of tables, lists and values is too large or too deep.
 
-    Models, which have been checked before, count as values.
+    Models were validated before and count as one value.
     """
     values = 0
     waiting = [("", document, 0)]
@@ -89,7 +89,7 @@ def document_problem(document: object) -> Problem | None:
 
 
 def _value_problem(key: str, value: object, depth: int) -> Problem | None:
-    """Return what is wrong with the size, the depth or the keys of one value."""
+    """Return a problem with the size, the depth or the keys of one value."""
     if isinstance(value, Mapping):
         for each in value:
             if not isinstance(each, str) or not each.isprintable() or len(each) > MAX_KEY:
@@ -108,7 +108,7 @@ def _value_problem(key: str, value: object, depth: int) -> Problem | None:
 
 
 def _below(value: object) -> Iterator[tuple[str, object]]:
-    """Return what stands in a table or a list, each with its key from there on."""
+    """Return the entries of a table or list, each with its relative key."""
     if isinstance(value, Mapping):
         yield from value.items()
     elif isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""From TOML text to checked models: bundled files, and errors that a player can act on."""
+"""Conversion of TOML text to validated models, bundled files, and readable errors."""
 
 import re
 import tomllib
@@ -26,10 +26,10 @@ from wfb_gym.suggestions import one_of
 
 _SUFFIX = ".toml"
 _COORDINATES = ("x", "y")
-"""Keys that are written where a position is meant."""
+"""Unknown keys that suggest a position."""
 _POSITION = "two numbers in inches, [x, y]"
 _OF_PROFILES = ("name", "toughness", "points")
-"""Required keys that a profile supplies."""
+"""Required keys that a profile can supply."""
 _MOST_DIGITS = 10
 _Model = TypeVar("_Model", bound=StrictModel)
 _EXPECTED = {
@@ -45,40 +45,40 @@ _EXPECTED = {
 
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:
-    """Parse the TOML of a file called `where` to tables, lists and plain values.
+    """Parse TOML text to tables, lists and plain values; `where` is the name of the file.
 
     Raises:
-        ScenarioError: the text is too large or too deep, or it is not TOML; then the message gives
-            line and column.
+        ScenarioError: the text is too large or too deep, or is not TOML. The message for invalid
+            TOML has the line and column.
     """
     problem = text_problem(text)
     if problem is None:
         try:
             return tomllib.loads(text)
-        except ValueError as error:  # beside TOML's own, for a number of very many digits
+        except ValueError as error:  # TOMLDecodeError, or a number with too many digits
             problem = Problem("", "a TOML file", describe_error(error) + explain(text, error))
     raise ScenarioError(where, [problem])
 
 
 @cache
 def bundled_names(folder: str) -> tuple[str, ...]:
-    """Names of the TOML files in a folder of the package's data, sorted, without ending."""
+    """Return the sorted names, without suffix, of the TOML files in a folder of the data."""
     files = (resources.files("wfb_gym") / "data" / folder).iterdir()
     return tuple(sorted(f.name[: -len(_SUFFIX)] for f in files if f.name.endswith(_SUFFIX)))
 
 
 def bundled_data(*path: str) -> dict[str, Any]:
-    """Contents of a TOML file of the package's data; `path` leads there, without the ending."""
+    """Return the contents of a TOML file of the package's data; `path` has no suffix."""
     file = resources.files("wfb_gym").joinpath("data", *path[:-1], path[-1] + _SUFFIX)
     return parse_toml(file.read_text(encoding="utf-8"), "/".join(path) + _SUFFIX)
 
 
 def validate(model: type[_Model], data: object, where: str) -> _Model:
-    """Make a model of a document in tables, lists and plain values, from a file called `where`.
+    """Validate a document of tables, lists and plain values; `where` is the name of the file.
 
     Raises:
-        ScenarioError: with all problems that one reading finds. Checks that compare several
-            values of a table run only once each of them is right by itself.
+        ScenarioError: with all problems found in one pass. Checks that compare several values of a
+            table run only if each value is valid.
     """
     too_large = document_problem(data)
     if too_large is not None:
@@ -96,27 +96,27 @@ def validate(model: type[_Model], data: object, where: str) -> _Model:
 
 
 def _models_in(annotation: Any) -> list[type[StrictModel]]:
-    """Return the models that a field's type mentions."""
+    """Return the models in the annotation of a field."""
     if isinstance(annotation, type) and issubclass(annotation, StrictModel):
         return [annotation]
     return [model for part in get_args(annotation) for model in _models_in(part)]
 
 
 def _place(root: type[StrictModel], path: Sequence[int | str]) -> tuple[str, list[str]]:
-    """Where in the document an error lies, and the keys known in the innermost table around it.
+    """Return the key of an error in the document, and the known keys of its innermost table.
 
-    Pydantic's path holds, beside keys and indices, the kind by which it chose a model from a
-    union; the document has no such step.
+    Pydantic's path also contains the tag by which it chose a model from a union. The document has
+    no such step.
     """
     key = ""
     models = [root]
     known: list[str] = []
-    free_names = False  # the keys of this table are names that the user chooses
+    free_names = False  # the keys of this table are names chosen by the user
     for step in path:
         if isinstance(step, int):
             key += f"[{step}]"
             continue
-        if step == "[key]":  # a name that the user chose is itself wrong
+        if step == "[key]":  # a name chosen by the user is invalid
             continue
         if free_names:
             key, known, free_names = join_keys(key, step), [], False
@@ -136,20 +136,20 @@ def _place(root: type[StrictModel], path: Sequence[int | str]) -> tuple[str, lis
 
 
 def _kinds_of(model: type[StrictModel]) -> tuple[str, ...]:
-    """Return the kinds by which a union chooses the model."""
+    """Return the tags by which a union chooses the model."""
     return get_args(model.model_fields["kind"].annotation) if "kind" in model.model_fields else ()
 
 
-def _digits_alone(text: str) -> str:
-    """Return how a number is written that a text has; "" where it has none."""
+def _number_hint(text: str) -> str:
+    """Return a hint on how to write a number that was given as text; "" if it is none."""
     number = re.fullmatch(r"\s*(-?\d+(?:\.\d+)?)(\s*\+)?\s*", text)
     if number is None or len(number[1]) > _MOST_DIGITS:
         return ""
-    return f", {'the digit alone' if number[2] else 'without quotes'}: {number[1]}"
+    return f", {'without the +' if number[2] else 'without quotes'}: {number[1]}"
 
 
 def _problems(root: type[StrictModel], error: ErrorDetails) -> list[Problem]:
-    """Return the problems that one of pydantic's errors stands for."""
+    """Convert one pydantic error to problems."""
     key, known = _place(root, error["loc"])
     kind, context = error["type"], error.get("ctx", {})
     if kind == "refused":
@@ -181,5 +181,5 @@ def _problems(root: type[StrictModel], error: ErrorDetails) -> list[Problem]:
     elif kind == "literal_error":
         expected = expected.replace("'", '"')
     elif kind == "expected" and " number from " in expected and isinstance(error["input"], str):
-        expected += _digits_alone(error["input"])
+        expected += _number_hint(error["input"])
     return [Problem(key, expected, found)]

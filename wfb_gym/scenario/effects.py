@@ -1,7 +1,7 @@
-"""What a spell does to whom and what it is worth, as a lore's row or an inline spell says it.
+"""Effects of spells: target, damage and worth, as in a row of a lore or an inline spell.
 
-Holds the models and their checks. Spells themselves are in `spells`, the dice of the damage in
-`wfb_gym.rules.damage`, and who stands where in `wfb_gym.geometry`.
+This module has the models and their checks. Spells are in `spells`, the dice of damage in
+`wfb_gym.rules.damage`, and positions in `wfb_gym.geometry`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -58,7 +58,7 @@ Inches = Annotated[int, Whole(1, 72)]
 Share = Annotated[float, Number(0.0, 1.0)]
 
 PICKED = ("enemy_unit", "enemy_model", "friendly_unit", "friendly_model", "friendly_character")
-"""Targets for which the caster picks one unit or character."""
+"""Kinds of target for which the caster picks one unit or character."""
 _ON_OWN_SIDE = ("caster", "player")
 _CAN_BE_HARMED = ("enemy_unit", "enemy_model", "enemy_area", "line", "point")
 _ANY_ENGAGED = (*_ON_OWN_SIDE, "point")
@@ -69,39 +69,39 @@ _NO_VALUE = "no value"
 class Near(StrictModel):
     """Terrain that a spell's range is measured from, in place of the caster."""
 
-    terrain: tuple[TerrainKind, ...]  # kinds of terrain that will do
+    terrain: tuple[TerrainKind, ...]  # suitable kinds of terrain
     within: Inches  # inches from such terrain
-    otherwise: Inches  # inches from the caster where the battlefield has none of it
+    otherwise: Inches  # inches from the caster, if the battlefield has no such terrain
     extra: Literal["D6"] | None = None  # additional hits on a unit that touches the terrain
 
     def problems(self) -> Iterator[Problem]:
-        """Check that it names terrain."""
+        """Check that there is a kind of terrain."""
         if not self.terrain:
             yield self.problem_at("terrain", "at least one kind of terrain")
 
 
 class Damage(StrictModel):
-    """Hits, and how they wound."""
+    """The hits of a spell, and how they wound."""
 
-    # dice for their number, or what is struck: each model on the line, under the template or in
-    # the front rank
+    # dice for the number of hits; or each model on the line, under the template or in the front
+    # rank is hit
     hits: Hits
-    # None with `strength_by_armour`, or where neither wounds nor saves need it
+    # None with `strength_by_armour`, or if neither the wounds nor the saves depend on it
     strength: Characteristic | None = None
-    # against no save or 6+, against 5+, and against 4+ or better
+    # three Strengths: against no save or 6+, against 5+, and against 4+ or better
     strength_by_armour: tuple[Characteristic, ...] | None = None
     armour_save: Flag = True  # armour saves are allowed
     ward_save: Flag = True  # ward saves are allowed
-    flaming: Flag = False  # two wounds instead of one, after saves, on what is flammable
+    flaming: Flag = False  # two wounds per unsaved hit on a flammable target
     automatic: Flag = False  # each hit wounds without a roll
-    template: Annotated[float, Number(1.0, 24.0)] | None = None  # inches across
-    # D6 needed to strike a model that the template only touches; None: it is safe
+    template: Annotated[float, Number(1.0, 24.0)] | None = None  # diameter in inches
+    # D6 needed to hit a model that the template only touches; None: it is not hit
     partial: Annotated[int, Whole(2, 6)] | None = None
-    delayed: Flag = False  # strikes later, at a point, when the dice say so
-    radius: Literal["D6 per marker"] | None = None  # how far from the point it reaches then
+    delayed: Flag = False  # a Comet: it strikes at a point in a later phase
+    radius: Literal["D6 per marker"] | None = None  # reach of a delayed spell
 
     def problems(self) -> Iterator[Problem]:
-        """Check the Strength, and what goes with some shapes alone."""
+        """Check the Strength, and the keys that only some kinds of hits allow."""
         by_armour = self.strength_by_armour
         if by_armour is not None and len(by_armour) != _SAVE_CLASSES:
             expected = "three Strengths: against no save or 6+, 5+, and 4+ or better"
@@ -109,88 +109,88 @@ class Damage(StrictModel):
         if self.automatic and not self.armour_save:
             for key in ("strength", "strength_by_armour"):
                 if getattr(self, key) is not None:
-                    expected = f"{_NO_VALUE}, as neither wounds nor saves ask for it"
+                    expected = f"{_NO_VALUE}, as neither wounds nor saves depend on it"
                     yield self.problem_at(key, expected)
         elif self.strength is None and by_armour is None:
             yield self.problem_at("strength", "a Strength, or strength_by_armour")
         elif self.strength is not None and by_armour is not None:
-            yield self.problem_at("strength", f"{_NO_VALUE} beside strength_by_armour")
+            yield self.problem_at("strength", f"{_NO_VALUE} with strength_by_armour")
         if self.hits == "template":
             if self.template is None:
                 yield self.problem_at("template", 'its size in inches for hits = "template"')
         else:
             for key in ("template", "partial"):
                 if getattr(self, key) is not None:
-                    yield self.problem_at(key, f'{_NO_VALUE} but for hits = "template"')
+                    yield self.problem_at(key, f'{_NO_VALUE} except for hits = "template"')
         if self.delayed and self.radius is None:
-            yield self.problem_at("radius", "a radius for what strikes later")
+            yield self.problem_at("radius", "a radius for delayed = true")
         if self.radius is not None and not self.delayed:
             yield self.problem_at("radius", f"{_NO_VALUE} without delayed = true")
 
 
 class Worth(StrictModel):
-    """What a spell is worth beside its damage, in points: an estimate."""
+    """Worth of a spell in addition to its damage, in points: an estimate."""
 
     points: Points = 0.0  # flat, when the spell takes effect
     share: Share = 0.0  # of the target's points, when the spell takes effect
-    points_per_phase: Points = 0.0  # flat, at every end of phase while the spell is in play
-    share_per_phase: Share = 0.0  # of the target's points, likewise
-    reason: Text | None = None  # why this number
+    points_per_phase: Points = 0.0  # flat, at each end of phase while the spell is in play
+    share_per_phase: Share = 0.0  # of the target's points, at each end of phase while in play
+    reason: Text | None = None  # reason for the numbers
 
     def problems(self) -> Iterator[Problem]:
-        """Check that it is worth something."""
+        """Check that one of the parts is not 0."""
         if not (self.points or self.share or self.is_lasting):
-            expected = "a number above 0, or such a share, points_per_phase or share_per_phase"
+            expected = "a number above 0, or a share, points_per_phase or share_per_phase above 0"
             yield self.problem_at("points", expected)
 
     @property
     def is_lasting(self) -> bool:
-        """Whether a part of it is paid phase by phase."""
+        """Whether a part of it is paid at each end of phase."""
         return bool(self.points_per_phase or self.share_per_phase)
 
 
 class SpellFlag(NamedTuple):
-    """Marks a flag of `SpellEffect` that a packed spell has by the same name."""
+    """Marks a flag of `SpellEffect` that packed spells have under the same name."""
 
-    words: str  # what it does, for lists of spells
+    words: str  # description of the effect, for lists of spells
 
 
 class SpellEffect(StrictModel):
-    """Whom a spell may be cast at, and what it does."""
+    """Legal targets of a spell, and its effect."""
 
-    target: Target  # what it is cast at, or strikes
-    # from the caster; None for the whole battlefield or where nothing is measured; for a spell on
-    # the caster itself, how far it reaches from it
+    target: Target  # kind of target
+    # distance from the caster; None for the whole battlefield, or if no distance is measured; for
+    # a spell on the caster, the distance that it reaches
     range_inches: Inches | None = None
     sight: Flag = False  # the caster must see the target
-    # magic missile: the target must be a legal one of shooting, and neither caster nor target may
-    # be in close combat
+    # magic missile: the target must be legal for shooting, and neither caster nor target may be in
+    # close combat
     missile: Flag = False
-    # whether the target must be in close combat, must not, or either; always "either" for a spell
-    # on the caster, a player or a point
+    # "only": the target must be in close combat; "no": it must not; always "either" for a spell on
+    # the caster, a player or a point
     engaged: Engaged = "no"
     caster_engaged: Flag = False  # the caster must be in close combat
-    only: tuple[TroopType, ...] = ()  # troop types that it can be cast at; empty for all
-    not_on: tuple[Trait, ...] = ()  # traits that keep it off
-    needs: Need | None = None  # what else the target must be or have
-    near: Near | None = None  # terrain that its range is measured from
-    once: Flag = False  # its target stays affected for the rest of the battle
-    damage: Damage | None = None  # its hits; None for none
-    worth: Worth | None = None  # beside the damage; None for nothing
+    only: tuple[TroopType, ...] = ()  # legal troop types; empty for all
+    not_on: tuple[Trait, ...] = ()  # traits of targets that are not legal
+    needs: Need | None = None  # another condition on the target
+    near: Near | None = None  # terrain from which the range is measured
+    once: Flag = False  # cast once at a target: the effect lasts for the battle
+    damage: Damage | None = None  # its hits; None for a spell without hits
+    worth: Worth | None = None  # worth in addition to the damage; None for 0
     # the caster gains a wound if its target loses one
     gains_wound: Annotated[Flag, SpellFlag("the caster gains the wound")] = False
-    # all lost wounds of the target come back
+    # all lost wounds of the target are restored
     heals: Annotated[Flag, SpellFlag("all lost wounds come back")] = False
-    # a fleeing target rallies; not one below a quarter of its models
+    # a fleeing target rallies, unless it has less than a quarter of its models
     rallies: Annotated[Flag, SpellFlag("it rallies at once")] = False
 
     @classmethod
     def complete(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Fill in `engaged` where there is one answer."""
+        """Fill in `engaged` for targets that allow only one value."""
         return {"engaged": "either", **data} if data.get("target") in _ANY_ENGAGED else data
 
     def problems(self) -> Iterable[Problem]:
-        """Check what may stand with which target."""
+        """Check which keys each kind of target allows."""
         return chain(
             self._target_problems(),
             self._missile_problems(),
@@ -204,7 +204,7 @@ class SpellEffect(StrictModel):
 
     def _target_problems(self) -> Iterator[Problem]:
         if self.target in _ANY_ENGAGED and self.engaged != "either":
-            expected = f'"either" {self._for_target} (caster_engaged asks it of the caster)'
+            expected = f'"either" {self._for_target} (use caster_engaged for the caster)'
             yield self.problem_at("engaged", expected)
         if self.target in _ON_OWN_SIDE:
             if self.sight:
@@ -271,21 +271,21 @@ class SpellEffect(StrictModel):
 
 
 EFFECT_KEYS = tuple(SpellEffect.model_fields)
-"""The keys of an effect where they stand among a spell's own."""
+"""The keys of an effect in the table of a spell."""
 SPELL_FLAGS = {
     key: mark.words
     for key, field in SpellEffect.model_fields.items()
     for mark in field.metadata
     if isinstance(mark, SpellFlag)
 }
-"""Words of the flags that packed spells have by the same name."""
+"""Descriptions of the flags that packed spells have under the same name."""
 
 
 def effect_of(row: Mapping[str, Any]) -> SpellEffect:
-    """Return the effect whose keys stand among those of a spell's table.
+    """Return the effect whose keys are in a spell's table.
 
     Raises:
-        PydanticCustomError: for a validator to raise, with every problem at the spell's key.
+        PydanticCustomError: the effect is invalid; the error lists every problem.
     """
     data = {key: row[key] for key in EFFECT_KEYS if key in row}
     try:
@@ -298,17 +298,17 @@ WORTH_PARTS = ("points", "share", "points_per_phase", "share_per_phase")
 
 
 class WorthOverride(StrictModel):
-    """What a spell is worth beside its damage in one scenario; parts left out stay as they are."""
+    """A scenario's own worth of a spell; parts that are left out keep their values."""
 
     spell: Name
-    target: Name | None = None  # the only unit or character that it holds for; None for all
-    # the parts as `Worth` has them
+    target: Name | None = None  # the only unit or character that it applies to; None for all
+    # parts as in `Worth`
     points: Points | None = None
     share: Share | None = None
     points_per_phase: Points | None = None
     share_per_phase: Share | None = None
 
     def problems(self) -> Iterator[Problem]:
-        """Check that it says something."""
+        """Check that at least one part is given."""
         if all(getattr(self, part) is None for part in WORTH_PARTS):
             yield Problem("", "points, share, points_per_phase or share_per_phase", "none of them")

@@ -1,4 +1,4 @@
-"""Errors in scenarios: where, which key, what was expected and what was found."""
+"""Errors in scenarios: file, key, expected value and found value."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -10,19 +10,19 @@ _MAX_NUMBER = 10**15
 _MAX_ENTRIES = 4
 _MAX_LINE = 1000
 MAX_PROBLEMS = 20
-"""Problems that an error lists; it only counts the others."""
+"""Most problems that an error lists; the others are only counted."""
 NO_KEY = "no such key"
-"""What is found where a key is missing."""
+"""Text for the found value of a missing key."""
 
 
 class Problem(NamedTuple):
-    """One thing wrong with a scenario.
+    """One problem of a scenario.
 
     Attributes:
-        key: the key's place in the document, as ``caster.wizards[0].spells[1].casting_value``;
-            empty for the document as a whole.
-        expected: what would have been right.
-        found: what was there.
+        key: path of the key in the document, such as
+            ``caster.wizards[0].spells[1].casting_value``; empty for the whole document.
+        expected: the expected value, in words.
+        found: the value that was found, in words.
     """
 
     key: str
@@ -30,17 +30,17 @@ class Problem(NamedTuple):
     found: str
 
     def below(self, key: str) -> "Problem":
-        """Return the same problem of a table that stands at `key` of another one."""
+        """Return the problem with its key prefixed by `key`, the key of its table."""
         return self._replace(key=join_keys(key, self.key))
 
 
 class ScenarioError(ValueError):
-    """A scenario that cannot be played, with the problems that were found, one a line.
+    """An invalid scenario; the message has one line per problem.
 
     Attributes:
-        where: the file's path or name, or "scenario" for one that came from Python.
-        problems: what is wrong, in the order of the document; the first `MAX_PROBLEMS`.
-        more: how many more problems there are.
+        where: path or name of the file, or "scenario" for a document from Python.
+        problems: the first `MAX_PROBLEMS` problems, in the order of the document.
+        more: number of further problems.
     """
 
     def __init__(self, where: str, problems: Sequence[Problem], more: int = 0) -> None:
@@ -51,7 +51,7 @@ class ScenarioError(ValueError):
         super().__init__(where, self.problems, self.more)
 
     def __str__(self) -> str:
-        """One line a problem: ``where: key: expected ..., found ...``."""
+        """Return one line per problem: ``where: key: expected ..., found ...``."""
         lines = [
             f"{self.where}: {key}{': ' if key else ''}expected {expected}, found {found}"
             for key, expected, found in self.problems
@@ -61,12 +61,12 @@ class ScenarioError(ValueError):
 
 
 def problem_in(table: Mapping[str, object], key: str, expected: str) -> Problem:
-    """Return the problem that the value at `key` of a table as written is wrong."""
+    """Return a problem with the value at `key` of a table as written."""
     return Problem(key, expected, format_value(table[key]) if key in table else NO_KEY)
 
 
 def problem_error(*problems: Problem) -> PydanticCustomError:
-    """Return the error of a validator whose model has problems; their keys count from it."""
+    """Return the error for a validator of a model; keys are relative to the model."""
     text = "; ".join(
         f"{key or 'here'}: expected {expected}, found {found}" for key, expected, found in problems
     )
@@ -74,30 +74,30 @@ def problem_error(*problems: Problem) -> PydanticCustomError:
 
 
 def raise_problems(problems: Iterable[Problem]) -> None:
-    """Raise the `problem_error` of these problems if there are any."""
+    """Raise the `problem_error` of these problems, if there are any."""
     if problems := tuple(problems):
         raise problem_error(*problems)
 
 
 def join_keys(key: str, below: str) -> str:
-    """Return the place of `below` in the document, from the place of the table around it."""
+    """Return the path of the key `below` inside the table at the path `key`."""
     if not key or not below or below.startswith("["):
         return key + below
     return f"{key}.{below}"
 
 
 def printable(text: str) -> str:
-    """Return a text with a question mark for each character that would not show as itself."""
+    """Return a text with each unprintable character replaced by a question mark."""
     return text if text.isprintable() else "".join(c if c.isprintable() else "?" for c in text)
 
 
 def shortened(text: str, most: int) -> str:
-    """Return the beginning of a text, and three dots where there is more of it."""
+    """Return at most `most` characters of a text, with three dots if it was longer."""
     return text if len(text) <= most else f"{text[:most]}..."
 
 
 def format_value(value: object) -> str:
-    """Format a value that was found as a short text, written as in TOML."""
+    """Format a found value as a short text in TOML notation."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
@@ -108,5 +108,5 @@ def format_value(value: object) -> str:
         short = len(value) <= _MAX_ENTRIES and all(isinstance(x, int | float) for x in value)
         return f"[{', '.join(format_value(x) for x in value)}]" if short else "a list"
     if isinstance(value, int | float):
-        return "a number out of all bounds" if abs(value) >= _MAX_NUMBER else str(value)
+        return "a number that is too large" if abs(value) >= _MAX_NUMBER else str(value)
     return f"a Python {type(value).__name__}"

@@ -1,4 +1,4 @@
-"""Magic items, as far as they matter to the magic phase."""
+"""Magic items with an effect in the magic phase."""
 
 from collections.abc import Iterator, Mapping
 from enum import Enum
@@ -18,33 +18,33 @@ _Bonus = Annotated[int, Whole(-12, 12)]
 
 
 class Role(Enum):
-    """What a field of `Item` is for. Each field names its role; slots and checks follow it."""
+    """The purpose of a field of `Item`. Slots and checks depend on the role of each field."""
 
-    LABEL = "says what the item is; the game does not use it"
-    BEARER = "changes the wizard who carries it, and is of no use to anyone else; packed with it"
+    LABEL = "describes the item; the game does not use it"
+    BEARER = "changes the wizard that carries it, and only a wizard; packed with the wizard"
     ARMY = "changes the army's pools or rolls; packed with the item, which needs a slot"
     USES = "how often the item can be used; packed with the item, which needs a slot"
-    USE = "what one use does; packed with the item"
+    USE = "effect of one use; packed with the item"
 
 
 class WhenCasting(StrictModel):
-    """What an item does when it is declared with a cast."""
+    """Effect of an item that is used with a cast."""
 
-    extra_dice: _Few = 0  # power dice rolled beyond the level limit
-    bonus: _Bonus = 0  # to the casting result
-    irresistible: Flag = True  # False where that cast cannot be irresistible
+    extra_dice: _Few = 0  # extra power dice beyond the level limit
+    bonus: _Bonus = 0  # added to the casting result
+    irresistible: Flag = True  # False: that cast cannot be irresistible
 
 
 class WhenDispelling(StrictModel):
-    """What an item does when it is used against a spell: dispels it, or adds to the roll."""
+    """Effect of an item that is used against a spell: a dispel without a roll, or a bonus."""
 
-    automatic: Flag = False  # dispels without a roll
-    bonus: _Bonus = 0  # to the dispel roll it is declared for
+    automatic: Flag = False  # it dispels without a roll
+    bonus: _Bonus = 0  # added to the dispel roll that it is used with
     # D6 on which the caster forgets a spell dispelled without a roll; None for never
     forgotten_on: Annotated[int, Whole(1, 6)] | None = None
 
     def problems(self) -> Iterator[Problem]:
-        """Check that it does one of the two."""
+        """Check that it has exactly one of the two effects."""
         if self.automatic == (self.bonus != 0):
             found = "both" if self.automatic else "neither"
             yield Problem("", "either automatic = true or a bonus other than 0", found)
@@ -53,37 +53,37 @@ class WhenDispelling(StrictModel):
 
 
 class RerollPower(StrictModel):
-    """Dice that an item rolls again."""
+    """A re-roll by an item."""
 
-    of: Literal["cast", "dispel", "both"]  # casting rolls, dispel rolls or both
+    of: Literal["cast", "dispel", "both"]  # rolls that it can re-roll
     dice: Literal["one", "all"] = "one"  # one die of the roll, or all
-    # the dice after it decide miscast and irresistible force; else the dice before it do
+    # miscast and irresistible force depend on the dice after the re-roll, not before it
     changes_natural: Flag = False
 
 
 class Stores(StrictModel):
-    """Dice that an item keeps from one phase for a later one."""
+    """Dice that an item keeps for a later phase."""
 
-    # the most it keeps: power dice left at the end of a phase of its owner
+    # most unspent power dice that it keeps at the end of its owner's phase
     dice: Annotated[int, Whole(1, 12)]
-    # they come at the start of the owner's next own phase only on a D6 of their number or more, and
-    # are lost on less; False: they come without a roll
+    # True: at the start of the owner's next own phase, they return only on a D6 of at least their
+    # number, and are lost otherwise; False: they return without a roll
     check: Flag = False
-    # it keeps dice left of its owner's pool at the end of any phase, power or dispel dice, for the
-    # owner's pool of the next phase, of either army
+    # True: at the end of any phase it keeps unspent dice of its owner's pool, power or dispel dice,
+    # for the owner's pool of the next phase of either army
     either_phase: Flag = False
 
 
 class Bound(StrictModel):
-    """A spell that is bound in an item: no power dice, no miscast, no irresistible force."""
+    """A spell bound in an item: it needs no power dice and has no miscast or irresistible force."""
 
     power_level: CastingValue  # number that a dispel roll must equal or beat
-    spell: Spell  # a lore's, or one of the scenario's own, without a casting value
-    uses: _Few = 0  # in the battle; 0: once in each of its owner's phases
+    spell: Spell  # spell of a lore, or the scenario's own spell; without a casting value
+    uses: _Few = 0  # uses in the battle; 0: one use in each phase of its owner
 
     @classmethod
     def complete(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Make the power level the casting value of a spell of the scenario's own."""
+        """Copy the power level to the casting value of a spell of the scenario's own."""
         spell = data.get("spell")
         if not isinstance(spell, Mapping):
             return data
@@ -93,7 +93,7 @@ class Bound(StrictModel):
         if not _is_own(spell):
             return data
         level = data.get("power_level")
-        # A wrong power level is reported at its own key, and not once more at the spell.
+        # An invalid power level is reported at its own key, not again at the spell.
         if not isinstance(level, int) or not LOWEST_CASTING_VALUE <= level <= HIGHEST_CASTING_VALUE:
             level = LOWEST_CASTING_VALUE
         return {**data, "spell": {**spell, "casting_value": level}}
@@ -111,7 +111,7 @@ class Bound(StrictModel):
 
 
 def _is_own(spell: Mapping[str, Any]) -> bool:
-    """Whether a bound spell is the scenario's own: it says what it does, or no lore has it."""
+    """Whether a bound spell is the scenario's own: it has an effect, or no lore has its name."""
     if spell.get("lore") is not None:
         return False
     name = spell.get("name")
@@ -123,22 +123,22 @@ class Item(StrictModel):
     """A magic item. Every field is annotated with its `Role`.
 
     Attributes:
-        name: by which armies and wizards list it.
-        points: what it costs; the game does not count it.
-        source: where its rule comes from.
-        uses: for the whole battle; 0 for an item that only adds.
-        power_dice: to the army's pool, each of its phases.
-        dispel_dice: to the army's pool, each enemy phase.
+        name: name that armies and wizards use for it.
+        points: cost; the game does not use it.
+        source: source of its rule.
+        uses: uses in the battle; 0 for an item that is not used up.
+        power_dice: dice added to the army's pool in each of its phases.
+        dispel_dice: dice added to the army's pool in each enemy phase.
         bearer_dice: power dice that only the bearer may use.
-        extra_dice_cap: raises the most dice that the bearer may roll.
-        cast_bonus: to the bearer's casting results.
-        dispel_bonus: to every dispel roll of the army.
-        when_casting: what a use adds to a cast.
-        when_dispelling: what a use does against a spell.
-        reroll: dice that a use rolls again.
+        extra_dice_cap: dice added to the bearer's limit in one roll.
+        cast_bonus: added to the bearer's casting results.
+        dispel_bonus: added to every dispel roll of the army.
+        when_casting: effect of a use with a cast.
+        when_dispelling: effect of a use against a spell.
+        reroll: re-roll by a use.
         stores: dice that it keeps for a later phase.
-        any_double: any double of a successful cast of the bearer makes it irresistible.
-        extra_spells: additional spells that the bearer rolls on its lore.
+        any_double: any double makes a successful cast of the bearer irresistible.
+        extra_spells: extra spells that the bearer rolls on its lore.
         takes_power_dice: dice that move from the enemy's power pool to its owner's dispel pool,
             each enemy phase.
         bound: the spell that is bound in it.
@@ -179,37 +179,37 @@ class Item(StrictModel):
 
     @property
     def needs_slot(self) -> bool:
-        """Whether it does more than change its bearer."""
+        """Whether it has an effect other than a change of its bearer."""
         return any(getattr(self, key) for key in SLOT_FIELDS)
 
     @property
     def can_be_hidden(self) -> bool:
-        """Whether nobody notices it before it is used: it has uses, and does nothing else."""
+        """Whether it can be hidden: it has uses, and no effect before a use."""
         lasting = (*BEARER_FIELDS, *FIELDS_BY_ROLE[Role.ARMY])
         return self.uses > 0 and not any(getattr(self, key) for key in lasting)
 
     def problems(self) -> Iterator[Problem]:
-        """Check that a use does something, and that nothing waits for a use in vain."""
+        """Check that uses have an effect, and that an item with effects of a use has uses."""
         purposes = ("when_casting", "when_dispelling", "reroll")
         if self.uses and not any(getattr(self, key) for key in purposes):
             yield self.problem_at("uses", "0, or one of when_casting, when_dispelling and reroll")
         if not self.uses:
             for key in purposes:
                 if getattr(self, key) is not None:
-                    yield self.problem_at(key, "none where uses is 0")
+                    yield self.problem_at(key, "no value if uses is 0")
             if self.ends_own_spells:
-                yield self.problem_at("ends_own_spells", "false where uses is 0")
+                yield self.problem_at("ends_own_spells", "false if uses is 0")
             if self.stores_dice and self.stores is None:
-                expected = "false where uses is 0 and it has no stores"
+                expected = "false if uses is 0 and it has no stores"
                 yield self.problem_at("stores_dice", expected)
         automatic = self.when_dispelling is not None and self.when_dispelling.automatic
         if automatic and self.rerolls_dispel:
-            expected = "no dispel roll, as the item dispels without one"
-            yield Problem("reroll.of", expected, "a re-roll of it")
+            expected = '"cast", as the item dispels without a roll'
+            yield self.problem_at("reroll.of", expected)
 
 
 def _role(key: str) -> Role:
-    """Return the role of a field of `Item`; raise `TypeError` if it names none."""
+    """Return the role of a field of `Item`; raise `TypeError` if it has none."""
     for entry in Item.model_fields[key].metadata:
         if isinstance(entry, Role):
             return entry

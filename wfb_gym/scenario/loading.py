@@ -19,15 +19,15 @@ _HIDDEN = "scenarios/hidden"
 
 
 def scenario_from_dict(data: Mapping[str, Any], where: str = "scenario") -> Scenario:
-    """Make a scenario of tables, lists and plain values, as TOML gives them.
+    """Build a scenario from tables, lists and plain values, as `tomllib` returns them.
 
     Args:
-        data: the whole document. NumPy scalars count as the Python values that they hold.
+        data: the whole document. NumPy scalars are converted to Python values.
         where: name of the document in error messages.
 
     Raises:
-        ScenarioError: unknown keys or names, values of the wrong type or out of range, or more
-            of something than there is room for.
+        ScenarioError: a key or name is unknown, a value is invalid, or the scenario exceeds the
+            capacity.
     """
     scenario = validate(Scenario, data, where)
     problems = capacity_problems(scenario)
@@ -37,12 +37,12 @@ def scenario_from_dict(data: Mapping[str, Any], where: str = "scenario") -> Scen
 
 
 def bundled_scenarios() -> list[str]:
-    """Names of the scenarios that come with the package, sorted, but for `hidden_scenarios`."""
+    """Return the sorted names of the bundled scenarios, without `hidden_scenarios`."""
     return list(bundled_names(_FOLDER))
 
 
 def hidden_scenarios() -> list[str]:
-    """Names of the scenarios with hidden items that come with the package, sorted."""
+    """Return the sorted names of the bundled scenarios with hidden items."""
     return list(bundled_names(_HIDDEN))
 
 
@@ -50,13 +50,13 @@ def load_scenario(source: str | os.PathLike[str] | Mapping[str, Any] | Scenario)
     """Load a scenario.
 
     Args:
-        source: a bundled scenario's name; or the path of a file, recognised by its ending
-            ``.toml``, by a folder in it or by being a `pathlib.Path`; or a document as
-            `scenario_from_dict` takes it; or a scenario, which is returned as it is.
+        source: name of a bundled scenario, path of a file, document for `scenario_from_dict`, or
+            a scenario, which is returned unchanged. A text is a path if it ends in ``.toml`` or
+            has a folder.
 
     Raises:
-        ScenarioError: there is no such scenario or file, it is not TOML, or
-            `scenario_from_dict` raises it.
+        ScenarioError: there is no such scenario or file, the file is not TOML, or the document is
+            invalid (see `scenario_from_dict`).
     """
     if isinstance(source, Scenario):
         return source
@@ -85,11 +85,11 @@ def _load_bundled(name: str) -> Scenario:
 
 def _from_file(path: str) -> Scenario:
     try:
-        # Some editors begin a file with a mark.
+        # "utf-8-sig" skips the byte order mark that some editors write.
         text = read_limited(path, MAX_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ScenarioError(path, [Problem("", "text in UTF-8", NOT_UTF8)]) from None
-    except (OSError, ValueError) as error:  # ValueError for a path that no file can have
+    except (OSError, ValueError) as error:  # ValueError: for example a null character in the path
         found = describe_error(error)
         raise ScenarioError(path, [Problem("", "a scenario file", found)]) from None
     return scenario_from_dict(parse_toml(text, path), path)

@@ -1,7 +1,7 @@
-"""Profiles of units and characters, as the files in ``data/armies`` have them.
+"""Profiles of units and characters from the army lists in ``data/armies``.
 
-Holds the army lists, and fills in what a scenario leaves out. The units and characters of a
-scenario are in `units` and `characters`.
+Profiles fill in missing keys of the units and characters of a scenario, which are in `units` and
+`characters`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ _UNIT_KEYS = (*_CHARACTER_KEYS, "points")
 
 
 class UnitProfile(StrictModel):
-    """A kind of unit; what it has in common with a `Unit` is the same there."""
+    """A kind of unit; fields that `Unit` also has mean the same."""
 
     name: Name  # unique among the units of all lists
     points: fields.Points  # per model
@@ -46,16 +46,16 @@ class UnitProfile(StrictModel):
     min_models: Annotated[int, Whole(1, 200)] = 1  # fewest models in a generated army
     max_models: Annotated[int, Whole(1, 200)]  # most models in a generated army
     slot: Literal["core", "special", "rare"] = "core"  # how an army list counts it
-    source: Text  # tag of the source of its numbers; "ours" where none has them
+    source: Text  # tag of the source of its numbers; "ours" for a house rule
 
 
 class CharacterProfile(StrictModel):
-    """A kind of character; what it has in common with a `Character` is the same there."""
+    """A kind of character; fields that `Character` also has mean the same."""
 
     name: Name  # unique among the characters of all lists
-    kind: Kind  # what it is to the magic phase
+    kind: Kind  # its role in the magic phase
     slot: Literal["lord", "hero"] = "hero"  # how an army list counts it
-    # a number; for wizards a table from level, as text, to points
+    # a number; for wizards a table with the level, as text, as the key
     points: fields.Points | dict[str, fields.Points]
     toughness: fields.Characteristic
     wounds: fields.Characteristic
@@ -67,24 +67,24 @@ class CharacterProfile(StrictModel):
     lores: tuple[Name, ...] = ()  # lores that a wizard may choose from
     traits: Traits = ()
     magic_resistance: MagicResistance = 0
-    source: Text  # tag of the source of its numbers; "ours" where none has them
+    source: Text  # tag of the source of its numbers; "ours" for a house rule
 
     def points_at(self, level: int) -> float | None:
-        """Its cost as a wizard of that level; None where it cannot have it."""
+        """Return its cost as a wizard of that level; None if it cannot have the level."""
         return self.points.get(str(level)) if isinstance(self.points, Mapping) else self.points
 
 
 class ArmyList(StrictModel):
     """The profiles of one army list."""
 
-    name: Name  # of the army
-    source: Text  # what the tags of the profiles mean
+    name: Name  # name of the army
+    source: Text  # explanation of the source tags of the profiles
     units: tuple[UnitProfile, ...] = ()
     characters: tuple[CharacterProfile, ...] = ()
 
 
 def bundled_armies() -> tuple[str, ...]:
-    """Names of the army lists that come with the package, sorted: their files without ending."""
+    """Return the sorted names of the bundled army lists: their file names without suffix."""
     return bundled_names(_FOLDER)
 
 
@@ -96,13 +96,13 @@ def army_list(name: str) -> ArmyList:
 
 @cache
 def unit_profiles() -> dict[str, UnitProfile]:
-    """All profiles of units by name."""
+    """Return all profiles of units, by name."""
     return _by_name("units", [army_list(name).units for name in bundled_armies()])
 
 
 @cache
 def character_profiles() -> dict[str, CharacterProfile]:
-    """All profiles of characters by name."""
+    """Return all profiles of characters, by name."""
     return _by_name("characters", [army_list(name).characters for name in bundled_armies()])
 
 
@@ -110,12 +110,12 @@ _Profile = TypeVar("_Profile", UnitProfile, CharacterProfile)
 
 
 def _by_name(key: str, lists: Sequence[Sequence[_Profile]]) -> dict[str, _Profile]:
-    """Profiles of all lists, in the order of `bundled_armies`; raise if two have one name."""
+    """Return the profiles of all lists, by name; raise if a name is repeated."""
     found: dict[str, _Profile] = {}
     for army, profiles in zip(bundled_armies(), lists, strict=True):
         for i, profile in enumerate(profiles):
             if profile.name in found:
-                expected, name = "a name of its own in all lists", format_value(profile.name)
+                expected, name = "a name that no other profile has", format_value(profile.name)
                 problem = Problem(f"{key}[{i}].name", expected, name)
                 raise ScenarioError(f"{_FOLDER}/{army}.toml", [problem])
             found[profile.name] = profile
@@ -123,7 +123,7 @@ def _by_name(key: str, lists: Sequence[Sequence[_Profile]]) -> dict[str, _Profil
 
 
 def fill_from_unit_profile(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Complete a unit's table from its profile.
+    """Fill in missing keys of a unit's table from its profile.
 
     Raises:
         PydanticCustomError: the profile is unknown.
@@ -136,11 +136,11 @@ def fill_from_unit_profile(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def fill_from_character_profile(data: Mapping[str, Any], kinds: Sequence[Kind]) -> dict[str, Any]:
-    """Complete a character's table from its profile, which may be of these kinds.
+    """Fill in missing keys of a character's table from its profile.
 
     Raises:
-        PydanticCustomError: the profile is unknown or of another kind; or it has no points for
-            the wizard's level and the table has none either.
+        PydanticCustomError: the profile is unknown or not of one of `kinds`, or neither the table
+            nor the profile has points for the wizard's level.
     """
     if not isinstance(data.get("profile"), str):
         return {**data}
@@ -162,7 +162,7 @@ def fill_from_character_profile(data: Mapping[str, Any], kinds: Sequence[Kind]) 
 
 
 def _profile_of(data: Mapping[str, Any], profiles: Mapping[str, _Profile], kind: str) -> _Profile:
-    """Return the profile that a table names; `kind` is what the error message expected."""
+    """Return the profile that a table names; `kind` describes it in the error message."""
     name = find_name(profiles, data["profile"])
     if name is None:
         expected = one_of(profiles, data["profile"], kind)

@@ -1,7 +1,7 @@
 """Rulesets and miscast tables: the rules that a scenario can choose and change.
 
-A ruleset is an edition with single switches over it. A miscast table has rows of effects by a D6
-or by the total of 2D6.
+A ruleset is an edition whose switches can be overridden one by one. A miscast table has rows of
+effects for each result of a D6 or 2D6.
 """
 
 from collections.abc import Iterator
@@ -22,25 +22,25 @@ RunelordDice = Annotated[int, Whole(1, 2)]
 
 
 class Ruleset(StrictModel):
-    """The rules that a battle is played by, with a value for every switch."""
+    """The rules of a battle, with a value for every switch."""
 
-    own_dice: Flag  # each wizard's level dice are its own, beside a pool (7th edition)
-    dispel_double_six: Flag  # two natural 6s dispel whatever the number to match
-    # who may not cast a spell again while it is in play: any wizard of its owner's "side", or its
-    # "caster" alone
+    own_dice: Flag  # wizards own their level dice, in addition to the pool (7e)
+    dispel_double_six: Flag  # two natural 6s always dispel
+    # wizards that may not cast a spell again while it is in play: all wizards of the "side", or
+    # only its "caster"
     in_play_recast: Recast
-    miscast_table: Name  # name of a table of the scenario or of a bundled one
-    runelord_dispel_dice: RunelordDice  # dispel dice that a Runelord brings
-    reroll_all_dice: Flag  # a re-roll of a casting roll takes all its dice
-    destroy_bound: Flag  # an item that dispels and destroys a spell does so to a bound one too
-    dispel_one_turn: Flag  # spells that last one turn may be dispelled at the end of later phases
+    miscast_table: Name  # name of a table of the scenario, or of a bundled table
+    runelord_dispel_dice: RunelordDice  # dispel dice of a Runelord
+    reroll_all_dice: Flag  # a re-roll of a casting roll re-rolls all its dice
+    destroy_bound: Flag  # items that destroy a spell also destroy bound spells
+    dispel_one_turn: Flag  # one-turn spells can be dispelled at the end of later phases
     panic: Flag  # units that lose a quarter of their models in a phase may flee
-    # what rewards count: the "points" of all that is lost, or "victory_points" of the rulebook
+    # unit of the rewards: "points" of all losses, or "victory_points" of the rulebook
     scoring: Scoring
 
 
 class Switches(StrictModel):
-    """A scenario's ``[rules]``: the switches of `Ruleset`; None leaves the ruleset's value."""
+    """A scenario's ``[rules]``: the switches of `Ruleset`; None keeps the ruleset's value."""
 
     own_dice: Flag | None = None
     dispel_double_six: Flag | None = None
@@ -56,15 +56,15 @@ class Switches(StrictModel):
 
 @cache
 def bundled_ruleset(edition: Edition) -> Ruleset:
-    """Return the ruleset of an edition, as ``data/rulesets.toml`` has it."""
+    """Return the ruleset of an edition from ``data/rulesets.toml``."""
     entries = bundled_data("rulesets")[edition]
     values = {switch: entry["value"] for switch, entry in entries.items()}
     return validate(Ruleset, values, "rulesets.toml")
 
 
-@lru_cache(maxsize=128)  # of all that a program makes up
+@lru_cache(maxsize=128)  # bounded, because a program can build any number of rulesets
 def ruleset_with(edition: Edition, switches: Switches) -> Ruleset:
-    """Return the edition's ruleset with a scenario's own switches over it."""
+    """Return the edition's ruleset, overridden by a scenario's switches."""
     return bundled_ruleset(edition).model_copy(update=switches.model_dump(exclude_none=True))
 
 
@@ -89,7 +89,7 @@ class Hit(StrictModel):
 
 
 class Hits(StrictModel):
-    """As many hits on the caster as dice show."""
+    """A random number of hits on the caster."""
 
     kind: Literal["caster_hits"]
     dice: Literal["D3", "D6"]
@@ -98,41 +98,38 @@ class Hits(StrictModel):
 
 
 class Wounds(StrictModel):
-    """Wounds of the caster, or each other wizard of its army: no roll to wound and no saves."""
+    """Wounds on the caster, or on each other wizard of its army, without saves."""
 
     kind: Literal["caster_wounds", "other_wizards_wounds"]
-    dice: Literal["D3", "D6"]  # for their number, rolled for each wizard
+    dice: Literal["D3", "D6"]  # number of wounds, rolled for each wizard
 
 
 class Locked(StrictModel):
     """The caster may not cast."""
 
     kind: Literal["locked"]
-    # the end of this phase, the start of its own next one, a D6 of 6 rolled at the start of one of
-    # its own phases, or the end of the battle
+    # the end of this phase, the start of its own next phase, a 6 on a D6 rolled at the start of
+    # each own phase, or the end of the battle
     until: Literal["phase_end", "own_next_phase", "six", "battle_end"]
-    bars_items: Flag = False  # it may not use items either
+    bars_items: Flag = False  # it may not use items
 
 
 class DiceLost(StrictModel):
-    """Power dice left are lost: those of the whole side, or the caster's own."""
+    """The unused power dice of the side, or the caster's own dice, are lost."""
 
     kind: Literal["dice_lost"]
     whose: Literal["side", "caster"]
 
 
 class InPlayEnds(StrictModel):
-    """Spells in play end: the caster's that remain in play, or all of both sides."""
+    """Spells in play end: the caster's spells that remain in play, or all spells of both sides."""
 
     kind: Literal["in_play_ends"]
     whose: Literal["caster", "all"]
 
 
 class SpellForgotten(StrictModel):
-    """The miscast spell is forgotten for the rest of the battle.
-
-    By its caster alone, or by every wizard of the side who knows it.
-    """
+    """The caster, or every wizard of the side, forgets the miscast spell for the battle."""
 
     kind: Literal["spell_forgotten"]
     whose: Literal["caster", "side"] = "caster"
@@ -142,12 +139,12 @@ class FreeSpell(StrictModel):
     """The opponent casts one of its spells without a roll."""
 
     kind: Literal["free_spell"]
-    # "miscast_value" for spells of at most the miscast spell's casting value
+    # "miscast_value": only spells of at most the miscast spell's casting value
     limit: Literal["miscast_value", "any"] = "any"
 
 
 class PlainEffect(StrictModel):
-    """An effect that needs no more than its name."""
+    """An effect without parameters."""
 
     kind: Literal[
         "caster_removed",
@@ -174,12 +171,12 @@ MiscastEffect = (
 
 
 def _as_effect(value: Any) -> Any:
-    """Return an effect's table; a text is the kind of one."""
+    """Return the table of an effect; a text is its kind."""
     return {"kind": value} if isinstance(value, str) else value
 
 
 def _as_range(value: Any) -> tuple[int, int]:
-    """Return the range of one total of the dice, or of two as its ends, both included."""
+    """Return a range of totals from one total, or from its two ends, both included."""
     ends = [value, value] if isinstance(value, int) else value
     if (
         not isinstance(ends, list | tuple)
@@ -196,30 +193,30 @@ def _as_range(value: Any) -> tuple[int, int]:
 
 
 class MiscastRow(StrictModel):
-    """What happens on some totals of the dice."""
+    """The effects of some totals of the dice."""
 
     roll: Annotated[tuple[int, int], BeforeValidator(_as_range)]  # first and last total
-    # in order; none where only the spell fails
+    # effects in order; empty if only the spell fails
     effects: tuple[
         Annotated[MiscastEffect, Field(discriminator="kind"), BeforeValidator(_as_effect)], ...
     ] = ()
-    source: Literal["printed", "ours"] | None = None  # whether the row is printed, or ours
+    source: Literal["printed", "ours"] | None = None  # "ours": a house rule
     text: Text | None = None  # the row in words
 
 
 class MiscastTable(StrictModel):
-    """Rows for every total of the dice, each total in one row, in any order."""
+    """A miscast table; each total of the dice is in exactly one row."""
 
-    dice: Annotated[int, Whole(1, _MAX_DICE)] = _MAX_DICE  # D6 that it is rolled with
+    dice: Annotated[int, Whole(1, _MAX_DICE)] = _MAX_DICE  # number of D6
     rows: tuple[MiscastRow, ...]
 
     @property
     def totals(self) -> range:
-        """The totals that its dice can show."""
+        """The possible totals of its dice."""
         return range(self.dice, self.dice * _FACES + 1)
 
     def problems(self) -> Iterator[Problem]:
-        """Check that it has each total once."""
+        """Check that each total is in exactly one row."""
         first, last = self.totals[0], self.totals[-1]
         for i, row in enumerate(self.rows):
             if row.roll[0] < first or row.roll[1] > last:
@@ -236,7 +233,7 @@ class MiscastTable(StrictModel):
 
 
 def bundled_miscast_tables() -> tuple[str, ...]:
-    """Names of the miscast tables that come with the package."""
+    """Return the names of the bundled miscast tables."""
     return bundled_names(_FOLDER)
 
 

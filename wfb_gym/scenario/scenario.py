@@ -1,6 +1,6 @@
-"""A whole scenario, and the checks that need more than one of its parts.
+"""The whole scenario, and the checks across its parts.
 
-Each part checks by itself what it can; `capacity` checks whether all fits into the packed arrays.
+Each model checks its own values. `capacity` checks that the scenario fits into the packed arrays.
 """
 
 import weakref
@@ -46,12 +46,12 @@ _WITHOUT_TARGET = {
 
 
 class TargetRow(NamedTuple):
-    """Whether a spell may be cast at one target, for people.
+    """Whether one target is legal for a spell, in words.
 
     Attributes:
-        target: its name, or what the spell reaches.
+        target: name of the target, or a description for a spell without one.
         legal: whether the spell may be cast at it.
-        reason: why not; or how, where there is something to say.
+        reason: why it is not legal; for a legal target, a note or an empty text.
     """
 
     target: str
@@ -60,26 +60,26 @@ class TargetRow(NamedTuple):
 
 
 _OLD_LORES = (
-    "Spells of the lores are those of the 6th edition, although the rules are those of the 7th: "
-    "some casting values and effects differ."
+    "The lores are from the 6th edition, but the rules are from the 7th edition: some casting "
+    "values and effects differ."
 )
 
 
 class Scenario(StrictModel):
-    """A battle: rules, two armies and what they bring.
+    """A battle: rules, two armies, a battlefield, items and miscast tables.
 
     Attributes:
-        name: of the scenario.
-        description: what a player should know about it.
-        ruleset: the edition whose rules hold.
-        phases: magic phases; the armies take turns, the caster first.
-        rules: single switches over the ruleset.
-        battlefield: None where every target is in range and in sight.
-        caster: the army whose phase comes first.
+        name: name of the scenario.
+        description: summary for players.
+        ruleset: edition of the rules.
+        phases: number of magic phases; the armies take turns, the caster first.
+        rules: switches that override the ruleset.
+        battlefield: the battlefield; None: every target is in range and in sight.
+        caster: the army that has the first phase.
         dispeller: the other army.
-        items: the scenario's own items; one takes the place of a bundled one of its name.
-        miscast_tables: the scenario's own tables by name, likewise.
-        worths: its own worth of spells, over the lores'.
+        items: the scenario's own items; they replace bundled items of the same name.
+        miscast_tables: the scenario's own miscast tables by name; they replace bundled tables.
+        worths: the scenario's own worths of spells; they override the lores.
     """
 
     name: FileName
@@ -96,15 +96,15 @@ class Scenario(StrictModel):
 
     @classmethod
     def complete(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Spell the names of items, of the lores' spells and of units as they are known."""
+        """Replace the names of items, spells and units by their known spelling."""
         spells = [spell.name for spell in lore_spells()]
         return spelled_out(data, bundled_items(), spells, unit_profiles())
 
     def first_phases(self, count: int) -> Self:
-        """Return the same battle, over after its first phases.
+        """Return the same battle, limited to its first phases.
 
         Args:
-            count: how many, 1 to all of them.
+            count: number of phases, 1 to `phases`.
 
         Raises:
             ValueError: the battle has fewer phases.
@@ -115,9 +115,9 @@ class Scenario(StrictModel):
 
     @property
     def rules_in_force(self) -> rulesets.Ruleset:
-        """The ruleset with the scenario's switches over it.
+        """The ruleset, overridden by the scenario's switches.
 
-        Where they do not say, only battles of armies know panic.
+        Without a `panic` switch, panic is off if `is_battle_of_armies` is False (C.106).
         """
         switches = self.rules
         if switches.panic is None and not self.is_battle_of_armies:
@@ -126,35 +126,35 @@ class Scenario(StrictModel):
 
     @property
     def is_battle_of_armies(self) -> bool:
-        """Whether there are units, and every spell does what its text says to them.
+        """Whether there are units, and no spell has a fixed worth.
 
-        A spell of fixed worth strikes nobody, so that what is lost does not follow from the play.
+        A spell of fixed worth causes no casualties, so the losses would be incomplete.
         """
         has_units = any(army.units for army in self.armies)
         return has_units and all(spell.effect is not None for spell in self.spells)
 
     @property
     def spells(self) -> list[Spell]:
-        """Spells that a wizard of either army may know, and those bound in items."""
+        """Spells that a wizard of either army may know, and spells bound in items."""
         known = [s for army in self.armies for who in army.wizards for s in who.candidate_spells]
         carried = [self.catalogue.get(name) for army in self.armies for name in army.item_names]
         return known + [item.bound.spell for item in carried if item is not None and item.bound]
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences that tell a player where the game differs from the edition it names."""
+        """Notes for players on differences from the printed edition."""
         if self.ruleset == "7e" and any(spell.lore is not None for spell in self.spells):
             return (_OLD_LORES,)
         return ()
 
     @property
     def has_secrets(self) -> bool:
-        """Whether an army has items that its enemy does not see."""
+        """Whether an army has hidden items."""
         return any(army.hidden for army in self.armies)
 
     @property
     def catalogue(self) -> dict[str, Item]:
-        """Every item that the scenario may name, by name."""
+        """All items that the scenario can use, by name."""
         return bundled_items() | {item.name: item for item in self.items}
 
     @property
@@ -171,48 +171,50 @@ class Scenario(StrictModel):
         return self.miscast_tables.get(name) or rulesets.bundled_miscast_table(name)
 
     def miscast_table_of(self, army: Army, wizard: Wizard) -> str:
-        """Name of the table for a wizard's miscasts: its own, its army's or the ruleset's."""
+        """Return the name of a wizard's miscast table: its own, its army's or the ruleset's."""
         return wizard.miscast_table or army.miscast_table or self.rules_in_force.miscast_table
 
     @property
     def miscast_tables_in_use(self) -> dict[str, rulesets.MiscastTable]:
-        """Miscast tables by name: the ruleset's first, then those that wizards bring."""
+        """Miscast tables by name: the ruleset's table, then the tables of wizards."""
         names = [self.rules_in_force.miscast_table]
         names += [self.miscast_table_of(army, who) for army in self.armies for who in army.wizards]
         return {name: self.find_miscast_table(name) for name in dict.fromkeys(names)}
 
     def spells_drawn(self, wizard: Wizard) -> int:
-        """Spells that a wizard rolls on its lore: one a level, and those of its items; else 0."""
+        """Return the number of spells that a wizard rolls: one per level, and extra spells."""
         if not wizard.rolls_spells:
             return 0
         extra = sum(self.catalogue[name].extra_spells for name in wizard.items)
         return min(wizard.level + extra, LORE_SPELLS)
 
     def contacts_of(self, army: int, character: int) -> tuple[ContactGroup, ...]:
-        """Return the groups in base contact with the character of that index in army 0 or 1.
+        """Return the groups in base contact with a character, including models of its unit.
 
-        Models of its own unit count too.
+        Args:
+            army: index of the character's army, 0 or 1.
+            character: index of the character in its army.
         """
         return contact_groups(self.armies, army, character)
 
     def worth_of(self, spell: Spell, target: str | None = None) -> dict[str, float]:
-        """Return what a spell with an effect is worth beside its damage.
+        """Return the worth of a spell with an effect, in addition to its damage.
 
         Args:
-            spell: of a wizard or an item.
-            target: name of the unit or character it is cast at; None for a spell without.
+            spell: spell of a wizard or an item.
+            target: name of the target unit or character; None for a spell without a target.
 
         Returns:
             Points or shares for each of `wfb_gym.scenario.effects.WORTH_PARTS`.
         """
-        holding = [
+        matching = [
             worth
             for worth in self.worths
             if worth.spell == spell.name and worth.target in (None, target)
         ]
-        holding.sort(key=lambda worth: worth.target is not None)  # those for it go over the others
+        matching.sort(key=lambda worth: worth.target is not None)  # specific ones override
         values = dict.fromkeys(WORTH_PARTS, 0.0)
-        for worth in (None if spell.effect is None else spell.effect.worth, *holding):
+        for worth in (None if spell.effect is None else spell.effect.worth, *matching):
             for part in WORTH_PARTS:
                 if worth is not None and getattr(worth, part) is not None:
                     values[part] = float(getattr(worth, part))
@@ -220,27 +222,27 @@ class Scenario(StrictModel):
 
     @property
     def deployment(self) -> Deployment:
-        """All units and characters on their battlefield, measured once."""
+        """All units and characters on the battlefield, computed once."""
         return _DEPLOYMENTS.of(self)
 
     @property
     def slots(self) -> tuple[ArmySlots, ...]:
-        """Both armies' slots in the packed arrays, computed once."""
+        """Slots of both armies in the packed arrays, computed once."""
         return _SLOTS.of(self)
 
     def aim(self, army: int, character: int, effect: SpellEffect) -> Aim:
-        """Return whom a spell of a character may be cast at, and what it strikes.
+        """Return the `Aim` of a spell of a character: its legal targets and strikes.
 
         Args:
-            army: 0 for the caster's, 1 for the dispeller's.
+            army: 0 for the caster's army, 1 for the dispeller's army.
             character: index among the army's characters.
-            effect: of the spell.
+            effect: effect of the spell.
         """
         caster = self.deployment.pieces[target_number(army, UNITS + character)]
         return Aim(self.deployment, caster, aim_rules_of(effect))
 
     def problems(self) -> Iterable[Problem]:
-        """Check what the parts say of each other; worths and places where all names resolve."""
+        """Check references between the parts; then, if all are valid, worths and positions."""
         problems = duplicate_name_problems("items", self.items)
         problems += _miscast_table_problems(self)
         for side, army in self.keyed_armies():
@@ -255,20 +257,21 @@ class Scenario(StrictModel):
 
 
 class _Derived(Generic[T]):
-    """Values derived once from each scenario, and kept as long as the scenario exists."""
+    """Cache of a value computed from each scenario, kept while the scenario exists."""
 
     def __init__(self, derive: Callable[[Scenario], T]) -> None:
         self.derive = derive
-        self.kept: dict[int, tuple[weakref.ref[Scenario], T]] = {}  # by the scenario's id
+        self.cached: dict[int, tuple[weakref.ref[Scenario], T]] = {}  # by id of the scenario
 
     def of(self, scenario: Scenario) -> T:
-        """Return the value of a scenario."""
+        """Return the value for a scenario."""
         key = id(scenario)
-        kept = self.kept.get(key)
-        if kept is not None and kept[0]() is scenario:
-            return kept[1]
+        cached = self.cached.get(key)
+        # The id may belong to another scenario once the first one is deleted.
+        if cached is not None and cached[0]() is scenario:
+            return cached[1]
         value = self.derive(scenario)
-        self.kept[key] = (weakref.ref(scenario, lambda _: self.kept.pop(key, None)), value)
+        self.cached[key] = (weakref.ref(scenario, lambda _: self.cached.pop(key, None)), value)
         return value
 
 
@@ -277,16 +280,16 @@ _SLOTS = _Derived(lambda each: tuple(army_slots(army, each.catalogue) for army i
 
 
 def explain_targets(scenario: Scenario, army: int, wizard: str, spell: str) -> list[TargetRow]:
-    """Return what a wizard may cast a spell at as the battle begins, and why at nothing else.
+    """Return the possible targets of a spell at the start of the battle, with reasons.
 
     Args:
-        scenario: any.
-        army: 0 for the caster's, 1 for the dispeller's.
-        wizard: its name, or that of another character with a spell bound in an item.
-        spell: its name; for a wizard who rolls its spells, any of its lore.
+        scenario: the scenario.
+        army: 0 for the caster's army, 1 for the dispeller's army.
+        wizard: name of a wizard, or of a character with a spell bound in an item.
+        spell: name of the spell; for a wizard that rolls its spells, any spell of its lore.
 
     Raises:
-        ValueError: the army has no such wizard, or the wizard no such spell.
+        ValueError: the army has no such wizard, or the wizard has no such spell.
     """
     characters = scenario.armies[army].characters
     names = [character.name for character in characters]
@@ -300,28 +303,28 @@ def explain_targets(scenario: Scenario, army: int, wizard: str, spell: str) -> l
         raise ValueError(f"{wizard}: expected one of {expected}, found {spell}")
     effect = spells[spell].effect
     if effect is None:
-        return [TargetRow("nobody", True, "its worth is fixed, so that it needs no target")]
+        return [TargetRow("no target", True, "its worth is fixed, so it needs no target")]
     aim, pieces = scenario.aim(army, index, effect), scenario.deployment.pieces
-    once_fled = replace(aim, flight_moves=True).verdicts()
+    if_fleeing = replace(aim, flight_moves=True).verdicts()
     rows = []
-    for verdict, fled in zip(aim.verdicts(), once_fled, strict=True):
+    for verdict, fleeing in zip(aim.verdicts(), if_fleeing, strict=True):
         target, reason = verdict.target, verdict.reason
         name = _WITHOUT_TARGET[effect.target] if target is None else pieces[target].name
         legal = verdict.legal
-        if legal and effect.heals and target is not None:  # nobody is wounded yet
-            legal, reason = False, "has lost no wound; once it has the spell may be cast at it"
+        if legal and effect.heals and target is not None:  # no model is wounded at the start
+            legal, reason = False, "has lost no wound; legal once it has"
         elif aim.falls_on_point:
-            reason = reason or "by the points that reach it"
+            reason = reason or "by aiming at a point that reaches it"
         elif verdict.alone:
-            reason += "; once it stands alone the spell may be cast at it"
-        elif fled.legal and not verdict.legal and _may_come_to_flee(scenario, target):
-            reason += "; once it flees the spell may be cast at it"
+            reason += "; legal once it is alone"
+        elif fleeing.legal and not verdict.legal and _can_panic(scenario, target):
+            reason += "; legal once it flees"
         rows.append(TargetRow(name, legal, reason))
     return rows
 
 
 def _spells_of(scenario: Scenario, who: Character) -> Iterator[Spell]:
-    """Yield what a character may cast: bound spells, and over them its own of the same name."""
+    """Yield the bound spells of a character, then its own spells; later names take precedence."""
     for name in who.items:
         bound = scenario.catalogue[name].bound
         if bound is not None:
@@ -330,8 +333,8 @@ def _spells_of(scenario: Scenario, who: Character) -> Iterator[Spell]:
         yield from who.candidate_spells
 
 
-def _may_come_to_flee(scenario: Scenario, target: int | None) -> bool:
-    """Whether the target of that code is a unit that a Panic test may put to flight."""
+def _can_panic(scenario: Scenario, target: int | None) -> bool:
+    """Whether the target of that code is a unit that may flee after a Panic test."""
     if not scenario.rules_in_force.panic or scenario.phases == 1 or target is None:
         return False
     side, index = divmod(target, TARGETS)
@@ -341,7 +344,7 @@ def _may_come_to_flee(scenario: Scenario, target: int | None) -> bool:
 
 
 def _miscast_table_problems(scenario: Scenario) -> Iterator[Problem]:
-    """Names of unknown miscast tables."""
+    """Yield problems of unknown miscast tables."""
     named = [("rules.miscast_table", scenario.rules_in_force.miscast_table)]
     for side, army in scenario.keyed_armies():
         if army.miscast_table is not None:
@@ -357,7 +360,7 @@ def _miscast_table_problems(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _item_problems(army: Army, catalogue: Mapping[str, Item]) -> Iterator[Problem]:
-    """Unknown items, and items that their bearer cannot use; keys count from the army."""
+    """Yield problems of unknown or unusable items, with keys relative to the army."""
     for key, bearer, names in army.carried():
         bound = 0
         for i, name in enumerate(names):
@@ -383,7 +386,7 @@ def _item_problems(army: Army, catalogue: Mapping[str, Item]) -> Iterator[Proble
 
 
 def _usable_items(item: Item, bearer: Character | None) -> Iterator[str]:
-    """Say which items the bearer could use in place of one that it cannot; None is the army."""
+    """Yield the expected items for each reason why a bearer cannot use an item."""
     for field in BEARER_FIELDS:
         if getattr(item, field) and not isinstance(bearer, Wizard):
             yield f"an item without {field}, which only a wizard who carries it can use"
@@ -392,7 +395,7 @@ def _usable_items(item: Item, bearer: Character | None) -> Iterator[str]:
 
 
 def _contact_problems(army: Army, enemy: Army) -> Iterator[Problem]:
-    """Contacts that name an unknown unit, or more models than it has."""
+    """Yield problems of contacts with an unknown unit, or with more models than it has."""
     for key, character in army.keyed_characters():
         for i, group in enumerate(character.base_contact):
             if group.unit is None:
@@ -411,7 +414,7 @@ def _contact_problems(army: Army, enemy: Army) -> Iterator[Problem]:
 
 
 def _in_play_problems(army: Army, enemy: Army) -> Iterator[Problem]:
-    """Spells in play on targets that they cannot lie on."""
+    """Yield problems of spells in play whose target does not exist or fit the spell."""
     for i, wizard in enumerate(army.wizards):
         for k, spell in enumerate(wizard.spells):
             if spell.in_play_on is None or spell.effect is None:
@@ -426,7 +429,7 @@ def _in_play_problems(army: Army, enemy: Army) -> Iterator[Problem]:
 
 
 def _worth_problems(scenario: Scenario) -> Iterator[Problem]:
-    """Worths of unknown spells or on unknown targets, and repeated ones."""
+    """Yield problems of worths with unknown spells or targets, and of repeated worths."""
     targets = [unit.name for army in scenario.armies for unit in army.units]
     targets += [who.name for army in scenario.armies for who in army.characters]
     spells = [spell.name for spell in scenario.spells if spell.effect is not None]
@@ -446,7 +449,7 @@ def _worth_problems(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _position_problems(scenario: Scenario) -> Iterator[Problem]:
-    """Positions that are missing, off the battlefield, or given without one."""
+    """Yield problems of positions: missing, off the battlefield, or without a battlefield."""
     field = scenario.battlefield
     for side, army in scenario.keyed_armies():
         placed: list[tuple[str, Unit | Character]] = [*army.keyed_units(), *army.keyed_characters()]
@@ -465,7 +468,7 @@ def _position_problems(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _misplacement_problems(scenario: Scenario) -> Iterator[Problem]:
-    """Units and characters that overlap, or stand off the battlefield in part."""
+    """Yield problems of units and characters that overlap or are partly off the battlefield."""
     if scenario.battlefield is None:
         return
     for piece, other, beyond in scenario.deployment.misplacements():
@@ -473,6 +476,6 @@ def _misplacement_problems(scenario: Scenario) -> Iterator[Problem]:
             expected = "a place on the battlefield"
             found = f"{beyond:.2f} inches of {piece.name} off the battlefield"
         else:
-            expected = "a place that is free"
+            expected = "a free place"
             found = f"{piece.name} over {other.name} ({other.key})"
         yield Problem(f"{piece.key}.position", expected, found)

@@ -1,4 +1,4 @@
-"""Which slot of the packed arrays holds which spell or item of an army."""
+"""Slots of an army's spells and items in the packed arrays."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -15,30 +15,30 @@ from wfb_gym.scenario.spells import Spell
 class SpellSlot(NamedTuple):
     """A spell of an army."""
 
-    wizard: int  # index of the character who knows it, or carries the item that it is bound in
+    wizard: int  # index of the character that knows it, or carries its item
     spell: Spell
     item: int | None  # index among the army's item slots, for a bound spell
-    casting_value: int  # its own, or the power level of a bound spell
+    casting_value: int  # casting value, or power level of a bound spell
 
 
 class ItemSlot(NamedTuple):
     """Equal items of one bearer."""
 
     bearer: int  # index among the army's characters, or `NO_BEARER`
-    item: Item  # what they are
-    copies: int  # how many that everybody knows of
-    works: bool  # whether they are on the battlefield, or need nobody to carry them
-    key: str  # of the first of them, from the army on
-    hidden: tuple[int, ...] = ()  # how many more, by the set that chance deals
+    item: Item  # the item
+    copies: int  # number of copies that are not hidden
+    works: bool  # the bearer is on the battlefield, or the item needs no bearer
+    key: str  # key of the first copy, relative to the army
+    hidden: tuple[int, ...] = ()  # number of further copies in each set of hidden items
 
     @property
     def uses(self) -> int:
-        """Uses for the whole battle, of hidden ones the most; 0 for items not used up."""
+        """Uses in the battle, with the largest hidden set; 0 for items that are not used up."""
         return self.uses_each * (self.copies + max(self.hidden, default=0))
 
     @property
     def uses_each(self) -> int:
-        """Uses of one copy for the whole battle; 0 for an item that is not used up."""
+        """Uses of one copy in the battle; 0 for an item that is not used up."""
         return self.item.uses if self.item.bound is None else self.item.bound.uses
 
 
@@ -46,11 +46,11 @@ class ArmySlots(NamedTuple):
     """An army's spells and items in packed order; `Scenario.slots` has both armies'.
 
     Attributes:
-        spells: by wizard, as listed, then bound ones. A wizard who rolls its spells has all six of
-            its lore.
-        items: the army's own, then those of its characters. Items that do no more than change
-            their bearer take no slot. Hidden ones stand with known ones of the same name and
-            bearer, or behind all of these.
+        spells: spells of each wizard, in order, then bound spells. A wizard that rolls its spells
+            has all six of its lore.
+        items: items of the army, then of its characters. Items that only change their bearer have
+            no slot. A hidden item shares the slot of a known item with the same name and bearer;
+            other hidden items come last.
     """
 
     spells: tuple[SpellSlot, ...]
@@ -58,7 +58,7 @@ class ArmySlots(NamedTuple):
 
 
 def army_slots(army: Army, catalogue: Mapping[str, Item]) -> ArmySlots:
-    """Return an army's slots; `catalogue` has the items by name, as `Scenario.catalogue` does."""
+    """Return an army's slots; `catalogue` is `Scenario.catalogue`, all items by name."""
     items = _item_slots(army, catalogue)
     known = [
         SpellSlot(index, spell, None, spell.casting_value)
@@ -101,15 +101,15 @@ def _item_slots(army: Army, catalogue: Mapping[str, Item]) -> tuple[ItemSlot, ..
 
 
 def bearer_total(names: Sequence[str], field: str, catalogue: Mapping[str, Item]) -> int:
-    """Return the sum of what the items of these names give a wizard in one of `BEARER_FIELDS`."""
+    """Return the sum of one of `BEARER_FIELDS` over the items of a wizard."""
     return sum(int(getattr(catalogue[name], field)) for name in names)
 
 
 def identities_to_mark(spells: Sequence[Spell]) -> list[tuple[str, str | None]]:
-    """Identities of an army's spells that do not stack on one target, in order.
+    """Return the identities of an army's spells that do not stack on one target, in order.
 
-    These are the spells whose effect stays for the battle, and those of one turn that two wizards
-    know: flat states do not add up. Each needs a mark in the packed scenario.
+    These are spells whose effect lasts for the battle, and fixed one-turn effects that two wizards
+    know (house rule C.74). Each needs a mark in the packed scenario.
     """
     identities = [spell.identity for spell in spells]
     marked: dict[tuple[str, str | None], None] = {}
@@ -124,12 +124,12 @@ def identities_to_mark(spells: Sequence[Spell]) -> list[tuple[str, str | None]]:
 
 
 def base_dispel_dice(army: Army) -> int:
-    """Dispel dice of the army before any character adds to them."""
+    """Return the dispel dice of an army without its characters."""
     return pools.DWARF_DISPEL_DICE if army.dwarf else pools.BASE_DISPEL_DICE
 
 
 def dispel_dice_of(character: Character, rules: Ruleset) -> int:
-    """Dispel dice that a character brings while it is on the battlefield and does not flee."""
+    """Return the dispel dice that a character adds if it is on the battlefield and not fleeing."""
     if isinstance(character, Wizard):
         return int(pools.dispel_dice_of_level(character.level))
     if isinstance(character, Runesmith):

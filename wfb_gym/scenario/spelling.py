@@ -1,7 +1,7 @@
-"""Names in a scenario's document that are written in another case, or with other spaces.
+"""Normalization of the case and spaces of names in a scenario document.
 
-Names that a table holds of itself are its model's to look up; here are those that one part of a
-document has of another, of which no model can know both.
+A model can look up the names in its own table. This module handles names in one part of a
+document that refer to another part, because no single model has both.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,10 +21,10 @@ def spelled_out(
     spells: Iterable[str],
     profiles: Iterable[str],
 ) -> Mapping[str, Any]:
-    """Return a document with carried items, spells of worths, and units spelled as they are known.
+    """Return a document with the names of items, spells and units in their known spelling.
 
-    What is not of the right type is left as it is, for the models to report. A name that the
-    document's own items or spells have goes over those of the package.
+    Values of the wrong type are left for the models to report. Names of the document's own items
+    and spells take precedence over names of the package.
 
     Args:
         data: the document as written.
@@ -59,7 +59,7 @@ def spelled_out(
 
 
 def _with_items(army: Mapping[str, Any], find: _Find) -> dict[str, Any]:
-    """Return an army's table with the items of it and of its characters spelled as known."""
+    """Return an army's table with the known spelling of its and its characters' items."""
     result = {**army, **_respelled(army, "items", find)}
     for key in (*_CHARACTERS, "hidden"):
         if isinstance(army.get(key), list | tuple):
@@ -71,7 +71,7 @@ def _with_items(army: Mapping[str, Any], find: _Find) -> dict[str, Any]:
 
 
 def _unit_names(army: Any, find_profile: _Find) -> list[str]:
-    """Return the names that an army's units have, of their own or of their profiles."""
+    """Return the names of an army's units, by default the names of their profiles."""
     found: list[str] = []
     for unit in _tables(army.get("units") if isinstance(army, Mapping) else None):
         profile = unit.get("profile")
@@ -83,7 +83,7 @@ def _unit_names(army: Any, find_profile: _Find) -> list[str]:
 
 
 def _with_units(army: Mapping[str, Any], find: _Find, find_enemy: _Find) -> dict[str, Any]:
-    """Return an army's table with the units that its characters name spelled as they are known."""
+    """Return an army's table with the known spelling of the units that its characters name."""
 
     def respelled(character: Any) -> Any:
         if not isinstance(character, Mapping):
@@ -112,7 +112,7 @@ def _with_units(army: Mapping[str, Any], find: _Find, find_enemy: _Find) -> dict
 
 
 def _respelled(table: Mapping[str, Any], key: str, find: _Find) -> dict[str, Any]:
-    """Return the name or the list of names at a key as known; nothing where it has none."""
+    """Return the key with the known spelling of its name or names; empty if it has none."""
     value = table.get(key)
     if isinstance(value, str):
         return {key: find(value) or value}
@@ -129,6 +129,6 @@ def _tables(entries: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _names(entries: Any) -> list[str]:
-    """Return the names that the tables of a list have, as far as they can be names."""
+    """Return the valid names of the tables in a list."""
     names = [each.get("name") for each in _tables(entries)]
     return [name for name in names if isinstance(name, str) and len(name) <= MAX_NAME]

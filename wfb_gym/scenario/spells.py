@@ -1,4 +1,4 @@
-"""Spells: those of the lores (``data/lores.toml``), and those that a scenario lists."""
+"""Spells of the lores (``data/lores.toml``) and spells of a scenario."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,19 +17,19 @@ from wfb_gym.suggestions import close_names, find_name, name_finder, one_of
 CastingValue = Annotated[int, Whole(LOWEST_CASTING_VALUE, HIGHEST_CASTING_VALUE)]
 DurationName = Literal["instant", "remains_in_play", "one_turn"]
 _LORE_OF = re.compile(r"^\s*(the\s+)?lore\s+of\s+", re.IGNORECASE)
-_LASTING_WORTH = 'no worth by phases but for "remains_in_play" or "one_turn"'
+_LASTING_WORTH = 'no worth per phase except for "remains_in_play" or "one_turn"'
 
 
 class LoreSpell(SpellEffect):
-    """A spell of a lore, its effect's keys among its own."""
+    """A spell of a lore; the keys of its effect are in the same table."""
 
-    name: Name  # as printed, unique among all lores
-    lore: Name  # the lore's name
-    number: Annotated[int, Whole(1, 6)]  # the D6 that brings it
-    casting_value: CastingValue  # number to equal or beat
-    duration: DurationName  # how the magic phase treats it
-    lasts: Name | None = None  # how long its effect lasts on the battlefield, where that differs
-    # what it does, roughly
+    name: Name  # printed name, unique among all lores
+    lore: Name  # name of the lore
+    number: Annotated[int, Whole(1, 6)]  # D6 result that gives the spell
+    casting_value: CastingValue  # total that a casting roll must equal or beat
+    duration: DurationName  # duration in the magic phase
+    lasts: Name | None = None  # printed duration of the effect, if it differs
+    # type of spell
     kind: Literal[
         "magic_missile",
         "direct",
@@ -40,17 +40,17 @@ class LoreSpell(SpellEffect):
         "remains_in_play",
         "one_turn",
     ]
-    confidence: Name  # "found" where a source has it
-    source: Text  # tags of the sources, explained in the data file
-    note: Text | None = None  # what a reader should know about the row
+    confidence: Name  # "found" if a source has it
+    source: Text  # tags of the sources; the data file explains them
+    note: Text | None = None  # note for readers
 
     @cached_property
     def effect(self) -> SpellEffect:
-        """What it does to whom."""
+        """The targets and the effect of the spell."""
         return SpellEffect(**{key: getattr(self, key) for key in EFFECT_KEYS})
 
     def problems(self) -> Iterable[Problem]:
-        """Check the effect by itself, then what the lore says of it."""
+        """Check the effect, then the other keys of the row."""
         return [*super().problems()] or self._lore_problems()
 
     def _lore_problems(self) -> Iterator[Problem]:
@@ -59,7 +59,7 @@ class LoreSpell(SpellEffect):
         if self.worth is None:
             return
         if self.worth.reason is None:
-            expected = "why its worth is what it is: every lore's is an estimate"
+            expected = "a reason, as the worth of each spell of a lore is an estimate"
             yield self.problem_at("worth.reason", expected)
         if self.duration == "instant" and self.worth.is_lasting:
             yield self.problem_at("worth", _LASTING_WORTH)
@@ -71,25 +71,25 @@ class _Lores(StrictModel):
 
 @cache
 def lore_spells() -> tuple[LoreSpell, ...]:
-    """All spells of all lores, in the order of the data file."""
+    """Return all spells of all lores, in the order of the data file."""
     return validate(_Lores, bundled_data("lores"), "lores.toml").spells
 
 
 @cache
 def lore_names() -> tuple[str, ...]:
-    """Names of all lores, in the order of the data file."""
+    """Return the names of all lores, in the order of the data file."""
     return tuple(dict.fromkeys(spell.lore for spell in lore_spells()))
 
 
 def find_lore(name: str) -> str | None:
-    """Return the lore of that name, whatever its case and also after "Lore of"; None for none."""
+    """Return the known name of a lore, ignoring case and a leading "Lore of"; None if unknown."""
     return find_name(lore_names(), _LORE_OF.sub("", name))
 
 
 def find_lore_spell(name: str, lore: str | None = None) -> LoreSpell | None:
-    """Find the spell of that name, in one lore or in all; None where there is none.
+    """Return the spell of that name, in one lore or in all; None if there is none.
 
-    Case, spaces and signs of the name do not matter.
+    The case, spaces and punctuation of the name are ignored.
     """
     known = _spell_finder()(name)
     spell = next((each for each in lore_spells() if each.name == known), None)
@@ -104,59 +104,60 @@ def _spell_finder() -> Callable[[str], str | None]:
 class Spell(StrictModel):
     """A spell that a wizard knows, or that is bound in an item.
 
-    An entry with a casting value is the scenario's own and takes nothing from the lores, even
-    where a lore has that name. An entry without one is a lore's spell. A worth in points makes
-    of either a spell of fixed worth, without target; without it a lore's spell brings its effect,
-    and the scenario's own has the keys of `wfb_gym.scenario.effects.SpellEffect` among its own.
+    An entry with a casting value is the scenario's own spell and takes nothing from the lores,
+    even if a lore has a spell of that name. An entry without one is a spell of a lore. With a
+    worth in points, either is a spell of fixed worth without a target. Without it, a spell of a
+    lore has the effect of the lore, and the scenario's own spell has the keys of
+    `wfb_gym.scenario.effects.SpellEffect` in its table.
     """
 
     extra_keys: ClassVar[tuple[str, ...]] = EFFECT_KEYS
     text_key: ClassVar[str | None] = "name"
 
-    name: Name  # a lore's, or any
-    # the lore it comes from; None for an inline spell; with it a written casting value, duration
-    # or effect must be the lore's
+    name: Name  # name of a lore's spell, or any name
+    # lore of the spell; None for the scenario's own spell; a written casting value, duration or
+    # effect must be the same as in the lore
     lore: Name | None = None
-    casting_value: CastingValue  # number to equal or beat, 3 to 15
-    worth: Points = 0.0  # points when it takes effect, for a spell of fixed worth; else 0
+    casting_value: CastingValue  # total that a casting roll must equal or beat, 3 to 15
+    worth: Points = 0.0  # of a spell of fixed worth: points when it takes effect
     effect: SpellEffect | None = None  # None for a spell of fixed worth
     duration: DurationName = "instant"
-    # points to its owner at each end of phase while in play, for a spell of fixed worth; else 0
+    # of a spell of fixed worth: points at each end of phase while in play
     worth_per_phase: Points = 0.0
-    survives_caster: Flag = False  # its caster's death does not end it
+    survives_caster: Flag = False  # it stays in play after its caster's death
     in_play: Flag = False  # already in play when the battle begins
-    in_play_on: Name | None = None  # the unit or character that it lies on then
+    in_play_on: Name | None = None  # the unit or character that it is on then
 
     @property
     def identity(self) -> tuple[str, str | None]:
-        """Equal for two wizards' spells that are the same spell."""
+        """Name and lore; equal for two wizards that know the same spell."""
         return self.name, self.lore
 
     @property
     def picks_target(self) -> bool:
-        """Whether its caster picks one unit or character for it."""
+        """Whether its caster picks one unit or character as the target."""
         return self.effect is not None and self.effect.target in PICKED
 
     @property
     def is_delayed(self) -> bool:
-        """Whether it strikes later, as a Comet does."""
+        """Whether it is a Comet, which strikes in a later phase."""
         damage = None if self.effect is None else self.effect.damage
         return damage is not None and damage.delayed
 
     @classmethod
     def complete(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Fill in what the lore brings, and gather the keys of the effect."""
+        """Fill in the values of the lore, and collect the keys of the effect."""
         if "casting_value" in data and data.get("lore") is None:
             return _inline(data)
         return _from_lore(data)
 
     def problems(self) -> Iterator[Problem]:
-        """Check that its worth and its being in play go with its effect and its duration."""
+        """Check that worth and `in_play` are consistent with effect and duration."""
         instant = self.duration == "instant"
         if self.effect is not None:
             for key in ("worth", "worth_per_phase"):
                 if getattr(self, key):
-                    yield self.problem_at(key, "0, as its effect says what it is worth")
+                    yield self.problem_at(key, "0, as its effect has its own worth")
             if instant and self.effect.worth is not None and self.effect.worth.is_lasting:
                 yield Problem("worth", _LASTING_WORTH, "a table")
         if instant:
@@ -165,7 +166,7 @@ class Spell(StrictModel):
                 if getattr(self, key) and not (self.effect and key == "worth_per_phase"):
                     yield self.problem_at(key, expected)
         if self.in_play_on is not None and not (self.in_play and self.picks_target):
-            expected = "no value but for a spell in play that is cast at a unit or character"
+            expected = "no value except for a spell in play with a unit or character as target"
             yield self.problem_at("in_play_on", expected)
         elif self.in_play and self.picks_target and self.in_play_on is None:
             yield self.problem_at("in_play_on", "the unit or character that it lies on")
@@ -173,7 +174,7 @@ class Spell(StrictModel):
 
 @cache
 def spells_of_lore(lore: str) -> tuple[Spell, ...]:
-    """Return the six spells of a lore as a wizard knows them, by their number."""
+    """Return the six spells of a lore as a wizard knows them, in the order of their numbers."""
     own = sorted((spell for spell in lore_spells() if spell.lore == lore), key=lambda s: s.number)
     return tuple(
         Spell(name=spell.name, lore=spell.lore, casting_value=spell.casting_value) for spell in own
@@ -190,7 +191,7 @@ def _check_lore(value: Any) -> str:
 def _lore_problem(key: str, found: Any) -> Problem:
     expected = one_of(sorted(lore_names()), str(found), "a lore")
     if not close_names(lore_names(), str(found)):
-        expected += "; spells of another lore are written out: name, casting_value and worth"
+        expected += "; a spell of another lore needs a name, a casting_value and a worth"
     return Problem(key, expected, format_value(found))
 
 
@@ -201,7 +202,7 @@ LoreName = Annotated[Name, BeforeValidator(_check_lore)]
 
 
 def _effect_keys(data: Mapping[str, Any]) -> list[str]:
-    """Keys of an effect that stand among the spell's own; a worth in points is none."""
+    """Return the keys of an effect in a spell's table; a worth in points is no such key."""
     return [
         key
         for key in EFFECT_KEYS
@@ -210,11 +211,11 @@ def _effect_keys(data: Mapping[str, Any]) -> list[str]:
 
 
 def _inline(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an entry of the scenario's own with its effect gathered."""
+    """Return an entry of the scenario's own with the keys of its effect in `effect`."""
     effect_keys = _effect_keys(data)
     if data.get("effect") is not None:
         if effect_keys:
-            raise problem_error(problem_in(data, effect_keys[0], "no value beside effect"))
+            raise problem_error(problem_in(data, effect_keys[0], "no value with effect"))
     elif effect_keys:
         if "target" not in data:
             raise problem_error(problem_in(data, "target", "a target for a spell with an effect"))
@@ -222,7 +223,7 @@ def _inline(data: Mapping[str, Any]) -> Mapping[str, Any]:
             expected = "a table such as { points = 10 } for a spell with a target"
             raise problem_error(problem_in(data, "worth", expected))
         rest = {key: value for key, value in data.items() if key not in effect_keys}
-        # An unknown key is reported as such, and not as the lack of the key it should have been.
+        # Report an unknown key as unknown, not as a missing key that was meant.
         return {**rest, "effect": effect_of(data)} if rest.keys() <= _KEYS else rest
     elif "worth" not in data:
         expected = "a worth in points, or a target and what the spell does to it"
@@ -231,12 +232,12 @@ def _inline(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _from_lore(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an entry with what its lore brings."""
+    """Return an entry with the values of its lore."""
     spell = _lore_spell_of(data)
-    brought: dict[str, Any] = {key: getattr(spell, key) for key in _FROM_LORE}
+    values: dict[str, Any] = {key: getattr(spell, key) for key in _FROM_LORE}
     problems = [
         problem_in(data, key, f"{format_value(value)}, as its lore has it")
-        for key, value in brought.items()
+        for key, value in values.items()
         if data.get(key, value) != value
     ]
     for key in _effect_keys(data):
@@ -247,13 +248,13 @@ def _from_lore(data: Mapping[str, Any]) -> Mapping[str, Any]:
     if effect is None and "worth" not in data:
         effect = spell.effect
     elif effect is not None and not _is_effect(effect, spell.effect):
-        problems.append(problem_in(data, "effect", "no value, as the lore brings it"))
+        problems.append(problem_in(data, "effect", "no value, as the lore defines the effect"))
     raise_problems(problems)
-    return {**data, "name": spell.name, "lore": spell.lore, **brought, "effect": effect}
+    return {**data, "name": spell.name, "lore": spell.lore, **values, "effect": effect}
 
 
 def _is_effect(value: Any, effect: SpellEffect) -> bool:
-    """Whether a value of a document says the same as an effect."""
+    """Whether a value of a document is equal to an effect."""
     try:
         return SpellEffect.model_validate(value) == effect
     except ValidationError:
@@ -261,7 +262,7 @@ def _is_effect(value: Any, effect: SpellEffect) -> bool:
 
 
 def _lore_spell_of(data: Mapping[str, Any]) -> LoreSpell:
-    """Return the lore's spell that an entry names; raise if there is none."""
+    """Return the spell of a lore that an entry names; raise if there is none."""
     name, lore = data.get("name"), data.get("lore")
     if lore is not None:
         lore = find_lore(lore) if isinstance(lore, str) else None

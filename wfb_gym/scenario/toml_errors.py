@@ -1,6 +1,6 @@
-"""Slips of the pen in TOML: what the parser stumbled over, in words that tell how to write it.
+"""Hints for syntax errors in TOML files.
 
-What is wrong with values that are TOML is the business of the models.
+The models check the values of files that are valid TOML.
 """
 
 import re
@@ -15,16 +15,16 @@ _PLACE = re.compile(r"\(at line (\d+), column (\d+)\)$")
 _CLOSING = {"[": "]", "{": "}"}
 _LISTS = {"[": "list", "{": "table"}
 _STATEMENT = re.compile(r"[\w.-]+\s*=|\[")
-"""How a line begins that goes on with the document, not with a list."""
+"""Start of a line that begins a new key or table, so it cannot continue a list."""
 
 
 _SWITCHES = {"true": "true", "yes": "true", "on": "true"}
 _SWITCHES |= {"false": "false", "no": "false", "off": "false"}
-"""Words that stand without quotes where true or false is meant, and which of them."""
+"""Unquoted words that mean true or false, with their meaning."""
 
 
 class _Slip(NamedTuple):
-    """Where the parser stopped: its message, the line, and the text from there to its end."""
+    """The parser's message, the line of the error, and the rest of the line."""
 
     message: str
     line: str
@@ -32,13 +32,13 @@ class _Slip(NamedTuple):
 
 
 def explain(text: str, error: ValueError) -> str:
-    """Return the line of a text that is not TOML, and how to write it, after a comma.
+    """Return the text to append to the parser's message: the line, and a hint if there is one.
 
-    Empty where the parser names no place and nothing is known.
+    Empty if the parser gives no position and there is no hint.
     """
     message = str(error)
     found = _PLACE.search(message)
-    text = text.replace("\r\n", "\n")  # as the parser counts lines
+    text = text.replace("\r\n", "\n")  # the parser counts positions after this replacement
     lines = text.split("\n")
     if found is None or int(found[1]) > len(lines):
         unclosed = _unclosed(text, len(text), "", message)
@@ -54,7 +54,7 @@ def explain(text: str, error: ValueError) -> str:
 
 
 def _unclosed(text: str, place: int, line: str, message: str) -> str:
-    """Return where the list or table begins that the parser found no end of; "" for none."""
+    """Return the beginning of the unclosed list or table, in words; "" if there is none."""
     opened = opened_marks(text[:place])
     if not opened:
         return ""
@@ -79,7 +79,7 @@ def _missing_quote(message: str) -> str:
 
 
 def _hint(slip: _Slip) -> str:
-    """Return how a line is to be written; "" where that is not known."""
+    """Return a hint on how to write a line; "" if there is none."""
     message, line, rest = slip
     unquoted = re.fullmatch(r"([\w-]+)\s*=\s*([A-Za-z][\w '-]*)", line)
     half_quoted = re.fullmatch(r"[\w-]+\s*=\s*[A-Za-z][\w '-]*\"", line)
@@ -92,13 +92,13 @@ def _hint(slip: _Slip) -> str:
     if rest.startswith("//"):
         hint = "# begins a comment"
     elif unquoted and unquoted[2].lower() in _SWITCHES:
-        hint = f"true or false, in small letters: {unquoted[1]} = {_SWITCHES[unquoted[2].lower()]}"
+        hint = f"true or false, in lower case: {unquoted[1]} = {_SWITCHES[unquoted[2].lower()]}"
     elif unquoted and unquoted[1] in _number_keys():
-        hint = "a text needs quotes, a number is written in digits"
+        hint = "a text needs quotes, and a number needs digits"
     elif unquoted:
         hint = f"a text needs quotes: {unquoted[1]} = {format_value(unquoted[2])}"
     elif digits_first and digits_first[1] in _number_keys():
-        hint = f"the number alone: {digits_first[1]} = {digits_first[3]}"
+        hint = f"only the number: {digits_first[1]} = {digits_first[3]}"
     elif digits_first:
         hint = f"a text needs quotes: {digits_first[1]} = {format_value(digits_first[2])}"
     elif half_quoted:
@@ -106,28 +106,28 @@ def _hint(slip: _Slip) -> str:
     elif "Illegal character '\\n'" in message:
         hint = "the closing quote is missing"
     elif value_plus:
-        hint = f"the digit alone: {value_plus[1]} = {value_plus[2]}"
+        hint = f"without the +: {value_plus[1]} = {value_plus[2]}"
     elif decimal_comma:
         hint = "a decimal point: {} = {}.{}".format(*decimal_comma.groups())
     elif re.search(r"[=\[,]\s*[\u2018-\u201e«»]", line):
-        hint = 'quotes are straight ones: "'
+        hint = 'use straight quotes: "'
     elif re.match(r"[\w-]+\s*=\s*\(", line):
-        hint = "a list stands in square brackets"
+        hint = "a list needs square brackets"
     elif key and "Expected '='" in message:
-        hint = "= stands between a key and its value"
+        hint = "= is missing between a key and its value"
     elif key and "overwrite" in message:
-        hint = f"the key {key[0]} stands twice"
+        hint = f"the key {key[0]} is there twice"
     elif header and "twice" in message and "." in header[1]:
         hint = f"each entry of a list begins with [[{header[1]}]]"
     elif header and "twice" in message:
-        hint = f"the table {header[1]} stands twice"
+        hint = f"the table {header[1]} is there twice"
     elif "Invalid value" in message and rest[:1].isalpha():
         hint = "a text needs quotes"
     return hint
 
 
 def _number_keys() -> set[str]:
-    """Return the keys that are numbers wherever they stand."""
+    """Return the keys that are numbers in every model."""
     numbers: dict[str, bool] = {}
     for model in _models(StrictModel):
         for name, field in model.model_fields.items():
@@ -146,7 +146,7 @@ def _models(model: type[StrictModel]) -> Iterator[type[StrictModel]]:
 
 
 def _kinds(annotation: Any) -> Iterator[Any]:
-    """Yield what a type and its parts are annotated with."""
+    """Yield the annotations of a type and of its parts."""
     yield from getattr(annotation, "__metadata__", ())
     for part in get_args(annotation):
         yield from _kinds(part)

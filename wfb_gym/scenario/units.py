@@ -1,6 +1,6 @@
-"""Units of fighting models, and the bases of all models.
+"""Units of fighting models, and the default bases of all models.
 
-Characters are in `characters`, the profiles of army lists in `profiles`.
+Characters are in `characters`, and the profiles of army lists in `profiles`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,28 +14,28 @@ from wfb_gym.scenario.profiles import MagicResistance, Traits, UnitTroop, fill_f
 
 MAX_MODELS = 200
 FRONTAGE = 5
-"""Models in the front rank of a unit whose entry does not say (ours)."""
+"""Default number of models in the front rank (house rule C.50)."""
 SINGLE_MODELS = ("chariot", "monster", "war_machine")
 BASES: dict[str, tuple[float, float]] = {
     "infantry": (20.0, 20.0),
     "cavalry": (25.0, 50.0),
     "chariot": (50.0, 100.0),
     "monster": (50.0, 50.0),
-    "war_machine": (50.0, 50.0),  # ours: most have none
+    "war_machine": (50.0, 50.0),  # house rule: most have no base
     "swarm": (40.0, 40.0),
     "character": (20.0, 20.0),
 }
-"""Base of a model whose entry does not say, in millimetres, by troop type."""
+"""Default base of a model by troop type, width and depth in millimetres."""
 IMMUNE_TO_PANIC: frozenset[Trait] = frozenset(
     ("undead", "daemons", "unbreakable", "immune_to_psychology", "immune_to_panic")
 )
-"""Traits of those who take no Panic test (BS: who is immune to psychology or unbreakable)."""
+"""Traits of units that take no Panic test (BS: immune to psychology, or unbreakable)."""
 
 
 def with_base(data: Mapping[str, Any], troop: str) -> dict[str, Any]:
-    """Add the base of its troop type to a table, unless it has one or the type is unknown.
+    """Add the base of the troop type to a table, unless it has one or the type is unknown.
 
-    The type is `troop` where none is written.
+    The default troop type is `troop`.
     """
     written = data.get("troop", troop)
     base = BASES.get(written) if isinstance(written, str) else None
@@ -45,9 +45,9 @@ def with_base(data: Mapping[str, Any], troop: str) -> dict[str, Any]:
 class Unit(StrictModel):
     """A unit of fighting models."""
 
-    profile: Name | None = None  # of ``data/armies``, for what is not written here
+    profile: Name | None = None  # profile of ``data/armies`` with defaults for missing keys
     name: Name  # unique in the army
-    models: Annotated[int, Whole(1, MAX_MODELS)]  # how many
+    models: Annotated[int, Whole(1, MAX_MODELS)]  # number of models
     toughness: fields.Characteristic  # of each model
     wounds: fields.Characteristic = 1  # of each model
     leadership: fields.Leadership = fields.DEFAULT_LEADERSHIP
@@ -58,23 +58,23 @@ class Unit(StrictModel):
     base: fields.Base = BASES["infantry"]  # of one model, width and depth in millimetres
     # centre of the front rank's front edge, in inches; None without a battlefield
     position: fields.Position | None = None
-    facing: fields.Facing = 0.0  # where its front looks, in degrees clockwise from growing y
+    facing: fields.Facing = 0.0  # degrees clockwise from the y axis
     troop: UnitTroop = "infantry"  # type of its models
-    traits: Traits = ()  # what spells ask about it
-    skirmish: Flag = False  # it skirmishes: it sees all round
-    in_combat: Flag = False  # it fights in close combat
+    traits: Traits = ()  # traits that spells check
+    skirmish: Flag = False  # it skirmishes, and sees all round
+    in_combat: Flag = False  # it is in close combat
     fleeing: Flag = False  # it flees
     magic_resistance: MagicResistance = 0  # dispel dice against a spell that targets it
-    magic_item: Flag = False  # it carries one, its champion or its banner
+    magic_item: Flag = False  # it, its champion or its banner has a magic item
 
     @property
     def takes_panic_tests(self) -> bool:
-        """Whether it takes Panic tests: nothing in its traits makes it immune."""
+        """Whether it takes Panic tests: none of its traits makes it immune."""
         return IMMUNE_TO_PANIC.isdisjoint(self.traits)
 
     @classmethod
     def complete(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Complete the table from its profile, then from its troop type."""
+        """Fill in missing keys from the profile, then from the troop type."""
         filled = with_base(fill_from_unit_profile(data), "infantry")
         models = filled.get("models")
         if "frontage" not in filled and isinstance(models, int) and models > 0:
@@ -83,7 +83,7 @@ class Unit(StrictModel):
         return filled
 
     def problems(self) -> Iterator[Problem]:
-        """Check its front, and that it does not fight while it flees."""
+        """Check its frontage, and that a fleeing unit is not in close combat."""
         if self.frontage > self.models:
             expected = f"at most {self.models}, as the unit has no more models"
             yield self.problem_at("frontage", expected)
