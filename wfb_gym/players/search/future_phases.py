@@ -196,9 +196,9 @@ def _solve_later(
 def _keep_values(duel: Duel, table: DuelTable, later: NDArray[np.float64]) -> None:
     """Write the values of a phase by the uses and the scrolls that it begins with."""
     start = whole(duel)
-    least = start.mid - (uses_size(duel) - 1)
+    least = start.aid_state - (uses_size(duel) - 1)
     for left in range(uses_size(duel)):
-        place = place_of(duel, start.left, start.kept, int64(least + left), start.power)
+        place = place_of(duel, start.left, start.in_play, int64(least + left), start.power)
         place += start.dispel * (duel.scrolls + 1)
         for scrolls in range(duel.scrolls + 1):
             later[left, scrolls] = table.values[place + scrolls]

@@ -270,10 +270,10 @@ def _value_nominations(count: int, room: Scratch) -> None:
             room.points[i] = end_value(duel, here)
         elif code >= FIRST_IN_PLAY:
             for k in range(duel.n_kept):
-                if duel.kept[k].spell == code - FIRST_IN_PLAY and here.kept & bit(k):
-                    rest = clear_bits(here.kept, bit(k))
+                if duel.kept[k].spell == code - FIRST_IN_PLAY and here.in_play & bit(k):
+                    rest = clear_bits(here.in_play, bit(k))
                     ended = DuelState(
-                        here.left, rest, here.mid, here.power, here.dispel, here.scrolls
+                        here.left, rest, here.aid_state, here.power, here.dispel, here.scrolls
                     )
                     room.points[i] = value_at(duel, values, ended)
         else:
@@ -351,9 +351,9 @@ def _value_dice(packed: PackedScenario, state: State, count: int, room: Scratch)
         best = -np.inf
         for pool in range(least, most + 1):
             extra = int64(duel.aids[declared].extra_dice) if declared >= 0 else int64(0)
-            mid = spend_dice(duel, here.mid, slot, own, declared)
+            aid_state = spend_dice(duel, here.aid_state, slot, own, declared)
             power = int64(here.power - pool)
-            after = DuelState(here.left, here.kept, mid, power, here.dispel, here.scrolls)
+            after = DuelState(here.left, here.in_play, aid_state, power, here.dispel, here.scrolls)
             rolled = min(int64(DICE), int64(own + pool + extra))
             value = value_of_roll(duel, room.table, slot, after, rolled, declared)
             best = max(best, value)
@@ -368,8 +368,10 @@ def _value_answers(
     duel, values, legal = room.duel[0], room.table.values, room.work[0].legal
     slot, mover = int64(duel.n_spells), int64(state.mover)
     here, row = whole(duel), duel.scrolls + 1
-    lost = place_of(duel, here.left, here.kept, here.mid, here.power)
-    won = place_of(duel, here.left, kept_if_cast(duel, slot, here.kept), here.mid, here.power)
+    lost = place_of(duel, here.left, here.in_play, here.aid_state, here.power)
+    won = place_of(
+        duel, here.left, kept_if_cast(duel, slot, here.in_play), here.aid_state, here.power
+    )
     dispel, scrolls = here.dispel, here.scrolls
     worth, added = duel.spells[slot].worth, resistance(packed, state)
     bonus = bonus_to_dispel(packed, state)
@@ -400,7 +402,7 @@ def _value_answers(
         item = int64(legal[i]) - FIRST_ITEM
         if not (0 <= item < ITEMS and scrolls > 0 and dispels_outright(packed, state, mover, item)):
             continue
-        if reader_loses(packed, state, item, terms.lasting) > duel.readers_lose[1]:
+        if reader_loses(packed, state, item, terms.lasting) > duel.scroll_reader_loss[1]:
             reduce_readers(packed, state, terms.lasting, item, duel, room.dispels[mover])
             solve_duel(duel, room.table)
             room.points[i] = -values[lost + dispel * row + scrolls - 1]
@@ -441,7 +443,7 @@ def _after_own_dispel(state: State, power: int, room: Scratch) -> float:
     casts = state.after_miscast == AfterMiscast.CAST_AGAIN
     here = whole(duel)
     left = here.left if casts else int64(0)
-    after = DuelState(left, here.kept, here.mid, power, here.dispel, here.scrolls)
+    after = DuelState(left, here.in_play, here.aid_state, power, here.dispel, here.scrolls)
     return value_at(duel, room.table.values, after)
 
 

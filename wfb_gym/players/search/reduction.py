@@ -601,7 +601,7 @@ def reduce_readers(
     lost = 0.0
     left = bit(dispels.count) - 1
     for read in range(duel.scrolls + 1):
-        duel.readers_lose[read] = lost
+        duel.scroll_reader_loss[read] = lost
         for dice in range(power + 1):
             duel.by_power[read, dice] = dispels.most[left, dice]
         free = int64(0)
