@@ -201,7 +201,7 @@ def resolve_policy(
     Args:
         player: a name, a path, a callable, an agent, or a model in memory.
         who: name of the argument or option, for error messages.
-        methods: names of agents' methods; the first one that an agent has is returned.
+        methods: method names; of an agent, return its first method in this list.
 
     Raises:
         ValueError: not a player.

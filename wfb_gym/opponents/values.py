@@ -11,8 +11,8 @@ from wfb_gym.scenario.sizes import SPELLS
 WOUND_WEIGHT = 0.5
 """Weight of the points of wounds, if that is more than the change of the score.
 
-Under victory points a single spell rarely reaches a threshold. By the score alone no scripted
-player would start to cast.
+Under victory points a single spell rarely reaches a threshold. If only the score counted, no
+scripted player would start to cast.
 """
 
 
