@@ -32,7 +32,7 @@ class MoveTables(NamedTuple):
     """The move tables of a batch."""
 
     tables: Records[MoveTable]  # by scenario, or a single one for all scenarios
-    storage: NDArray[np.uint64]  # the slots of all of them
+    storage: NDArray[np.uint64]  # slots of all tables
 
 
 def no_move_tables() -> MoveTables:

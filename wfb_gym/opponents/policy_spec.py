@@ -163,9 +163,9 @@ class PolicySpec:
         """Make the agent; see `wfb_gym.players.registry.make_agent`.
 
         Raises:
-            FileNotFoundError: there is no such file.
+            FileNotFoundError: no such file.
             ValueError: the file is not a model that can play.
-            TooLarge: the scenario has more positions than fit.
+            TooLarge: the scenario has too many positions to solve.
         """
         context = {
             "deterministic": deterministic, "seed": seed, "scenario": scenario, "seat": seat,

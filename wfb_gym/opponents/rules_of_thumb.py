@@ -1,8 +1,8 @@
-"""Rules of thumb of the scripted players: chances of rolls, and a choice for each kind of decision.
+"""Heuristics of the scripted players: chances of rolls, and a rule for each kind of decision.
 
 Both greedy and veteran choose the target with the most expected points, swap their least valuable
-spell for the first spell of its lore if that one is more valuable, and keep all dice that an item
-can keep. `wfb_gym.opponents.values` has the value of a spell to them.
+spell for the first spell of its lore if that one is more valuable, and store all dice that an item
+can store. `wfb_gym.opponents.values` computes the values of spells.
 """
 
 from wfb_gym._jit import int64, jit

@@ -152,7 +152,7 @@ class Chooser(NamedTuple):
 
 
 def new_chooser(kind: int, move_tables: MoveTables) -> Chooser:
-    """Return a chooser of a player that draws nothing; optimal reads the move tables."""
+    """Return the chooser of a deterministic player; only optimal reads the move tables."""
     return Chooser(int(kind), move_tables, new_rngs(1), new_work_spaces())
 
 

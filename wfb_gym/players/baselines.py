@@ -62,7 +62,7 @@ class EpsilonAgent:
     Args:
         agent: the agent that acts otherwise.
         epsilon: probability of a uniformly random legal action, 0 to 1.
-        seed: seed of the random actions; None for a random seed.
+        seed: seed of the random decisions; None for a random seed.
 
     Raises:
         ValueError: epsilon is not in 0..1.

@@ -73,9 +73,9 @@ class SavedPolicy:
         given = (observations.shape[1], masks.shape[1])
         if given != (self.size, self.actions):
             raise ValueError(
-                f"{self.name}: the model was trained on observations of size {self.size} and "
-                f"{self.actions} actions, found {given[0]} and {given[1]}; train and play it "
-                "on the same scenario, seat and limits"
+                f"{self.name}: expected observations of size {self.size} and {self.actions} "
+                f"actions, found {given[0]} and {given[1]}; train and play the model on the same "
+                "scenario, seat and limits"
             )
         with torch.no_grad():
             given_to = torch.as_tensor(observations, device=self._policy.device)

@@ -94,7 +94,7 @@ def _add_row(
         elif kind == EffectKind.IN_PLAY_ENDS:
             in_play = in_play or effect.whose == Whose.ALL
         elif kind == EffectKind.SPELL_FORGOTTEN:
-            later = max(later, 1.0 / max(1, _spells_of(packed, state, army, wizard)))
+            later = max(later, 1.0 / max(1, _known_spells(packed, state, army, wizard)))
         elif kind == EffectKind.LEVEL_LOST:
             later = max(later, _LEVEL)
         elif kind == EffectKind.SPELL_SUCCEEDS:
@@ -131,7 +131,7 @@ def _locked_share(phases: int) -> float:
 
 
 @jit
-def _spells_of(packed: PackedScenario, state: State, army: int, wizard: int) -> int:
+def _known_spells(packed: PackedScenario, state: State, army: int, wizard: int) -> int:
     """Return the number of spells that a wizard knows."""
     count = int64(0)
     for s in range(packed.armies[army].n_spells):

@@ -65,7 +65,7 @@ class DuelSpell(Record):
 
 
 class KeptSpell(Record):
-    """A spell of the active army that remains in play, or will once it is cast."""
+    """A spell of the active army that remains in play, or will remain in play if it is cast."""
 
     spell: Int64
     worth: Float64  # points, if it is in play when casting ends
@@ -157,7 +157,7 @@ class DuelTable(NamedTuple):
 
 
 class DuelState(NamedTuple):
-    """A position of a duel, between two casts or while one is under way."""
+    """A position of a duel, between two casts or during a cast."""
 
     left: int  # bit set over `Duel.spells`: spells that may still be cast
     in_play: int  # bit set over `Duel.kept`: spells in play

@@ -517,10 +517,10 @@ def _reduce_miscasts(packed: PackedScenario, state: State, terms: Terms, duel: D
             best = 0.0
             limited = 0.0
             for s in range(packed.armies[enemy].n_spells):
-                brings = min(terms.free[enemy, s], terms.answers[enemy])
-                best = max(best, brings)
+                points = min(terms.free[enemy, s], terms.answers[enemy])
+                best = max(best, points)
                 if packed.armies[enemy].spells[s].casting_value <= one.casting_value:
-                    limited = max(limited, brings)
+                    limited = max(limited, points)
             one.miscast_cost += miscast.free_any * best + miscast.free_limited * limited
 
 
@@ -538,8 +538,8 @@ def charge_miscasts(packed: PackedScenario, state: State, points: float, duel: D
     for slot in range(duel.n_spells + is_pending(state)):
         one = duel.spells[slot]
         if not one.bound and levels > 0:
-            share = state.level[army, one.wizard] / levels
-            one.miscast_cost += duel.miscasts[one.wizard].later * share * points
+            fraction = state.level[army, one.wizard] / levels
+            one.miscast_cost += duel.miscasts[one.wizard].later * fraction * points
 
 
 @jit(forceinline=False)
@@ -604,7 +604,7 @@ def reduce_readers(
     """
     army = opponent_of(state.active)
     power = most_power(state)
-    gone = int64(0)  # bits of wizards that have read one
+    readers = int64(0)  # bits of wizards that have read one
     lost = 0.0
     left = bit(dispels.count) - 1
     for read in range(duel.scrolls + 1):
@@ -619,7 +619,7 @@ def reduce_readers(
                 continue
             loss = reader_loses(packed, state, int64(item), lasting)
             bearer = int64(packed.armies[army].items[item].bearer)
-            if loss == 0.0 or (bearer >= 0 and gone & bit(bearer)):
+            if loss == 0.0 or (bearer >= 0 and readers & bit(bearer)):
                 free += int64(state.items[army, item])
             elif loss < least:
                 least = loss
@@ -629,7 +629,7 @@ def reduce_readers(
             reader = int64(packed.armies[army].items[first].bearer)
             free = int64(0)
         if read >= free and reader >= 0:
-            gone |= bit(reader)
+            readers |= bit(reader)
             lost += least
             for k in range(dispels.count):
                 if _ends_with(packed, army, int64(dispels.spells[k].spell), reader):
