@@ -327,7 +327,7 @@ def test_a_model_in_memory_is_graded_as_it_is_once_saved(saved: Path) -> None:
 def test_a_model_in_memory_is_an_opponent(saved: Path) -> None:
     envs = PhaseVecEnv(64, opponent=["veteran", MaskablePPO.load(saved, device="cpu")])
     played(envs, 20)
-    with pytest.raises(ValueError, match="MaskablePPO: the model was trained on observations of"):
+    with pytest.raises(ValueError, match="MaskablePPO: expected observations of size"):
         played(PhaseVecEnv(64, "dispeller", opponent=MaskablePPO.load(saved, device="cpu")), 20)
     with pytest.raises(ValueError, match="QRDQN: expected a model of MaskablePPO"):
         PhaseVecEnv(1, opponent=tiny(QRDQN, PhaseVecEnv(1, "dispeller"), buffer_size=8))

@@ -83,7 +83,7 @@ def test_other_names_are_refused() -> None:
 def test_without_positions_they_do_not_play() -> None:
     envs: Any = gym.make_vec("wfb_gym/Caster-v0", num_envs=2)
     observations, _ = envs.reset(seed=0)
-    with pytest.raises(ValueError, match=r"veteran: it plays from positions.*batch\.positions\(\)"):
+    with pytest.raises(ValueError, match=r"veteran: expected positions.*batch\.positions\(\)"):
         make_agent("veteran").act(observations, envs.action_masks())
     agent = make_agent("veteran")
     actions = agent.act(observations, envs.action_masks(), envs.batch.positions())

@@ -97,7 +97,7 @@ def test_those_who_see_positions_do_not_play_without(name: str) -> None:
     asked = met(SCENARIOS[0], 0)
     agent = made(name, SCENARIOS[0], 0)
     assert sees_positions(agent)
-    with pytest.raises(ValueError, match="it plays from positions, and observations alone"):
+    with pytest.raises(ValueError, match="expected positions, found none"):
         agent.act(asked.observations, asked.masks)
 
 
@@ -122,7 +122,7 @@ def test_positions_stay_as_they_were() -> None:
 def test_needed_positions_are_those_that_were_given() -> None:
     asked = met(SCENARIOS[0], 0)
     assert require_positions(asked.positions, "who") is asked.positions
-    with pytest.raises(ValueError, match=r"^who: it plays from positions"):
+    with pytest.raises(ValueError, match=r"^who: expected positions"):
         require_positions(None, "who")
 
 

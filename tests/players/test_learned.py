@@ -237,7 +237,7 @@ def test_the_command_names_a_damaged_file_in_one_line(
 def test_another_scenario_is_refused_by_one_that_learned_a_single_one() -> None:
     agent = NetworkAgent(network_for(DUEL, 0, "flat"), 0)
     shown = met("orc-shaman-hunt", 0)
-    with pytest.raises(ValueError, match="it learned observations of size 68 and"):
+    with pytest.raises(ValueError, match="expected observations of size 68 and"):
         agent.act(shown.observations, shown.masks)
 
 
@@ -266,16 +266,16 @@ def test_a_general_player_refuses_what_is_larger_than_what_it_learned(
     general: NetworkAgent,
 ) -> None:
     shown = met("border-skirmish", 0)
-    with pytest.raises(ValueError, match=r"it learned smaller scenarios; limits: .*own\.units"):
+    with pytest.raises(ValueError, match=r"within the network's limits; limits: .*own\.units"):
         general.act(shown.observations, shown.masks, shown.positions)
 
 
 def test_a_general_player_needs_positions_of_its_own_seat(general: NetworkAgent) -> None:
     shown = met(DUEL, 0)
-    with pytest.raises(ValueError, match="needs to see positions"):
+    with pytest.raises(ValueError, match="expected positions, which a network"):
         general.act(shown.observations, shown.masks)
     other = met(DUEL, 1)
-    with pytest.raises(ValueError, match="it plays seat 0, not 1"):
+    with pytest.raises(ValueError, match="expected positions of seat 0, found seat 1"):
         general.act(other.observations, other.masks, other.positions)
 
 

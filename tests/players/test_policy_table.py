@@ -101,14 +101,14 @@ def test_other_scenarios_are_refused(tmp_path: Path) -> None:
         ({"probabilities": np.full((2, 3), 0.5)}, "expected probabilities that sum to 1"),
         ({"probabilities": np.array([[1.5, -0.5, 0.0]] * 2)}, "expected probabilities that sum"),
         ({"probabilities": np.full((2, 3), np.nan)}, "expected probabilities that sum to 1"),
-        ({"probabilities": np.eye(3)}, "found 2 rows and 3"),
-        ({"probabilities": np.ones(2)}, "expected a row for each observation"),
+        ({"probabilities": np.eye(3)}, "expected probabilities of 2 rows, found 3"),
+        ({"probabilities": np.ones(2)}, "expected 2 dimensions"),
         ({"observations": np.zeros((2, 4))}, "expected float32 observations"),
         ({"observations": np.full((2, 4), np.nan, np.float32)}, "observations of finite numbers"),
-        ({"observations": np.zeros((2, 4), np.float32)}, "expected each observation once"),
+        ({"observations": np.zeros((2, 4), np.float32)}, "expected unique observations"),
         (
             {"observations": np.array([[0.0], [-0.0]], np.float32)},
-            "expected each observation once",
+            "expected unique observations",
         ),
         (
             {

@@ -1,7 +1,7 @@
 """Move tables, compiled: the best action at every position of a solved scenario.
 
-`wfb_gym.solver.move_tables` fills them. One array holds the moves of several scenarios, so that
-compiled code takes two arguments however many there are.
+`wfb_gym.solver.move_tables` fills them. One array holds the moves of all scenarios, so that
+compiled code needs only two arguments.
 """
 
 from typing import NamedTuple
@@ -18,9 +18,9 @@ from wfb_gym.packing.records import PackedScenario
 
 
 class MoveTable(Record):
-    """One scenario's hash table. A slot is a key, word by word, and 1 + the action's code."""
+    """One scenario's hash table. A slot holds the words of a key, then 1 + the action's code."""
 
-    plan: KeyPlan  # how keys are packed
+    plan: KeyPlan  # layout of packed keys
     first: Int64  # index of its first word in the storage
     slots: Int64  # a power of two; 0: the table is empty
 
@@ -31,8 +31,8 @@ NO_MOVE = -1
 class MoveTables(NamedTuple):
     """The move tables of a batch."""
 
-    tables: Records[MoveTable]  # by scenario; a single one may stand for all
-    storage: NDArray[np.uint64]  # the slots of all of them
+    tables: Records[MoveTable]  # by scenario, or a single one for all scenarios
+    storage: NDArray[np.uint64]  # slots of all tables
 
 
 def no_move_tables() -> MoveTables:
@@ -48,7 +48,7 @@ def look_up_move(
     move_storage: NDArray[np.uint64],
     work: WorkSpace,
 ) -> int:
-    """Return the code of the best action at a decision, or NO_MOVE where the table has none.
+    """Return the code of the best action at a decision, or NO_MOVE if the table has none.
 
     `work.state` and `work.key` are overwritten.
     """
@@ -81,9 +81,14 @@ def write_moves(
     codes: NDArray[np.int16],
     move_storage: NDArray[np.uint64],
 ) -> None:
-    """Write moves into table `which`, whose slots are empty and more than the moves.
+    """Write moves into table `which`, which is empty and has more slots than there are moves.
 
-    Keys of the positions have the shape (n, words), codes of the best actions (n,).
+    Args:
+        move_tables: the tables.
+        which: index of the table.
+        keys: packed keys of the positions, (n, words).
+        codes: codes of the best actions, (n,).
+        move_storage: storage of all tables; overwritten.
     """
     move_table = move_tables[which]
     words = int64(move_table.plan.words)

@@ -1,8 +1,8 @@
-"""Policies by name: the one place that knows ``NAME``, ``NAME:OPTION`` and the endings of files.
+"""Policies by name: parses ``NAME``, ``NAME:OPTION`` and paths of files.
 
-A `PolicySpec` is to a policy what Gymnasium's `EnvSpec` is to an environment: it says which module
-makes the policy, and that module is imported when `PolicySpec.make` is called. Reading names is
-therefore fast, and the solver, which players use, can make a player.
+A `PolicySpec` corresponds to Gymnasium's `EnvSpec`: it names the module that makes the policy.
+`PolicySpec.make` imports that module. Parsing a name is therefore fast, and the solver can make
+players although players import the solver.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,41 +15,41 @@ from wfb_gym.suggestions import did_you_mean
 
 _PLAYERS = Path(__file__).with_name("players")
 _OLDEST = ("random", "greedy", "veteran", "optimal")
-"""They come first: a batch saves the number of its opponent, its place in `SCRIPTED`."""
+"""They come first, because saved batches contain the opponent's index in `SCRIPTED`."""
 MODULES = {
     path.stem.replace("_", "-"): f"wfb_gym.opponents.players.{path.stem}"
     for path in sorted(_PLAYERS.glob("[!_]*.py"))
 }
-"""Modules of the scripted players by their name; random and optimal have none."""
+"""Modules of the scripted players by name; random and optimal have none."""
 SCRIPTED = tuple(dict.fromkeys((*_OLDEST, *MODULES)))
-"""Players that run inside the batch, compiled."""
+"""Names of the compiled players that run inside the batch."""
 SEARCHING = {
     "expectimax": "decisions to look ahead",
     "mcts": "simulations",
     "phase-search": "spells to look at",
     "search": "decisions to look ahead",
 }
-"""Agents that search, and what the number behind their name counts."""
+"""Search agents, and the meaning of the number after their name."""
 NAMES = (*SCRIPTED, *SEARCHING)
-"""Agents that have a name."""
+"""Names of agents."""
 _SHIPPED_FOLDER = Path(__file__).parents[1] / "players" / "policies"
 SHIPPED = tuple(
     path.relative_to(_SHIPPED_FOLDER).with_suffix("").as_posix()
     for path in sorted(_SHIPPED_FOLDER.rglob("*.npz"))
 )
-"""Trained networks that come with the package: as scenario/seat, or one for all."""
+"""Trained networks of the package: "scenario/seat", or a name for a network for all scenarios."""
 GENERALIST = "generalist"
-"""The network for all scenarios; with a number behind it, of decisions, it looks ahead."""
+"""The network for all scenarios; "generalist:PLIES" searches PLIES decisions with it."""
 TABLE_ENDING = ".table.npz"
-"""Of the file of a `wfb_gym.players.policy_table`."""
+"""Ending of files of `wfb_gym.players.policy_table`."""
 
 _MAX_DIGITS = 6
 _LONGEST_ENDING = 5
-"""Of a file, with its dot."""
+"""Longest suffix of a file name that counts as a path, including the dot."""
 
 
 class _Maker(NamedTuple):
-    """The function or class that makes a policy, and which arguments of `make` it takes."""
+    """The function or class that makes a policy, and the arguments of `make` that it takes."""
 
     entry_point: str
     takes: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ _MAKERS = {
     ".npz": _Maker("wfb_gym.players.learned:NetworkAgent"),
     ".zip": _Maker("wfb_gym.players.sb3_model:load_policy", ("deterministic", "seed")),
 }
-"""Makers of the other policies by their name, or by the ending of their file."""
+"""Makers of the other policies, by name or by the ending of the file."""
 
 
 @runtime_checkable
@@ -78,14 +78,14 @@ class Model(Protocol):
 
 @dataclass(frozen=True)
 class PolicySpec:
-    """A policy as it is named: a scripted or searching player, a shipped network, or a file.
+    """A parsed policy name: a scripted player, a search agent, a shipped network, or a file.
 
     Attributes:
-        text: the name as it was given, with its option.
-        name: without the option; of a file its path.
-        option: behind the colon: the probability of a random action, or a count; None if there is
-            none.
-        path: of the file that holds the policy; None for players without one.
+        text: the given name, with its option.
+        name: the name without the option, or the path of a file.
+        option: the number after the colon: the probability of a random action, or a count; None
+            without an option.
+        path: path of the policy's file; None for players without a file.
     """
 
     text: str
@@ -95,15 +95,15 @@ class PolicySpec:
 
     @classmethod
     def parse(cls, text: str | Path, who: str = "policy") -> "PolicySpec":
-        """Read a name or a path. No file is opened.
+        """Parse a name or a path, without opening a file.
 
         Args:
             text: a member of `NAMES` or of `SHIPPED`, "NAME:OPTION", or the path of a file that
                 ends in .zip or .npz.
-            who: the argument or option that an error message begins with.
+            who: name of the argument or option, for error messages.
 
         Raises:
-            ValueError: there is no such policy, or its option is impossible.
+            ValueError: unknown policy, or invalid option.
         """
         found = cls.find(text, who)
         if found is None:
@@ -112,10 +112,10 @@ class PolicySpec:
 
     @classmethod
     def find(cls, text: str | Path, who: str = "policy") -> "PolicySpec | None":
-        """Return what `parse` does; None for an unknown name.
+        """Parse a name or a path like `parse`, but return None for an unknown name.
 
         Raises:
-            ValueError: the option is impossible.
+            ValueError: invalid option.
         """
         text = str(text)
         name, colon, option = text.partition(":")
@@ -132,22 +132,22 @@ class PolicySpec:
 
     @property
     def is_scripted(self) -> bool:
-        """Whether `wfb_gym.opponents.scripted` plays it."""
+        """Whether the policy is a scripted player."""
         return self.name in SCRIPTED
 
     @property
     def is_file(self) -> bool:
-        """Whether it is a file of the user's: neither a name nor a shipped network."""
+        """Whether the policy is a user's file, not a shipped network."""
         return self.path is not None and self.name not in SHIPPED
 
     @property
     def epsilon(self) -> float:
-        """Probability of a random action of a scripted player."""
+        """Probability of a random action, for a scripted player."""
         return self.option if isinstance(self.option, float) else 0.0
 
     @property
     def ending(self) -> str:
-        """Ending of the file that holds the policy; "" without one."""
+        """Ending of the policy's file; "" without a file."""
         if self.path is None:
             return ""
         return TABLE_ENDING if self.path.name.endswith(TABLE_ENDING) else self.path.suffix
@@ -163,9 +163,9 @@ class PolicySpec:
         """Make the agent; see `wfb_gym.players.registry.make_agent`.
 
         Raises:
-            FileNotFoundError: there is no such file.
+            FileNotFoundError: no such file.
             ValueError: the file is not a model that can play.
-            TooLarge: the scenario has more positions than fit.
+            TooLarge: the scenario has too many positions to solve.
         """
         context = {
             "deterministic": deterministic, "seed": seed, "scenario": scenario, "seat": seat,
@@ -182,13 +182,13 @@ class PolicySpec:
 
 
 def is_scripted(text: str) -> bool:
-    """Whether a name is that of a scripted player, with an option or without."""
+    """Return whether a name, with or without an option, means a scripted player."""
     spec = PolicySpec.find(text)
     return spec is not None and spec.is_scripted
 
 
 def is_file(text: str) -> bool:
-    """Whether a name is the path of a file that holds a policy."""
+    """Return whether a name is the path of a policy's file."""
     spec = PolicySpec.find(text)
     return spec is not None and spec.is_file
 
@@ -196,11 +196,16 @@ def is_file(text: str) -> bool:
 def resolve_policy(
     player: Any, who: str = "policy", methods: Sequence[str] = ("act",)
 ) -> Callable[..., Any]:
-    """Return a player as a function over a batch; of an agent, the first of `methods` that it has.
+    """Return a player as a function over a batch.
+
+    Args:
+        player: a name, a path, a callable, an agent, or a model in memory.
+        who: name of the argument or option, for error messages.
+        methods: method names; of an agent, return its first method in this list.
 
     Raises:
-        ValueError: it is not a player.
-        FileNotFoundError: there is no such saved model.
+        ValueError: not a player.
+        FileNotFoundError: no such saved model.
     """
     found = player
     if isinstance(player, str | Path):
@@ -218,8 +223,8 @@ def resolve_policy(
 
 
 def unknown_policy(who: str, player: Any, others: str = "") -> ValueError:
-    """Return the error for something that is no policy; `others` names what else would do."""
-    is_path = 1 < len(Path(str(player)).suffix) <= _LONGEST_ENDING  # a mistyped .zip, likely
+    """Return the error for an unknown policy; `others` lists further kinds that are accepted."""
+    is_path = 1 < len(Path(str(player)).suffix) <= _LONGEST_ENDING  # probably a mistyped .zip
     hint = did_you_mean(NAMES if is_path else (*NAMES, *SHIPPED), str(player))
     return ValueError(
         f"{who}: expected one of {', '.join(NAMES)}, veteran:0.2 to act at random with that "
@@ -244,7 +249,7 @@ def _parse_probability(name: str, option: str, who: str) -> float:
         epsilon = -1.0
     if not 0.0 <= epsilon <= 1.0:
         raise ValueError(
-            f"{who}: expected the chance of a random action, 0 to 1, behind {name}:, "
+            f"{who}: expected the chance of a random action, 0 to 1, after {name}:, "
             f"found {option!r}"
         )
     return epsilon
@@ -255,7 +260,7 @@ def _parse_count(name: str, option: str, who: str) -> int:
     if number < 1:
         counted = SEARCHING["search" if name == GENERALIST else name]
         raise ValueError(
-            f"{who}: expected a whole number of {counted} behind {name}:, at least 1 and "
+            f"{who}: expected a whole number of {counted} after {name}:, at least 1 and "
             f"at most {_MAX_DIGITS} digits, found {option!r}"
         )
     return number

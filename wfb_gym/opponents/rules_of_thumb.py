@@ -1,8 +1,8 @@
-"""Rules of thumb of the scripted players: chances of rolls, and a choice for each kind of decision.
+"""Heuristics of the scripted players: chances of rolls, and a rule for each kind of decision.
 
 Both greedy and veteran choose the target with the most expected points, swap their least valuable
-spell for the first spell of its lore if that one is more valuable, and keep all dice that an item
-can keep. `wfb_gym.opponents.values` has the value of a spell to them.
+spell for the first spell of its lore if that one is more valuable, and store all dice that an item
+can store. `wfb_gym.opponents.values` computes the values of spells.
 """
 
 from wfb_gym._jit import int64, jit
@@ -24,24 +24,24 @@ from wfb_gym.packing.records import DispelUse, PackedScenario
 from wfb_gym.scenario.sizes import DICE, ITEMS, SPELLS, WIZARDS
 
 LIKELY = 0.6
-"""A chance that satisfies the veteran."""
+"""Probability of success that is enough for the veteran."""
 POINTS_PER_DIE = 3.5
-"""Mean of a D6, by which players match dice to a number."""
+"""Mean of a D6, for estimates of the dice that a number needs."""
 
 
-# --- how likely a roll is -----------------------------------------------------------------------
+# --- probabilities of rolls ---------------------------------------------------------------------
 
 
 @jit
 def need_of(packed: PackedScenario, army: int, spell: int) -> int:
-    """Row of the tables of chances for a spell cast by its wizard without help."""
+    """Return the row of the chance tables for a spell that its wizard casts without items."""
     bonus = int(packed.armies[army].wizards[queries.caster_of(packed, army, spell)].cast_bonus)
     return int(cast_need(int(packed.armies[army].spells[spell].casting_value), bonus))
 
 
 @jit
 def dice_for_cast(packed: PackedScenario, state: State, army: int, spell: int) -> int:
-    """Most dice that the active army could roll for a spell now, items aside."""
+    """Return the most dice that the active army can roll for a spell now, without items."""
     wizard = queries.caster_of(packed, army, spell)
     cap = queries.dice_cap(packed, state, army, wizard)
     return min(cap, int(state.power) + int(state.own_dice[wizard]))
@@ -49,7 +49,7 @@ def dice_for_cast(packed: PackedScenario, state: State, army: int, spell: int) -
 
 @jit
 def best_cast_chance(packed: PackedScenario, state: State, army: int, spell: int) -> float:
-    """Chance to cast a spell with the best number of dice at hand."""
+    """Return the probability to cast a spell with the best number of available dice."""
     if packed.armies[army].spells[spell].bound:
         return 1.0
     dice = dice_for_cast(packed, state, army, spell)
@@ -58,7 +58,7 @@ def best_cast_chance(packed: PackedScenario, state: State, army: int, spell: int
 
 @jit
 def pending_cast_chance(packed: PackedScenario, state: State, dice: int) -> float:
-    """Chance that the pending spell is cast with so many dice, a declared item's included."""
+    """Return the probability to cast the pending spell with `dice` dice and a declared item."""
     army = int64(state.active)
     need = cast_need(
         int(packed.armies[army].spells[state.spell - 1].casting_value), cast_bonus(packed, state)
@@ -71,7 +71,7 @@ def pending_cast_chance(packed: PackedScenario, state: State, dice: int) -> floa
 
 @jit
 def pending_dispel_chance(packed: PackedScenario, state: State, dice: int) -> float:
-    """Chance that the pending dispel works with so many dice."""
+    """Return the probability that the pending dispel succeeds with `dice` dice."""
     thrown = min(DICE, dice + targets.resistance(packed, state))
     return float(dispel_probability_of(packed, state, thrown))
 
@@ -104,7 +104,7 @@ def _best_nomination(
 
 @jit(forceinline=False)
 def _item(packed: PackedScenario, state: State, work: WorkSpace, count: int, veteran: bool) -> int:
-    """Return a cast item that makes the cast likelier; the veteran keeps it for unlikely ones."""
+    """Return the item that helps the cast most; the veteran uses one only for unlikely casts."""
     spell = state.spell - 1
     before = best_cast_chance(packed, state, state.active, spell)
     if veteran and before >= LIKELY:
@@ -127,7 +127,10 @@ def _item(packed: PackedScenario, state: State, work: WorkSpace, count: int, vet
 def _fewest_dice(
     packed: PackedScenario, state: State, work: WorkSpace, count: int, veteran: bool
 ) -> int:
-    """Return the dice that work likeliest, the veteran's first that are likely; -1 for none."""
+    """Return the action with the best chance, with the fewest dice; -1 if no dice may be rolled.
+
+    The veteran takes the fewest dice whose chance reaches `LIKELY`, if there are any.
+    """
     casts = state.node == Node.POOL_DICE or state.node == Node.RESERVE_DICE
     best = -1
     most = -1.0
@@ -155,7 +158,7 @@ def _last_item(packed: PackedScenario, state: State, work: WorkSpace, count: int
         if actions.FIRST_ITEM <= action < actions.FIRST_ITEM + ITEMS:
             item = action - actions.FIRST_ITEM
             entry = packed.armies[state.mover].items[item]
-            again = queries.declared_uses(state, item) > 0  # which a re-roll seldom needs
+            again = queries.declared_uses(state, item) > 0  # a second re-roll is rarely needed
             if entry.dispel_use == use and (not again or entry.dispel_use_bonus > 0):
                 return action
     return -1
@@ -192,7 +195,7 @@ def _dispel(
 
 @jit(forceinline=False)
 def _most_valuable(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> int:
-    """Return the spell, or the target, of most expected points; the first one of equals."""
+    """Return the spell or target with the most expected points; the first one if several are."""
     best = int64(work.legal[0])
     most = _value_of(packed, state, best)
     for i in range(1, count):
@@ -205,7 +208,7 @@ def _most_valuable(packed: PackedScenario, state: State, work: WorkSpace, count:
 
 @jit(forceinline=False)
 def _value_of(packed: PackedScenario, state: State, action: int) -> float:
-    """Return the expected points of a free spell, a dispelled spell in play, a target, or none."""
+    """Return the points of a free spell, a spell in play, or a target; 0 for a pass."""
     if action == actions.PASS:
         return 0.0
     army = int64(state.mover)
@@ -222,21 +225,21 @@ def _value_of(packed: PackedScenario, state: State, action: int) -> float:
 
 @jit(forceinline=False)
 def _swap(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> int:
-    """Swap the least promising spell for the first of the lore, if that promises more."""
+    """Swap the least valuable spell for the first spell of the lore, if that is more valuable."""
     army = int64(state.mover)
     worst = actions.PASS
-    least = _promise(packed, state, army, int64(work.legal[1]) - actions.FIRST_CAST)
+    least = _expected_points(packed, state, army, int64(work.legal[1]) - actions.FIRST_CAST)
     for i in range(1, count):
-        promise = _promise(packed, state, army, int64(work.legal[i]) - actions.FIRST_CAST)
-        if promise <= least:
-            least = promise
+        points = _expected_points(packed, state, army, int64(work.legal[i]) - actions.FIRST_CAST)
+        if points <= least:
+            least = points
             worst = int64(work.legal[i])
     first = int64(packed.armies[army].wizards[state.cursor % WIZARDS].first_spell)
-    return worst if _promise(packed, state, army, first) > least else actions.PASS
+    return worst if _expected_points(packed, state, army, first) > least else actions.PASS
 
 
 @jit(forceinline=False)
-def _promise(packed: PackedScenario, state: State, army: int, spell: int) -> float:
+def _expected_points(packed: PackedScenario, state: State, army: int, spell: int) -> float:
     """Return the expected points of a spell with the most dice that its wizard may roll."""
     dice = queries.dice_cap(packed, state, army, queries.caster_of(packed, army, spell))
     chance = BEST_CAST_CHANCE[need_of(packed, army, spell), dice]
@@ -261,11 +264,11 @@ def rule_based_action(
         return int(_item(packed, state, work, count, veteran))
     if node == Node.KEEP_CASTING or node == Node.KEEP_DISPEL:
         fails = outcome_if_kept(packed, state) == OUTCOME_FAIL
-        return int64(work.legal[1]) if fails else actions.PASS  # the lowest die, or all
+        return int64(work.legal[1]) if fails else actions.PASS  # re-roll one die, or all
     if node == Node.FREE_SPELL or node == Node.TARGET or node == Node.IN_PLAY:
         return int(_most_valuable(packed, state, work, count))
     if node == Node.SWAP_SPELL:
         return int(_swap(packed, state, work, count))
-    if node == Node.STORE_DICE:  # dice left over are lost otherwise
+    if node == Node.STORE_DICE:  # dice that are not stored are lost
         return int64(work.legal[count - 1])
     raise AssertionError("scripted players have no rule for this node")

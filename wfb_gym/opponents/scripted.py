@@ -30,7 +30,7 @@ from wfb_gym.packing.records import PackedScenario
 
 
 class Scripted(IntEnum):
-    """Numbers of the players that other modules tell apart; EXTERNAL is played from outside."""
+    """Numbers of players with special handling; EXTERNAL is not played inside the batch."""
 
     EXTERNAL = -1
     RANDOM = 0
@@ -48,11 +48,11 @@ _KIND_MASK = (1 << _KIND_BITS) - 1
 
 
 class ScriptedPlayer(NamedTuple):
-    """A scripted player of one scenario, as compiled code takes it."""
+    """A scripted player of one scenario, for compiled code."""
 
     number: int  # a member of `Scripted`, or `with_epsilon` of one
-    move_table: MoveTable  # the scenario's, which optimal reads
-    move_storage: NDArray[np.uint64]  # of all move tables
+    move_table: MoveTable  # the scenario's table, which optimal reads
+    move_storage: NDArray[np.uint64]  # storage of all move tables
 
 
 def with_epsilon(kind: int, epsilon: float) -> int:
@@ -68,7 +68,7 @@ def kind_and_epsilon(number: int) -> tuple[int, float]:
 
 
 def scripted_number(spec: PolicySpec) -> int:
-    """Return the number of a scripted player that is named."""
+    """Return the number of a scripted player by its spec."""
     return with_epsilon(SCRIPTED[spec.name], spec.epsilon)
 
 
@@ -121,8 +121,8 @@ def choose_action(
 ) -> int:
     """Choose a scripted player's action at a decision node.
 
-    `work.legal` lists the `count` legal actions. The state is as it was when the call returns, and
-    only random actions draw from the generator.
+    `work.legal` lists the `count` legal actions. The state is unchanged when the call returns. Only
+    random actions draw from the generator.
 
     Returns:
         Engine code of the action.
@@ -143,7 +143,7 @@ def choose_action(
 
 
 class Chooser(NamedTuple):
-    """A scripted player for whole batches of positions, and what it needs to choose."""
+    """A scripted player for batches of positions, with its tables and scratch arrays."""
 
     number: int
     move_tables: MoveTables
@@ -152,13 +152,13 @@ class Chooser(NamedTuple):
 
 
 def new_chooser(kind: int, move_tables: MoveTables) -> Chooser:
-    """Return a chooser of a player that draws nothing; optimal reads the move tables."""
+    """Return the chooser of a deterministic player; only optimal reads the move tables."""
     return Chooser(int(kind), move_tables, new_rngs(1), new_work_spaces())
 
 
 @jit(nogil=True)
 def choose_actions(chooser: Chooser, positions: PositionArrays, chosen: NDArray[np.int64]) -> None:
-    """Write a scripted player's actions where the seat must decide; leave the others alone."""
+    """Write a scripted player's actions in the rows where the seat decides; keep other rows."""
     work = chooser.scratch[0]
     tables, storage = chooser.move_tables
     for i in range(positions.states.shape[0]):

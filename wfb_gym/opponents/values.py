@@ -1,4 +1,4 @@
-"""What a spell is worth to the scripted players: what it promises, and whom it makes flee."""
+"""Values of spells for the scripted players: expected points, including units that flee."""
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine import queries, spell_values
@@ -9,10 +9,10 @@ from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario.sizes import SPELLS
 
 WOUND_WEIGHT = 0.5
-"""Part of the points of wounds that counts where it is more than the change of the tally.
+"""Weight of the points of wounds, if that is more than the change of the score.
 
-Under victory points most spells pass no threshold by themselves: by the tally alone nobody would
-begin to cast.
+Under victory points a single spell rarely reaches a threshold. If only the score counted, no
+scripted player would start to cast.
 """
 
 
@@ -20,7 +20,7 @@ begin to cast.
 def value_with_flight(
     packed: PackedScenario, state: State, army: int, spell: int, aim: int
 ) -> float:
-    """Points that a spell brings its owner aimed so, the flight of those struck in it."""
+    """Return the points of a spell at this aim for its owner, including victims that flee."""
     worth = spell_values.worth_of_aim(packed, state, army, spell, aim, WOUND_WEIGHT)
     if flight_may_pay(packed, state):
         worth += flight_by_aim(packed, state, army, spell, aim)
@@ -29,7 +29,7 @@ def value_with_flight(
 
 @jit
 def value_if_cast(packed: PackedScenario, state: State, army: int, spell: int) -> float:
-    """Points that a spell brings its owner with its best aim, if nobody ends it early."""
+    """Return the points of a spell with its best aim for its owner, if neither side ends it."""
     if packed.armies[army].spells[spell].targeted and flight_may_pay(packed, state):
         return _most_with_flight(packed, state, army, spell)
     return float(spell_values.worth_now(packed, state, army, spell, WOUND_WEIGHT))
@@ -37,9 +37,9 @@ def value_if_cast(packed: PackedScenario, state: State, army: int, spell: int) -
 
 @jit(forceinline=False)
 def _most_with_flight(packed: PackedScenario, state: State, army: int, spell: int) -> float:
-    """`value_with_flight` of the best open aim; 0 where none is open.
+    """Return `value_with_flight` of the best legal aim; 0 without a legal aim.
 
-    Only aims at which somebody may flee can be better than the first open one.
+    Only aims with victims that may flee can be better than the first legal one.
     """
     most = float(spell_values.worth_now(packed, state, army, spell, WOUND_WEIGHT))
     for aim in range(packed.armies[army].spells[spell].n_aims):
@@ -54,7 +54,10 @@ def _most_with_flight(packed: PackedScenario, state: State, army: int, spell: in
 
 @jit
 def pending_threat(packed: PackedScenario, state: State) -> float:
-    """Points that the mover stands to lose if the pending dispel fails (or its owner to keep)."""
+    """Return the points that the mover loses if the pending dispel fails.
+
+    It is negative if the mover owns the spell.
+    """
     army = int64(state.active)
     if state.attempt == DispelAttempt.CAST:
         return _worth_of_pending(packed, state, army, int64(state.spell - 1), int64(state.aim))
@@ -76,14 +79,14 @@ def _worth_of_pending(
 
 @jit
 def later_worth(packed: PackedScenario, state: State, army: int, spell: int) -> float:
-    """Points that a spell in play still pays, a threat from the mover's view if the enemy's."""
+    """Return the points still to come from a spell in play; negative if the mover owns it."""
     worth = float(spell_values.worth_in_play(packed, state, army, spell, WOUND_WEIGHT))
     return worth if army != state.mover else -worth
 
 
 @jit
 def greatest_open_threat(packed: PackedScenario, state: State) -> float:
-    """Largest worth among the spells that the active army may still attempt this phase."""
+    """Return the largest value of a spell that the active army may still cast in this phase."""
     most = 0.0
     army = int64(state.active)
     for spell in range(packed.armies[army].n_spells):

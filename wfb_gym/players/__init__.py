@@ -1,1 +1,1 @@
-"""Baseline agents behind one interface: `wfb_gym.players.interface.Agent`."""
+"""Agents with a common interface: `wfb_gym.players.interface.Agent`."""

@@ -1,6 +1,6 @@
-"""What every legal action of a position is worth: exactly where that can be had, else by search.
+"""Values of every legal action of a position: exact if the game is small enough, else by search.
 
-Commands, reviews and the page in the browser ask here, so that all of them say the same.
+Commands, reviews and the web UI all use this module, so their values agree.
 """
 
 from collections.abc import Mapping
@@ -16,21 +16,21 @@ from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph
 from wfb_gym.solver.graph_arrays import TIE
 
 MOST_POSITIONS = 400_000
-"""Positions of the largest game that is solved on the spot: seconds."""
+"""Positions of the largest game that is solved on request, which takes seconds."""
 _SHARE_WITH_PHASES_TO_COME = 8
-"""Where phases are to come, hardly any game fits: so many times fewer positions are tried."""
+"""Divisor of the limit before the last phase, where games rarely fit."""
 _FEWER_DICE = 2
-"""Dice that must have been spent since a game was found too large, before it is tried again."""
+"""Dice that must be spent before a game that was too large is tried again."""
 
 
 class Analysis(NamedTuple):
-    """What the legal actions of a decision are worth.
+    """Values of the legal actions of a decision.
 
     Attributes:
-        values: points still to come for the mover, by engine code, ascending.
-        best: the code of the best action; of equally good ones the lowest.
-        is_exact: whether the values are exact, both sides playing optimally from there on.
-        method: how they were found, in plain words.
+        values: points still to come for the mover, by engine code in ascending order.
+        best: code of the best action; the lowest code if several are best.
+        is_exact: whether the values are exact: both sides play optimally afterwards.
+        method: description of the method, for users.
     """
 
     values: dict[int, float]
@@ -44,21 +44,21 @@ class Analysis(NamedTuple):
         return self.values[self.best]
 
     def recommends(self, code: int) -> bool:
-        """Whether an action is the best: none is where an estimate cannot tell them apart."""
+        """Return whether an action is the best one; False if an estimate rates all the same."""
         can_tell = self.is_exact or self.value > min(self.values.values()) + TIE
         return code == self.best and (can_tell or len(self.values) == 1)
 
     def loss(self, code: int) -> float:
-        """Return how many points an action gives away against the best one, never negative."""
+        """Return the points that an action loses against the best one; never negative."""
         return max(0.0, self.value - self.values[code])
 
 
 class Analyst:
-    """Analyses positions of one scenario; what was solved for one of them serves the others.
+    """Analyses positions of one scenario, and reuses solutions.
 
     Args:
-        scenario: that the positions belong to.
-        most_positions: of the largest game that is solved on the spot.
+        scenario: the positions' scenario.
+        most_positions: positions of the largest game that is solved on request.
     """
 
     def __init__(self, scenario: Scenario, *, most_positions: int = MOST_POSITIONS) -> None:
@@ -67,20 +67,20 @@ class Analyst:
         self._packed = pack(scenario)
         self._solution: Solution | None = None
         self._phases, self._search = PhaseSearchAgent(), PlySearchAgent()
-        self._refused: dict[int, int] = {}  # fewest dice with which a phase was too large
+        self._too_large: dict[int, int] = {}  # by phase: dice with which it was last too large
 
     def note_too_large(self, battle: Battle) -> None:
-        """Note that what can follow a position is too large, so that solving it is not tried."""
-        self._refused[int(battle.state.phase)] = _dice_left(battle)
+        """Record that the game from a position is too large, to avoid another attempt."""
+        self._too_large[int(battle.state.phase)] = _dice_left(battle)
 
     def analyse(self, battle: Battle) -> Analysis:
-        """Return what every legal action is worth to the mover, whichever army that is.
+        """Return the values of all legal actions for the mover, of either army.
 
         Args:
-            battle: at a decision; it stays as it is.
+            battle: at a decision; not changed.
 
         Raises:
-            ValueError: The battle is at no decision.
+            ValueError: the battle is not at a decision.
         """
         if not battle.is_decision():
             raise ValueError(f"analysis: expected a decision, found {battle.node.name}")
@@ -97,13 +97,13 @@ class Analyst:
         return _analysis(battle, self._search.action_values(battle), False, method)
 
     def _solved(self, battle: Battle) -> Solution | None:
-        """Return a solution that has the position, if what can follow it is small enough."""
+        """Return a solution that contains the position, if the game is small enough."""
         if self._solution is not None and self._solution.graph.find(battle.state) >= 0:
             return self._solution
         phase, dice = int(battle.state.phase), _dice_left(battle)
         is_last = phase == int(battle.packed.phases) - 1
-        if phase in self._refused:  # in the last phase it shrinks with every die
-            if not is_last or dice > self._refused[phase] - _FEWER_DICE:
+        if phase in self._too_large:  # in the last phase the game shrinks with every die
+            if not is_last or dice > self._too_large[phase] - _FEWER_DICE:
                 return None
         most = self._most // (1 if is_last else _SHARE_WITH_PHASES_TO_COME)
 
@@ -122,15 +122,15 @@ class Analyst:
 
 
 def _dice_left(battle: Battle) -> int:
-    """Return the dice that both sides may still throw."""
+    """Return the power, dispel and own dice that are left."""
     state = battle.state
     return int(state.power + state.dispel + state.own_dice.sum())
 
 
 def _analysis(battle: Battle, gains: Mapping[int, float], is_exact: bool, method: str) -> Analysis:
-    """Turn points for the first army into those of the mover, and find the best."""
+    """Convert points for the first army to points for the mover, and find the best action."""
     sign = 1.0 if battle.mover == 0 else -1.0
-    values = {code: sign * gain + 0.0 for code, gain in gains.items()}  # no minus before a zero
+    values = {code: sign * gain + 0.0 for code, gain in gains.items()}  # + 0.0: no negative zero
     best = min(values)
     for code, value in values.items():
         if value > values[best] + TIE:

@@ -1,4 +1,4 @@
-"""Baseline agents: random, one that explores, and the scripted players as agents."""
+"""Baseline agents: random, epsilon-random, and the scripted players as agents."""
 
 from typing import Any
 
@@ -27,14 +27,14 @@ from wfb_gym.solver import solve
 from wfb_gym.solver.move_tables import load_move_tables
 
 DETERMINISTIC = tuple(name for name, kind in SCRIPTED.items() if kind != Scripted.RANDOM)
-"""Scripted players that draw nothing: their action follows from the position."""
+"""Scripted players with deterministic actions."""
 
 
 class RandomAgent:
     """Chooses uniformly among the legal actions.
 
     Args:
-        seed: of its choices; None chooses differently each time.
+        seed: seed of its choices; None for a random seed.
     """
 
     def __init__(self, seed: int | None = None) -> None:
@@ -51,7 +51,7 @@ class RandomAgent:
     def action_probabilities(
         self, observations: Observations, action_masks: Masks, positions: Positions | None = None
     ) -> Probabilities:
-        """Return the distribution that `act` draws from."""
+        """Return the distribution from which `act` samples."""
         uniform: Probabilities = action_masks / action_masks.sum(axis=1, keepdims=True)
         return uniform
 
@@ -60,9 +60,9 @@ class EpsilonAgent:
     """An agent that acts at random with probability epsilon.
 
     Args:
-        agent: that acts otherwise.
+        agent: the agent that acts otherwise.
         epsilon: probability of a uniformly random legal action, 0 to 1.
-        seed: of the draws; None draws differently each time.
+        seed: seed of the random decisions; None for a random seed.
 
     Raises:
         ValueError: epsilon is not in 0..1.
@@ -88,7 +88,7 @@ class EpsilonAgent:
     def action_probabilities(
         self, observations: Observations, action_masks: Masks, positions: Positions | None = None
     ) -> Probabilities:
-        """Return the distribution that `act` draws from."""
+        """Return the distribution from which `act` samples."""
         own = action_probabilities_of(self._agent, observations, action_masks, positions)
         uniform = self._random.action_probabilities(observations, action_masks)
         return (1.0 - self._epsilon) * own + self._epsilon * uniform
@@ -98,14 +98,14 @@ class ScriptedAgent(PositionAgent):
     """A scripted player as an agent: the same moves as inside the batch.
 
     Args:
-        name: of `DETERMINISTIC`.
-        scenario: that optimal plays; several in the order in which the batch holds them. They are
-            solved unless they were before. The other players play any scenario.
-        seat: that optimal plays: 0 or 1.
+        name: a member of `DETERMINISTIC`.
+        scenario: scenario of optimal, or a list in the batch's order. Scenarios are solved unless
+            a solution is cached. The other players play any scenario.
+        seat: seat of optimal: 0 or 1.
 
     Raises:
-        ValueError: there is no such player.
-        TooLarge: optimal's scenario has more positions than fit.
+        ValueError: no such player.
+        TooLarge: optimal's scenario has too many positions to solve.
     """
 
     def __init__(self, name: str, scenario: Any = "archmage-duel", seat: int = 0) -> None:
@@ -127,10 +127,10 @@ class ScriptedAgent(PositionAgent):
 def make_scripted(
     name: str, epsilon: float | None, *, seed: int | None, scenario: Any, seat: int | str
 ) -> Agent:
-    """Return a scripted player as an agent, which acts at random with a probability if it is given.
+    """Return a scripted player as an agent, with random actions at probability `epsilon`.
 
     Raises:
-        TooLarge: the scenario of "optimal" has more positions than fit.
+        TooLarge: the scenario of "optimal" has too many positions to solve.
     """
     agent: Agent
     if name == "random":
@@ -141,5 +141,5 @@ def make_scripted(
         agent = ScriptedAgent(name)
     if epsilon is None:
         return agent
-    played = round(epsilon * EPSILON_STEPS) / EPSILON_STEPS  # as inside the batch
+    played = round(epsilon * EPSILON_STEPS) / EPSILON_STEPS  # rounded as inside the batch
     return EpsilonAgent(agent, played, seed)

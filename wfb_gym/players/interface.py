@@ -1,7 +1,8 @@
-"""What a player is: a policy, an agent, an opponent.
+"""Interfaces of players: policies, agents and opponents.
 
-A policy is a function over a batch. An agent is an object whose method `act` is one. An opponent
-is whatever a user names to sit opposite; `wfb_gym.players.registry` resolves it.
+A policy is a function over a batch. An agent is an object whose method `act` is a policy. An
+opponent is any description of a player that a user may pass; `wfb_gym.players.registry` resolves
+it.
 """
 
 from collections.abc import Callable
@@ -21,28 +22,28 @@ Masks = NDArray[np.bool_]
 Actions = NDArray[np.int64]
 """Action indices, shape (k,)."""
 Probabilities = NDArray[np.float64]
-"""Of actions, shape (k, actions)."""
+"""Probabilities of actions, shape (k, actions)."""
 
 Policy = Callable[..., Actions]
-"""Observations (k, size) and masks (k, actions) to legal actions (k,).
+"""A function from observations (k, size) and masks (k, actions) to legal actions (k,).
 
-One with a true attribute `sees_positions`, or a method of an object that has it, gets the
-battles' `wfb_gym.encoding.positions.Positions` as its third argument."""
+If the policy, or the object whose method it is, has a true attribute `sees_positions`, it gets the
+battles' `wfb_gym.encoding.positions.Positions` as a third argument."""
 
 
 class Agent(Protocol):
     """A player for either seat, also as an environment's opponent.
 
-    An agent that searches from the position itself sets an attribute `sees_positions` to True;
-    it is then given `positions` with every call. Where nothing is to decide (the battle is over)
-    only pass is legal, and the answer is 0.
+    An agent that needs positions sets an attribute `sees_positions` to True. It then gets
+    `positions` with every call. If there is nothing to decide (the battle is over), only pass is
+    legal, and the action is 0.
 
-    An agent that draws its actions gives their distribution in a method of the same arguments,
-    `action_probabilities`, which returns float64 (k, actions); exact values need it.
+    An agent that samples its actions has a method `action_probabilities` with the same arguments.
+    It returns the distribution, float64 (k, actions); exact values need it.
 
-    An agent that takes observations of one size declares it: in `limits`
+    An agent for observations of one size declares the size: in `limits`
     (`wfb_gym.encoding.limits.Limits`), or in `size` and `actions`, the lengths of a row of
-    observations and of masks. Then a grade in other sizes is refused before the agent is asked.
+    observations and of masks. A grade in other sizes then raises an error before the first call.
     """
 
     def act(
@@ -53,7 +54,7 @@ class Agent(Protocol):
         Args:
             observations: float32, (k, size).
             action_masks: bool, (k, actions), at least one True in each row.
-            positions: of the same k battles, for agents that see them.
+            positions: positions of the same k battles, for agents that see them.
 
         Returns:
             Legal actions, int64 (k,).
@@ -62,7 +63,7 @@ class Agent(Protocol):
 
 
 class HasPolicy(Protocol):
-    """An object whose method `act` is a policy, positions or not."""
+    """An object whose method `act` is a policy, with or without positions."""
 
     @property
     def act(self) -> Policy:
@@ -74,11 +75,11 @@ Opponent = str | Path | Policy | HasPolicy | Model
 
 
 class PositionAgent:
-    """Base of the agents that play from positions: `_choose` writes their actions."""
+    """Base class of agents that play from positions; `_choose` writes their actions."""
 
     sees_positions = True
     _called: str
-    """What an error message calls the agent."""
+    """Name of the agent in error messages."""
 
     def act(
         self, observations: Observations, action_masks: Masks, positions: Positions | None = None
@@ -86,7 +87,7 @@ class PositionAgent:
         """Choose an action for each row; see `Agent`.
 
         Raises:
-            ValueError: there are no positions.
+            ValueError: no positions given.
         """
         asked = require_positions(positions, self._called).arrays
         actions = np.zeros(len(asked.states), np.int64)
@@ -94,19 +95,19 @@ class PositionAgent:
         return actions
 
     def _choose(self, asked: PositionArrays, actions: Actions) -> None:
-        """Write the actions where the seat decides; the others stay 0."""
+        """Write the actions of the rows in which the seat decides; other rows stay 0."""
         raise NotImplementedError
 
 
 def require_positions(positions: Positions | None, who: str) -> Positions:
-    """Return the positions, for an agent that cannot play without.
+    """Return the positions, for an agent that needs them.
 
     Raises:
-        ValueError: there are none.
+        ValueError: no positions given.
     """
     if positions is None:
         raise ValueError(
-            f"{who}: it plays from positions, and observations alone do not do. Environments, "
+            f"{who}: expected positions, found none. Environments, "
             "experiments.common.play_battles and the solver pass positions to every agent whose "
             "sees_positions is True; a direct call must pass envs.batch.positions()"
         )
@@ -118,7 +119,7 @@ def action_probabilities_of(
 ) -> Probabilities:
     """Return an agent's distribution over actions, float64 (k, actions).
 
-    An agent without `action_probabilities` takes its action with probability 1.
+    If the agent has no `action_probabilities`, its action has probability 1.
     """
     stated: Callable[..., Probabilities] | None = getattr(agent, "action_probabilities", None)
     if stated is not None:
@@ -130,7 +131,7 @@ def action_probabilities_of(
 
 
 def draw_actions(probabilities: Probabilities, rng: np.random.Generator) -> Actions:
-    """Draw an action for each row of probabilities, (k, actions), that sum to 1 or nearly."""
+    """Sample an action for each row of probabilities, (k, actions); sums may differ from 1."""
     summed = probabilities.cumsum(axis=1)
     drawn = rng.random(len(summed))[:, None] * summed[:, -1:]
     actions: Actions = (summed <= drawn).sum(axis=1)

@@ -1,4 +1,4 @@
-"""Players whose decisions a network of `wfb_gym.players.network` makes, from a .npz file."""
+"""Agents that play with a network of `wfb_gym.players.network`, from a .npz file."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -26,34 +26,34 @@ from wfb_gym.players.network import PolicyNetwork, load_network
 from wfb_gym.scenario.errors import printable, shortened
 
 EITHER = "either"
-"""In a file, in place of a seat: the network plays whichever it is asked for."""
+"""Seat in a file whose network plays both seats."""
 _BATCH = 1 << 12
-"""Decisions that go through the network at once."""
+"""Decisions per forward pass."""
 _MAX_SHOWN = 60
-"""Characters of what a file says in a message."""
+"""Longest text from a file in an error message, in characters."""
 
 
 class NetworkAgent:
-    """A network that takes its likeliest legal action.
+    """A network that takes its most likely legal action.
 
-    One that learned a single scenario takes observations of just that size. One that learned many
-    (`limits` of its own) sees positions instead and encodes them in its own sizes, so that it plays
-    in any environment whose scenarios its limits cover.
+    A network for one scenario takes the observations of that scenario. A general network, for many
+    scenarios, gets positions and encodes them with its own limits. It plays in any environment
+    whose scenarios are within these limits.
 
     Args:
-        path: of the .npz file, or the network itself.
-        seat: that it plays, where `path` is a network; None for either.
-        general: whether it learned many scenarios, where `path` is a network.
+        path: path of the .npz file, or the network itself.
+        seat: seat of a network that is passed as `path`; None for both.
+        general: whether a network that is passed as `path` is a general network.
 
     Attributes:
-        about: what the file says: seat, scenario, command, scores.
+        about: metadata of the file: seat, scenario, command, scores.
         limits: sizes of its observations and actions.
-        seat: that it plays: 0 or 1; None where it plays either.
-        sees_positions: whether it encodes positions itself.
+        seat: 0 or 1; None if it plays both seats.
+        sees_positions: whether it is a general network, which encodes positions itself.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        DamagedFileError: the file holds no network; a ValueError.
+        FileNotFoundError: no such file.
+        DamagedFileError: the file does not contain a network; a ValueError.
     """
 
     def __init__(
@@ -79,13 +79,18 @@ class NetworkAgent:
     def act(
         self, observations: Observations, action_masks: Masks, positions: Positions | None = None
     ) -> Actions:
-        """Return the likeliest legal action in each row; see `Agent`."""
+        """Return the most likely legal action of each row; see `Agent`."""
         if not self.sees_positions:
             return self._likeliest(observations, action_masks)
         if positions is None:
-            raise ValueError(f"{self.name}: it plays many scenarios and needs to see positions")
+            raise ValueError(
+                f"{self.name}: expected positions, which a network for many scenarios encodes "
+                "itself, found none"
+            )
         if self.seat not in (None, positions.seat):
-            raise ValueError(f"{self.name}: it plays seat {self.seat}, not {positions.seat}")
+            raise ValueError(
+                f"{self.name}: expected positions of seat {self.seat}, found seat {positions.seat}"
+            )
         view = self._view_of(positions.packed_scenarios, positions.seat)
         seen = view.show(positions.scenario, positions.states, positions.histories)
         own = self._likeliest(*seen)
@@ -94,12 +99,12 @@ class NetworkAgent:
     def chances_at(
         self, positions: PositionArrays, rows: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Return engine codes (a,), ascending, and their chances in some rows, (k, a).
+        """Return engine codes (a,), ascending, and their probabilities in some rows, (k, a).
 
-        Those of actions that are not legal in a row are -1.
+        Illegal actions have the value -1.
 
         Raises:
-            ValueError: the network learned smaller scenarios.
+            ValueError: a scenario is larger than the network's limits.
         """
         view = self._view_of(positions.packed_scenarios, positions.seat)
         chances = np.empty((len(rows), view.codec.n), np.float32)
@@ -112,14 +117,16 @@ class NetworkAgent:
         return view.codec.code_of, chances
 
     def _view_of(self, packed_scenarios: Records[PackedScenario], seat: int) -> View:
-        """Return how a seat sees those scenarios, in the sizes that it learned."""
+        """Return the view of a seat in these scenarios, with the network's limits."""
         view = self._views.get(seat)
         if view is None or view.packed_scenarios is not packed_scenarios:
             try:
                 for k in range(len(packed_scenarios)):
                     check_covers(self.limits, packed_scenarios[k : k + 1], seat)
             except ValueError as error:
-                raise ValueError(f"{self.name}: it learned smaller scenarios; {error}") from error
+                raise ValueError(
+                    f"{self.name}: expected scenarios within the network's limits; {error}"
+                ) from error
             view = self._views[seat] = View(packed_scenarios, seat, self.limits)
         return view
 
@@ -128,9 +135,9 @@ class NetworkAgent:
         if (size, actions) != (observations.shape[1], masks.shape[1]):
             learned = shortened(printable(str(self.about.get("scenario", "unknown"))), _MAX_SHOWN)
             raise ValueError(
-                f"{self.name}: it learned observations of size {size} and {actions} "
+                f"{self.name}: expected observations of size {size} and {actions} "
                 f"actions, found {observations.shape[1]} and {masks.shape[1]}; play it in the "
-                f"scenario and seat that it learned ({learned})"
+                f"scenario and seat of its training ({learned})"
                 f"{', with history=True' if self.limits.history else ''}"
             )
         return likeliest_actions(lambda *batch: self.network(*batch)[0], observations, masks)
@@ -139,9 +146,9 @@ class NetworkAgent:
 def likeliest_actions(
     logits_of: Callable[[Tensor, Tensor], Tensor], observations: Observations, masks: Masks
 ) -> Actions:
-    """Return the legal action of the greatest logit in each row, some thousand rows at a time.
+    """Return the legal action with the largest logit of each row, in batches of `_BATCH` rows.
 
-    Weights of a file may overflow: a logit that is no number counts as the lowest one.
+    A NaN logit, from weights that overflow, counts as the smallest number.
     """
     chosen = np.empty(len(observations), np.int64)
     with torch.no_grad():

@@ -1,14 +1,18 @@
-"""The neural network of learned players, and its file.
+"""The neural network of learned players, and its file format.
 
-Two shapes. "flat" takes the observation as one row of numbers: small and fast, for one scenario.
-"entities" takes it as armies of wizards, spells, items and units, each kind with one encoder for
-all its members, and points an action at its member; so what it learns of one spell holds for every
-other, and it plays scenarios that it never saw. Points are seen as parts of the greatest worth of a
-spell, since a battle is the same game whatever a point is: "flat" takes that of all spells,
-"entities" that of those at hand.
+There are two architectures ("shapes"):
 
-Illegal actions have probability 0 by construction: the network takes the mask. Names of parameters
-are names in the files: a module or a parameter keeps its name.
+- "flat" is a multilayer perceptron over the observation. It is small and fast, for one scenario.
+- "entities" has one encoder for each kind of entity (wizards, spells, items, units) and a pointer
+  network for actions on entities. All spells share weights, so it generalises to scenarios that
+  are not in its training set.
+
+Points are normalised by the value of the most valuable spell, because scaling all points does not
+change the game. "flat" takes the maximum over all spells; "entities" takes it over the spells that
+may be cast, are being cast or are in play.
+
+The network takes the action mask, so illegal actions have probability 0. Files store parameters by
+name: do not rename modules or parameters.
 """
 
 import json
@@ -33,15 +37,15 @@ from wfb_gym.scenario.sizes import WIZARDS
 ILLEGAL_LOGIT = -1e9
 """Logit of an illegal action; its probability is 0 in single precision."""
 LEAST_WORTH = 0.01
-"""Points / 100 below which a battle is about nothing."""
+"""Lower limit of the unit of points, in points / 100; it avoids a division by 0."""
 STEPS = {"own_pool": 10, "enemy_pool": 10, "number_to_match": 24}
-"""Numbers that the network also sees one by one, and how many of each."""
+"""Numbers that the network also gets in unary code, and the digits of each."""
 _MAX_BYTES = 2**26
-"""Of the weights of a saved network, unpacked; those of the package have 10 MB at most."""
+"""Largest size of the weights in a file, unpacked; the package's networks have at most 10 MB."""
 _STORED = ("float32", "float16")
-"""Numbers in which weights may be stored; they are computed with in float32."""
+"""Types of stored weights; computation is in float32."""
 _HEADS = ("pass", "re-rolls", "no target")
-"""Ranges of actions that belong to no member of an army."""
+"""Ranges of actions that do not refer to an entity."""
 _POINTED = {
     "items": ("to_items", "own", "item"),
     "wizards": ("to_wizards", "own", "wizard"),
@@ -49,19 +53,19 @@ _POINTED = {
     "own in play": ("to_own_in_play", "own", "spell"),
     "enemy in play": ("to_enemy_in_play", "enemy", "spell"),
 }
-"""Ranges of actions that point at members of an army: the pointer's name, whose and which."""
+"""Ranges of actions on entities: the pointer's name, the side and the kind."""
 _AT_HAND = ("open", "pending", "in_play")
-"""Numbers of a spell that is at hand."""
+"""Flags of a spell that may be cast, is being cast or is in play."""
 _CAST_DICE = 8
-"""Numbers of dice by which the chance to cast a spell is seen."""
+"""Largest number of dice in the casting chances of a spell."""
 _MOST_DICE = 12
-"""Dice of a pool beyond which chances to get through are not told apart."""
-_DICE_APART = 8
-"""Numbers of dice that are told apart one by one."""
+"""Largest number of dice in the chances to cast a spell against dispel dice."""
+_ONE_HOT_DICE = 8
+"""Classes of the one-hot code of a number of dice."""
 _DICE_FACTS = 10
-"""Facts of each number of dice that may be rolled."""
-_LOOKS = 2
-"""Times that members of an army see the others."""
+"""Other features of a number of dice."""
+_BLOCKS = 2
+"""Number of blocks in which entities exchange information."""
 
 
 def _linear(inputs: int, outputs: int, gain: float = math.sqrt(2.0)) -> nn.Linear:
@@ -80,15 +84,15 @@ def _indices(numbers: list[int]) -> Tensor:
 
 
 class PolicyNetwork(nn.Module):
-    """Log-probabilities of a seat's actions, and the points to come.
+    """Actor-critic network: log-probabilities of a seat's actions, and expected points to come.
 
     Args:
-        limits: of the observations and actions.
+        limits: sizes of observations and actions.
         shape: "flat" or "entities".
-        width: of the hidden layers.
+        width: width of the hidden layers.
 
     Raises:
-        ValueError: there is no such shape.
+        ValueError: unknown shape.
     """
 
     points: Tensor
@@ -132,15 +136,15 @@ class PolicyNetwork(nn.Module):
             observations: float32 (k, size).
             masks: bool (k, actions), True for legal actions.
 
-        Values are in parts of `greatest_worth`.
+        The unit of values is `greatest_worth`.
         """
         return self.evaluate(self.encode(observations), masks)
 
     def encode(self, observations: Tensor) -> Tensor:
-        """Return observations as `evaluate` takes them, to encode once and evaluate often.
+        """Return the input of `evaluate`, (k, features), to encode once and evaluate often.
 
-        Points are divided by the greatest worth; each die of the pools stands by itself, too. For
-        "entities" it is the greatest worth at hand, and its share of the greatest comes last.
+        Points are divided by `value_unit`, and the numbers of `STEPS` are added in unary code. For
+        "entities" the last feature is `value_unit` / `greatest_worth`.
         """
         worth = self.value_unit(observations)[:, None]
         scaled = observations * (1.0 + self.points * (1.0 / worth - 1.0))
@@ -151,21 +155,21 @@ class PolicyNetwork(nn.Module):
         return torch.cat(features, 1)
 
     def evaluate(self, features: Tensor, masks: Tensor) -> tuple[Tensor, Tensor]:
-        """Return what `forward` does, from encoded observations."""
+        """Return log-probabilities and values like `forward`, from encoded observations."""
         logits, values = self.body(features)
         return torch.log_softmax(logits.masked_fill(~masks, ILLEGAL_LOGIT), 1), values
 
     def greatest_worth(self, observations: Tensor) -> Tensor:
-        """Return the greatest worth of a spell, (k,), in points / 100: the unit of values."""
+        """Return the unit of values, (k,), in points / 100: the largest value of a spell."""
         if not len(self.worths):
             return torch.ones(len(observations))
         return observations[:, self.worths].abs().amax(1).clamp_min(LEAST_WORTH)
 
     def value_unit(self, observations: Tensor) -> Tensor:
-        """Return the unit in which points are seen, (k,), in points / 100.
+        """Return the unit of points in the features, (k,), in points / 100.
 
-        It is the greatest worth; for "entities" that of spells which may be cast now, are being
-        cast or are in play, with what they are worth each phase, where there are any.
+        It is `greatest_worth`. For "entities" it is the maximum over the spells that may be cast,
+        are being cast or are in play, including their points per phase, if there are such spells.
         """
         greatest = self.greatest_worth(observations)
         if not isinstance(self.body, Entities) or not len(self.worths):
@@ -175,7 +179,7 @@ class PolicyNetwork(nn.Module):
 
 
 class Flat(nn.Module):
-    """Two hidden layers, from which both the actions and the value come."""
+    """Two hidden layers that the actor and the critic share."""
 
     def __init__(self, inputs: int, actions: int, width: int) -> None:
         super().__init__()
@@ -190,7 +194,7 @@ class Flat(nn.Module):
 
 
 class Pointer(nn.Module):
-    """A logit for each member of a kind, given what is known of the whole battle."""
+    """Pointer head: a logit for each entity of a kind, from its code and the battle's code."""
 
     def __init__(self, member: int, whole: int, width: int) -> None:
         super().__init__()
@@ -200,16 +204,16 @@ class Pointer(nn.Module):
         self.out = _linear(width, 1, 0.01)
 
     def forward(self, members: Tensor, whole: Tensor) -> Tensor:
-        """Return the logit of each member, (k, members)."""
+        """Return the logit of each entity, (k, members)."""
         hidden = torch.relu(self.member(members) + self.whole(whole)[:, None])
         logits: Tensor = self.out(torch.relu(self.both(hidden)))[..., 0]
         return logits
 
 
 class Chances(nn.Module):
-    """Exact chances of the rules, looked up by what an observation tells of dice and spells.
+    """Tables of exact chances to cast and to dispel, indexed by dice and spells.
 
-    Neither items nor dice of one wizard are reckoned with, but for what they add to casts.
+    Items and wizards' own dice are ignored, except for their bonus to casting rolls.
     """
 
     cast: Tensor
@@ -229,10 +233,12 @@ class Chances(nn.Module):
             self.register_buffer(name, torch.from_numpy(table).float(), persistent=False)
 
     def get_through(self, rules: Tensor, need: Tensor, power: Tensor, against: Tensor) -> Tensor:
-        """Return the chance that a spell is cast with some dice and not dispelled by others.
+        """Return the probability that a spell is cast and not dispelled.
+
+        All arguments are int64 and broadcast against each other.
 
         Args:
-            rules: 1 where two 6s dispel anything; int64, as all of these, and of like shapes.
+            rules: 1 if two 6s dispel any spell.
             need: row of the cast table.
             power: dice that are rolled to cast.
             against: dice that are rolled to dispel.
@@ -240,7 +246,7 @@ class Chances(nn.Module):
         return self.through[rules, need, _up_to(power), _up_to(against)]
 
     def best_through(self, rules: Tensor, need: Tensor, power: Tensor, against: Tensor) -> Tensor:
-        """Return the same with the best number of dice up to `power`."""
+        """Return `get_through` with the best number of dice up to `power`."""
         return self.most_through[rules, need, _up_to(power), _up_to(against)]
 
 
@@ -249,12 +255,12 @@ def _up_to(dice: Tensor) -> Tensor:
 
 
 class Casts(NamedTuple):
-    """What an army may cast, or has at stake."""
+    """An army's spells that may be cast or are pending."""
 
     need: Tensor  # int64 (k, spells): row of the cast table
-    worth: Tensor  # (k, spells): in the unit of points, of those at hand
-    pending: Tensor  # (k, spells): 1 where it is at stake
-    most_dice: Tensor  # int64 (k, spells): that may be rolled for it now
+    worth: Tensor  # (k, spells): points in the features' unit; 0 for other spells
+    pending: Tensor  # (k, spells): 1 if the spell is pending
+    most_dice: Tensor  # int64 (k, spells): most dice that may be rolled for it now
 
 
 class Pools(NamedTuple):
@@ -262,16 +268,16 @@ class Pools(NamedTuple):
 
     own: Tensor
     enemy: Tensor
-    rules: Tensor  # 1 where two 6s dispel anything
-    number: Tensor  # to match
+    rules: Tensor  # 1 if two 6s dispel any spell
+    number: Tensor  # number to match
 
 
 class Entities(nn.Module):
-    """Encoders of members by kind, which see each other by sums, and pointers back to them.
+    """Encoders by kind of entity, blocks that exchange sums of codes, and pointer heads.
 
-    Each spell comes with the chances to cast it, and to get it through all dice of the enemy; each
-    number of dice with its chances for the spell at stake, and with what the best other spell could
-    bring with the dice that are left.
+    Features of a spell include the chances to cast it, and to cast it against all enemy dice.
+    Features of a number of dice include its chances for the pending spell, and the most expected
+    points of another spell with the remaining dice.
     """
 
     common: Tensor
@@ -310,13 +316,13 @@ class Entities(nn.Module):
         self.first_look = _linear(len(common), 2 * width)
         self.encoders = nn.ModuleDict({k: _linear(n + 1, width) for k, n in sizes.items()})
         pooled = 2 * (len(KINDS) + 1) * width + width
-        self.looks = nn.ModuleList(AttentionBlock(pooled, width) for _ in range(_LOOKS))
+        self.looks = nn.ModuleList(AttentionBlock(pooled, width) for _ in range(_BLOCKS))
         whole = 3 * width
         self.trunk = _trunk(2 * width + len(common), whole)
         self.flat = [key for key in _HEADS if self.ranges[key][1]]
         self.heads = _linear(whole, sum(self.ranges[key][1] for key in self.flat), 0.01)
         self.value = nn.Sequential(_linear(whole, width), nn.ReLU(), _linear(width, 1, 1.0))
-        self.to_dice = Pointer(_DICE_FACTS + 2 * _DICE_APART, whole, width)
+        self.to_dice = Pointer(_DICE_FACTS + 2 * _ONE_HOT_DICE, whole, width)
         self.pointers = nn.ModuleDict()
         for name, _, _ in _POINTED.values():
             self.pointers[name] = Pointer(width, whole, width)
@@ -326,23 +332,23 @@ class Entities(nn.Module):
             self.at_points = Pointer(1, whole, width)
 
     def _members(self, features: Tensor, side: str, kind: str) -> Tensor:
-        """Return an army's members of a kind, (k, members, numbers)."""
+        """Return an army's entities of a kind, (k, members, numbers)."""
         first, count, size = self.blocks[side, kind]
         return features[:, first : first + count * size].view(len(features), count, size)
 
     def _numbers(self, spells: Tensor, name: str) -> Tensor:
-        """Return a number of each spell; 0 where the limits leave it out."""
+        """Return a number of each spell; 0 if the limits exclude it."""
         index = self.in_spell[name]
         return spells[..., index] if index >= 0 else torch.zeros_like(spells[..., 0])
 
     def value_unit(self, observations: Tensor) -> Tensor:
-        """Return the greatest worth of a spell that is open, being cast or in play, (k,)."""
+        """Return the largest value of a spell that is castable, pending or in play, (k,)."""
         worths = []
         for side in SIDES:
             spells = self._members(observations, side, "spell")
-            there = torch.stack([self._numbers(spells, name) for name in _AT_HAND]).amax(0) > 0.0
+            present = torch.stack([self._numbers(spells, name) for name in _AT_HAND]).amax(0) > 0.0
             worth = self._numbers(spells, "worth").abs()
-            worths.append((worth + self._numbers(spells, "worth_per_phase").abs()) * there)
+            worths.append((worth + self._numbers(spells, "worth_per_phase").abs()) * present)
         return torch.cat(worths, 1).amax(1)
 
     def forward(self, features: Tensor) -> tuple[Tensor, Tensor]:
@@ -350,13 +356,13 @@ class Entities(nn.Module):
         common = features[:, self.common]
         whole = torch.relu(self.first_look(common))
         members: dict[tuple[str, str], Tensor] = {}
-        there: dict[tuple[str, str], Tensor] = {}
+        present: dict[tuple[str, str], Tensor] = {}
         pools = self._pools(features)
         casts = {}
         for side in SIDES:
             for kind in ("wizard", "item", "unit"):
                 seen = self._members(features, side, kind)
-                there[side, kind] = (seen != 0.0).any(2, keepdim=True).float()
+                present[side, kind] = (seen != 0.0).any(2, keepdim=True).float()
                 members[side, kind] = self._encode(seen, side, kind)
             spells = self._members(features, side, "spell")
             casters = self._casters(features, side)
@@ -365,26 +371,26 @@ class Entities(nn.Module):
                 choices = self._members(features, side, "choice")
             else:
                 choices = features.new_zeros(*spells.shape[:2], self.blocks["own", "choice"][2])
-            there[side, "spell"] = (self._numbers(spells, "wizard") > 0.0)[..., None].float()
-            chances = self._see_chances(casts[side], pools, side)
+            present[side, "spell"] = (self._numbers(spells, "wizard") > 0.0)[..., None].float()
+            chances = self._chance_features(casts[side], pools, side)
             seen = torch.cat([spells, choices, casters, chances], 2)
             members[side, "spell"] = self._encode(seen, side, "spell")
         pending = {side: casts[side].pending[..., None] for side in SIDES}
-        for look in self.looks:
-            members, whole = look(members, there, pending, whole)
+        for block in self.looks:
+            members, whole = block(members, present, pending, whole)
         hidden = self.trunk(torch.cat([whole, common], 1))
         if self.n_points:
             members["own", "point"] = self._members(features, "own", "point")
         values = self.value(hidden)[:, 0] * features[:, -1]
-        return self._logits(members, self._see_dice(features, casts, pools), hidden), values
+        return self._logits(members, self._dice_features(features, casts, pools), hidden), values
 
     def _encode(self, members: Tensor, side: str, kind: str) -> Tensor:
-        """Encode members of a kind, with whose they are."""
+        """Encode entities of a kind, with a flag for the side."""
         marked = nn.functional.pad(members, (0, 1), value=float(side == "enemy"))
         return torch.relu(self.encoders[kind](marked))
 
     def _casters(self, features: Tensor, side: str) -> Tensor:
-        """Return the wizard of each spell; zeros where it has none."""
+        """Return the wizard of each spell; zeros for a spell without a wizard."""
         spells, wizards = (self._members(features, side, kind) for kind in ("spell", "wizard"))
         if not wizards.shape[1]:
             return features.new_zeros(*spells.shape[:2], wizards.shape[2])
@@ -403,7 +409,7 @@ class Entities(nn.Module):
         return Pools(own, enemy, rules, number.clamp(0, self.chances.dispel.shape[1] - 1))
 
     def _casts(self, spells: Tensor, casters: Tensor) -> Casts:
-        """Return what an army may cast, or has at stake."""
+        """Return the spells of an army that may be cast or are pending."""
         need = self._numbers(spells, "casting_value") * NUMBER.scale
         if self.cast_bonus >= 0:
             need = need - casters[..., self.cast_bonus] * BONUS.scale
@@ -414,8 +420,8 @@ class Entities(nn.Module):
         rows = need.round().long().clamp(0, len(self.chances.cast) - 1)
         return Casts(rows, worth * at_hand, pending, torch.where(most > 0, most, _MOST_DICE))
 
-    def _see_chances(self, casts: Casts, pools: Pools, side: str) -> Tensor:
-        """Return what each spell may bring with each number of dice, (k, spells, facts)."""
+    def _chance_features(self, casts: Casts, pools: Pools, side: str) -> Tensor:
+        """Return chances and expected points of spells by number of dice, (k, spells, facts)."""
         against = pools.enemy if side == "own" else pools.own
         dice = torch.arange(1, _CAST_DICE + 1, device=against.device)
         through = self.chances.get_through(
@@ -424,8 +430,8 @@ class Entities(nn.Module):
         cast = self.chances.cast[casts.need][..., 1 : _CAST_DICE + 1]
         return torch.cat([cast, through, through * casts.worth[..., None]], 2)
 
-    def _see_dice(self, features: Tensor, casts: dict[str, Casts], pools: Pools) -> Tensor:
-        """Return what each number of dice means, (k, numbers, facts)."""
+    def _dice_features(self, features: Tensor, casts: dict[str, Casts], pools: Pools) -> Tensor:
+        """Return the features of each number of dice, (k, numbers, facts)."""
         left = pools.own[:, None] - self.dice
         many = left.shape
         need, worth = (
@@ -456,20 +462,20 @@ class Entities(nn.Module):
             left / DICE.scale,
             (self.dice / DICE.scale).expand(many),
         ]
-        apart = nn.functional.one_hot(self.dice.clamp(max=_DICE_APART - 1), _DICE_APART)
-        left_apart = nn.functional.one_hot(left.clamp(0, _DICE_APART - 1), _DICE_APART)
+        apart = nn.functional.one_hot(self.dice.clamp(max=_ONE_HOT_DICE - 1), _ONE_HOT_DICE)
+        left_apart = nn.functional.one_hot(left.clamp(0, _ONE_HOT_DICE - 1), _ONE_HOT_DICE)
         return torch.cat(
             [torch.stack(facts, 2), apart.float().expand(*many, -1), left_apart.float()], 2
         )
 
     def _best_other(self, casts: Casts, rules: Tensor, power: Tensor, against: Tensor) -> Tensor:
-        """Return the most that a spell which is not at stake may bring, (k, numbers of dice).
+        """Return the most expected points of a spell that is not pending, (k, numbers of dice).
 
         Args:
-            casts: of an army.
-            rules: (k,).
-            power: dice of its pool, (k, numbers) or (k, 1).
-            against: dice of the other, likewise.
+            casts: an army's spells.
+            rules: 1 if two 6s dispel any spell, (k,).
+            power: dice of the army, (k, numbers) or (k, 1).
+            against: dice of the other army, (k, numbers) or (k, 1).
         """
         worth = casts.worth * (1.0 - casts.pending)
         if not worth.shape[1]:
@@ -510,7 +516,7 @@ class Entities(nn.Module):
 
 
 class AttentionBlock(nn.Module):
-    """One time that members see the whole battle, and it them."""
+    """Updates the codes of entities from the battle's code, and the battle's code from theirs."""
 
     def __init__(self, pooled: int, width: int) -> None:
         super().__init__()
@@ -522,24 +528,24 @@ class AttentionBlock(nn.Module):
     def forward(
         self,
         members: dict[tuple[str, str], Tensor],
-        there: dict[tuple[str, str], Tensor],
+        present: dict[tuple[str, str], Tensor],
         pending: dict[str, Tensor],
         whole: Tensor,
     ) -> tuple[dict[tuple[str, str], Tensor], Tensor]:
-        """Return what members and the whole are known as then.
+        """Return the updated codes of entities and of the battle.
 
         Args:
-            members: by side and kind, (k, members, width).
-            there: 1 where there is one, (k, members, 1).
-            pending: of each side's spells, 1 where it is at stake, (k, spells, 1).
-            whole: what is known of the battle, (k, 2 width).
+            members: codes of entities by side and kind, (k, members, width).
+            present: 1 for entities that exist, by side and kind, (k, members, 1).
+            pending: 1 for pending spells, by side, (k, spells, 1).
+            whole: code of the battle, (k, 2 width).
         """
         seen: dict[tuple[str, str], Tensor] = {}
         parts = [whole]
         at_stake = whole.new_zeros(len(whole), self.width)
         for (side, kind), each in members.items():
             moved = self.members[kind](each) + self.whole[kind](whole)[:, None]
-            after = torch.relu(each + moved) * there[side, kind]
+            after = torch.relu(each + moved) * present[side, kind]
             seen[side, kind] = after
             parts.append(after.sum(1))
             if kind == "spell":
@@ -552,12 +558,12 @@ class AttentionBlock(nn.Module):
 def save_network(
     network: PolicyNetwork, path: Path, about: dict[str, Any], numbers: str = "float32"
 ) -> None:
-    """Write a network to a .npz file, with what is known about it; no code is in it.
+    """Write a network and its metadata to a .npz file. The file contains no code.
 
     Args:
-        network: whose weights are kept.
-        path: of the file; replaced as a whole.
-        about: what the file says about it, as JSON: seat, scenario, command, score.
+        network: the network.
+        path: path of the file; replaced atomically.
+        about: metadata for the file, written as JSON: seat, scenario, command, score.
         numbers: "float32", or "float16" for a file of half the size.
     """
     sizes = {"shape": network.shape, "width": network.width, "limits": asdict(network.limits)}
@@ -569,11 +575,11 @@ def save_network(
 
 
 def load_network(path: str | Path) -> tuple[PolicyNetwork, dict[str, Any]]:
-    """Return a network that `save_network` wrote, and what the file says about it.
+    """Return a network that `save_network` wrote, and its metadata.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        DamagedFileError: the file holds no network; a ValueError.
+        FileNotFoundError: no such file.
+        DamagedFileError: the file does not contain a network; a ValueError.
     """
     path = Path(path)
     if not path.is_file():
@@ -589,10 +595,10 @@ def load_network(path: str | Path) -> tuple[PolicyNetwork, dict[str, Any]]:
 
 
 def _read_network(archive: Archive, limits: Limits, shape: str, width: Any) -> PolicyNetwork:
-    """Unpack the network that a file describes; a ValueError if it holds another."""
+    """Read the network that a file describes; raise ValueError if the weights do not match."""
     if type(width) is not int or width < 1:
         raise ValueError(f"width: expected a whole number from 1, found {width!r}")
-    with torch.device("meta"):  # takes no memory and draws no weights, whatever the width
+    with torch.device("meta"):  # a damaged file may state any width: allocate nothing
         network = PolicyNetwork(limits, shape, width)
     expected = {name: tuple(each.shape) for name, each in network.state_dict().items()}
     archive.require([f"{name}.npy" for name in ("about", *expected)])
@@ -607,10 +613,11 @@ def _read_network(archive: Archive, limits: Limits, shape: str, width: Any) -> P
     for name in expected:
         array = archive.read_array(name)
         if not np.isfinite(array).all():
-            raise ValueError(f"{name}: expected finite numbers, found infinite ones or none")
+            raise ValueError(f"{name}: expected finite numbers, found NaN or infinity")
         weights[name] = torch.from_numpy(array).float()
     network.load_state_dict(weights, assign=True)
-    for path, numbers in PolicyNetwork(limits, shape, 1).named_buffers():  # the same in any width
+    # buffers on the meta device have no values; they do not depend on the width
+    for path, numbers in PolicyNetwork(limits, shape, 1).named_buffers():
         owner, _, name = path.rpartition(".")
         network.get_submodule(owner).register_buffer(name, numbers, persistent=False)
     return network

@@ -1,6 +1,6 @@
-"""Players whose policy is a table of what they observe in one duel, from a .table.npz file.
+"""Tabular policies for one duel: probabilities of actions by observation, in a .table.npz file.
 
-What tabular learners find is kept so, whatever library they are of.
+The file format does not depend on the library that computed the policy.
 """
 
 import json
@@ -22,26 +22,26 @@ from wfb_gym.players.interface import (
 )
 
 MOST_ROWS = 2**15
-"""Observations of a table."""
+"""Most rows (observations) of a table."""
 MOST_BYTES = 2**26
-"""Of a table, unpacked."""
+"""Largest size of a table, unpacked."""
 _CLOSE = 1e-6
-"""By which the sum of a row's probabilities may differ from 1."""
+"""Tolerance for the sum of a row's probabilities."""
 
 
 class TableAgent:
-    """A policy with an entry for every observation of a seat in one scenario.
+    """A policy with a row for every observation of a seat in one scenario.
 
     Args:
-        path: of the file.
-        seed: of its draws; None draws differently each time.
+        path: path of the file.
+        seed: seed of the sampled actions; None for a random seed.
 
     Attributes:
-        about: what the file says: scenario, seat, command, scores.
+        about: metadata of the file: scenario, seat, command, scores.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        DamagedFileError: the file holds no table; a ValueError.
+        FileNotFoundError: no such file.
+        DamagedFileError: the file does not contain a table; a ValueError.
     """
 
     def __init__(self, path: str | Path, seed: int | None = None) -> None:
@@ -54,32 +54,36 @@ class TableAgent:
     def act(
         self, observations: Observations, action_masks: Masks, positions: Positions | None = None
     ) -> Actions:
-        """Draw an action for each row; see `Agent`."""
+        """Sample an action for each row; see `Agent`."""
         chances = self.action_probabilities(observations, action_masks)
         return draw_actions(chances, self._rng)
 
     def action_probabilities(
         self, observations: Observations, action_masks: Masks, positions: Positions | None = None
     ) -> Probabilities:
-        """Return what stands in the table, float64 (k, actions); pass where only that is legal.
+        """Return the probabilities of the table, float64 (k, actions).
+
+        An observation that is not in the table is allowed only if pass is the only legal action.
 
         Raises:
-            ValueError: an observation that the table lacks.
+            ValueError: an observation is not in the table, or the sizes are wrong.
         """
         found = np.zeros(action_masks.shape)
         sizes = self.size, self._probabilities.shape[1]
         shown = observations.shape[1], action_masks.shape[1]
         if sizes != shown:
             raise ValueError(
-                f"{self.name}: it is of observations of size {sizes[0]} and {sizes[1]} actions, "
+                f"{self.name}: expected observations of size {sizes[0]} and {sizes[1]} actions, "
                 f"found {shown[0]} and {shown[1]}"
             )
         for row, observation in enumerate(np.ascontiguousarray(observations, np.float32)):
-            place = self._rows.get((observation + 0.0).tobytes())  # no minus before a zero
+            place = self._rows.get((observation + 0.0).tobytes())  # + 0.0: no negative zero
             if place is not None:
                 found[row] = self._probabilities[place]
             elif action_masks[row, 1:].any():
-                raise ValueError(f"{self.name}: observation {row} is not in the table")
+                raise ValueError(
+                    f"{self.name}: expected observations of the table, found another in row {row}"
+                )
             else:
                 found[row, 0] = 1.0
         return found
@@ -88,23 +92,23 @@ class TableAgent:
 def save_table(
     path: Path, observations: Observations, probabilities: Probabilities, about: dict[str, Any]
 ) -> None:
-    """Write a table to a file whose name ends in `TABLE_ENDING`; no code is in it.
+    """Write a table and its metadata to a file. The file contains no code.
 
     Args:
-        path: of the file; replaced as a whole.
-        observations: float32 (n, size), each once.
-        probabilities: of the actions there, (n, actions).
-        about: what the file says about it, as JSON: seat, scenario, command, scores.
+        path: path of the file, ending in `TABLE_ENDING`; replaced atomically.
+        observations: unique observations, float32 (n, size).
+        probabilities: probabilities of the actions, (n, actions).
+        about: metadata for the file, written as JSON: seat, scenario, command, scores.
 
     Raises:
-        ValueError: another name, or more rows than a table may have.
+        ValueError: wrong ending, or more than `MOST_ROWS` rows.
     """
     if len(observations) > MOST_ROWS:
         raise ValueError(
             f"{path}: expected at most {MOST_ROWS:,} rows, found {len(observations):,}"
         )
     if not path.name.endswith(TABLE_ENDING):
-        raise ValueError(f"{path}: expected a name that ends in {TABLE_ENDING}")
+        raise ValueError(f"{path}: expected a name that ends in {TABLE_ENDING}, found {path.name}")
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as draft:
         np.savez_compressed(
@@ -118,11 +122,11 @@ def save_table(
 def load_table(
     path: str | Path,
 ) -> tuple[NDArray[np.float32], NDArray[np.float64], dict[str, Any]]:
-    """Return observations, probabilities, and what a file says about them; see `save_table`.
+    """Return the observations, probabilities and metadata of a file; see `save_table`.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        DamagedFileError: the file holds no table; a ValueError.
+        FileNotFoundError: no such file.
+        DamagedFileError: the file does not contain a table; a ValueError.
     """
     path = Path(path)
     if not path.is_file():
@@ -132,22 +136,27 @@ def load_table(
         archive.require([f"{name}.npy" for name in names])
         seen, played = archive.layout("observations"), archive.layout("probabilities")
         if seen.dtype != np.float32 or played.dtype != np.float64:
-            raise ValueError("expected float32 observations and float64 probabilities")
+            raise ValueError(
+                "expected float32 observations and float64 probabilities, "
+                f"found {seen.dtype} and {played.dtype}"
+            )
         if len(seen.shape) != 2 or len(played.shape) != 2:
-            raise ValueError("expected a row for each observation")
+            raise ValueError(f"expected 2 dimensions, found shapes {seen.shape} and {played.shape}")
         if seen.shape[0] != played.shape[0]:
-            raise ValueError(f"found {seen.shape[0]} rows and {played.shape[0]}")
+            raise ValueError(
+                f"expected probabilities of {seen.shape[0]} rows, found {played.shape[0]}"
+            )
         if seen.shape[0] > MOST_ROWS:
             raise ValueError(f"expected at most {MOST_ROWS:,} rows, found {seen.shape[0]:,}")
         about = dict(json.loads(archive.read_string("about")))
         probabilities = archive.read_array("probabilities")
         sums = probabilities.sum(axis=1)
         if not ((probabilities >= 0.0).all() and (np.abs(sums - 1.0) <= _CLOSE).all()):
-            raise ValueError("expected probabilities that sum to 1")
+            raise ValueError("expected probabilities that sum to 1 in each row, found others")
         observations = archive.read_array("observations")
         if not np.isfinite(observations).all():
-            raise ValueError("expected observations of finite numbers")
-        observations += np.float32(0.0)  # no minus before a zero
+            raise ValueError("expected observations of finite numbers, found NaN or infinity")
+        observations += np.float32(0.0)  # + 0.0: no negative zero
         if len({row.tobytes() for row in observations}) < len(observations):
-            raise ValueError("expected each observation once")
+            raise ValueError("expected unique observations, found duplicates")
     return observations, probabilities, about

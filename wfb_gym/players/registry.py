@@ -1,4 +1,4 @@
-"""Agents by name, and the opponents of a batch."""
+"""Agents by name, and opponents of a batch."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,21 +20,21 @@ __all__ = [
 
 
 class OpponentPool(NamedTuple):
-    """The opponents of a batch, one of which is drawn for each episode.
+    """Opponents of a batch; one of them is sampled for each episode.
 
-    Copies keep the policies with their generators and read no saved model again.
+    A copy contains the policies with their generators, and does not load saved models again.
     """
 
-    numbers: list[int]  # of the scripted player in each place, or EXTERNAL
-    policies: dict[int, Policy]  # of the external ones, by place
+    numbers: list[int]  # for each opponent: number of the scripted player, or EXTERNAL
+    policies: dict[int, Policy]  # policies of external opponents, by index
 
 
 def resolve_opponents(opponent: Opponent | Sequence[Opponent] | OpponentPool) -> OpponentPool:
-    """Find the opponents that a user names: one, or a list; or return a pool as it is.
+    """Return the pool of one opponent or of a sequence; return a pool unchanged.
 
     Raises:
-        ValueError: an unknown name, or an empty pool.
-        FileNotFoundError: there is no such saved model.
+        ValueError: unknown name, or empty sequence.
+        FileNotFoundError: no such saved model.
     """
     if isinstance(opponent, OpponentPool):
         return opponent
@@ -62,25 +62,25 @@ def make_agent(
     seat: int | str = 0,
     who: str = "agent",
 ) -> Agent:
-    """Make an agent by its name, or load it from a saved model ending in .zip or .npz.
+    """Make an agent by name, or load a saved model from a path ending in .zip or .npz.
 
     Args:
-        name_or_path: a member of `NAMES`, of `SHIPPED`, a path, "NAME:EPSILON" for a scripted
-            player that acts at random with probability EPSILON,
-            "expectimax:DEPTH" for one that looks DEPTH decisions ahead, "mcts:SIMULATIONS" for one
-            with that many per decision, "phase-search:SPELLS" for one that solves phases of so many
-            spells, or "search:PLIES" for one that looks PLIES decisions ahead and at phases behind;
-            "generalist:PLIES" chooses so from what that network takes for likely.
-        deterministic: whether a saved .zip model takes its likeliest action instead of drawing one.
-        seed: of the agent's draws; None draws differently each time.
-        scenario: that "optimal" plays; it is solved unless it was before.
-        seat: that "optimal" plays: 0 or "caster", 1 or "dispeller".
-        who: the argument or option that a message about an unknown name begins with.
+        name_or_path: a path, a member of `NAMES` or of `SHIPPED`, or a name with an option:
+            "NAME:EPSILON" is a scripted player with random actions at probability EPSILON,
+            "expectimax:DEPTH" searches DEPTH decisions, "mcts:SIMULATIONS" runs SIMULATIONS per
+            decision, "phase-search:SPELLS" solves phases with SPELLS spells, "search:PLIES"
+            searches PLIES decisions and then uses phase search, and "generalist:PLIES" does the
+            same, but considers only actions that the network gives enough probability.
+        deterministic: whether a saved .zip model takes its most likely action instead of sampling.
+        seed: seed of the agent's sampling; None for a random seed.
+        scenario: scenario of "optimal"; it is solved unless a solution is cached.
+        seat: seat of "optimal": 0 or "caster", 1 or "dispeller".
+        who: name of the argument or option, for error messages.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: there is no such agent, or the file is not a model that can play.
-        TooLarge: the scenario has more positions than fit.
+        FileNotFoundError: no such file.
+        ValueError: no such agent, or the file is not a model that can play.
+        TooLarge: the scenario has too many positions to solve.
     """
     spec = PolicySpec.parse(name_or_path, who)
     agent: Agent = spec.make(deterministic=deterministic, seed=seed, scenario=scenario, seat=seat)
@@ -88,11 +88,11 @@ def make_agent(
 
 
 def check_agent(name_or_path: str | Path, who: str = "agent") -> None:
-    """Raise the error of `make_agent` for an unknown name or a damaged file; nothing is solved.
+    """Check a name or a file like `make_agent`, without solving a scenario.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: there is no such agent, or the file is not a model that can play.
+        FileNotFoundError: no such file.
+        ValueError: no such agent, or the file is not a model that can play.
     """
     spec = PolicySpec.parse(name_or_path, who)
     if not spec.is_scripted:

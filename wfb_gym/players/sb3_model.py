@@ -1,4 +1,4 @@
-"""Stable-Baselines3 models, saved or not, as agents. Imported only on use: it brings torch."""
+"""Stable-Baselines3 models as agents. Importing this module imports torch."""
 
 from pathlib import Path
 from typing import Any
@@ -26,10 +26,10 @@ from wfb_gym.players.interface import Actions, Masks, Observations, Probabilitie
 
 
 class SavedPolicy:
-    """Stable-Baselines3's policy of a model as an agent; also callable, as a policy.
+    """The policy of a Stable-Baselines3 model as an agent; also callable, as a policy.
 
-    It draws its actions unless it is deterministic, then it takes the likeliest one. DQN has values
-    in place of chances, and always takes the legal action of the greatest.
+    It samples its actions, or takes the most likely one if it is deterministic. A DQN always takes
+    the legal action with the largest Q-value.
     """
 
     def __init__(self, policy: Any, name: str, deterministic: bool, seed: int | None) -> None:
@@ -46,10 +46,10 @@ class SavedPolicy:
         """Choose a legal action for each row; see `wfb_gym.players.interface.Agent`.
 
         Raises:
-            ValueError: the arrays do not have the sizes that the model was trained with.
+            ValueError: the arrays do not have the sizes of the model's training.
         """
         logits = self._logits(observations, action_masks)
-        if not self._deterministic:  # the greatest after Gumbel noise is a draw from the softmax
+        if not self._deterministic:  # Gumbel-max trick: samples from the softmax of the logits
             logits += self._rng.gumbel(size=logits.shape)
         actions: Actions = logits.argmax(axis=1)
         return actions
@@ -59,7 +59,7 @@ class SavedPolicy:
     def action_probabilities(
         self, observations: Observations, action_masks: Masks, positions: Positions | None = None
     ) -> Probabilities:
-        """Return the distribution that `act` draws from, float64 (k, actions)."""
+        """Return the distribution from which `act` samples, float64 (k, actions)."""
         logits = self._logits(observations, action_masks).astype(np.float64)
         if self._deterministic:
             likeliest = logits.argmax(axis=1)[:, None]
@@ -69,13 +69,13 @@ class SavedPolicy:
         return probabilities
 
     def _logits(self, observations: Observations, masks: Masks) -> NDArray[np.float32]:
-        """Return the logits of the actions, -inf where one is illegal, float32 (k, actions)."""
+        """Return the logits of the actions, -inf for illegal ones, float32 (k, actions)."""
         given = (observations.shape[1], masks.shape[1])
         if given != (self.size, self.actions):
             raise ValueError(
-                f"{self.name}: the model was trained on observations of size {self.size} and "
-                f"{self.actions} actions, found {given[0]} and {given[1]}; train and play it "
-                "on the same scenario, seat and limits"
+                f"{self.name}: expected observations of size {self.size} and {self.actions} "
+                f"actions, found {given[0]} and {given[1]}; train and play the model on the same "
+                "scenario, seat and limits"
             )
         with torch.no_grad():
             given_to = torch.as_tensor(observations, device=self._policy.device)
@@ -89,12 +89,12 @@ class SavedPolicy:
 def load_policy(
     path: str | Path, *, deterministic: bool = False, seed: int | None = None
 ) -> SavedPolicy:
-    """Load a model that MaskablePPO, PPO, A2C, TRPO or DQN saved.
+    """Load a saved model of MaskablePPO, PPO, A2C, TRPO or DQN.
 
-    Loading runs code that the file holds: load only files that you trust.
+    Loading runs code from the file: load only files that you trust.
 
     Raises:
-        FileNotFoundError: there is no such file.
+        FileNotFoundError: no such file.
         DamagedFileError: the file is not such a model; a ValueError.
     """
     path = Path(path)
@@ -108,10 +108,10 @@ def load_policy(
 
 
 def policy_of_model(model: Model, *, deterministic: bool = False) -> SavedPolicy:
-    """Return a model in memory as an agent that plays as the model has learned so far.
+    """Return a model in memory as an agent; it follows further training of the model.
 
     Raises:
-        ValueError: it is not a model that can play.
+        ValueError: not a model that can play.
     """
     name = type(model).__name__
     _check_kind(name, type(model.policy), model.policy.observation_space, model.policy.action_space)
@@ -123,7 +123,9 @@ def _policy_of(path: str, data: dict[str, Any], weights: Any) -> Any:
     _check_kind(path, kind, *spaces)
     for name, each in weights.items():
         if not torch.isfinite(each).all():
-            raise DamagedFileError(f"{path}: {name}: expected finite numbers, found others")
+            raise DamagedFileError(
+                f"{path}: {name}: expected finite numbers, found NaN or infinity"
+            )
     options = {key: value for key, value in data["policy_kwargs"].items() if key != "device"}
     policy = kind(*spaces, lambda _: 0.0, **options)
     policy.load_state_dict(weights)

@@ -120,7 +120,7 @@ def value_after(agent: PhaseSearchAgent, before: Battle, after: Battle) -> float
 
 def spells_of(agent: PhaseSearchAgent) -> set[int]:
     """Return the spells that may be cast in the agent's last duel."""
-    duel = agent._room.duel[0]
+    duel = agent._scratch.duel[0]
     return {int(each) for each in duel.spells["spell"][: int(duel.n_spells)]}
 
 
@@ -160,7 +160,7 @@ def test_a_move_without_dice_keeps_the_value(name: str, eager: bool) -> None:
         if not is_known(before.state):
             continue
         values, known = agent.action_values(before), spells_of(agent)
-        greatest = float(agent._room.duel[0].greatest)
+        greatest = float(agent._scratch.duel[0].greatest)
         for code, value in values.items():
             after = before.copy()
             gained = after.act(code)

@@ -109,7 +109,7 @@ def test_later_phases_count_in_part_in_battles_with_units(with_units: bool) -> N
         while battle.is_chance():
             battle.resolve(battle.chance_outcomes()[0][0])
         assert agent.action_values(battle)
-        later[fade] = agent._room.duel[0].later[:2, :2].copy()
+        later[fade] = agent._scratch.duel[0].later[:2, :2].copy()
     assert later[1.0].max() - later[1.0].min() > 5.0
     assert later[0.4] == pytest.approx((0.4 if with_units else 1.0) * later[1.0])
 

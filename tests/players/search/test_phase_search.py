@@ -58,7 +58,7 @@ def test_a_lesser_spell_goes_first_where_that_costs_next_to_nothing(name: str, d
                 best = max(sign * value for value in values.values())
                 chosen = np.zeros(1, np.int64)
                 agent._choose(position_of(battle), chosen)
-                greatest = float(agent._room.duel[0].greatest)
+                greatest = float(agent._scratch.duel[0].greatest)
                 costs.append((best - sign * values[int(chosen[0])]) / max(greatest, 1.0))
             battle.act(int(rng.choice(battle.legal_actions())))
     assert max(costs) <= 0.005 + 1e-9

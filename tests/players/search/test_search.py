@@ -127,12 +127,12 @@ def test_they_sit_opposite_in_every_id(name: str, kind: str) -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("mcts:", "expected a whole number of simulations behind mcts:"),
+        ("mcts:", "expected a whole number of simulations after mcts:"),
         ("mcts:0", "found '0'"),
         ("mcts:-3", "found '-3'"),
         ("mcts:1e3", "found '1e3'"),
         ("mcts:12345678", "at most 6 digits"),
-        ("expectimax:", "expected a whole number of decisions to look ahead behind expectimax:"),
+        ("expectimax:", "expected a whole number of decisions to look ahead after expectimax:"),
         ("expectimax:0", "found '0'"),
         ("expectimax:x", "found 'x'"),
         ("expectimaxx", "did you mean expectimax"),

@@ -1,1 +1,1 @@
-"""Agents that search from the position with the engine's own operations."""
+"""Search agents, which use the engine as their model."""

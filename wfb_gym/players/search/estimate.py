@@ -1,17 +1,17 @@
-"""What a position may still bring by a rule of thumb, for searches that end before the phase does.
+"""Heuristic value of a position, for searches that stop before the end of the phase.
 
-The active side goes on casting as if the dice gave their means, and the other side answers:
+The estimate assumes average dice. The active side continues to cast, and the other side answers:
 
-- Power dice go, handful after handful, to where a die adds most expected points: to spells that
-  may still be attempted, or are under way.
-- A spell that is cast has to be matched: its total is 3.5 a die, its casting value at the least.
-- Scrolls stop the spells of most expected points. Dispel dice are handed out as the power dice are.
-- What is in play goes on paying until it ends by itself. A free spell that may still be dispelled
-  takes effect, and so does what a spell that is striking has not struck yet.
+- Power dice go greedily to the spells where a die adds the most expected points. These are the
+  spells that may still be attempted, and the spell that is being cast.
+- The number to match for a dispel is 3.5 per power die, and at least the casting value.
+- Scrolls stop the spells with the most expected points. Dispel dice are allotted like power dice.
+- Spells in play score until they end by themselves. A free spell that may still be dispelled takes
+  effect. The remaining strikes of a spell are carried out.
 
-A spell brings what its dice bring on average against what is left of its victims, and what it
-heals. So letting a spell through, or rolling for one that nothing can stop, keeps the estimate.
-Miscasts, items that help a cast and Magic Resistance are left out.
+A spell's value is the average of its damage against the surviving victims, plus its healing.
+Therefore the estimate does not change on average if a spell is let through, or if a spell that
+nothing can stop is rolled. Miscasts, items that help a cast and Magic Resistance are ignored.
 """
 
 import numpy as np
@@ -34,20 +34,21 @@ TO_MATCH = SPELLS
 NEED = 2 * SPELLS
 MOST_DICE = 3 * SPELLS
 ALLOTTED = 4 * SPELLS
-"""Where the columns of a plan begin in the scratch, a row for each spell: expected points, number
-that a dispel has to match, row of the table of chances, most dice, dice handed out."""
+"""Offsets of the columns of a plan in the scratch array. The columns have an entry for each spell:
+expected points, number that a dispel has to match, row of the chance table, most dice, dice
+allotted."""
 
 
 @jit(forceinline=False)
 def estimate_phase(packed: PackedScenario, state: State, phase: int, work: WorkSpace) -> float:
-    """Points still to come for the first army, without casts in phases other than `phase`.
+    """Return the points still to come for the first army, without casts after `phase`.
 
     `work.pmf` is overwritten.
     """
     points = 0.0
     if state.node == Node.END:
         return points
-    for army in range(ARMIES):  # what is in play, if nobody ends it
+    for army in range(ARMIES):  # spells in play, if neither side ends them
         for spell in range(packed.armies[army].n_spells):
             if state.in_play[army] & queries.bit(spell):
                 points += queries.gain(army, _worth_in_play(packed, state, army, spell))
@@ -72,7 +73,7 @@ def estimate_phase(packed: PackedScenario, state: State, phase: int, work: WorkS
 
 @jit
 def _plan_casts(packed: PackedScenario, state: State, plan: NDArray[np.float64]) -> int:
-    """Write what the active side may still bring about; how many spells."""
+    """Write the active side's castable and pending spells to the plan; return their number."""
     army = int64(state.active)
     dice = int64(state.power)
     for wizard in range(packed.armies[army].n_wizards):
@@ -108,7 +109,7 @@ def _plan_casts(packed: PackedScenario, state: State, plan: NDArray[np.float64])
 
 @jit
 def _worth_of_cast(packed: PackedScenario, state: State, spell: int) -> float:
-    """Points of a spell that may be cast now or is being cast; 0 of any other."""
+    """Return the points of a spell that may be cast or is being cast; 0 for other spells."""
     army = int64(state.active)
     if state.spell - 1 == spell:
         if not _is_being_cast(state):
@@ -123,7 +124,7 @@ def _worth_of_cast(packed: PackedScenario, state: State, spell: int) -> float:
 
 @jit
 def _is_being_cast(state: State) -> bool:
-    """Whether dice may still be rolled for the spell that the active side has nominated."""
+    """Return whether the nominated spell still has to be rolled for."""
     return bool(
         state.attempt == DispelAttempt.NONE
         and state.striking == 0
@@ -134,9 +135,10 @@ def _is_being_cast(state: State) -> bool:
 
 @jit(forceinline=False)
 def _worth_of_best_aim(packed: PackedScenario, state: State, army: int, spell: int) -> float:
-    """Points of a spell with its best aim that is open; 0 where none is.
+    """Return the points of a spell with its best legal aim; 0 without a legal aim.
 
-    Aims are in the order of what they bring against whole units, as a strike seldom brings more.
+    Aims are tried in descending order of their points against full units. A strike seldom scores
+    more than that, so the search stops at the first aim that cannot be better.
     """
     entry = packed.armies[army].spells[spell]
     if not entry.targeted:
@@ -148,9 +150,9 @@ def _worth_of_best_aim(packed: PackedScenario, state: State, army: int, spell: i
     for k in range(entry.n_aims):
         aim = int64(packed.armies[army].aims[entry.first_aim + k].ranked)
         if can_aim(packed, state, army, spell, aim):
-            way = packed.armies[army].aims[entry.first_aim + aim]
-            lasting = way.worth_per_phase * _phases_paid(packed, state, army, spell)
-            if is_ranked and way.promise + lasting <= most:
+            aim_entry = packed.armies[army].aims[entry.first_aim + aim]
+            lasting = aim_entry.worth_per_phase * _scoring_phases(packed, state, army, spell)
+            if is_ranked and aim_entry.promise + lasting <= most:
                 break
             most = max(most, _worth_of_effect(packed, state, army, spell, aim + 1))
     return float(most if most > -np.inf else 0.0)
@@ -160,21 +162,21 @@ def _worth_of_best_aim(packed: PackedScenario, state: State, army: int, spell: i
 def _worth_of_effect(
     packed: PackedScenario, state: State, army: int, spell: int, aim_plus_one: int
 ) -> float:
-    """Points that a spell brings its owner if it takes effect now, aimed so."""
+    """Return the points for its owner if a spell takes effect now; `aim_plus_one` is 0 for none."""
     entry = packed.armies[army].spells[spell]
     if entry.duration == Duration.DELAYED:
         return float(worth_of_pending(packed, state, army, spell, aim_plus_one, 0.0))
-    phases = _phases_paid(packed, state, army, spell)
+    phases = _scoring_phases(packed, state, army, spell)
     if aim_plus_one == 0:
         return float(entry.worth + entry.worth_per_phase * phases)
-    way = packed.armies[army].aims[entry.first_aim + aim_plus_one - 1]
+    aim_entry = packed.armies[army].aims[entry.first_aim + aim_plus_one - 1]
     change = change_by_aim(packed, state, army, spell, aim_plus_one - 1, BY_MODELS)
-    return float(way.worth + change + way.worth_per_phase * phases)
+    return float(aim_entry.worth + change + aim_entry.worth_per_phase * phases)
 
 
 @jit
-def _phases_paid(packed: PackedScenario, state: State, army: int, spell: int) -> int:
-    """Return how often a spell that takes effect now pays its owner, if nobody ends it."""
+def _scoring_phases(packed: PackedScenario, state: State, army: int, spell: int) -> int:
+    """Return the number of phases in which a spell scores if it takes effect now and lasts."""
     left = phases_left(packed, state)
     if packed.armies[army].spells[spell].duration == Duration.ONE_TURN:
         return min(int64(2 if army == state.active else 1), left)
@@ -183,11 +185,11 @@ def _phases_paid(packed: PackedScenario, state: State, army: int, spell: int) ->
 
 @jit
 def _worth_in_play(packed: PackedScenario, state: State, army: int, spell: int) -> float:
-    """Points that a spell in play still brings its owner, if nobody ends it."""
+    """Return the points still to come from a spell in play, if neither side ends it."""
     if packed.armies[army].spells[spell].duration != Duration.ONE_TURN:
         return float(worth_in_play(packed, state, army, spell, 0.0))
-    phases = _phases_paid(packed, state, army, spell)
-    if state.node == Node.ROLL_PANIC:  # this phase is paid for
+    phases = _scoring_phases(packed, state, army, spell)
+    if state.node == Node.ROLL_PANIC:  # this phase has been scored
         phases -= 1
     elif army == state.active and not state.new_in_play[army] & queries.bit(spell):
         phases = int64(0)  # it ends as this phase begins
@@ -196,7 +198,7 @@ def _worth_in_play(packed: PackedScenario, state: State, army: int, spell: int) 
 
 @jit(forceinline=False)
 def _worth_of_free_spell(packed: PackedScenario, state: State, army: int) -> float:
-    """Points that the free spell of a miscast brings its owner, if it is still to take effect."""
+    """Return the points for its owner from a miscast's free spell that is still to take effect."""
     spell = int64(state.free - 1)
     if state.attempt == DispelAttempt.FREE:
         return _worth_of_effect(packed, state, army, spell, int64(state.free_aim))
@@ -209,7 +211,7 @@ def _worth_of_free_spell(packed: PackedScenario, state: State, army: int) -> flo
 def _plan_dispels(
     packed: PackedScenario, state: State, plan: NDArray[np.float64], count: int
 ) -> None:
-    """Take from the plan what the other side stops."""
+    """Reduce the expected points of the plan by the other side's scrolls and dispel dice."""
     if count == 0:
         return
     enemy = queries.opponent_of(state.active)
@@ -231,12 +233,12 @@ def _plan_dispels(
 def _allot_dice(
     chances: NDArray[np.float64], plan: NDArray[np.float64], first: int, count: int, dice: int
 ) -> None:
-    """Hand out dice one handful after the other, where a die brings most points."""
+    """Allot dice greedily: each time the group of dice with the most points per die."""
     for k in range(first, count):
         plan[ALLOTTED + k] = 0.0
     while dice > 0:
         best = -1
-        handful = 0
+        group = 0
         most = 0.0
         for k in range(first, count):
             need = int64(plan[NEED + k])
@@ -245,9 +247,9 @@ def _allot_dice(
                 rate = plan[EXPECTED + k] * (chances[need, n + more] - chances[need, n]) / more
                 if rate > most:
                     best = k
-                    handful = more
+                    group = more
                     most = rate
         if best < 0:
             return
-        plan[ALLOTTED + best] += handful
-        dice -= handful
+        plan[ALLOTTED + best] += group
+        dice -= group

@@ -1,10 +1,10 @@
-"""Expectimax: looks some decisions ahead with exact dice, and estimates what lies behind.
+"""Expectimax: a full-width search with exact dice to a fixed depth, then a heuristic value.
 
-From the position the search lays out every position that can follow, decision after decision, and
-each only once, however many ways lead to it. Dice are enumerated by the engine. Where the search
-stops, `wfb_gym.players.search.estimate` supplies the value, unless a caller does
-(`wfb_gym.players.search.ply_search`); it never goes beyond the phase. With room for the whole phase
-it plays the exact optimum of a battle of one phase.
+The search expands every position that can follow, level by level. Positions that several paths
+reach are stored once. The engine enumerates the dice. At the end of the search
+`wfb_gym.players.search.estimate` supplies the value, or the caller does
+(`wfb_gym.players.search.ply_search`). The search ends with the phase at the latest. If a battle of
+one phase fits as a whole, the agent plays it optimally.
 """
 
 from typing import NamedTuple
@@ -29,63 +29,63 @@ from wfb_gym.solver.expansion import expand
 from wfb_gym.solver.graph_arrays import NO_HORIZON, TIE, Expansion, Successor, new_expansion
 
 FULL = 1 << 30
-"""Decisions ahead that no phase reaches."""
+"""A depth in decisions that no phase reaches: no limit."""
 DEFAULT_WAYS = 50_000
-"""Ways from one position to the next that a search lays out by default."""
+"""Default limit on the transitions of a search."""
 
 DONE = 0
 NODES_FULL = 1
 WAYS_FULL = 2
 STEPS_FULL = 3
 TOO_MANY = 4
-"""Why `search` returns: all is done, an array is too small for the first look ahead, or that has
-more ways than there may be."""
+"""Status of `search`: finished, an array is too small (three cases), or the first decision has more
+transitions than the limit."""
 
 CHOOSE = 0
 LAY_OUT = 1
 BACK_UP = 2
-"""What `search` does."""
+"""Operations of `search`."""
 
 
 class SearchNode(Record):
-    """A position that the search has laid out."""
+    """A position of the search."""
 
     state: State
     value: Float64  # points still to come for the first army
     hash: Int64
-    first: Int64  # of the ways that leave it; -1 where it is not laid out
-    end: Int64
-    cursor: Int64  # next way to look at; -1 once the value is known
-    ahead: Int64  # decisions on the shortest way to it
-    count: Int64  # legal actions; 0 where dice decide
+    first: Int64  # its first transition; -1 if it is not expanded
+    end: Int64  # end of its transitions
+    cursor: Int64  # next transition to evaluate; -1 once the value is known
+    depth: Int64  # decisions on the shortest path to it
+    count: Int64  # number of legal actions; 0 at a chance node
 
 
 class Transition(Record):
-    """A way from a node to another."""
+    """A transition from one node to another."""
 
     probability: Float64
-    gain: Float64  # points on the way
-    node: Int64  # -1 where the battle ends
-    action: Int64  # which of the legal actions it began with
+    gain: Float64  # points scored by the transition
+    node: Int64  # -1 if the battle ends
+    action: Int64  # index of the legal action that it starts with
 
 
 class SearchGraph(NamedTuple):
     """The arrays of a search."""
 
     nodes: Records[SearchNode]
-    ways: Records[Transition]
-    slots: NDArray[np.int32]  # nodes by hash; -1 where free
-    queue: NDArray[np.int64]  # (2, nodes): decisions in turn; a stack
+    transitions: Records[Transition]
+    slots: NDArray[np.int32]  # hash table of nodes; -1 if free
+    queue: NDArray[np.int64]  # (2, nodes): queue of decisions; a stack
     size: NDArray[np.int64]  # (1,): nodes in use
 
 
 class ExpectimaxAgent(PositionAgent):
-    """Looks a number of decisions ahead, or as far as a number of ways lets it.
+    """Searches to a depth in decisions, or up to a number of transitions.
 
     Args:
-        depth: decisions ahead at most, 1 or more; None looks as far as `ways` lets it.
-        ways: from position to position that one search may lay out; the first decision is
-            always laid out, every further one only if all ways to it have room.
+        depth: most decisions on a path, 1 or more; if None, only `ways` limits it.
+        ways: most transitions of one search. The first decision is always expanded; a further
+            level counts only if it fits as a whole.
 
     Raises:
         ValueError: Depth or ways below 1.
@@ -100,16 +100,16 @@ class ExpectimaxAgent(PositionAgent):
         self._depth = FULL if depth is None else depth
         self._ways = ways
         self._graph = new_graph()
-        self._room = new_expansion(1 << 12)
+        self._expansion = new_expansion(1 << 12)
 
     def action_values(self, battle: Battle) -> dict[int, float]:
-        """Return what the search finds each legal action worth: points to come for the first army.
+        """Return the search's value of each legal action for the first army.
 
         Args:
-            battle: at a decision of either army; it stays as it is.
+            battle: at a decision of either army; not changed.
 
         Returns:
-            By engine code, ascending.
+            Points still to come, by engine code in ascending order.
 
         Raises:
             ValueError: The battle is at no decision.
@@ -118,41 +118,50 @@ class ExpectimaxAgent(PositionAgent):
             raise ValueError(f"action values: expected a decision, found {battle.node.name}")
         self._choose(position_of(battle), np.zeros(1, np.int64))
         legal = battle.legal_actions()
-        # The root's sums come last, and stay: `expand`, which follows, has no use for them.
-        return dict(zip(legal, self._room.sums[: len(legal)].tolist(), strict=True))
+        # The root is backed up last, and the `expand` that follows does not overwrite its sums.
+        return dict(zip(legal, self._expansion.sums[: len(legal)].tolist(), strict=True))
 
     def _choose(self, asked: PositionArrays, actions: Actions) -> None:
         row = 0
         while True:
-            why, row = search(
-                CHOOSE, row, self._depth, self._ways, asked, self._graph, self._room, actions
+            status, row = search(
+                CHOOSE, row, self._depth, self._ways, asked, self._graph, self._expansion, actions
             )
-            if why == DONE:
+            if status == DONE:
                 return
-            self._graph, self._room = enlarged(why, self._graph, self._room)
+            self._graph, self._expansion = enlarged(status, self._graph, self._expansion)
 
 
 def new_graph() -> SearchGraph:
-    """Room for a small search."""
+    """Return arrays for a small search."""
     return _with_nodes(1 << 10, new_records(Transition, 1 << 12))
 
 
-def enlarged(why: int, graph: SearchGraph, room: Expansion) -> tuple[SearchGraph, Expansion]:
-    """Enlarge what was too small; what a search finds does not depend on it."""
-    if why == NODES_FULL:
-        return _with_nodes(4 * len(graph.nodes), graph.ways), room
-    if why == WAYS_FULL:
-        return graph._replace(ways=new_records(Transition, 4 * len(graph.ways))), room
-    if why == STEPS_FULL:
-        size = 4 * len(room.steps)
+def enlarged(
+    status: int, graph: SearchGraph, expansion: Expansion
+) -> tuple[SearchGraph, Expansion]:
+    """Return the arrays of a search, with one array enlarged: the status names it.
+
+    Array sizes do not change the result of a search.
+    """
+    if status == NODES_FULL:
+        return _with_nodes(4 * len(graph.nodes), graph.transitions), expansion
+    if status == WAYS_FULL:
+        return graph._replace(
+            transitions=new_records(Transition, 4 * len(graph.transitions))
+        ), expansion
+    if status == STEPS_FULL:
+        size = 4 * len(expansion.steps)
         steps, chain = new_records(Successor, size), new_records(Successor, size)
-        return graph, room._replace(steps=steps, chain=chain)
-    raise AssertionError(f"unknown answer {why}")
+        return graph, expansion._replace(steps=steps, chain=chain)
+    raise AssertionError(f"unknown status {status}")
 
 
-def _with_nodes(size: int, ways: Records[Transition]) -> SearchGraph:
+def _with_nodes(size: int, transitions: Records[Transition]) -> SearchGraph:
     nodes, slots = new_records(SearchNode, size), np.zeros(2 * size, np.int32)
-    return SearchGraph(nodes, ways, slots, np.zeros((2, size), np.int64), np.zeros(1, np.int64))
+    return SearchGraph(
+        nodes, transitions, slots, np.zeros((2, size), np.int64), np.zeros(1, np.int64)
+    )
 
 
 @jit(nogil=True)
@@ -163,37 +172,40 @@ def search(
     most: int,
     positions: PositionArrays,
     graph: SearchGraph,
-    room: Expansion,
+    expansion: Expansion,
     actions: Actions,
 ) -> tuple[int, int]:
-    """Do one of three things; one compiled entry serves all, since each compiles the whole engine.
+    """Do one of three operations.
 
-    - CHOOSE writes the best actions of the positions from `row` on, and returns why it stops and at
-      which row.
-    - LAY_OUT lays out the position of a row, whether its seat decides or not, through decisions
-      that no duel knows and the dice of the phase to come, and returns why it stops and how many
-      decisions ahead all was laid out.
-    - BACK_UP computes the value of what was laid out `depth` decisions ahead, writes the best
-      action of the row, and returns DONE and the row. A node whose cursor is -1 has its value.
+    A single entry point serves all three, because each would compile the whole engine again.
+
+    - CHOOSE writes the best actions of the positions from `row` on. It returns a status and the row
+      at which it stops.
+    - LAY_OUT expands the position of a row, whether or not its seat decides. Decisions that no duel
+      represents and the dice at the start of the next phase do not end a path. It returns a status
+      and the number of complete levels.
+    - BACK_UP computes the values of the graph, cut off after `depth` decisions, and writes the best
+      action of the row. It returns DONE and the row. A node whose cursor is -1 already has its
+      value.
     """
     if operation == BACK_UP:
         packed = positions.packed_scenarios[positions.scenario[row]]
-        best = _back_up(packed, depth, graph, room)
-        expand(packed, positions.states[row], room, 0, NO_HORIZON)
-        actions[row] = positions.indices[room.codes[best]]
+        best = _back_up(packed, depth, graph, expansion)
+        expand(packed, positions.states[row], expansion, 0, NO_HORIZON)
+        actions[row] = positions.indices[expansion.codes[best]]
         return DONE, row
     while row < positions.states.shape[0]:
         state = positions.states[row]
         packed = positions.packed_scenarios[positions.scenario[row]]
         if operation == LAY_OUT:
-            return _lay_out(packed, state, depth, most, True, graph, room)
+            return _lay_out(packed, state, depth, most, True, graph, expansion)
         if is_decision(state.node) and state.mover == positions.seat:
-            why, ahead = _lay_out(packed, state, depth, most, False, graph, room)
-            if why != DONE:
-                return why, row
-            best = _back_up(packed, ahead, graph, room)
-            expand(packed, state, room, 0, NO_HORIZON)
-            actions[row] = positions.indices[room.codes[best]]
+            status, level = _lay_out(packed, state, depth, most, False, graph, expansion)
+            if status != DONE:
+                return status, row
+            best = _back_up(packed, level, graph, expansion)
+            expand(packed, state, expansion, 0, NO_HORIZON)
+            actions[row] = positions.indices[expansion.codes[best]]
         row += 1
     return DONE, row
 
@@ -206,45 +218,44 @@ def _lay_out(
     most: int,
     through: bool,
     graph: SearchGraph,
-    room: Expansion,
+    expansion: Expansion,
 ) -> tuple[int, int]:
-    """Lay out what can follow a position, nearest decisions first.
+    """Expand a position breadth first, to `depth` decisions or `most` transitions.
 
-    With `through` decisions that no duel knows do not count as such, and the dice that open the
-    next phase are laid out.
+    With `through`, decisions that no duel represents do not count as decisions, the dice at the
+    start of the next phase are expanded, and the limit `most` holds for the first level too.
 
     Returns:
-        DONE, TOO_MANY or what is too small, and how many decisions ahead all was laid out. With
-        `through` the first look ahead, too, may have no more ways than `most`.
+        The status, and the number of complete levels.
     """
-    nodes, ways, queue = graph.nodes, graph.ways, graph.queue
+    nodes, transitions, queue = graph.nodes, graph.transitions, graph.queue
     graph.slots[:] = -1
     nodes[0].state = state
     nodes[0].first = -1
-    nodes[0].ahead = 0
+    nodes[0].depth = 0
     size = 1
-    top = 0  # of the ways
+    top = 0  # transitions in use
     queue[0, 0] = 0
     head = 0
     tail = 1
     while head < tail:
-        ahead = int64(nodes[queue[0, head]].ahead)
-        if ahead >= depth:
+        level = int64(nodes[queue[0, head]].depth)
+        if level >= depth:
             graph.size[0] = size
-            return DONE, ahead
+            return DONE, level
         queue[1, 0] = queue[0, head]
-        rolls = 1  # positions on the stack: the decision, then the chance nodes behind it
+        rolls = 1  # positions on the stack: the decision, then the chance nodes after it
         head += 1
         while rolls > 0:
             rolls -= 1
             here = nodes[queue[1, rolls]]
-            end, count = expand(packed, here.state, room, 0, NO_HORIZON)
+            end, count = expand(packed, here.state, expansion, 0, NO_HORIZON)
             if end < 0:
                 return STEPS_FULL, 0
-            if top + end > most and (ahead > 0 or through):
+            if top + end > most and (level > 0 or through):
                 graph.size[0] = size
-                return DONE if ahead > 0 else TOO_MANY, ahead
-            if top + end > ways.shape[0]:
+                return DONE if level > 0 else TOO_MANY, level
+            if top + end > transitions.shape[0]:
                 return WAYS_FULL, 0
             if size + end > nodes.shape[0]:
                 return NODES_FULL, 0
@@ -253,29 +264,29 @@ def _lay_out(
             here.count = count
             here.cursor = top
             for k in range(end):
-                step, way = room.steps[k], ways[top]
-                way.probability = step.probability
-                way.gain = step.gain
-                way.action = step.action
-                way.node = -1
+                step, transition = expansion.steps[k], transitions[top]
+                transition.probability = step.probability
+                transition.gain = step.gain
+                transition.action = step.action
+                transition.node = -1
                 top += 1
                 if step.state.node == Node.END:
                     continue
                 canonicalize(packed, step.state)
                 found = _find(step.state, graph, size)
-                way.node = found
+                transition.node = found
                 if found < size:
                     continue
                 new = nodes[size]
                 size += 1
                 new.first = -1
                 new.cursor = 0
-                new.ahead = ahead + 1
+                new.depth = level + 1
                 rolls_on = is_chance(new.state.node)
                 if new.state.phase != state.phase and not (through and rolls_on):
                     continue
                 if rolls_on or (through and not is_known(new.state)):
-                    new.ahead = ahead
+                    new.depth = level
                     queue[1, rolls] = found
                     rolls += 1
                 else:
@@ -287,7 +298,7 @@ def _lay_out(
 
 @jit(forceinline=False)
 def _find(state: State, graph: SearchGraph, size: int) -> int:
-    """Return the node of a position; `size` if it is new, and then write it there."""
+    """Return the node of a position. A new position is written to node `size`."""
     nodes, slots = graph.nodes, graph.slots
     mixed = np.uint64(0)
     for word in range(STATE_WORDS):
@@ -311,27 +322,27 @@ def _find(state: State, graph: SearchGraph, size: int) -> int:
 
 
 @jit(forceinline=False)
-def _back_up(packed: PackedScenario, ahead: int, graph: SearchGraph, room: Expansion) -> int:
-    """Compute the values from the far end to the root; return its best legal action's number.
+def _back_up(packed: PackedScenario, level: int, graph: SearchGraph, expansion: Expansion) -> int:
+    """Compute the values from the leaves to the root; return the index of its best legal action.
 
-    Positions from `ahead` decisions on are estimated, though some were laid out before room ran
-    out: the answers to all actions are then seen equally far.
+    Positions after `level` decisions are estimated even if they were expanded, so that all actions
+    are searched to the same depth.
     """
-    nodes, ways, stack, sums = graph.nodes, graph.ways, graph.queue[1], room.sums
+    nodes, transitions, stack, sums = graph.nodes, graph.transitions, graph.queue[1], expansion.sums
     phase = int64(nodes[0].state.phase)
     chosen = 0
     depth = 1
     stack[0] = 0
     while depth > 0:
         node = nodes[stack[depth - 1]]
-        if node.first < 0 or (node.ahead >= ahead and depth > 1):
-            node.value = estimate_phase(packed, node.state, phase, room.work[0])
+        if node.first < 0 or (node.depth >= level and depth > 1):
+            node.value = estimate_phase(packed, node.state, phase, expansion.work[0])
             node.cursor = -1
             depth -= 1
             continue
         waiting = False
         while node.cursor < node.end:
-            after = int64(ways[node.cursor].node)
+            after = int64(transitions[node.cursor].node)
             if after >= 0 and nodes[after].cursor >= 0:
                 stack[depth] = after
                 depth += 1
@@ -342,16 +353,16 @@ def _back_up(packed: PackedScenario, ahead: int, graph: SearchGraph, room: Expan
             continue
         sums[: max(1, node.count)] = 0.0
         for k in range(node.first, node.end):
-            way = ways[k]
-            value = nodes[way.node].value if way.node >= 0 else 0.0
-            sums[max(0, way.action)] += way.probability * (way.gain + value)
+            transition = transitions[k]
+            value = nodes[transition.node].value if transition.node >= 0 else 0.0
+            sums[max(0, transition.action)] += transition.probability * (transition.gain + value)
         sign = 1.0 if node.state.mover == 0 else -1.0
         best = 0
         for k in range(1, node.count):
             if sign * (sums[k] - sums[best]) > TIE:
                 best = k
         node.value = sums[best]
-        chosen = best  # the root's comes last
+        chosen = best  # the root is the last node
         node.cursor = -1
         depth -= 1
     return chosen

@@ -1,8 +1,9 @@
-"""Looking ahead: what scrolls, items that help a cast and spells in play bring in later phases.
+"""Values of later phases: scrolls, items that help a cast, and spells in play.
 
-Each phase to come begins as its army's phase would begin now: casualties, moves and what is spent
-in between are left out. The last is solved first, and its values are the prices in the one before.
-What a position is reduced to is `wfb_gym.players.search.reduction`; decisions do not live here.
+Each later phase starts in the position in which its army's phase would start now. Casualties, moves
+and resources spent in between are ignored. Phases are solved from the last one back: the values of
+one phase are the prices of resources in the phase before. `wfb_gym.players.search.reduction`
+reduces each phase to a duel; `wfb_gym.players.search.phase_values` uses the prices in decisions.
 """
 
 from typing import NamedTuple
@@ -48,25 +49,25 @@ from wfb_gym.players.search.reduction import (
 from wfb_gym.scenario.sizes import ARMIES, SPELLS
 
 _MOST_PLACES = 40_000
-"""Places of a later duel's table; with more, a spell less is looked at."""
+"""Table entries of a later phase's duel; spells are left out until the duel fits."""
 _NEAR = 5
-"""Phases to come in which it is worked out what spells in play bring."""
+"""Later phases in which the values of spells in play are computed."""
 _SURVIVAL = 0.5
-"""Chance that a spell in play outlives a phase, where that is not worked out."""
+"""Assumed probability that a spell stays in play for another phase, in all other cases."""
 _SCRATCH = ARMIES
-"""Where what is not an army's stands."""
+"""Index of the scratch entry, after the entries of the armies."""
 
 
 class FuturePhases(NamedTuple):
-    """What phases to come are worth, and scratch."""
+    """Values of later phases, and scratch arrays."""
 
     duels: Records[Duel]  # (ARMIES + 1,): each army's next phase, and scratch
-    comes: NDArray[np.bool_]  # (ARMIES,): whether there is one
-    # by the uses of aids and the scrolls that are left, points for the army that casts in it
+    has_next: NDArray[np.bool_]  # (ARMIES,): whether the army has another phase
+    # points of the army that casts, by uses of aids and scrolls that are left
     later: NDArray[np.float64]  # (ARMIES + 1, MOST_LATER, MOST_SCROLLS + 1)
-    nothing: NDArray[np.float64]  # (1,): `later` of the active army if nothing is used before
-    lasting: Lasting  # which `Terms` have too
-    before: Lasting  # the same of the phase before
+    baseline: NDArray[np.float64]  # (1,): `later` of the active army if it uses nothing before
+    lasting: Lasting  # the same array as `Terms.lasting`
+    before: Lasting  # `lasting` of the phase before
     table: DuelTable
     dispels: Records[Dispels]  # (ARMIES,)
     scores: Scores
@@ -74,7 +75,7 @@ class FuturePhases(NamedTuple):
 
 
 def new_ahead() -> FuturePhases:
-    """Room for looking ahead."""
+    """Return arrays for `look_ahead`."""
     return FuturePhases(
         new_records(Duel, ARMIES + 1), np.zeros(ARMIES, np.bool_),
         np.zeros((ARMIES + 1, MOST_LATER, MOST_SCROLLS + 1)), np.zeros(1),
@@ -84,68 +85,71 @@ def new_ahead() -> FuturePhases:
 
 
 @jit(forceinline=False)
-def look_ahead(packed: PackedScenario, state: State, terms: Terms, ahead: FuturePhases) -> None:
-    """Write what the phases to come are worth, from the last one back to the next one."""
+def look_ahead(packed: PackedScenario, state: State, terms: Terms, future: FuturePhases) -> None:
+    """Write the values of later phases, from the last one back to the next one."""
     steps = min(phases_left(packed, state) - 1, terms.phases_ahead)
-    expect_survival(packed, state, _SURVIVAL, steps, ahead.lasting)
-    write_free_spells(packed, state, ahead.lasting, terms.free)
-    ahead.comes[:] = False
-    ahead.later[:] = 0.0
-    begun = ahead.state[0]
+    expect_survival(packed, state, _SURVIVAL, steps, future.lasting)
+    write_free_spells(packed, state, future.lasting, terms.free)
+    future.has_next[:] = False
+    future.later[:] = 0.0
+    phase_start = future.state[0]
     for step in range(steps, 0, -1):
         army = int64(state.active) if step % 2 == 0 else opponent_of(state.active)
-        ahead.state[0] = state
-        _begin_phase(packed, begun, army, int64(step))
-        _price_answer(packed, begun, terms, ahead)
-        _solve_later(packed, begun, army, army, terms, ahead)
-        base = value_at(ahead.duels[army], ahead.table.values, whole(ahead.duels[army]))
-        _keep_values(ahead.duels[army], ahead.table, ahead.later[_SCRATCH])
-        expect_survival(packed, state, _SURVIVAL, int64(step - 1), ahead.before)
+        future.state[0] = state
+        _begin_phase(packed, phase_start, army, int64(step))
+        _price_answer(packed, phase_start, terms, future)
+        _solve_later(packed, phase_start, army, army, terms, future)
+        base = value_at(future.duels[army], future.table.values, whole(future.duels[army]))
+        _keep_values(future.duels[army], future.table, future.later[_SCRATCH])
+        expect_survival(packed, state, _SURVIVAL, int64(step - 1), future.before)
         for owner in range(ARMIES):
             for spell in range(packed.armies[owner].n_spells):
                 far = step > _NEAR
                 if far or not _may_be_in_play(packed, state, int64(owner), int64(spell)):
                     continue
-                aim = _aim_in_play(packed, state, begun, int64(owner), int64(spell), ahead.lasting)
+                aim = _aim_in_play(
+                    packed, state, phase_start, int64(owner), int64(spell), future.lasting
+                )
                 if aim < 0:
                     continue
-                begun.in_play[owner] = bit(spell)
-                begun.aims[owner, spell] = aim
-                pays = worth_per_phase(packed, begun, owner, spell)
+                phase_start.in_play[owner] = bit(spell)
+                phase_start.aims[owner, spell] = aim
+                pays = worth_per_phase(packed, phase_start, owner, spell)
                 if pays > 0.0:
-                    _solve_later(packed, begun, army, int64(_SCRATCH), terms, ahead)
-                    duel = ahead.duels[_SCRATCH]
-                    more = value_at(duel, ahead.table.values, whole(duel)) - base
+                    _solve_later(packed, phase_start, army, int64(_SCRATCH), terms, future)
+                    duel = future.duels[_SCRATCH]
+                    more = value_at(duel, future.table.values, whole(duel)) - base
                     more = more if owner == army else -more
-                    ahead.before[owner, spell] = 1.0 + more / pays
-                begun.in_play[owner] = 0
-        _copy(ahead.before, ahead.lasting)
-        _copy(ahead.later[_SCRATCH], ahead.later[army])
-        ahead.comes[army] = True
-    ahead.nothing[0] = value_of_later(packed, state, int64(state.active), ahead)
-    _price_answer(packed, state, terms, ahead)
+                    # in phases: this one, and the gain in later ones over the points per phase
+                    future.before[owner, spell] = 1.0 + more / pays
+                phase_start.in_play[owner] = 0
+        _copy(future.before, future.lasting)
+        _copy(future.later[_SCRATCH], future.later[army])
+        future.has_next[army] = True
+    future.baseline[0] = value_of_later(packed, state, int64(state.active), future)
+    _price_answer(packed, state, terms, future)
 
 
 @jit(forceinline=False)
-def _price_answer(packed: PackedScenario, state: State, terms: Terms, ahead: FuturePhases) -> None:
-    """Write what it costs the active army to answer a free spell with a scroll."""
+def _price_answer(packed: PackedScenario, state: State, terms: Terms, future: FuturePhases) -> None:
+    """Write `Terms.answers`: the cost of a scroll for the active army against a free spell."""
     army = int64(state.active)
     enemy = opponent_of(army)
     terms.answers[enemy] = np.inf
     for item in range(packed.armies[army].n_items):
         if dispels_outright(packed, state, army, item):
-            terms.answers[enemy] = price_of_scroll(packed, enemy, terms, ahead)
+            terms.answers[enemy] = price_of_scroll(packed, enemy, terms, future)
 
 
 @jit
 def has_units(packed: PackedScenario) -> bool:
-    """Whether there are units: then duels leave casualties and moves out."""
+    """Return whether the battle has units; duels ignore their casualties and moves."""
     return bool(packed.armies[0].n_units + packed.armies[1].n_units > 0)
 
 
 @jit
 def fade_of(packed: PackedScenario, terms: Terms) -> float:
-    """Share of later phases that counts: all of it if nobody can be slain."""
+    """Return the weight of later phases: 1 without units, else `Terms.fade`."""
     return terms.fade if has_units(packed) else 1.0
 
 
@@ -158,7 +162,10 @@ def _copy(source: NDArray[np.float64], target: NDArray[np.float64]) -> None:
 
 @jit(forceinline=False)
 def _begin_phase(packed: PackedScenario, state: State, army: int, later: int) -> None:
-    """Go to an army's phase so much later, with nothing in play and all else as it is."""
+    """Advance the state by `later` phases to the start of an army's phase, without spells in play.
+
+    Everything else stays the same.
+    """
     state.phase += later
     state.active = army
     for side in range(ARMIES):
@@ -174,31 +181,43 @@ def _begin_phase(packed: PackedScenario, state: State, army: int, later: int) ->
 
 @jit(forceinline=False)
 def _solve_later(
-    packed: PackedScenario, begun: State, army: int, place: int, terms: Terms, ahead: FuturePhases
+    packed: PackedScenario,
+    phase_start: State,
+    army: int,
+    place: int,
+    terms: Terms,
+    future: FuturePhases,
 ) -> None:
-    """Reduce the beginning of a phase to the duel at that place, and solve it."""
-    duel = ahead.duels[place]
+    """Reduce the start of a phase to `duels[place]`, and solve that duel."""
+    duel = future.duels[place]
     for spells in range(terms.later_spells, -1, -1):
         reduce_phase(
-            packed, begun, int64(spells), int64(NONE), terms, ahead.scores, duel, ahead.dispels
+            packed,
+            phase_start,
+            int64(spells),
+            int64(NONE),
+            terms,
+            future.scores,
+            duel,
+            future.dispels,
         )
-        if table_size(duel) <= ahead.table.values.shape[0]:
+        if table_size(duel) <= future.table.values.shape[0]:
             break
-    fade, later = fade_of(packed, terms), ahead.later[army]
-    charge_miscasts(packed, begun, fade * later[uses_size(duel) - 1, duel.scrolls], duel)
+    fade, later = fade_of(packed, terms), future.later[army]
+    charge_miscasts(packed, phase_start, fade * later[uses_size(duel) - 1, duel.scrolls], duel)
     for left in range(uses_size(duel)):
         for scrolls in range(duel.scrolls + 1):
             duel.later[left, scrolls] = fade * later[left, scrolls]
-    solve_duel(duel, ahead.table)
+    solve_duel(duel, future.table)
 
 
 @jit(forceinline=False)
 def _keep_values(duel: Duel, table: DuelTable, later: NDArray[np.float64]) -> None:
-    """Write the values of a phase by the uses and the scrolls that it begins with."""
+    """Write the values of a phase, by the uses of aids and the scrolls at its start."""
     start = whole(duel)
-    least = start.mid - (uses_size(duel) - 1)
+    least = start.aid_state - (uses_size(duel) - 1)
     for left in range(uses_size(duel)):
-        place = place_of(duel, start.left, start.kept, int64(least + left), start.power)
+        place = place_of(duel, start.left, start.in_play, int64(least + left), start.power)
         place += start.dispel * (duel.scrolls + 1)
         for scrolls in range(duel.scrolls + 1):
             later[left, scrolls] = table.values[place + scrolls]
@@ -206,7 +225,7 @@ def _keep_values(duel: Duel, table: DuelTable, later: NDArray[np.float64]) -> No
 
 @jit(forceinline=False)
 def _may_be_in_play(packed: PackedScenario, state: State, army: int, spell: int) -> bool:
-    """Whether a spell is in play, or may be put into play in this phase."""
+    """Return whether a spell is in play, or may enter play in this phase."""
     if packed.armies[army].spells[spell].duration != Duration.REMAINS_IN_PLAY:
         return False
     if state.in_play[army] & bit(spell):
@@ -217,9 +236,14 @@ def _may_be_in_play(packed: PackedScenario, state: State, army: int, spell: int)
 
 @jit(forceinline=False)
 def _aim_in_play(
-    packed: PackedScenario, state: State, begun: State, army: int, spell: int, lasting: Lasting
+    packed: PackedScenario,
+    state: State,
+    phase_start: State,
+    army: int,
+    spell: int,
+    lasting: Lasting,
 ) -> int:
-    """1 + the aim that a spell would have in play, 0 where it has none; -1 if it has no target."""
+    """Return 1 + the spell's aim in play, 0 if it takes no target, -1 if no target is legal."""
     entry = packed.armies[army].spells[spell]
     if state.in_play[army] & bit(spell):
         return int64(state.aims[army, spell])
@@ -227,51 +251,55 @@ def _aim_in_play(
         return int64(0)
     if army == state.active and state.spell - 1 == spell and state.aim > 0:
         return int64(state.aim)
-    aim = best_aim(packed, begun, army, spell, lasting)
+    aim = best_aim(packed, phase_start, army, spell, lasting)
     return int64(aim + 1) if aim >= 0 else int64(-1)
 
 
 @jit(forceinline=False)
 def price_later(
-    packed: PackedScenario, state: State, duel: Duel, army: int, terms: Terms, ahead: FuturePhases
+    packed: PackedScenario, state: State, duel: Duel, army: int, terms: Terms, future: FuturePhases
 ) -> None:
-    """Write what a duel of this army's phase leaves for its next one, none where there is none.
+    """Write `Duel.later`: the value of resources that a duel leaves for the army's next phase.
 
-    What miscasts cost there is added to their cost. The rest is by how much more it is than if
-    nothing were used from the position that was looked ahead from; the duel may be of a later
-    position of the same phase.
+    It is 0 without a next phase. Values are relative to using nothing from the position of
+    `look_ahead` on; the duel may belong to a later position of the same phase. The expected loss
+    from miscasts in later phases is added to `DuelSpell.miscast_cost`.
     """
     duel.later[:] = 0.0
-    if not ahead.comes[army]:
+    if not future.has_next[army]:
         return
-    then, fade = ahead.duels[army], fade_of(packed, terms)
-    charge_miscasts(packed, state, fade * value_of_later(packed, state, army, ahead), duel)
-    more = _scrolls_of(packed, state, opponent_of(army)) - duel.scrolls  # that cannot be read now
+    next_duel, fade = future.duels[army], fade_of(packed, terms)
+    charge_miscasts(packed, state, fade * value_of_later(packed, state, army, future), duel)
+    more = _scrolls_of(packed, state, opponent_of(army)) - duel.scrolls  # not readable now
     for left in range(uses_size(duel)):
-        ours = _uses_of(state, duel, int64(left), army, then)
+        ours = _uses_of(state, duel, int64(left), army, next_duel)
         for scrolls in range(duel.scrolls + 1):
-            kept = min(int64(scrolls + more), int64(then.scrolls))
-            duel.later[left, scrolls] = fade * (ahead.later[army, ours, kept] - ahead.nothing[0])
+            later_scrolls = min(int64(scrolls + more), int64(next_duel.scrolls))
+            duel.later[left, scrolls] = fade * (
+                future.later[army, ours, later_scrolls] - future.baseline[0]
+            )
 
 
 @jit
-def value_of_later(packed: PackedScenario, state: State, army: int, ahead: FuturePhases) -> float:
-    """Points of an army's phases to come if no more is used before."""
-    if not ahead.comes[army]:
+def value_of_later(packed: PackedScenario, state: State, army: int, future: FuturePhases) -> float:
+    """Return the points of an army's later phases if it uses no more resources before."""
+    if not future.has_next[army]:
         return 0.0
-    then = ahead.duels[army]
-    scrolls = min(_scrolls_of(packed, state, opponent_of(army)), int64(then.scrolls))
+    next_duel = future.duels[army]
+    scrolls = min(_scrolls_of(packed, state, opponent_of(army)), int64(next_duel.scrolls))
     uses = int64(0)
     stride = int64(1)
-    for k in range(then.n_aids):
-        uses += min(int64(then.uses[k]), int64(state.items[army, then.aids[k].item])) * stride
-        stride *= then.uses[k] + 1
-    return float(ahead.later[army, uses, scrolls])
+    for k in range(next_duel.n_aids):
+        uses += (
+            min(int64(next_duel.uses[k]), int64(state.items[army, next_duel.aids[k].item])) * stride
+        )
+        stride *= next_duel.uses[k] + 1
+    return float(future.later[army, uses, scrolls])
 
 
 @jit
 def _scrolls_of(packed: PackedScenario, state: State, army: int) -> int:
-    """Return the uses of an army's items that dispel outright, though not all may be used now."""
+    """Return the scrolls of an army, whether or not they may be read now."""
     scrolls = int64(0)
     for item in range(packed.armies[army].n_items):
         if packed.armies[army].items[item].dispel_use == DispelUse.AUTOMATIC:
@@ -280,29 +308,32 @@ def _scrolls_of(packed: PackedScenario, state: State, army: int) -> int:
 
 
 @jit
-def price_of_scroll(packed: PackedScenario, army: int, terms: Terms, ahead: FuturePhases) -> float:
-    """Points that the enemy of an army loses, over that army's next phases, with one scroll."""
-    then = ahead.duels[army]
-    if not ahead.comes[army] or then.scrolls == 0:
+def price_of_scroll(packed: PackedScenario, army: int, terms: Terms, future: FuturePhases) -> float:
+    """Return the cost of a scroll for the enemy of an army, in points of later phases."""
+    next_duel = future.duels[army]
+    if not future.has_next[army] or next_duel.scrolls == 0:
         return 0.0
-    full = uses_size(then) - 1
-    more = ahead.later[army, full, then.scrolls - 1] - ahead.later[army, full, then.scrolls]
+    full = uses_size(next_duel) - 1
+    more = (
+        future.later[army, full, next_duel.scrolls - 1]
+        - future.later[army, full, next_duel.scrolls]
+    )
     return float(fade_of(packed, terms) * more)
 
 
 @jit
-def _uses_of(state: State, duel: Duel, left: int, army: int, then: Duel) -> int:
-    """Return the uses left of a duel's aids as a later duel of the army counts them.
+def _uses_of(state: State, duel: Duel, left: int, army: int, next_duel: Duel) -> int:
+    """Convert the uses of aids that are left in a duel to the index of the army's later duel.
 
-    Of aids that the duel lacks nothing is used in it.
+    Aids that the duel does not have keep all their uses.
     """
     found = int64(0)
     stride = int64(1)
-    for k in range(then.n_aids):
-        uses = min(int64(then.uses[k]), int64(state.items[army, then.aids[k].item]))
+    for k in range(next_duel.n_aids):
+        uses = min(int64(next_duel.uses[k]), int64(state.items[army, next_duel.aids[k].item]))
         for own in range(duel.n_aids):
-            if duel.aids[own].item == then.aids[k].item:
-                uses = min(int64(then.uses[k]), uses_in(duel, left, int64(own)))
+            if duel.aids[own].item == next_duel.aids[k].item:
+                uses = min(int64(next_duel.uses[k]), uses_in(duel, left, int64(own)))
         found += uses * stride
-        stride *= then.uses[k] + 1
+        stride *= next_duel.uses[k] + 1
     return int64(found)

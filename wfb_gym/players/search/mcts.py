@@ -1,18 +1,18 @@
-"""Monte Carlo tree search: grows a tree of what can follow, mostly along what looks best.
+"""Monte Carlo tree search (MCTS) with full backups.
 
-The tree has decision nodes for both sides and chance nodes between them. A simulation goes from
-the root to a decision whose actions are untried, and tries each once. On the way the side to move
-takes the action of the highest upper confidence bound (UCB1; Auer, Cesa-Bianchi and Fischer 2002;
-Kocsis and Szepesvári 2006), in points over the range of points seen so far. Dice come from a
-generator of the search's own. A new node gets the value of `wfb_gym.players.search.estimate`; a
-chance node the mean over its outcomes. The end of the phase is the horizon.
+The tree has decision nodes for both sides and chance nodes between them. A simulation descends from
+the root to a decision that is not expanded, and tries each of its actions once. On the path the
+side to move takes the action with the highest upper confidence bound (UCB1; Auer, Cesa-Bianchi and
+Fischer 2002; Kocsis and Szepesvári 2006), scaled by the range of points seen. The search has its
+own generator for dice. A new node gets the value of `wfb_gym.players.search.estimate`; a chance
+node gets the mean over its outcomes. The end of the phase is the horizon.
 
-On the way back the value of a decision is that of its best action, and the value of a chance node
-is the mean over its outcomes, those never rolled by their estimates (as in MaxUCT; Keller and
-Helmert 2013). Means over simulations, with rollouts by veteran's play, need thousands of rolls to
-even out: a wizard lost to a miscast outweighs all that is to be decided.
+In the backup a decision gets the value of its best action. A chance node gets the mean over its
+outcomes; outcomes that were never rolled count with their estimates (as in MaxUCT; Keller and
+Helmert 2013). Means over rollouts would need thousands of simulations, because the variance from
+miscasts that kill a wizard is larger than most differences between actions.
 
-What a search finds follows from the position and the seed alone: not from its place in a batch.
+The result depends only on the position and the seed, not on the row in a batch.
 """
 
 from typing import NamedTuple
@@ -39,26 +39,26 @@ from wfb_gym.scenario.sizes import DICE
 
 DEFAULT_SIMULATIONS = 400
 EXPLORATION = 0.3
-"""Weight of the confidence bound, in parts of the range of points."""
+"""Weight of the confidence bound, as a fraction of the range of points."""
 
 NODES_PER_SIMULATION = 16
 LONGEST = 1 << 10
-"""Most nodes on one path through the tree."""
+"""Longest path through the tree, in nodes."""
 
 
 class TreeNode(Record):
-    """A node of the tree. A decision's children lie side by side, one for each action."""
+    """A node of the tree. The children of a decision are contiguous, one for each action."""
 
     state: State
     value: Float64  # points still to come for the first army
-    gain: Float64  # points on the way to it
-    probability: Float64  # that its parent's dice lead to it
-    label: Int64  # of the way to it: the code of an action, or the outcome of dice
-    tries: Int64  # of the action that leads to it
-    first: Int64  # of its children; -1 for none
-    count: Int64  # of a decision's children; 0 before it is expanded
+    gain: Float64  # points scored between its parent and it
+    probability: Float64  # of the outcome that leads to it, if its parent is a chance node
+    label: Int64  # the action's code or the dice's outcome that leads to it
+    tries: Int64  # number of times that the action leading to it was tried
+    first: Int64  # its first child; -1 for none
+    count: Int64  # number of a decision's children; 0 before it is expanded
     visits: Int64
-    next: Int64  # its parent's next child, if that is a chance node; -1 for none
+    next: Int64  # next child of its parent, if that is a chance node; -1 for none
 
 
 class PathStep(Record):
@@ -72,7 +72,7 @@ class Tree(NamedTuple):
     """The arrays of a search: its tree, and scratch."""
 
     nodes: Records[TreeNode]
-    used: NDArray[np.int64]  # (1,): how many of the nodes are in use
+    used: NDArray[np.int64]  # (1,): number of nodes in use
     path: Records[PathStep]
     rng: Records[Rng]  # (1,)
     outcomes: NDArray[np.int64]
@@ -82,11 +82,11 @@ class Tree(NamedTuple):
 
 
 class MctsAgent(PositionAgent):
-    """Plays the action of the highest value after its simulations.
+    """Plays the action with the highest value after its simulations.
 
     Args:
-        simulations: of each decision, 1 or more.
-        seed: of their dice; None takes another one for each agent.
+        simulations: simulations per decision, 1 or more.
+        seed: seed of the dice; None draws a new seed for each agent.
         exploration: weight of the confidence bound, more than 0.
 
     Raises:
@@ -95,7 +95,7 @@ class MctsAgent(PositionAgent):
 
     _called = "mcts"
     seeded = True
-    """What it plays follows from its seed: another seed is another player."""
+    """The seed determines the agent's actions; another seed makes another player."""
 
     def __init__(
         self,
@@ -137,7 +137,7 @@ def _search(
     tree: Tree,
     actions: Actions,
 ) -> None:
-    """Write the best actions in the rows in which the seat decides."""
+    """Write the best actions of the rows in which the seat decides."""
     nodes, rng = tree.nodes, tree.rng[0]
     for row in range(positions.states.shape[0]):
         root = positions.states[row]
@@ -176,7 +176,7 @@ def _clear(node: TreeNode) -> None:
 
 @jit(forceinline=False)
 def _expand(packed: PackedScenario, here: int, tree: Tree) -> None:
-    """Try every action of a decision once, if there is room."""
+    """Try every action of a decision once, if the tree has space for the children."""
     node, work = tree.nodes[here], tree.work[0]
     phase = int64(tree.nodes[0].state.phase)
     first = int64(tree.used[0])
@@ -201,7 +201,7 @@ def _expand(packed: PackedScenario, here: int, tree: Tree) -> None:
 
 @jit(forceinline=False)
 def _first_value(packed: PackedScenario, state: State, phase: int, tree: Tree) -> float:
-    """Return the value of a new node: an estimate, or the mean of those of the dice's outcomes."""
+    """Return the value of a new node: an estimate, or the mean estimate over the dice."""
     work = tree.work[0]
     if not is_chance(state.node) or state.phase != phase:
         return float(estimate_phase(packed, state, phase, work))
@@ -217,7 +217,10 @@ def _first_value(packed: PackedScenario, state: State, phase: int, tree: Tree) -
 
 @jit(forceinline=False)
 def _descend(packed: PackedScenario, weight: float, tree: Tree) -> int:
-    """Go from the root to a decision that is not expanded, expand it; the path's length."""
+    """Descend from the root to a decision that is not expanded, and expand it.
+
+    Return the length of the path.
+    """
     nodes, path = tree.nodes, tree.path
     phase = int64(nodes[0].state.phase)
     here = 0
@@ -254,7 +257,7 @@ def _descend(packed: PackedScenario, weight: float, tree: Tree) -> int:
 def _add_child(
     packed: PackedScenario, node: TreeNode, child: int, outcome: int, tree: Tree
 ) -> None:
-    """Write the child of a chance node that an outcome leads to."""
+    """Write the child of a chance node for an outcome."""
     work, phase = tree.work[0], int64(tree.nodes[0].state.phase)
     outcomes, probabilities = tree.outcomes, tree.probabilities
     new = tree.nodes[child]
@@ -269,14 +272,14 @@ def _add_child(
             new.probability = probabilities[k]
     estimated = estimate_phase(packed, new.state, phase, work)
     new.value = estimated
-    if is_chance(new.state.node):  # its parent's value took the plain estimate
+    if is_chance(new.state.node):  # the parent's value still contains the plain estimate
         new.value = _first_value(packed, new.state, phase, tree)
         node.value += new.probability * (new.value - estimated)
 
 
 @jit(forceinline=False)
 def _back_up(tree: Tree, length: int) -> tuple[float, float]:
-    """Carry the value of the path's last node back to the root; the range of values on it."""
+    """Back up the value of the path's last node to the root; return the range of values."""
     low = np.inf
     high = -np.inf
     for place in range(length - 2, -1, -1):
@@ -293,13 +296,13 @@ def _back_up(tree: Tree, length: int) -> tuple[float, float]:
 
 @jit
 def _worth_of(child: TreeNode) -> float:
-    """Return the points of the action that leads to a node."""
+    """Return the value of the action that leads to a node."""
     return float(child.gain + child.value)
 
 
 @jit
 def _best_child(node: TreeNode, nodes: Records[TreeNode]) -> int:
-    """Return the node that the best action leads to; the first one of equals."""
+    """Return the child of the best action; the first one if several are best."""
     sign = 1.0 if node.state.mover == 0 else -1.0
     best = int64(node.first)
     for k in range(node.first + 1, node.first + node.count):
@@ -310,7 +313,7 @@ def _best_child(node: TreeNode, nodes: Records[TreeNode]) -> int:
 
 @jit
 def _select(node: TreeNode, nodes: Records[TreeNode], weight: float) -> int:
-    """Return the child of the highest confidence bound for the side to move."""
+    """Return the child with the highest confidence bound for the side to move."""
     first = int64(node.first)
     sign = 1.0 if node.state.mover == 0 else -1.0
     logarithm = np.log(float(node.visits))

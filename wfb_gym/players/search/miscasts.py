@@ -1,7 +1,7 @@
-"""What a miscast leads to in a duel: chances of what it ends, and the points that it costs.
+"""Miscasts in a duel: the probability of each effect, and the expected cost in points.
 
-From the rows of each wizard's table, as `wfb_gym.engine.miscasts` plays them. What a duel makes of
-it is `wfb_gym.players.search.phase_duel`.
+They are computed from the rows of each wizard's table, as `wfb_gym.engine.miscasts` plays them.
+`wfb_gym.players.search.phase_duel` uses the result.
 """
 
 from wfb_gym._jit import int64, jit
@@ -17,23 +17,23 @@ from wfb_gym.packing.records import EffectKind, Limit, Lock, PackedScenario, Who
 from wfb_gym.players.search.phase_duel import Miscast
 
 _SIX = 5 / 6
-"""Chance that a wizard goes on waiting for a 6."""
+"""Chance that a wizard locked until it rolls a 6 stays locked."""
 _LEVEL = 0.25
-"""Share of what a wizard casts in phases to come that a level is worth."""
+"""Fraction of a wizard's casts in later phases that it loses with a level."""
 
 
 @jit(forceinline=False)
 def write_miscast(
     packed: PackedScenario, state: State, army: int, wizard: int, phases: int, miscast: Miscast
 ) -> None:
-    """Write what a miscast of a wizard leads to.
+    """Write the cost and the effects of a wizard's miscast.
 
     Args:
         packed: the battle's scenario.
         state: the position.
-        army: the wizard's.
-        wizard: that casts.
-        phases: of the army that are still to come behind this one.
+        army: the wizard's army.
+        wizard: the wizard that casts.
+        phases: number of the army's later phases.
         miscast: overwritten.
     """
     miscast.cost = 0.0
@@ -65,7 +65,7 @@ def _add_row(
     probability: float,
     miscast: Miscast,
 ) -> None:
-    """Add what a row ends; of several effects on casting the strongest counts."""
+    """Add the effects of a row; if several of them stop casting, only the strongest counts."""
     entry = packed.armies[army].wizards[wizard]
     lives = 1.0
     locked = no_dice = ends = in_play = succeeds = False
@@ -86,7 +86,7 @@ def _add_row(
             if effect.until == Lock.BATTLE_END:
                 later = 1.0
             elif effect.until == Lock.SIX:
-                later = max(later, _waiting(phases))
+                later = max(later, _locked_share(phases))
         elif kind == EffectKind.DICE_LOST:
             no_dice = no_dice or effect.whose == Whose.SIDE
         elif kind == EffectKind.CASTING_ENDS or kind == EffectKind.PHASE_ENDS:
@@ -94,7 +94,7 @@ def _add_row(
         elif kind == EffectKind.IN_PLAY_ENDS:
             in_play = in_play or effect.whose == Whose.ALL
         elif kind == EffectKind.SPELL_FORGOTTEN:
-            later = max(later, 1.0 / max(1, _spells_of(packed, state, army, wizard)))
+            later = max(later, 1.0 / max(1, _known_spells(packed, state, army, wizard)))
         elif kind == EffectKind.LEVEL_LOST:
             later = max(later, _LEVEL)
         elif kind == EffectKind.SPELL_SUCCEEDS:
@@ -120,8 +120,8 @@ def _add_row(
 
 
 @jit
-def _waiting(phases: int) -> float:
-    """Share of so many phases to come that a wizard waits for a 6."""
+def _locked_share(phases: int) -> float:
+    """Return the expected fraction of `phases` later phases that a wizard waits for a 6."""
     waits = 0.0
     chance = 1.0
     for _ in range(phases):
@@ -131,8 +131,8 @@ def _waiting(phases: int) -> float:
 
 
 @jit
-def _spells_of(packed: PackedScenario, state: State, army: int, wizard: int) -> int:
-    """Spells that a wizard knows."""
+def _known_spells(packed: PackedScenario, state: State, army: int, wizard: int) -> int:
+    """Return the number of spells that a wizard knows."""
     count = int64(0)
     for s in range(packed.armies[army].n_spells):
         if packed.armies[army].spells[s].wizard == wizard and state.known[army] >> s & 1:

@@ -1,13 +1,13 @@
-"""Phase search: a magic phase is solved exactly as a duel, and so is each one that is to come.
+"""Phase search: solves this magic phase and later ones as duels.
 
-Each decision is made in a duel of plain worths (`wfb_gym.players.search.reduction`) that is solved
-to its end (`wfb_gym.players.search.phase_duel`). What scrolls, items that help a cast and spells in
-play will bring in later phases is worked out in duels too (`wfb_gym.players.search.future_phases`).
+Each decision is reduced to a duel (`wfb_gym.players.search.reduction`), and the duel is solved
+exactly (`wfb_gym.players.search.phase_duel`). Duels of later phases give the values of unused
+scrolls, items that help a cast, and spells in play (`wfb_gym.players.search.future_phases`).
 
-- An item that re-rolls dice to dispel is declared against what matters; other decisions outside of
-  the duel (what to re-roll, which spell to swap, dice to keep) are the veteran's.
-- In battles with units, of spells that are nearly as good to cast the one of least worth goes
-  first: opponents who do not look ahead spend their dice on it.
+- The agent declares an item that re-rolls dispel dice against a valuable spell. It makes other
+  decisions outside the duel (re-rolls, spell swaps, stored dice) like the veteran.
+- In battles with units, if several spells are nearly as good to cast, the least valuable one goes
+  first: opponents who do not plan ahead spend their dice on it.
 """
 
 import numpy as np
@@ -45,25 +45,25 @@ from wfb_gym.scenario.sizes import ARMIES, ITEMS, SPELLS
 
 DEFAULT_SPELLS = 6
 _MATTERS = 0.6
-"""Share of the greatest worth from which a spell is worth a re-roll."""
+"""Smallest value of a spell that justifies a re-roll, as a fraction of the greatest value."""
 _NEARLY = 0.005
-"""Share of the greatest worth by which casting a lesser spell first may seem worse."""
+"""Largest loss from casting a lesser spell first, as a fraction of the greatest value."""
 _BETTER = 1e-9
-"""Points by which an action must be better to be preferred to one of a lower code."""
+"""Points by which an action must be better than one with a lower code."""
 
 
 @jit(forceinline=False)
 def _least_of(
     duel: Duel, legal: NDArray[np.int16], points: NDArray[np.float64], count: int, best: int
 ) -> int:
-    """Return the code of the spell of least worth that is nearly as good to cast as the best.
+    """Return the code of the least valuable spell that is nearly as good to cast as the best.
 
     Args:
-        duel: what is nominated in.
+        duel: the duel of the nomination.
         legal: codes of the legal actions.
-        points: of each, for the side that casts.
-        count: of these.
-        best: which of them is best; its own code is returned unless it is to cast a spell.
+        points: values of the legal actions for the caster.
+        count: number of legal actions.
+        best: index of the best action; its code is returned if it does not cast a spell.
     """
     chosen = int64(legal[best])
     if not FIRST_CAST <= chosen < FIRST_IN_PLAY:
@@ -85,12 +85,12 @@ def _choose(
     most_spells: int,
     every_spell: bool,
     terms: Terms,
-    room: Scratch,
+    scratch: Scratch,
 ) -> int:
-    """Return the engine code of the best action, or NONE where no duel tells."""
-    look_ahead(packed, state, terms, room.ahead)
-    count = action_points(packed, state, most_spells, every_spell, terms, room)
-    legal, points = room.work[0].legal, room.points
+    """Return the engine code of the best action, or NONE if no duel represents the decision."""
+    look_ahead(packed, state, terms, scratch.future)
+    count = action_points(packed, state, most_spells, every_spell, terms, scratch)
+    legal, points = scratch.work[0].legal, scratch.points
     best = int64(NONE)
     for i in range(count):
         if not np.isnan(points[i]) and (best < 0 or points[i] > points[best] + _BETTER):
@@ -99,9 +99,9 @@ def _choose(
         return int64(NONE)
     code = int64(legal[best])
     if state.node == Node.NOMINATE and has_units(packed):
-        return _least_of(room.duel[0], legal, points, count, best)
+        return _least_of(scratch.duel[0], legal, points, count, best)
     if state.node == Node.DISPEL and state.attempt == DispelAttempt.CAST and not state.declared:
-        duel = room.duel[0]
+        duel = scratch.duel[0]
         worth = worth_of(duel, int64(duel.n_spells))
         if FIRST_DICE < code < FIRST_ITEM and worth >= _MATTERS * duel.greatest:
             for i in range(count):
@@ -117,46 +117,47 @@ def choose_all(
     most_spells: int,
     every_spell: bool,
     terms: Terms,
-    room: Scratch,
+    scratch: Scratch,
     chosen: Actions,
     values: NDArray[np.float64],
 ) -> None:
-    """Write the actions where a duel tells; leave the others alone.
+    """Write the actions of decisions that a duel represents; do not change the others.
 
-    If there is room for `values` all positions are of one battle, the others behind the first, and
-    these get values instead: see `position_value`. One compiled entry serves both.
+    With a non-empty `values`, write values instead of actions: all positions belong to one battle
+    and follow the first one, see `position_value`. One entry point serves both uses, to compile
+    less.
     """
     if values.shape[0] > 0:
         first = positions.states[0]
         packed = positions.packed_scenarios[positions.scenario[0]]
-        look_ahead(packed, first, terms, room.ahead)
+        look_ahead(packed, first, terms, scratch.future)
         phase = int64(first.phase)
         for i in range(1, positions.states.shape[0]):
             state = positions.states[i]
-            values[i] = position_value(packed, state, phase, most_spells, terms, room)
+            values[i] = position_value(packed, state, phase, most_spells, terms, scratch)
         return
     for i in range(positions.states.shape[0]):
         state = positions.states[i]
         if is_decision(state.node) and state.mover == positions.seat:
             packed = positions.packed_scenarios[positions.scenario[i]]
-            code = _choose(packed, state, most_spells, every_spell, terms, room)
+            code = _choose(packed, state, most_spells, every_spell, terms, scratch)
             if code >= 0:
                 chosen[i] = positions.indices[code]
 
 
 _NO_VALUES = np.zeros(0)
-"""Room for none: actions are asked for."""
+"""Empty `values` for `choose_all`: write actions."""
 
 
 class PhaseSearchAgent(PositionAgent):
-    """Solves the phase, reduced to a duel of its best spells, and those to come alike.
+    """Solves this phase, reduced to a duel of its best spells, and later phases in the same way.
 
     Args:
-        spells: that may still be cast in the duel, 1 to `MOST_SPELLS` - 1.
-        phases_ahead: phases to come that are looked at, at most; 0 looks at this one alone.
-        later_spells: that are looked at in each phase to come.
-        fade: share of what scrolls and items bring later that counts, for each phase of the army
-            that casts, in battles with units: casualties and moves in between are left out.
+        spells: most castable spells in the duel, 1 to `MOST_SPELLS` - 1.
+        phases_ahead: most later phases to solve; 0 solves only this one.
+        later_spells: most castable spells in the duel of a later phase.
+        fade: discount per later phase of the casting army, in battles with units. The duels ignore
+            casualties and moves in between.
 
     Raises:
         ValueError: spells or phases out of bounds.
@@ -180,64 +181,67 @@ class PhaseSearchAgent(PositionAgent):
             raise ValueError(f"phase-search: expected 0 phases ahead or more, found {phases_ahead}")
         self._spells = spells
         self._veteran = ScriptedAgent("veteran")
-        self._room = new_scratch()
+        self._scratch = new_scratch()
         self._terms = Terms(
             phases_ahead,
             min(spells, later_spells),
             fade,
-            self._room.ahead.lasting,
+            self._scratch.future.lasting,
             np.zeros((ARMIES, SPELLS)),
             np.zeros(ARMIES),
         )
 
     def _choose(self, asked: PositionArrays, actions: Actions) -> None:
-        self._veteran._choose(asked, actions)  # noqa: SLF001 (where no duel decides)
-        choose_all(asked, self._spells, False, self._terms, self._room, actions, _NO_VALUES)
+        self._veteran._choose(asked, actions)  # noqa: SLF001 (kept if no duel decides)
+        choose_all(asked, self._spells, False, self._terms, self._scratch, actions, _NO_VALUES)
 
     def action_values(self, battle: Battle) -> dict[int, float]:
-        """Return what the legal actions of a decision bring the first army.
+        """Return the values of the legal actions of a decision for the first army.
 
         Returns:
-            By engine code, of those actions that a duel knows: points to the end of the phase,
-            and of what they keep for later ones.
+            Points by engine code, for the actions that a duel represents: points until the end of
+            the phase, plus the value of unused resources in later phases.
         """
-        room, asked, nothing = self._room, position_of(battle), np.zeros(1, np.int64)
-        choose_all(asked, self._spells, True, self._terms, room, nothing, _NO_VALUES)
+        scratch, asked, unused_actions = self._scratch, position_of(battle), np.zeros(1, np.int64)
+        choose_all(asked, self._spells, True, self._terms, scratch, unused_actions, _NO_VALUES)
         sign, legal = 1.0 if battle.mover == 0 else -1.0, battle.legal_actions()
-        points = zip(legal, room.points[: len(legal)].tolist(), strict=True)
+        points = zip(legal, scratch.points[: len(legal)].tolist(), strict=True)
         return {code: sign * value for code, value in points if not np.isnan(value)}
 
     def least_first(self, asked: PositionArrays, row: int, points: NDArray[np.float64]) -> int:
-        """Return the action of a nomination where of spells nearly as good the least goes first.
+        """Return the best action of a nomination, or the least valuable spell that is as good.
 
         Args:
             asked: positions.
-            row: which of them; somebody nominates there, in a battle with units.
-            points: of the legal actions by ascending code, for the side that casts.
+            row: index of a nomination in a battle with units.
+            points: values of the legal actions for the caster, by ascending code.
 
         Returns:
-            The engine code of the best action, or of a lesser spell.
+            The engine code of the action.
         """
-        room, nothing = self._room, np.zeros(1, np.int64)
+        scratch, unused_actions = self._scratch, np.zeros(1, np.int64)
         one = asked._replace(
             states=asked.states[row : row + 1], scenario=asked.scenario[row : row + 1]
         )
-        choose_all(one, self._spells, False, self._terms, room, nothing, _NO_VALUES)
-        legal, best = room.work[0].legal, int(points.argmax())
-        return int(_least_of(room.duel[0], legal, points, len(points), best))
+        choose_all(one, self._spells, False, self._terms, scratch, unused_actions, _NO_VALUES)
+        legal, best = scratch.work[0].legal, int(points.argmax())
+        return int(_least_of(scratch.duel[0], legal, points, len(points), best))
 
     def values_behind(self, positions: PositionArrays) -> NDArray[np.float64]:
-        """Return points still to come for the first army at positions behind the first one.
+        """Return the points still to come for the first army, at positions after the first one.
 
         Args:
-            positions: of one battle, (k,). The first is a decision; the others follow it in its
-                phase, at decisions that a duel knows, or begin a later one. The seat does not
-                matter.
+            positions: positions of one battle, (k,). The first is a decision. The others follow it:
+                decisions of the same phase that a duel represents, or the start of a later phase.
+                The seat is ignored.
 
         Returns:
-            Float64 (k,), 0 for the first: to the end of its phase, and of what is kept beyond.
+            Float64 (k,), 0 for the first: points until the end of the phase, plus the value of
+            unused resources in later phases.
         """
         values = np.zeros(len(positions.states))
-        nothing = np.zeros(len(values), np.int64)
-        choose_all(positions, self._spells, False, self._terms, self._room, nothing, values)
+        unused_actions = np.zeros(len(values), np.int64)
+        choose_all(
+            positions, self._spells, False, self._terms, self._scratch, unused_actions, values
+        )
         return values

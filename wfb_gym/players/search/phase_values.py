@@ -1,7 +1,7 @@
-"""What the legal actions of a decision in a magic phase are worth, by the duel it is reduced to.
+"""Values of the legal actions of a decision in a magic phase, from its duel.
 
-One compiled function, `action_points`, for every kind of decision that a duel knows. What its
-numbers are used for (a player, advice) does not live here.
+One compiled function, `action_points`, serves every kind of decision that a duel represents. Its
+callers are the phase search and the advice for users.
 """
 
 from typing import NamedTuple
@@ -88,23 +88,23 @@ from wfb_gym.players.search.reduction import (
 from wfb_gym.scenario.sizes import ARMIES, DICE, ITEMS, SPELLS
 
 _MOST_PLACES = 200_000
-"""Places of a duel's table; with more, a spell less is looked at."""
+"""Table entries of a duel; spells are left out until the duel fits."""
 
 
 class Scratch(NamedTuple):
-    """What one search works with."""
+    """Scratch arrays of one search, and its values of later phases."""
 
     duel: Records[Duel]  # (1,)
     dispels: Records[Dispels]  # (ARMIES,)
     table: DuelTable
-    ahead: FuturePhases
+    future: FuturePhases
     scores: Scores
-    points: NDArray[np.float64]  # (ACTIONS,): of the legal actions, in their order
+    points: NDArray[np.float64]  # (ACTIONS,): values of the legal actions, in their order
     work: Records[WorkSpace]  # (1,)
 
 
 def new_scratch() -> Scratch:
-    """Room for a search."""
+    """Return scratch arrays for a search."""
     return Scratch(
         new_records(Duel, 1), new_records(Dispels, ARMIES), new_table(_MOST_PLACES), new_ahead(),
         new_scores(), np.zeros(ACTIONS), new_work_spaces(),
@@ -113,15 +113,22 @@ def new_scratch() -> Scratch:
 
 @jit(forceinline=False)
 def _solve(
-    packed: PackedScenario, state: State, most_spells: int, forced: int, terms: Terms, room: Scratch
+    packed: PackedScenario,
+    state: State,
+    most_spells: int,
+    forced: int,
+    terms: Terms,
+    scratch: Scratch,
 ) -> bool:
-    """Reduce a position to a duel that fits, and solve it; whether one does."""
-    duel = room.duel[0]
+    """Reduce a position to a duel that fits, and solve it; return whether a duel fits."""
+    duel = scratch.duel[0]
     for spells in range(most_spells, -1, -1):
-        reduce_phase(packed, state, int64(spells), forced, terms, room.scores, duel, room.dispels)
-        if table_size(duel) <= room.table.values.shape[0]:
-            price_later(packed, state, duel, int64(state.active), terms, room.ahead)
-            solve_duel(duel, room.table)
+        reduce_phase(
+            packed, state, int64(spells), forced, terms, scratch.scores, duel, scratch.dispels
+        )
+        if table_size(duel) <= scratch.table.values.shape[0]:
+            price_later(packed, state, duel, int64(state.active), terms, scratch.future)
+            solve_duel(duel, scratch.table)
             return True
     return False
 
@@ -133,54 +140,57 @@ def action_points(
     most_spells: int,
     every_spell: bool,
     terms: Terms,
-    room: Scratch,
+    scratch: Scratch,
 ) -> int:
-    """Write what the legal actions of a decision are worth to its mover, where a duel tells.
+    """Write the values of the legal actions of a decision for its mover.
 
     Args:
         packed: the battle's scenario.
         state: the position.
-        most_spells: that are looked at.
-        every_spell: whether those that are not are valued too, each in a duel of its own.
-        terms: what phases are reduced by.
-        room: `look_ahead` has filled its `ahead`. Its `points` are overwritten: those of an action
-            that no duel knows are not numbers.
+        most_spells: most spells in a duel.
+        every_spell: whether to value the other spells too, each in a separate duel.
+        terms: settings of the reduction.
+        scratch: arrays whose `future` `look_ahead` has filled. The values, in points, are written
+            to `points`: NaN for an action that no duel represents.
 
     Returns:
         The number of legal actions.
     """
-    work = room.work[0]
+    work = scratch.work[0]
     count = int64(legal_actions(packed, state, work))
-    room.points[:count] = np.nan
+    scratch.points[:count] = np.nan
     node = state.node
     if node == Node.NOMINATE:
-        if _solve(packed, state, most_spells, int64(NONE), terms, room):
-            _value_nominations(count, room)
+        if _solve(packed, state, most_spells, int64(NONE), terms, scratch):
+            _value_nominations(count, scratch)
             if every_spell:
-                _value_other_spells(packed, state, most_spells, count, terms, room)
+                _value_other_spells(packed, state, most_spells, count, terms, scratch)
     elif node == Node.TARGET:
         if state.free:
-            _value_free_targets(packed, state, count, room)
-        elif _solve(packed, state, most_spells - 1, int64(NONE), terms, room):
-            _value_targets(packed, state, count, room)
+            _value_free_targets(packed, state, count, scratch)
+        elif _solve(packed, state, most_spells - 1, int64(NONE), terms, scratch):
+            _value_targets(packed, state, count, scratch)
     elif node in (Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE):
-        if _solve(packed, state, most_spells - 1, int64(NONE), terms, room):
-            _value_dice(packed, state, count, room)
+        if _solve(packed, state, most_spells - 1, int64(NONE), terms, scratch):
+            _value_dice(packed, state, count, scratch)
     elif node in (Node.DISPEL, Node.DISPEL_RESERVE, Node.DISPEL_POOL):
-        if _solve(packed, state, most_spells - 1, int64(NONE), terms, room):
+        if _solve(packed, state, most_spells - 1, int64(NONE), terms, scratch):
             if state.attempt == DispelAttempt.CAST:
-                _value_answers(packed, state, count, terms, room)
+                _value_answers(packed, state, count, terms, scratch)
             else:
-                _value_own_dispels(packed, state, count, terms, room)
+                _value_own_dispels(packed, state, count, terms, scratch)
     elif node == Node.IN_PLAY:
-        if _solve(packed, state, int64(0), int64(NONE), terms, room):
-            _value_spells_in_play(packed, state, count, room)
+        if _solve(packed, state, int64(0), int64(NONE), terms, scratch):
+            _value_spells_in_play(packed, state, count, scratch)
     return count
 
 
 @jit
 def is_known(state: State) -> bool:
-    """Whether `action_points` values what follows; of a free spell it only compares the targets."""
+    """Return whether `action_points` gives the position's value.
+
+    For a free spell's target it only compares the targets.
+    """
     node = state.node
     if node == Node.TARGET and state.free:
         return False
@@ -192,28 +202,33 @@ def is_known(state: State) -> bool:
 
 @jit(forceinline=False)
 def position_value(
-    packed: PackedScenario, state: State, phase: int, most_spells: int, terms: Terms, room: Scratch
+    packed: PackedScenario,
+    state: State,
+    phase: int,
+    most_spells: int,
+    terms: Terms,
+    scratch: Scratch,
 ) -> float:
-    """Points still to come for the first army in a phase, and from what is kept beyond it.
+    """Return the points still to come for the first army, including resources for later phases.
 
-    What is kept counts as `room.ahead` says, which looks ahead from an earlier position of the
-    phase; so positions behind that one compare.
+    All positions that follow one call of `look_ahead` use the same values of later phases, so their
+    values are comparable.
 
     Args:
         packed: the battle's scenario.
-        state: a decision that a duel knows, or a decision of a later phase.
-        phase: that was looked ahead from.
-        most_spells: that are looked at.
-        terms: what phases are reduced by.
-        room: scratch, but for `ahead`.
+        state: a decision that a duel represents, or a position of a later phase.
+        phase: the phase in which `look_ahead` was called.
+        most_spells: most spells in a duel.
+        terms: settings of the reduction.
+        scratch: arrays; `future` is read, the others are overwritten.
     """
     if state.phase != phase:
-        return _value_beyond(packed, state, phase, terms, room.ahead)
-    count = action_points(packed, state, most_spells, False, terms, room)
+        return _value_beyond(packed, state, phase, terms, scratch.future)
+    count = action_points(packed, state, most_spells, False, terms, scratch)
     best = -np.inf
     for i in range(count):
-        if room.points[i] > best:
-            best = float(room.points[i])
+        if scratch.points[i] > best:
+            best = float(scratch.points[i])
     if best == -np.inf:
         return 0.0
     return float(best if state.mover == 0 else -best)
@@ -221,21 +236,21 @@ def position_value(
 
 @jit(forceinline=False)
 def _value_beyond(
-    packed: PackedScenario, state: State, phase: int, terms: Terms, ahead: FuturePhases
+    packed: PackedScenario, state: State, phase: int, terms: Terms, future: FuturePhases
 ) -> float:
-    """Points of the first army from what is left when a phase is over."""
+    """Return the first army's points after a phase: unused resources and spells in play."""
     army = int64(state.active)
     if (state.phase - phase) % 2 == 1:
         army = opponent_of(army)
-    kept = value_of_later(packed, state, army, ahead) - ahead.nothing[0]
-    kept *= fade_of(packed, terms)
-    points = kept if army == 0 else -kept
+    unused = value_of_later(packed, state, army, future) - future.baseline[0]
+    unused *= fade_of(packed, terms)
+    points = unused if army == 0 else -unused
     for side in range(ARMIES):
         for spell in range(packed.armies[side].n_spells):
             if state.in_play[side] & bit(spell):
-                worth = value_in_play(packed, state, side, spell, ahead.lasting)
+                worth = value_in_play(packed, state, side, spell, future.lasting)
                 if packed.armies[side].spells[spell].duration == Duration.REMAINS_IN_PLAY:
-                    paid = float(state.phase - phase)  # in the phase that is over
+                    paid = float(state.phase - phase)  # scored since: must not count twice
                     paid *= worth_per_phase(packed, state, side, spell)
                     worth = max(0.0, worth - paid) if worth > 0.0 else min(0.0, worth - paid)
                 points += worth if side == 0 else -worth
@@ -244,7 +259,7 @@ def _value_beyond(
 
 @jit
 def slot_of(duel: Duel, spell: int) -> int:
-    """Place of a spell among those that may be cast, or NONE."""
+    """Return the index of a spell in `Duel.spells`, or NONE."""
     for slot in range(duel.n_spells):
         if duel.spells[slot].spell == spell:
             return int64(slot)
@@ -253,7 +268,7 @@ def slot_of(duel: Duel, spell: int) -> int:
 
 @jit
 def _aid_of(duel: Duel, item: int) -> int:
-    """Place of an item among those that help a cast, or NONE."""
+    """Return the index of an item in `Duel.aids`, or NONE."""
     for aid in range(duel.n_aids):
         if duel.aids[aid].item == item:
             return int64(aid)
@@ -261,72 +276,77 @@ def _aid_of(duel: Duel, item: int) -> int:
 
 
 @jit(forceinline=False)
-def _value_nominations(count: int, room: Scratch) -> None:
-    duel, values, legal = room.duel[0], room.table.values, room.work[0].legal
+def _value_nominations(count: int, scratch: Scratch) -> None:
+    duel, values, legal = scratch.duel[0], scratch.table.values, scratch.work[0].legal
     here = whole(duel)
     for i in range(count):
         code = int64(legal[i])
         if code == PASS:
-            room.points[i] = end_value(duel, here)
+            scratch.points[i] = end_value(duel, here)
         elif code >= FIRST_IN_PLAY:
             for k in range(duel.n_kept):
-                if duel.kept[k].spell == code - FIRST_IN_PLAY and here.kept & bit(k):
-                    rest = clear_bits(here.kept, bit(k))
+                if duel.kept[k].spell == code - FIRST_IN_PLAY and here.in_play & bit(k):
+                    rest = clear_bits(here.in_play, bit(k))
                     ended = DuelState(
-                        here.left, rest, here.mid, here.power, here.dispel, here.scrolls
+                        here.left, rest, here.aid_state, here.power, here.dispel, here.scrolls
                     )
-                    room.points[i] = value_at(duel, values, ended)
+                    scratch.points[i] = value_at(duel, values, ended)
         else:
             slot = slot_of(duel, code - FIRST_CAST)
             if slot >= 0:
-                room.points[i] = value_of_nomination(duel, room.table, slot, here)
+                scratch.points[i] = value_of_nomination(duel, scratch.table, slot, here)
 
 
 @jit(forceinline=False)
 def _value_other_spells(
-    packed: PackedScenario, state: State, most_spells: int, count: int, terms: Terms, room: Scratch
+    packed: PackedScenario,
+    state: State,
+    most_spells: int,
+    count: int,
+    terms: Terms,
+    scratch: Scratch,
 ) -> None:
-    """Value the spells that are not among the best, each in place of the least of these."""
-    duel = room.duel[0]
+    """Value the spells outside the duel; each takes the place of the duel's worst spell."""
+    duel = scratch.duel[0]
     for i in range(count):
-        code = int64(room.work[0].legal[i])
-        if FIRST_CAST <= code < FIRST_IN_PLAY and np.isnan(room.points[i]):
-            if _solve(packed, state, most_spells, code - FIRST_CAST, terms, room):
+        code = int64(scratch.work[0].legal[i])
+        if FIRST_CAST <= code < FIRST_IN_PLAY and np.isnan(scratch.points[i]):
+            if _solve(packed, state, most_spells, code - FIRST_CAST, terms, scratch):
                 slot = slot_of(duel, code - FIRST_CAST)
                 if slot >= 0:
-                    room.points[i] = value_of_nomination(duel, room.table, slot, whole(duel))
+                    scratch.points[i] = value_of_nomination(duel, scratch.table, slot, whole(duel))
 
 
 @jit(forceinline=False)
-def _value_free_targets(packed: PackedScenario, state: State, count: int, room: Scratch) -> None:
+def _value_free_targets(packed: PackedScenario, state: State, count: int, scratch: Scratch) -> None:
     army, spell = int64(state.mover), int64(state.free - 1)
     for i in range(count):
-        aim = aim_at(packed, army, spell, int64(room.work[0].legal[i]) - FIRST_TARGET)
-        room.points[i] = aim_value(packed, state, army, spell, aim, room.ahead.lasting)
+        aim = aim_at(packed, army, spell, int64(scratch.work[0].legal[i]) - FIRST_TARGET)
+        scratch.points[i] = aim_value(packed, state, army, spell, aim, scratch.future.lasting)
 
 
 @jit(forceinline=False)
-def _value_targets(packed: PackedScenario, state: State, count: int, room: Scratch) -> None:
-    """Value the targets of the spell that is being cast, the others taken at their best."""
-    duel = room.duel[0]
+def _value_targets(packed: PackedScenario, state: State, count: int, scratch: Scratch) -> None:
+    """Value the targets of the spell that is being cast; other spells use their best target."""
+    duel = scratch.duel[0]
     army, spell, slot = int64(state.active), int64(state.spell - 1), int64(duel.n_spells)
     one = duel.spells[slot]
     for i in range(count):
-        aim = aim_at(packed, army, spell, int64(room.work[0].legal[i]) - FIRST_TARGET)
-        one.worth = value_of_effect(packed, state, army, spell, aim, room.ahead.lasting)
+        aim = aim_at(packed, army, spell, int64(scratch.work[0].legal[i]) - FIRST_TARGET)
+        one.worth = value_of_effect(packed, state, army, spell, aim, scratch.future.lasting)
         if one.kept >= 0:
             one.worth -= duel.kept[one.kept].worth
         one.resistance = resistance_of_aim(packed, state, army, spell, aim)
         best = -np.inf
         for aid in range(NONE, duel.n_aids):
-            best = max(best, value_of_cast(duel, room.table, slot, whole(duel), int64(aid)))
-        room.points[i] = best
+            best = max(best, value_of_cast(duel, scratch.table, slot, whole(duel), int64(aid)))
+        scratch.points[i] = best
 
 
 @jit(forceinline=False)
-def _value_dice(packed: PackedScenario, state: State, count: int, room: Scratch) -> None:
+def _value_dice(packed: PackedScenario, state: State, count: int, scratch: Scratch) -> None:
     """Value the items and the dice for the spell that is being cast."""
-    duel, legal = room.duel[0], room.work[0].legal
+    duel, legal = scratch.duel[0], scratch.work[0].legal
     slot, here = int64(duel.n_spells), whole(duel)
     cap = dice_cap(packed, state, int64(state.active), int64(duel.spells[slot].wizard))
     declared = int64(NONE)
@@ -339,7 +359,7 @@ def _value_dice(packed: PackedScenario, state: State, count: int, room: Scratch)
         if state.node == Node.ITEM:
             aid = int64(NONE) if code == PASS else _aid_of(duel, code - FIRST_ITEM)
             if code == PASS or aid >= 0:
-                room.points[i] = value_of_cast(duel, room.table, slot, here, aid)
+                scratch.points[i] = value_of_cast(duel, scratch.table, slot, here, aid)
             continue
         own, least, most = int64(state.reserve), code - FIRST_DICE, code - FIRST_DICE
         if state.node == Node.RESERVE_DICE:
@@ -351,65 +371,67 @@ def _value_dice(packed: PackedScenario, state: State, count: int, room: Scratch)
         best = -np.inf
         for pool in range(least, most + 1):
             extra = int64(duel.aids[declared].extra_dice) if declared >= 0 else int64(0)
-            mid = spend_dice(duel, here.mid, slot, own, declared)
+            aid_state = spend_dice(duel, here.aid_state, slot, own, declared)
             power = int64(here.power - pool)
-            after = DuelState(here.left, here.kept, mid, power, here.dispel, here.scrolls)
+            after = DuelState(here.left, here.in_play, aid_state, power, here.dispel, here.scrolls)
             rolled = min(int64(DICE), int64(own + pool + extra))
-            value = value_of_roll(duel, room.table, slot, after, rolled, declared)
+            value = value_of_roll(duel, scratch.table, slot, after, rolled, declared)
             best = max(best, value)
-        room.points[i] = best
+        scratch.points[i] = best
 
 
 @jit(forceinline=False)
 def _value_answers(
-    packed: PackedScenario, state: State, count: int, terms: Terms, room: Scratch
+    packed: PackedScenario, state: State, count: int, terms: Terms, scratch: Scratch
 ) -> None:
-    """Value what the dispeller may do about a spell that has been cast."""
-    duel, values, legal = room.duel[0], room.table.values, room.work[0].legal
+    """Value the dispeller's answers to a spell that has been cast."""
+    duel, values, legal = scratch.duel[0], scratch.table.values, scratch.work[0].legal
     slot, mover = int64(duel.n_spells), int64(state.mover)
     here, row = whole(duel), duel.scrolls + 1
-    lost = place_of(duel, here.left, here.kept, here.mid, here.power)
-    won = place_of(duel, here.left, kept_if_cast(duel, slot, here.kept), here.mid, here.power)
+    lost = place_of(duel, here.left, here.in_play, here.aid_state, here.power)
+    won = place_of(
+        duel, here.left, kept_if_cast(duel, slot, here.in_play), here.aid_state, here.power
+    )
     dispel, scrolls = here.dispel, here.scrolls
     worth, added = duel.spells[slot].worth, resistance(packed, state)
     bonus = bonus_to_dispel(packed, state)
     for i in range(count):
         code = int64(legal[i])
         if code == PASS:
-            room.points[i] = -(worth + values[won + dispel * row + scrolls])
+            scratch.points[i] = -(worth + values[won + dispel * row + scrolls])
         elif code < FIRST_ITEM:
             thrown = code - FIRST_DICE
             need = dispel_need(int64(state.number), bonus)
             chance = DISPEL_CHANCE[duel.double_six, need, min(DICE, thrown + added)]
             behind = (dispel - thrown) * row + scrolls
             failed = worth + values[won + behind]
-            room.points[i] = -(chance * values[lost + behind] + (1.0 - chance) * failed)
+            scratch.points[i] = -(chance * values[lost + behind] + (1.0 - chance) * failed)
         elif code < FIRST_WIZARD:
             entry = packed.armies[mover].items[code - FIRST_ITEM]
             if entry.dispel_use == DispelUse.AUTOMATIC:
                 if scrolls > 0:
-                    room.points[i] = -values[lost + dispel * row + scrolls - 1]
+                    scratch.points[i] = -values[lost + dispel * row + scrolls - 1]
             elif entry.dispel_use_bonus > 0:
                 more = int64(state.number) - (bonus - duel.dispel_bonus) - entry.dispel_use_bonus
-                answer_block(duel, values, slot, more, lost, won, room.table.block)
-                value = room.table.block[dispel * row + scrolls]
+                answer_block(duel, values, slot, more, lost, won, scratch.table.block)
+                value = scratch.table.block[dispel * row + scrolls]
                 uses = int64(state.items[mover, code - FIRST_ITEM])
                 price = price_of_boost(packed, state, duel.greatest, uses)
-                room.points[i] = -(value + price)
-    for i in range(count):  # scrolls that end more spells of their readers than the cheapest
+                scratch.points[i] = -(value + price)
+    for i in range(count):  # scrolls that cost their reader more spells in play than the cheapest
         item = int64(legal[i]) - FIRST_ITEM
         if not (0 <= item < ITEMS and scrolls > 0 and dispels_outright(packed, state, mover, item)):
             continue
-        if reader_loses(packed, state, item, terms.lasting) > duel.readers_lose[1]:
-            reduce_readers(packed, state, terms.lasting, item, duel, room.dispels[mover])
-            solve_duel(duel, room.table)
-            room.points[i] = -values[lost + dispel * row + scrolls - 1]
-            reduce_readers(packed, state, terms.lasting, int64(NONE), duel, room.dispels[mover])
+        if reader_loses(packed, state, item, terms.lasting) > duel.scroll_reader_loss[1]:
+            reduce_readers(packed, state, terms.lasting, item, duel, scratch.dispels[mover])
+            solve_duel(duel, scratch.table)
+            scratch.points[i] = -values[lost + dispel * row + scrolls - 1]
+            reduce_readers(packed, state, terms.lasting, int64(NONE), duel, scratch.dispels[mover])
 
 
 @jit
 def _chance(packed: PackedScenario, state: State, dice: int) -> float:
-    """Chance that the pending dispel works with so many dice of the mover's."""
+    """Return the probability that the pending dispel succeeds with `dice` dice of the mover."""
     need = dispel_need(int64(state.number), bonus_to_dispel(packed, state))
     thrown = min(DICE, dice + resistance(packed, state))
     return float(DISPEL_CHANCE[int64(packed.dispel_double_six != 0), need, thrown])
@@ -417,7 +439,7 @@ def _chance(packed: PackedScenario, state: State, dice: int) -> float:
 
 @jit
 def _standing(state: State, duel: Duel) -> float:
-    """Value to the mover of what is in play, and of the other side's dispels once it has passed."""
+    """Return the value of spells in play for the mover, after the other side's later dispels."""
     value = float(duel.base)
     for k in range(duel.n_kept):
         if duel.in_play & bit(k):
@@ -428,34 +450,34 @@ def _standing(state: State, duel: Duel) -> float:
 
 
 @jit(forceinline=False)
-def _after_own_dispel(state: State, power: int, room: Scratch) -> float:
-    """Value to the mover of what follows a dispel that leaves it so many shared dice.
+def _after_own_dispel(state: State, power: int, scratch: Scratch) -> float:
+    """Return the value for the mover after a dispel that leaves `power` shared dice.
 
-    The mover tries a spell in play, or, as the active army, answers a free spell.
+    The mover dispels a spell in play, or, as the active army, a free spell.
     """
-    duel = room.duel[0]
+    duel = scratch.duel[0]
     if state.attempt == DispelAttempt.IN_PLAY:
-        dispels = room.dispels[opponent_of(state.mover)]
+        dispels = scratch.dispels[opponent_of(state.mover)]
         dice = min(DICE, power)
         return _standing(state, duel) + float(dispels.most[bit(dispels.count) - 1, dice])
     casts = state.after_miscast == AfterMiscast.CAST_AGAIN
     here = whole(duel)
     left = here.left if casts else int64(0)
-    after = DuelState(left, here.kept, here.mid, power, here.dispel, here.scrolls)
-    return value_at(duel, room.table.values, after)
+    after = DuelState(left, here.in_play, here.aid_state, power, here.dispel, here.scrolls)
+    return value_at(duel, scratch.table.values, after)
 
 
 @jit(forceinline=False)
 def _value_own_dispels(
-    packed: PackedScenario, state: State, count: int, terms: Terms, room: Scratch
+    packed: PackedScenario, state: State, count: int, terms: Terms, scratch: Scratch
 ) -> None:
     """Value the dice against a spell in play, or the active army's against a free spell."""
-    legal, mover = room.work[0].legal, int64(state.mover)
+    legal, mover = scratch.work[0].legal, int64(state.mover)
     pool = attempt_pool(state)
     if state.attempt == DispelAttempt.IN_PLAY:
         target = int64(state.target - 1)
         owner = target // SPELLS
-        worth = value_in_play(packed, state, owner, target % SPELLS, room.ahead.lasting)
+        worth = value_in_play(packed, state, owner, target % SPELLS, scratch.future.lasting)
         if owner == mover:
             worth = -worth
     else:
@@ -463,7 +485,7 @@ def _value_own_dispels(
         worth = value_of_effect(packed, state, opponent_of(mover), spell, aim, terms.lasting)
     for i in range(count):
         code = int64(legal[i])
-        own = int64(0)  # least and most of the dice of each kind
+        own = int64(0)  # fewest and most own dice, fewest and most shared dice
         most_own = int64(0)
         least = int64(0)
         most = int64(0)
@@ -480,13 +502,13 @@ def _value_own_dispels(
         elif code >= FIRST_ITEM:
             entry = packed.armies[mover].items[code - FIRST_ITEM]
             if entry.dispel_use == DispelUse.AUTOMATIC:
-                price = price_of_scroll(packed, opponent_of(mover), terms, room.ahead)
-                room.points[i] = _after_own_dispel(state, pool, room) - price
+                price = price_of_scroll(packed, opponent_of(mover), terms, scratch.future)
+                scratch.points[i] = _after_own_dispel(state, pool, scratch) - price
             continue
         elif code == PASS:
-            room.points[i] = _after_own_dispel(state, pool, room)
+            scratch.points[i] = _after_own_dispel(state, pool, scratch)
             if state.attempt == DispelAttempt.FREE:
-                room.points[i] -= worth
+                scratch.points[i] -= worth
             continue
         else:
             least = most = code - FIRST_DICE
@@ -498,24 +520,26 @@ def _value_own_dispels(
                 if state.attempt == DispelAttempt.FREE:
                     saved -= worth
                 left = int64(pool - shared)
-                best = max(best, saved + _after_own_dispel(state, left, room))
-        room.points[i] = best
+                best = max(best, saved + _after_own_dispel(state, left, scratch))
+        scratch.points[i] = best
 
 
 @jit(forceinline=False)
-def _value_spells_in_play(packed: PackedScenario, state: State, count: int, room: Scratch) -> None:
+def _value_spells_in_play(
+    packed: PackedScenario, state: State, count: int, scratch: Scratch
+) -> None:
     """Value the spells in play that the mover may try to dispel."""
     bonus = dispel_bonus(packed, state, int64(state.mover))
     mover = int64(state.mover)
-    dispels = room.dispels[opponent_of(mover)]
+    dispels = scratch.dispels[opponent_of(mover)]
     dice = int64(attempt_pool(state))
     if mover == state.active:
         dice = most_power(state)
-    standing = _standing(state, room.duel[0])
+    standing = _standing(state, scratch.duel[0])
     for i in range(count):
-        code = int64(room.work[0].legal[i])
+        code = int64(scratch.work[0].legal[i])
         if code == PASS:
-            room.points[i] = standing
+            scratch.points[i] = standing
             continue
         index = code - FIRST_IN_PLAY
         owner = mover if index < SPELLS else opponent_of(mover)
@@ -524,12 +548,12 @@ def _value_spells_in_play(packed: PackedScenario, state: State, count: int, room
         for k in range(dispels.count):
             if owner != mover and dispels.spells[k].spell == spell:
                 rest = clear_bits(rest, bit(k))
-        worth = value_in_play(packed, state, owner, spell, room.ahead.lasting)
+        worth = value_in_play(packed, state, owner, spell, scratch.future.lasting)
         if owner == mover:
             worth = -worth
         need = dispel_need(number_against(packed, owner * SPELLS + spell), bonus)
         best = -np.inf
         for thrown in range(1, dice + 1):
-            gained = DISPEL_CHANCE[room.duel[0].double_six, need, thrown] * worth
+            gained = DISPEL_CHANCE[scratch.duel[0].double_six, need, thrown] * worth
             best = max(best, gained + dispels.most[rest, dice - thrown])
-        room.points[i] = standing + best
+        scratch.points[i] = standing + best

@@ -1,10 +1,14 @@
-"""A magic phase reduced to a duel of plain worths, which is small enough to solve exactly.
+"""Reduction of a magic phase to a duel that is small enough to solve exactly.
 
-What makes a phase of a battle large are casualties: every number of models left is a position of
-its own. The reduction leaves units out. Each spell gets what it promises now, at its best target,
-as a plain worth; one that lasts also gets what it can be expected to pay in phases to come. Only
-the best spells are looked at. Of a miscast's wounds and free spells only the points count;
-re-rolls, items that add to a dispel, and spells forgotten as a scroll is read are left out.
+Casualties make a phase large: every number of models left is a separate position. The reduction
+leaves units out:
+
+- Each spell gets a fixed value: its expected points now, at its best target. A lasting spell also
+  gets its expected points in later phases.
+- Only the best spells are kept.
+- Wounds and free spells from a miscast count only by their points.
+- Re-rolls, items that add to a dispel roll, and spells that a wizard forgets by reading a scroll
+  are left out.
 
 `wfb_gym.players.search.phase_duel` solves the duel.
 """
@@ -61,32 +65,32 @@ from wfb_gym.rules.casting import HIGHEST_CASTING_VALUE
 from wfb_gym.scenario.sizes import ARMIES, DICE, NO_BEARER, SPELLS, TARGETS, UNITS, WIZARDS
 
 LEFT_OVER = 0.8
-"""Share of the points of those struck that a spell can be expected to take at most."""
+"""Largest fraction of its victims' points that a spell is expected to destroy."""
 RESISTED = 0.15
-"""Share of a spell's worth that each die of Magic Resistance takes away, where targets compete."""
+"""Fraction of a spell's value lost per die of Magic Resistance, when targets are compared."""
 KEEP = 0.5
-"""Share of the greatest worth that keeping an item that adds to a dispel is worth."""
+"""Value of keeping an item that adds to a dispel, as a fraction of the greatest spell value."""
 HOPE = 0.05
-"""Added to the chance to cast where spells are ranked: a stone may cast what dice hardly can."""
+"""Added to the chance to cast when spells are ranked: a Power Stone may help an unlikely cast."""
 
 
 Lasting = NDArray[np.float64]
-"""Phases that a spell of any army can be expected to pay for if it is in play as this phase ends,
-this one included, (ARMIES, SPELLS)."""
+"""Expected number of phases, including this one, in which each spell scores if it is in play when
+this phase ends, (ARMIES, SPELLS)."""
 
 
 class Terms(NamedTuple):
-    """What a phase is reduced by.
+    """Settings of the reduction, and inputs from later phases.
 
     Attributes:
-        phases_ahead: phases to come that are looked at, at most.
-        later_spells: that are looked at in each phase to come.
-        fade: share of later phases that counts in battles with units.
-        lasting: what the phases to come say of spells in play.
-        free: points of each army's spells as free spells, 0 where it has no target,
+        phases_ahead: most later phases to solve.
+        later_spells: spells to consider in each later phase.
+        fade: weight of later phases in battles with units.
+        lasting: see `Lasting`.
+        free: points of each spell if a miscast lets its army cast it for free; 0 without a target,
             (ARMIES, SPELLS).
-        answers: points at which the enemy of each army would rather read a scroll than let such a
-            spell take effect, (ARMIES,); infinite where it has none.
+        answers: points above which each army's enemy reads a scroll against such a free spell,
+            (ARMIES,); infinite without a scroll.
     """
 
     phases_ahead: int
@@ -98,22 +102,22 @@ class Terms(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """What spells are ranked by, and the best aim of each; scratch."""
+    """Ranking scores of spells, and the best aim of each; scratch arrays."""
 
     scores: NDArray[np.float64]  # (SPELLS,)
-    aims: NDArray[np.int64]  # (SPELLS,), NONE where a spell is not aimed
+    aims: NDArray[np.int64]  # (SPELLS,), NONE for a spell without a target
 
 
 def new_scores() -> Scores:
-    """Scratch of a reduction."""
+    """Return scratch arrays for a reduction."""
     return Scores(np.zeros(SPELLS), np.zeros(SPELLS, np.int64))
 
 
 @jit
 def surviving_phases(left: int, survival: float) -> float:
-    """Phases that a spell in play can be expected to pay for, of so many that are left.
+    """Return the expected number of phases, of `left`, in which a spell in play scores.
 
-    `survival` is the chance that it outlives a phase.
+    `survival` is the probability that it is still in play a phase later.
     """
     phases = 0.0
     chance = 1.0
@@ -127,7 +131,7 @@ def surviving_phases(left: int, survival: float) -> float:
 def expect_survival(
     packed: PackedScenario, state: State, survival: float, later: int, lasting: Lasting
 ) -> None:
-    """Write `lasting` of a phase so much later, by a chance to outlive a phase."""
+    """Write `lasting` for the phase that is `later` phases away, from a survival probability."""
     for army in range(ARMIES):
         for spell in range(packed.armies[army].n_spells):
             lasting[army, spell] = surviving_phases(phases_left(packed, state) - later, survival)
@@ -137,7 +141,7 @@ def expect_survival(
 def expected_phases(
     packed: PackedScenario, state: State, army: int, spell: int, lasting: Lasting
 ) -> float:
-    """Phases that a spell put into play now can be expected to pay for."""
+    """Return the expected number of phases in which a spell scores if it is put into play now."""
     if packed.armies[army].spells[spell].duration == Duration.ONE_TURN:
         return float(min(2, phases_left(packed, state)))
     return float(lasting[army, spell])
@@ -145,33 +149,36 @@ def expected_phases(
 
 @jit(forceinline=False)
 def aim_at_once(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> float:
-    """Points of an aim when it takes effect, no more than what is left of the enemies struck."""
+    """Return the points of an aim at once, limited by the points of the surviving victims."""
     entry = packed.armies[army].spells[spell]
-    way = packed.armies[army].aims[entry.first_aim + aim]
-    later = way.worth_per_phase * phases_left(packed, state)
+    aim_entry = packed.armies[army].aims[entry.first_aim + aim]
+    later = aim_entry.worth_per_phase * phases_left(packed, state)
     points = value_with_flight(packed, state, army, spell, aim) - later
-    if entry.heals and way.target and not packed.victory_points:  # which no promise counts
-        code = int64(way.target)
+    if entry.heals and aim_entry.target and not packed.victory_points:  # not in the packed values
+        code = int64(aim_entry.target)
         points += change_by_care(packed, state, army_of(army, code), index_of(code), True, False)
-    if packed.victory_points or way.n_strikes == 0:
+    if packed.victory_points or aim_entry.n_strikes == 0:
         return float(points)
-    return float(way.worth + _of_survivors(packed, state, army, spell, aim, points - way.worth))
+    return float(
+        aim_entry.worth
+        + _limit_to_survivors(packed, state, army, spell, aim, points - aim_entry.worth)
+    )
 
 
 @jit(forceinline=False)
-def _of_survivors(
+def _limit_to_survivors(
     packed: PackedScenario, state: State, army: int, spell: int, aim: int, points: float
 ) -> float:
-    """Reduce the points of casualties of whole units to what is left of the enemies struck.
+    """Scale casualties against full units down to the enemy models that are left.
 
-    A Comet lists both sides as its victims: own models are no part of what it can win.
+    A Comet strikes both armies; its owner's models do not raise the limit.
     """
     entry = packed.armies[army].spells[spell]
-    way = packed.armies[army].aims[entry.first_aim + aim]
+    aim_entry = packed.armies[army].aims[entry.first_aim + aim]
     left = 0.0
     whole = 0.0
-    for k in range(way.n_strikes):
-        victim = int64(packed.strikes[way.first_strike + k].victim)
+    for k in range(aim_entry.n_strikes):
+        victim = int64(packed.strikes[aim_entry.first_strike + k].victim)
         side = victim // TARGETS
         index = victim % TARGETS
         if side == army:
@@ -185,7 +192,7 @@ def _of_survivors(
             wizard = packed.armies[side].wizards[index - UNITS]
             left += wounds * wizard.points_per_wound
             whole += float(wizard.wounds) * wizard.points_per_wound
-    if way.n_strikes > 1 and whole > 0.0:
+    if aim_entry.n_strikes > 1 and whole > 0.0:
         points *= left / whole
     return min(points, LEFT_OVER * left)
 
@@ -194,28 +201,28 @@ def _of_survivors(
 def value_of_effect(
     packed: PackedScenario, state: State, army: int, spell: int, aim: int, lasting: Lasting
 ) -> float:
-    """Points that a spell can be expected to bring if it takes effect at this aim, or NONE."""
+    """Return the expected points of a spell that takes effect at this aim; NONE for no target."""
     entry = packed.armies[army].spells[spell]
     phases = expected_phases(packed, state, army, spell, lasting)
     if aim < 0:
         return float(entry.worth + entry.worth_per_phase * phases)
-    way = packed.armies[army].aims[entry.first_aim + aim]
+    aim_entry = packed.armies[army].aims[entry.first_aim + aim]
     now = aim_at_once(packed, state, army, spell, aim)
-    return float(now + way.worth_per_phase * phases)
+    return float(now + aim_entry.worth_per_phase * phases)
 
 
 @jit(forceinline=False)
 def aim_value(
     packed: PackedScenario, state: State, army: int, spell: int, aim: int, lasting: Lasting
 ) -> float:
-    """Points that an aim can be expected to bring, if the spell is cast."""
+    """Return the expected points of an aim if the spell is cast, less Magic Resistance."""
     value = value_of_effect(packed, state, army, spell, aim, lasting)
     return float(value * (1.0 - RESISTED * resistance_of_aim(packed, state, army, spell, aim)))
 
 
 @jit(forceinline=False)
 def best_aim(packed: PackedScenario, state: State, army: int, spell: int, lasting: Lasting) -> int:
-    """Return the number of the open aim that can be expected to bring most, or -1."""
+    """Return the legal aim with the most expected points, or -1."""
     best = -1
     most = 0.0
     for aim in range(packed.armies[army].spells[spell].n_aims):
@@ -229,7 +236,7 @@ def best_aim(packed: PackedScenario, state: State, army: int, spell: int, lastin
 
 @jit
 def is_pending(state: State) -> bool:
-    """Whether the active army is casting a spell, or has cast it and it may be dispelled."""
+    """Return whether the active army is casting a spell, or a cast spell may be dispelled."""
     if state.attempt == DispelAttempt.CAST:
         return True
     casts = state.node in (Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE) or (
@@ -254,13 +261,13 @@ def reduce_phase(
     Args:
         packed: the battle's scenario.
         state: the position, at a decision.
-        most_spells: spells that may still be cast in the duel, at most; below `MOST_SPELLS`.
-        forced: a spell that is one of them in any case, or -1.
-        terms: what to reduce by.
+        most_spells: most castable spells in the duel; below `MOST_SPELLS`.
+        forced: a spell that is always included, or -1.
+        terms: settings of the reduction.
         scores: scratch.
-        duel: overwritten but for `later`. A spell that is being cast stands behind those that may
-            be.
-        dispels: of the first and the second army's spells in play, (ARMIES,); overwritten.
+        duel: overwritten except `later`. A spell that is being cast comes after the castable ones,
+            at index `n_spells`.
+        dispels: dispels of each army's spells in play, (ARMIES,); overwritten.
     """
     army = int64(state.active)
     enemy = opponent_of(army)
@@ -295,7 +302,7 @@ def reduce_phase(
 
 @jit
 def most_power(state: State) -> int:
-    """Most dice of the active army for one roll: the shared ones and a wizard's own."""
+    """Return the most dice of the active army for one roll: shared dice plus a wizard's own."""
     own = int64(0)
     for wizard in range(WIZARDS):
         own = max(own, int64(state.own_dice[wizard]))
@@ -306,7 +313,7 @@ def most_power(state: State) -> int:
 def value_in_play(
     packed: PackedScenario, state: State, army: int, spell: int, lasting: Lasting
 ) -> float:
-    """Points that a spell in play can be expected to bring its owner."""
+    """Return the expected points of a spell in play for its owner."""
     duration = int64(packed.armies[army].spells[spell].duration)
     phases = expected_phases(packed, state, army, spell, lasting)
     if duration == Duration.ONE_TURN and not state.new_in_play[army] & bit(spell):
@@ -318,7 +325,7 @@ def value_in_play(
         landing -= per_phase * phases_left(packed, state)
         if not packed.victory_points:
             aim = int64(state.aims[army, spell] - 1)
-            landing = _of_survivors(packed, state, army, spell, aim, landing)
+            landing = _limit_to_survivors(packed, state, army, spell, aim, landing)
         value += landing
     return float(value)
 
@@ -327,7 +334,7 @@ def value_in_play(
 def _reduce_spells_in_play(
     packed: PackedScenario, state: State, army: int, lasting: Lasting, duel: Duel, dispels: Dispels
 ) -> None:
-    """Write what an army's spells in play are worth, and which of them may be dispelled."""
+    """Write the values of an army's spells in play, and the spells that may be dispelled."""
     active = army == state.active
     dispels.count = 0
     for s in range(packed.armies[army].n_spells):
@@ -346,7 +353,7 @@ def _reduce_spells_in_play(
         else:
             duel.base += worth if active else -worth
         tried = int64(state.new_in_play[army])
-        if army != state.mover:  # what the owner tried itself is still open to its enemy
+        if army != state.mover:  # the mover may still try spells that their owner has tried
             tried |= state.attempted[army]
         lasts = entry.duration != Duration.ONE_TURN or packed.dispel_one_turn != 0
         if lasts and worth > 0.0 and not tried & bit(s) and dispels.count < MOST_TO_DISPEL:
@@ -368,7 +375,7 @@ def _choose_spells(
     scores: Scores,
     duel: Duel,
 ) -> None:
-    """Write the best spells that are open, and behind them the one that is being cast."""
+    """Write the best castable spells, followed by the spell that is being cast."""
     army = int64(state.active)
     pending = int64(state.spell - 1) if is_pending(state) else int64(NONE)
     count = int64(packed.armies[army].n_spells)
@@ -394,14 +401,14 @@ def _choose_spells(
         duel.n_spells += 1
     if pending >= 0:
         aim = int64(state.aim) - 1
-        if aim < 0 and packed.armies[army].spells[pending].targeted:  # it is being aimed
+        if aim < 0 and packed.armies[army].spells[pending].targeted:  # no target chosen yet
             aim = best_aim(packed, state, army, pending, lasting)
         _write_spell(packed, state, pending, aim, lasting, duel, int64(duel.n_spells))
 
 
 @jit
 def _may_cast(packed: PackedScenario, state: State, spell: int, duel: Duel) -> bool:
-    """Whether a spell may be cast in this phase, if need be once others in play are ended."""
+    """Return whether a spell may be cast in this phase, possibly after ending others in play."""
     army = int64(state.active)
     barring = packed.armies[army].spells[spell].barred_by & state.in_play[army]
     for k in range(duel.n_kept):
@@ -413,7 +420,7 @@ def _may_cast(packed: PackedScenario, state: State, spell: int, duel: Duel) -> b
 def _best_use(
     packed: PackedScenario, state: State, army: int, spell: int, lasting: Lasting
 ) -> tuple[int, float]:
-    """Return the best aim of a spell, NONE if it is not aimed, and what it brings if it is cast."""
+    """Return the best aim of a spell (NONE without a target), and its points if it is cast."""
     if packed.armies[army].spells[spell].targeted:
         aim = best_aim(packed, state, army, spell, lasting)
         return aim, aim_value(packed, state, army, spell, aim, lasting)
@@ -430,7 +437,7 @@ def _write_spell(
     duel: Duel,
     slot: int,
 ) -> None:
-    """Write a spell to a slot of the duel, at this aim if it is aimed."""
+    """Write a spell to a slot of the duel, at this aim if it has a target."""
     army = int64(state.active)
     entry = packed.armies[army].spells[spell]
     one = duel.spells[slot]
@@ -479,7 +486,7 @@ def _write_spell(
 def write_free_spells(
     packed: PackedScenario, state: State, lasting: Lasting, free: NDArray[np.float64]
 ) -> None:
-    """Write what spells bring that a miscast of the enemy's lets an army cast."""
+    """Write `Terms.free`: the points of each spell as a free spell from an enemy miscast."""
     for army in range(ARMIES):
         for s in range(packed.armies[army].n_spells):
             free[army, s] = 0.0
@@ -491,7 +498,7 @@ def write_free_spells(
 
 @jit(forceinline=False)
 def _reduce_miscasts(packed: PackedScenario, state: State, terms: Terms, duel: Duel) -> None:
-    """Write what miscasts of the duel's spells lead to, but for `Miscast.later`."""
+    """Write the miscasts of the duel's spells; `charge_miscasts` adds the cost of `later`."""
     army = int64(state.active)
     enemy = opponent_of(army)
     written = int64(0)
@@ -510,18 +517,18 @@ def _reduce_miscasts(packed: PackedScenario, state: State, terms: Terms, duel: D
             best = 0.0
             limited = 0.0
             for s in range(packed.armies[enemy].n_spells):
-                brings = min(terms.free[enemy, s], terms.answers[enemy])
-                best = max(best, brings)
+                points = min(terms.free[enemy, s], terms.answers[enemy])
+                best = max(best, points)
                 if packed.armies[enemy].spells[s].casting_value <= one.casting_value:
-                    limited = max(limited, brings)
+                    limited = max(limited, points)
             one.miscast_cost += miscast.free_any * best + miscast.free_limited * limited
 
 
 @jit(forceinline=False)
 def charge_miscasts(packed: PackedScenario, state: State, points: float, duel: Duel) -> None:
-    """Add to the cost of miscasts what is lost of so many points in phases to come.
+    """Add to the cost of miscasts the expected loss of points in later phases.
 
-    Each wizard is taken to bring a share of them by its level.
+    `points` are the army's points of later phases. They are divided among wizards by level.
     """
     army = int64(state.active)
     levels = int64(0)
@@ -531,13 +538,13 @@ def charge_miscasts(packed: PackedScenario, state: State, points: float, duel: D
     for slot in range(duel.n_spells + is_pending(state)):
         one = duel.spells[slot]
         if not one.bound and levels > 0:
-            share = state.level[army, one.wizard] / levels
-            one.miscast_cost += duel.miscasts[one.wizard].later * share * points
+            fraction = state.level[army, one.wizard] / levels
+            one.miscast_cost += duel.miscasts[one.wizard].later * fraction * points
 
 
 @jit(forceinline=False)
 def _reduce_items(packed: PackedScenario, state: State, duel: Duel) -> None:
-    """Write scrolls, and items that help a cast."""
+    """Write the greatest spell value, scrolls, and items that help a cast."""
     army = int64(state.active)
     enemy = opponent_of(army)
     slots = int64(duel.n_spells) + is_pending(state)
@@ -568,7 +575,7 @@ def _reduce_items(packed: PackedScenario, state: State, duel: Duel) -> None:
 
 @jit(forceinline=False)
 def reader_loses(packed: PackedScenario, state: State, item: int, lasting: Lasting) -> float:
-    """Points of own spells in play that reading one of the dispeller's scrolls ends."""
+    """Return the points of own spells that end if the dispeller reads this scroll."""
     army = opponent_of(state.active)
     entry = packed.armies[army].items[item]
     if not entry.ends_own_spells or entry.bearer == NO_BEARER:
@@ -582,7 +589,7 @@ def reader_loses(packed: PackedScenario, state: State, item: int, lasting: Lasti
 
 @jit
 def _ends_with(packed: PackedScenario, army: int, spell: int, wizard: int) -> bool:
-    """Whether a spell in play ends if its wizard casts or reads a scroll."""
+    """Return whether a spell in play ends if its wizard casts or reads a scroll."""
     entry = packed.armies[army].spells[spell]
     return bool(entry.wizard == wizard and entry.duration == Duration.REMAINS_IN_PLAY)
 
@@ -591,17 +598,17 @@ def _ends_with(packed: PackedScenario, army: int, spell: int, wizard: int) -> bo
 def reduce_readers(
     packed: PackedScenario, state: State, lasting: Lasting, first: int, duel: Duel, dispels: Dispels
 ) -> None:
-    """Write what reading scrolls costs the dispeller's own spells, the cheapest read first.
+    """Write the loss of the dispeller's own spells by reading scrolls, the cheapest scroll first.
 
-    With `first`, an item, that one is read before them.
+    If `first` is an item, it is read before the others.
     """
     army = opponent_of(state.active)
     power = most_power(state)
-    gone = int64(0)  # bits of wizards that have read one
+    readers = int64(0)  # bits of wizards that have read one
     lost = 0.0
     left = bit(dispels.count) - 1
     for read in range(duel.scrolls + 1):
-        duel.readers_lose[read] = lost
+        duel.scroll_reader_loss[read] = lost
         for dice in range(power + 1):
             duel.by_power[read, dice] = dispels.most[left, dice]
         free = int64(0)
@@ -612,7 +619,7 @@ def reduce_readers(
                 continue
             loss = reader_loses(packed, state, int64(item), lasting)
             bearer = int64(packed.armies[army].items[item].bearer)
-            if loss == 0.0 or (bearer >= 0 and gone & bit(bearer)):
+            if loss == 0.0 or (bearer >= 0 and readers & bit(bearer)):
                 free += int64(state.items[army, item])
             elif loss < least:
                 least = loss
@@ -622,7 +629,7 @@ def reduce_readers(
             reader = int64(packed.armies[army].items[first].bearer)
             free = int64(0)
         if read >= free and reader >= 0:
-            gone |= bit(reader)
+            readers |= bit(reader)
             lost += least
             for k in range(dispels.count):
                 if _ends_with(packed, army, int64(dispels.spells[k].spell), reader):
@@ -631,10 +638,10 @@ def reduce_readers(
 
 @jit
 def price_of_boost(packed: PackedScenario, state: State, greatest: float, uses: int) -> float:
-    """Points that each of so many uses of an item that adds to a dispel is worth if it is kept.
+    """Return the value of keeping one of `uses` uses of an item that adds to a dispel.
 
-    That is a share of the greatest worth, unless fewer phases of the active army are to come than
-    there are uses: what these items bring later is not worked out.
+    It is a fixed fraction of the greatest spell value, not a computed value. It is smaller if the
+    active army has fewer later phases than there are uses.
     """
     future = _own_phases_to_come(packed, state)
     return float(KEEP * greatest * min(1.0, future / max(1, uses)))
@@ -642,5 +649,5 @@ def price_of_boost(packed: PackedScenario, state: State, greatest: float, uses: 
 
 @jit
 def _own_phases_to_come(packed: PackedScenario, state: State) -> int:
-    """Return the phases of the active army behind this one."""
+    """Return the number of the active army's later phases."""
     return int64((phases_left(packed, state) - 1) // 2)
