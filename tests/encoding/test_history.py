@@ -156,7 +156,7 @@ def test_observations_show_it() -> None:
 def test_a_position_alone_does_not_tell_it() -> None:
     battle = begun()
     view = View.fitted(battle.packed_scenarios, 0, history=True)
-    with pytest.raises(ValueError, match=r"limits: history: expected what went before"):
+    with pytest.raises(ValueError, match=r"limits: history: expected the history"):
         view.show(np.zeros(1, np.int64), states_of(battle))
     game = ExactGame("apprentice")
 

@@ -1,4 +1,4 @@
-"""The flat `Discrete` action space: the part of the engine's action codes that limits admit.
+"""The flat `Discrete` action space: the engine's action codes that the limits allow.
 
 | range | meaning |
 |---|---|
@@ -29,12 +29,12 @@ from wfb_gym.scenario.sizes import SPELLS, TARGETS, UNITS
 
 @dataclass(frozen=True)
 class ActionCodec:
-    """Indices of an environment's action space and the engine's codes.
+    """Conversion between indices of an action space and the engine's action codes.
 
     Attributes:
-        code_of: engine code of each index, shape (n,).
-        index_of: index of each engine code, shape (ACTIONS,); -1 outside the limits.
-        ranges: first index and size of each range of the action table, by its name.
+        code_of: engine code of each index, int64 (n,).
+        index_of: index of each engine code, int64 (ACTIONS,); -1 for codes outside the limits.
+        ranges: first index and size of each range of the module's table, by range name.
     """
 
     code_of: NDArray[np.int64]
@@ -48,7 +48,7 @@ class ActionCodec:
 
 
 class ArmyNames(NamedTuple):
-    """Names in an army; a number stands in where one is missing."""
+    """Names of an army's members; members without a name are numbered."""
 
     items: tuple[str, ...] = ()
     wizards: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ def army_names(scenario: Scenario, seat: int) -> ArmyNames:
 
 
 def _ranges(limits: Limits, own: ArmyNames, enemy: ArmyNames) -> dict[str, dict[int, str]]:
-    """Return the ranges of the module's table, and what each engine code in them means."""
+    """Return the ranges of the module's table: a description of each engine code, by range."""
 
     def named(names: tuple[str, ...], count: int, kind: str) -> list[str]:
         return [*names[:count], *(f"{kind} {k + 1}" for k in range(len(names), count))]
@@ -112,7 +112,7 @@ def _ranges(limits: Limits, own: ArmyNames, enemy: ArmyNames) -> dict[str, dict[
 
 @lru_cache(maxsize=64)
 def action_codec(limits: Limits) -> ActionCodec:
-    """Return the codec of the action space that `limits` size."""
+    """Return the codec of the action space with these limits."""
     code_of: list[int] = []
     ranges: dict[str, tuple[int, int]] = {}
     for name, meanings in _ranges(limits, _NO_NAMES, _NO_NAMES).items():
@@ -126,5 +126,11 @@ def action_codec(limits: Limits) -> ActionCodec:
 def action_meanings(
     limits: Limits, own: ArmyNames = _NO_NAMES, enemy: ArmyNames = _NO_NAMES
 ) -> list[str]:
-    """Return each action in words, by names in the army that acts and in the enemy's, if known."""
+    """Return a description of each action.
+
+    Args:
+        limits: limits of the action space.
+        own: names in the acting army; numbers replace missing names.
+        enemy: names in the other army.
+    """
     return [words for each in _ranges(limits, own, enemy).values() for words in each.values()]
