@@ -52,10 +52,10 @@ _SOME_DICE = f"1 to {DICE} dice with those held"
 
 
 class Fields:
-    """Records (k,) with checks of their fields; `what` is the name of a record in messages."""
+    """Records (k,) with checks of their fields; `record_name` names a record in messages."""
 
-    def __init__(self, what: str, records: Values) -> None:
-        self.what, self.records = what, records
+    def __init__(self, record_name: str, records: Values) -> None:
+        self.record_name, self.records = record_name, records
 
     def __getitem__(self, name: str) -> Values:
         field: Values = self.records[name]
@@ -70,7 +70,9 @@ class Fields:
         text = expected if isinstance(expected, str) else expected(at)
         found = self[field][at]
         shown = "another" if found.dtype.names else found.tolist()
-        raise ValueError(f"state: {self.what} {at[0]}: {place}: expected {text}, found {shown}")
+        raise ValueError(
+            f"state: {self.record_name} {at[0]}: {place}: expected {text}, found {shown}"
+        )
 
     def check_range(self, field: str, low: Any, high: Any) -> None:
         """Raise a ValueError about the first entry of a field that is out of range."""
@@ -99,9 +101,9 @@ class _States(Fields):
     """
 
     def __init__(
-        self, what: str, packed: Records[PackedScenario], scenario: Values, states: Values
+        self, record_name: str, packed: Records[PackedScenario], scenario: Values, states: Values
     ) -> None:
-        super().__init__(what, states)
+        super().__init__(record_name, states)
         self.packed, self.scenario = packed, scenario
         self.rows = np.arange(len(states))
         self.active, self.mover = (
@@ -290,9 +292,9 @@ _COUNTED = ("items", "level", "wounds", "unit_wounds", "contacts", "markers")
 _POOLS = ("power", "dispel", "own_dice")
 
 
-def check_histories(what: str, histories: Values) -> None:
+def check_histories(record_name: str, histories: Values) -> None:
     """Raise a ValueError about the first history, (k,), that is out of range; see `Fields`."""
-    fields = Fields(what, histories)
+    fields = Fields(record_name, histories)
     for name, low, high in (
         ("dice", 0, DICE),
         ("number", _LEAST_NUMBER, _MOST_NUMBER),
@@ -302,7 +304,7 @@ def check_histories(what: str, histories: Values) -> None:
 
 
 def check_states(
-    what: str,
+    record_name: str,
     packed: Records[PackedScenario],
     scenario: Values,
     states: Values,
@@ -312,7 +314,7 @@ def check_states(
     """Raise a ValueError about the first state that cannot be a saved state of its scenario.
 
     Args:
-        what: name of a state in the message.
+        record_name: name of a state in the message.
         packed: packed scenarios, (n,).
         scenario: index of each state's scenario, int64 (k,), in range.
         states: `engine.state.STATE` records, (k,).
@@ -322,7 +324,7 @@ def check_states(
     Raises:
         ValueError: A state is invalid; the message contains the field.
     """
-    fields = _States(what, packed, scenario, states)
+    fields = _States(record_name, packed, scenario, states)
     for field, (low, high) in RANGES.items():
         fields.check_range(field, low, high)
     for field, most in RANGES_BY_SCENARIO.items():
@@ -442,7 +444,7 @@ def _check_spells(fields: _States) -> None:
         spell = fields[pending].astype(np.int64)
         targeted = fields.of_member("spells", "targeted", army, np.maximum(spell - 1, 0)) != 0
         good = (fields[aim] > 0) == (targeted & (spell > 0))
-        fields.check(~settled | good, aim, f"an aim if the {pending} spell is targeted, else 0")
+        fields.check(~settled | good, aim, f"an aim if `{pending}` is a targeted spell, else 0")
 
 
 def _check_flight(fields: _States) -> None:
@@ -502,12 +504,12 @@ def _check_choices(fields: _States) -> None:
     states, work = as_records(State, np.ascontiguousarray(fields.records)), new_work_spaces()[0]
     for row in np.flatnonzero(fields["node"] != Node.END).tolist():
         packed = fields.packed[int(fields.scenario[row])]
-        # An army with hidden items is asked even if it has only one action: otherwise the
-        # question would reveal its items.
+        # An army with hidden items decides even with a single legal action: skipping the
+        # decision would reveal its items.
         least = 1 if states[row].hidden_set[states[row].mover] else _CHOICE
         if legal_actions(packed, states[row], work) < least:
             node = Node(int(states[row].node)).name
             raise ValueError(
-                f"state: {fields.what} {row}: expected at least {_CHOICE} legal actions at {node}, "
-                "found fewer"
+                f"state: {fields.record_name} {row}: expected at least {_CHOICE} legal actions at "
+                f"{node}, found fewer"
             )

@@ -149,7 +149,7 @@ def explore(
     """
     before = graph.size
     expected: Future[Estimate] | None = None
-    told = refused = False
+    is_reported = is_refused = False
     pool = ThreadPoolExecutor(1, "wfb_gym estimate")  # starts its thread when it is needed
 
     sampled: Sample | None = None
@@ -163,22 +163,22 @@ def explore(
     def estimated_size() -> Estimate:
         return estimate(scenario, beginning(), sampled)
 
-    def refusal(found: str, estimated: Estimate) -> TooLarge:
+    def too_large(found: str, estimated: Estimate) -> TooLarge:
         causes = f"; what makes it large: {', '.join(estimated.causes)}" if estimated.causes else ""
         return TooLarge(
             f"{scenario.name} does not fit into {size_text(graph.max_bytes)} of memory: "
             f"it has {found}{causes}"
         )
 
-    def tell(estimated: Estimate) -> None:
-        nonlocal told, refused
-        if not told and expect is not None:
+    def report(estimated: Estimate) -> None:
+        nonlocal is_reported, is_refused
+        if not is_reported and expect is not None:
             expect(estimated.states)
-        told = True
+        is_reported = True
         if estimated.bytes > DOUBT * graph.max_bytes:
-            refused = True
+            is_refused = True
             count, size_in_bytes = count_text(estimated.states), size_text(estimated.bytes)
-            raise refusal(f"about {count} positions in {size_in_bytes}", estimated)
+            raise too_large(f"about {count} positions in {size_in_bytes}", estimated)
 
     def watch(size: int) -> None:
         nonlocal expected, sampled
@@ -195,20 +195,20 @@ def explore(
                 expected = pool.submit(estimated_size)
             else:
                 expected.set_result(estimated_size())
-        if expected is not None and expected.done() and not told:
-            tell(expected.result())
+        if expected is not None and expected.done() and not is_reported:
+            report(expected.result())
 
     try:
         graph.explore(state, watch)
         if expected is not None:
-            tell(expected.result())
+            report(expected.result())
     except TooLarge as error:
-        if refused:
+        if is_refused:
             raise
         if expected is not None:
-            tell(expected.result())
+            report(expected.result())
         estimated = estimated_size() if expected is None else expected.result()
-        raise refusal(f"more than {count_text(graph.size)} positions", estimated) from error
+        raise too_large(f"more than {count_text(graph.size)} positions", estimated) from error
     finally:
         pool.shutdown(wait=False)  # an estimate that nobody waits for ends within seconds
 

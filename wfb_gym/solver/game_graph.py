@@ -67,7 +67,7 @@ class TooLarge(ValueError):  # noqa: N818 - it says what the scenario is
 class _Search(NamedTuple):
     """What a thread of a search works with alone."""
 
-    room: Expansion
+    buffers: Expansion
     stack: Stack
 
 
@@ -140,10 +140,10 @@ def _new_search(steps: int, frames: int, keys: NDArray[np.uint64]) -> _Search:
     )
 
 
-def _enlarge_search(room: Expansion, stack: Stack) -> _Search:
-    size = 2 * len(room.steps)
+def _enlarge_search(buffers: Expansion, stack: Stack) -> _Search:
+    size = 2 * len(buffers.steps)
     return _Search(
-        room._replace(steps=_enlarge(room.steps, size), chain=_enlarge(room.chain, size)),
+        buffers._replace(steps=_enlarge(buffers.steps, size), chain=_enlarge(buffers.chain, size)),
         stack._replace(
             frames=_enlarge(stack.frames, 2 * len(stack.frames)), keys=_enlarge(stack.keys, size)
         ),
@@ -339,13 +339,13 @@ class GameGraph:
             call overwrites; and how many each position has, int64 (k,).
         """
         count = len(states)
-        while len(self._searches[0].room.steps) <= count:
+        while len(self._searches[0].buffers.steps) <= count:
             self._grow(GraphStatus.STEPS_FULL)
-        self._searches[0].room.steps.state[:count] = states
+        self._searches[0].buffers.steps.state[:count] = states
         self._run(GraphOperation.EXPAND, count, self._optimal, self._nodes)
-        room, stack = self._searches[0]
-        ends = room.steps.node[:count].copy()
-        return room.steps[count : stack.place[0].top], np.diff(ends, prepend=count)
+        buffers, stack = self._searches[0]
+        ends = buffers.steps.node[:count].copy()
+        return buffers.steps[count : stack.place[0].top], np.diff(ends, prepend=count)
 
     def sweep(
         self,
@@ -447,17 +447,17 @@ class GameGraph:
 
     def _add_threads(self) -> None:
         """Let other threads search from the position that the first one began with."""
-        room, stack = self._searches[0]
+        buffers, stack = self._searches[0]
         while len(self._searches) < self.threads:
-            self._searches.append(_new_search(len(room.steps), len(stack.frames), stack.keys))
+            self._searches.append(_new_search(len(buffers.steps), len(stack.frames), stack.keys))
         for thread in range(1, self.threads):
-            self._begin_search(thread, room.steps[0].state)
+            self._begin_search(thread, buffers.steps[0].state)
         self._control[0].threads = self.threads
 
     def _begin_search(self, thread: int, state: State) -> None:
-        room, stack = self._searches[thread]
-        room.steps[0].state = state
-        room.steps[0].node = graph_arrays.UNKNOWN
+        buffers, stack = self._searches[thread]
+        buffers.steps[0].state = state
+        buffers.steps[0].node = graph_arrays.UNKNOWN
         stack.frames[0] = (0, -1, 0, 0, 0, 0)
         stack.place[0] = (thread, 1, 1)
 
@@ -468,12 +468,12 @@ class GameGraph:
             before = len(nodes.kinds)
             capacity = int(before * _GROWTH)
             row = (self.bytes - nodes.slots.nbytes) // before
-            self._check_room(self.bytes + row * (capacity - before))
+            self._check_memory(self.bytes + row * (capacity - before))
             self._nodes = Nodes._make(
                 array if array is nodes.slots else _enlarge(array, capacity) for array in nodes
             )
         elif status == GraphStatus.INDEX_FULL:
-            self._check_room(self.bytes + nodes.slots.nbytes)
+            self._check_memory(self.bytes + nodes.slots.nbytes)
             self._nodes = nodes._replace(slots=np.zeros(2 * len(nodes.slots), np.int32))
             self._fill_index()
         elif status == GraphStatus.STEPS_FULL:
@@ -489,7 +489,7 @@ class GameGraph:
         else:
             assert_never(status)
 
-    def _check_room(self, wanted: int) -> None:
+    def _check_memory(self, wanted: int) -> None:
         if wanted > self.max_bytes:
             raise TooLarge(
                 f"{self.size:,} positions take {self.bytes / 2**20:,.0f} MiB, and more would pass "
@@ -507,10 +507,10 @@ class GameGraph:
         keys = np.zeros((len(self._nodes.kinds), words), np.uint64)
         repack(before, self.plan, self.size, self._nodes.keys, keys, new_states(1))
         self._nodes = self._nodes._replace(keys=keys)
-        for thread, (room, stack) in enumerate(self._searches):
-            step_keys = np.zeros((len(room.steps), words), np.uint64)
-            pack_steps(self.plan, room.steps, int(stack.place[0].top), step_keys)
-            self._searches[thread] = _Search(room, stack._replace(keys=step_keys))
+        for thread, (buffers, stack) in enumerate(self._searches):
+            step_keys = np.zeros((len(buffers.steps), words), np.uint64)
+            pack_steps(self.plan, buffers.steps, int(stack.place[0].top), step_keys)
+            self._searches[thread] = _Search(buffers, stack._replace(keys=step_keys))
         self._fill_index()
 
     def _check_keys(self) -> None:
