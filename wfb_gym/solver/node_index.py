@@ -162,7 +162,7 @@ def repack(
 def pack_steps(
     plan: Records[KeyPlan], steps: Records[Successor], count: int, keys: NDArray[np.uint64]
 ) -> None:
-    """Write the keys of those of the first `count` steps whose nodes are not known."""
+    """Write the keys of the first `count` steps, except for steps with a known node or END."""
     for k in range(count):
         if steps[k].node < 0 and steps[k].node != END:
             write_key(plan[0], steps[k], keys[k])

@@ -113,7 +113,7 @@ class _Group:
     def add(
         self, hashes: NDArray[np.uint64], hits: Whole, represented: Floats, states: States
     ) -> None:
-        """Add distinct positions, with their hits and the positions that their parents represent."""
+        """Add distinct positions; see `_represented_counts` for `hits` and `represented`."""
         if self.limit < 1 << 64:
             low = hashes < np.uint64(self.limit)
             hashes, hits, represented, states = (

@@ -135,7 +135,7 @@ class Solution:
     def full(self) -> GameGraph:
         """The graph without merging of equivalent positions; solved on first access.
 
-        Equivalent positions have different observations, so a policy may play them differently.
+        Equivalent positions can have different observations, so a policy may play them differently.
 
         Raises:
             TooLarge: The positions do not fit into memory.
