@@ -380,7 +380,7 @@ def test_a_policy_that_reads_it_plays_where_others_cannot_tell_apart() -> None:
     battle.resolve(0)
     battle.resolve(0)
     late = HiddenGame(scenario, whole=True, start=states_of(battle))
-    with pytest.raises(ValueError, match="a tree that begins with the battle"):
+    with pytest.raises(ValueError, match="a tree from the start of the battle"):
         late.strategy_of(wary, 0, limits)
 
 

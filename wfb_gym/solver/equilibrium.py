@@ -260,8 +260,8 @@ class HiddenGame:
         """Raise a ValueError if the tree ends before the battle does."""
         if (self.tree.arrays.mover == LEAF).any():
             raise ValueError(
-                f"{self.scenario.name}: expected a whole tree to evaluate a policy, found one that "
-                "ends where all items are known; use HiddenGame(..., whole=True)"
+                f"{self.scenario.name}: expected a whole tree to evaluate a policy, found a tree "
+                "with leaves where all items are known; use HiddenGame(..., whole=True)"
             )
 
     @cached_property

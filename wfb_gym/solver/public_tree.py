@@ -356,7 +356,7 @@ class PublicExpansion:
         found, action = np.unique(pair, return_inverse=True)
         legal = np.zeros((len(found), own.shape[1]), np.bool_)
         legal[action, kind[source]] = True
-        # The successors of an action do not depend on the mover's set: use those of the first.
+        # The successors of an action do not depend on the mover's set: keep one set's successors.
         kept = kind[source] == legal.argmax(1)[action]
         action = action[kept]
         after = as_records(State, np.asarray(steps)["state"][kept])
