@@ -3,13 +3,13 @@
 | range | meaning |
 |---|---|
 | 0 | pass: stop casting, no item, keep the roll, let it through, decline, done |
-| dice | commit n dice; n from 0 where other dice may join or dice may be kept, else from 1 |
+| dice | commit n dice; n starts at 0 if other dice can join or dice can be stored, else at 1 |
 | items | use or declare own item i |
 | re-rolls | re-roll a die that shows 1..6; re-roll all (only with re-roll items) |
 | wizards | own wizard w adds its own dice to a dispel (only with own dice) |
-| spells | nominate own spell s, take it as the free spell, or swap it for the lore's first |
-| in play | own spell s in play, then the opponent's: end it, or try to dispel it |
-| targets | no target but the spell's own; own units and characters; the opponent's |
+| spells | cast own spell s, choose it as the free spell, or swap it for the lore's first spell |
+| in play | end spell s in play or try to dispel it: own spells, then the opponent's |
+| targets | no target; own units and characters; the opponent's units and characters |
 | points | points of the battlefield that own Comets may be aimed at |
 """
 

@@ -462,6 +462,6 @@ class LayoutOffsets(Record):
     in_item: ItemOffsets
     in_unit: UnitOffsets
     in_choice: ChoiceOffsets
-    length: Int64  # of the observation
+    length: Int64  # length of the observation
     n_contacts: Int64
-    n_units: Int64  # of both armies
+    n_units: Int64  # sum of both armies

@@ -57,12 +57,12 @@ class Limits:
         contacts: groups of models in base contact with wizards, 0 to 16.
         own_dice: whether wizards may have their own dice (7th edition, some items).
         rerolls: whether items may re-roll dice.
-        in_play: whether spells may stay in play.
+        in_play: whether spells may remain in play.
         free_spells: whether a miscast may give the opponent a free spell.
         battle: whether there may be several phases.
         targets: whether spells may be aimed at units and characters.
-        resistance: whether Magic Resistance may bring dispel dice.
-        marks: whether spells may leave marks, so that they are not cast at a target again.
+        resistance: whether Magic Resistance may add dispel dice.
+        marks: whether spells may leave marks, which prevent a second cast at the same target.
         comets: whether spells may land some turns after they were cast.
         selection: whether wizards may draw their spells at the start of the battle.
         stored_dice: whether items may store dice for a later phase.

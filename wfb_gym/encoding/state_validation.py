@@ -247,8 +247,7 @@ RANGES: dict[str, tuple[int, int]] = {
     "target": (0, ARMIES * SPELLS),
     "emptied": (0, (1 << ARMIES) - 1),
 }
-"""Ranges of fields that are the same in every scenario. Fields with (0, 0) are used only at chance
-nodes."""
+"""Ranges of fields that are the same in every scenario; (0, 0) for fields of chance nodes only."""
 
 RANGES_BY_SCENARIO: dict[str, Callable[[_States], Values]] = {
     "phase": lambda f: f.of_scenario("phases") - (f["node"] != Node.END),

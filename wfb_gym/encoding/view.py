@@ -21,13 +21,13 @@ from wfb_gym.packing.records import PackedScenario
 
 
 class ViewArrays(NamedTuple):
-    """A view for compiled code."""
+    """A `View` as arrays for compiled code."""
 
     seat: int
     codes: NDArray[np.int64]  # (actions,): engine code of each action
     indices: NDArray[np.int64]  # (ACTIONS,): action of each engine code
     offsets: Records[LayoutOffsets]  # (1,)
-    static: NDArray[np.float32]  # (n, size): fixed part of each scenario's observations
+    static: NDArray[np.float32]  # (n, size): static part of each scenario's observations
 
 
 class View:

@@ -67,12 +67,12 @@ class SeatDecisions:
         self.view = View.fitted(graph.packed, seat, limits)
 
     def positions(self, nodes: NDArray[np.int64]) -> Positions:
-        """Return some of the decisions as planners see them."""
+        """Return the positions of some decisions, as planners see them."""
         states, scenario = self.graph.states(nodes), np.zeros(len(nodes), np.int64)
         return Positions(self.graph.packed, scenario, states, self.view.seat, self.view.codec)
 
     def observe(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """Return observations (k, size) and masks (k, actions) of some of the decisions."""
+        """Return observations (k, size) and masks (k, actions) of some decisions."""
         positions = self.positions(nodes)
         return self.view.show(positions.scenario, positions.states)
 
@@ -192,11 +192,11 @@ class SeatDecisions:
                 nodes = wave[first : first + _EXPANDED]
                 steps, counts = graph.successors(graph.states(nodes))
                 sources = np.repeat(nodes, counts)
-                goes_on = steps.node >= 0  # the end has no node
+                is_open = steps.node >= 0  # the end has no node
                 chosen = graph.kinds[sources] == seat
                 places = offsets[sources[chosen]] + steps.action[chosen]
-                goes_on[chosen] &= probabilities[places] > 0.0
-                found = np.unique(steps.node[goes_on])
+                is_open[chosen] &= probabilities[places] > 0.0
+                found = np.unique(steps.node[is_open])
                 after.append(found[~known[found]])
                 known[found] = True
             wave = np.concatenate(after)
@@ -333,7 +333,7 @@ class TablePolicy:
 
 @jit(nogil=True, forceinline=False)
 def hash_rows(rows: NDArray[np.uint32], salt: np.uint64, hashes: NDArray[np.uint64]) -> None:
-    """Write a 64-bit hash of each row (k, size) to look it up by, another for another salt."""
+    """Write a 64-bit hash of each row (k, size); the salt selects the hash function."""
     for row in range(rows.shape[0]):
         hashed = salt
         for column in range(rows.shape[1]):

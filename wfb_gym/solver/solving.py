@@ -52,7 +52,7 @@ _BYTES_AHEAD = 2**28
 """Most memory of the waiting solutions, in bytes."""
 
 
-def solve(  # noqa: PLR0913 - all but the scenario are given by name
+def solve(  # noqa: PLR0913 - keyword-only except for the scenario
     scenario: Any,
     *,
     battle: Battle | None = None,
