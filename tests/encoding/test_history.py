@@ -156,7 +156,7 @@ def test_observations_show_it() -> None:
 def test_a_position_alone_does_not_tell_it() -> None:
     battle = begun()
     view = View.fitted(battle.packed_scenarios, 0, history=True)
-    with pytest.raises(ValueError, match=r"limits: history: expected what went before"):
+    with pytest.raises(ValueError, match=r"limits: history: expected the history"):
         view.show(np.zeros(1, np.int64), states_of(battle))
     game = ExactGame("apprentice")
 
@@ -380,7 +380,7 @@ def test_a_policy_that_reads_it_plays_where_others_cannot_tell_apart() -> None:
     battle.resolve(0)
     battle.resolve(0)
     late = HiddenGame(scenario, whole=True, start=states_of(battle))
-    with pytest.raises(ValueError, match="a tree that begins with the battle"):
+    with pytest.raises(ValueError, match="a tree from the start of the battle"):
         late.strategy_of(wary, 0, limits)
 
 

@@ -96,7 +96,7 @@ def test_it_still_finds_the_value_where_histories_are_too_many() -> None:
 
 @pytest.mark.parametrize("name", ["both", "scrolls"])
 def test_other_secrets_are_refused(name: str) -> None:
-    with pytest.raises(ValueError, match="two sets of hidden items on one side alone"):
+    with pytest.raises(ValueError, match="two sets of hidden items in exactly one army"):
         value_by_belief(scenarios()[name])
 
 

@@ -113,7 +113,7 @@ def test_a_battle_that_does_not_look_large_is_refused_ahead(
         solver.solve("border-skirmish", progress=done.append)
     words = str(refused.value)
     assert words.startswith("border-skirmish does not fit into 4.0 GiB of memory: it has about")
-    assert "what makes it large: the wounds left of 8 units" in words
+    assert "main causes: the wounds left of 8 units" in words
     assert estimation.ESTIMATE_AFTER <= done[-1] <= within
 
 

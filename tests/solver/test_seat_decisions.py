@@ -312,7 +312,7 @@ def test_a_table_knows_only_its_own_observations() -> None:
     observations, masks = decisions.observe(decisions.nodes)
     strange = observations.copy()
     strange[3] = np.nextafter(strange[3], 2.0)
-    with pytest.raises(ValueError, match="row 3 is none that the solved scenario shows"):
+    with pytest.raises(ValueError, match="of the solved scenario, found another in row 3"):
         policy.act(strange, masks)
     with pytest.raises(ValueError, match="expected shape"):
         policy.act(observations[:, 1:], masks)

@@ -378,7 +378,7 @@ def test_nodes_of_one_key_are_refused_before_they_are_indexed(
     }
     rewrite(saved, **many)
     monkeypatch.setattr(GameGraph, "_fill_index", None)
-    with pytest.raises(SolutionError, match="node 1: expected a key of its own, found another's"):
+    with pytest.raises(SolutionError, match="node 1: expected a unique key, found a duplicate"):
         solver.load(saved)
 
 

@@ -108,5 +108,5 @@ def test_one_name_in_place_of_several_is_refused() -> None:
 )
 def test_memory_and_threads_are_whole_numbers_from_one_on(wrong: dict[str, Any]) -> None:
     (name,) = wrong
-    with pytest.raises(ValueError, match=f"{name}: a whole number from 1 on, found"):
+    with pytest.raises(ValueError, match=f"{name}: expected a positive integer, found"):
         solver.solve("apprentice", **wrong)

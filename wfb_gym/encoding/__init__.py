@@ -1,1 +1,1 @@
-"""How positions and actions look to an agent: sizes, observation layout, action codec."""
+"""Encoding of positions and actions for agents: limits, observation layout, action codec."""

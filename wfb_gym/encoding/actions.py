@@ -1,15 +1,15 @@
-"""The flat `Discrete` action space: the part of the engine's action codes that limits admit.
+"""The flat `Discrete` action space: the engine's action codes that the limits allow.
 
 | range | meaning |
 |---|---|
 | 0 | pass: stop casting, no item, keep the roll, let it through, decline, done |
-| dice | commit n dice; n from 0 where other dice may join or dice may be kept, else from 1 |
+| dice | commit n dice; n starts at 0 if other dice can join or dice can be stored, else at 1 |
 | items | use or declare own item i |
 | re-rolls | re-roll a die that shows 1..6; re-roll all (only with re-roll items) |
 | wizards | own wizard w adds its own dice to a dispel (only with own dice) |
-| spells | nominate own spell s, take it as the free spell, or swap it for the lore's first |
-| in play | own spell s in play, then the opponent's: end it, or try to dispel it |
-| targets | no target but the spell's own; own units and characters; the opponent's |
+| spells | cast own spell s, choose it as the free spell, or swap it for the lore's first spell |
+| in play | end spell s in play or try to dispel it: own spells, then the opponent's |
+| targets | no target; own units and characters; the opponent's units and characters |
 | points | points of the battlefield that own Comets may be aimed at |
 """
 
@@ -29,12 +29,12 @@ from wfb_gym.scenario.sizes import SPELLS, TARGETS, UNITS
 
 @dataclass(frozen=True)
 class ActionCodec:
-    """Indices of an environment's action space and the engine's codes.
+    """Conversion between indices of an action space and the engine's action codes.
 
     Attributes:
-        code_of: engine code of each index, shape (n,).
-        index_of: index of each engine code, shape (ACTIONS,); -1 outside the limits.
-        ranges: first index and size of each range of the action table, by its name.
+        code_of: engine code of each index, int64 (n,).
+        index_of: index of each engine code, int64 (ACTIONS,); -1 for codes outside the limits.
+        ranges: first index and size of each range of the module's table, by range name.
     """
 
     code_of: NDArray[np.int64]
@@ -48,7 +48,7 @@ class ActionCodec:
 
 
 class ArmyNames(NamedTuple):
-    """Names in an army; a number stands in where one is missing."""
+    """Names of an army's members; members without a name are numbered."""
 
     items: tuple[str, ...] = ()
     wizards: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ def army_names(scenario: Scenario, seat: int) -> ArmyNames:
 
 
 def _ranges(limits: Limits, own: ArmyNames, enemy: ArmyNames) -> dict[str, dict[int, str]]:
-    """Return the ranges of the module's table, and what each engine code in them means."""
+    """Return the ranges of the module's table: a description of each engine code, by range."""
 
     def named(names: tuple[str, ...], count: int, kind: str) -> list[str]:
         return [*names[:count], *(f"{kind} {k + 1}" for k in range(len(names), count))]
@@ -112,7 +112,7 @@ def _ranges(limits: Limits, own: ArmyNames, enemy: ArmyNames) -> dict[str, dict[
 
 @lru_cache(maxsize=64)
 def action_codec(limits: Limits) -> ActionCodec:
-    """Return the codec of the action space that `limits` size."""
+    """Return the codec of the action space with these limits."""
     code_of: list[int] = []
     ranges: dict[str, tuple[int, int]] = {}
     for name, meanings in _ranges(limits, _NO_NAMES, _NO_NAMES).items():
@@ -126,5 +126,11 @@ def action_codec(limits: Limits) -> ActionCodec:
 def action_meanings(
     limits: Limits, own: ArmyNames = _NO_NAMES, enemy: ArmyNames = _NO_NAMES
 ) -> list[str]:
-    """Return each action in words, by names in the army that acts and in the enemy's, if known."""
+    """Return a description of each action.
+
+    Args:
+        limits: limits of the action space.
+        own: names in the acting army; numbers replace missing names.
+        enemy: names in the other army.
+    """
     return [words for each in _ranges(limits, own, enemy).values() for words in each.values()]

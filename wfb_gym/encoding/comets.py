@@ -1,4 +1,4 @@
-"""Write what an observation tells of Comets: where they are aimed or lie, and what they promise."""
+"""Write the Comets of an observation: markers, points and expected points."""
 
 import numpy as np
 from numpy import float32
@@ -19,7 +19,7 @@ from wfb_gym.scenario.sizes import POINTS
 def write_comets(
     packed: PackedScenario, state: State, army: int, at: LayoutOffsets, first: ArmyOffsets, row: Row
 ) -> None:
-    """Write the markers of an army's Comets, their points, and what they promise."""
+    """Write markers, target points and expected points of an army's Comets."""
     for w in range(packed.armies[army].n_wizards):
         field = first.wizards + w * at.in_wizard.stride + at.in_wizard.markers
         put(row, field, float32(state.markers[army, w]) * MARKER)
@@ -45,7 +45,7 @@ def write_comets(
 
 @jit
 def _aim_of(state: State, army: int, spell: int) -> int:
-    """Which of its aims a Comet lies at, or is being cast at; -1 for none."""
+    """Return the aim of a Comet that is in play or being cast, or -1."""
     if state.aims[army, spell]:
         return int64(state.aims[army, spell] - 1)
     if army == state.active:
@@ -57,17 +57,17 @@ def _aim_of(state: State, army: int, spell: int) -> int:
 def write_points(
     packed: PackedScenario, state: State, seat: int, at: LayoutOffsets, row: Row
 ) -> None:
-    """Write what the seat's Comet to be aimed or chosen next promises at each of its points."""
+    """Write the expected points, by target point, of the seat's Comet to aim or choose next."""
     army = int64(seat)
     spells = spells_to_choose(packed, state, army)
     if state.node == Node.TARGET and state.mover == seat:
         spells = bit(int64(state.free - 1) if state.free else int64(state.spell - 1))
-    worths = np.empty(POINTS)
+    values = np.empty(POINTS)
     for s in range(packed.armies[army].n_spells):
         if spells & bit(s) and packed.armies[army].spells[s].landing >= 0:
             if can_aim(packed, state, army, s, int64(0)):
-                count = worths_of_points(packed, state, army, s, 0.0, worths)
+                count = worths_of_points(packed, state, army, s, 0.0, values)
                 for aim in range(count):
                     number = target_code(packed, army, s, aim) - FIRST_POINT
-                    put(row, at.comet_at_point + number, float32(worths[aim] * POINT))
+                    put(row, at.comet_at_point + number, float32(values[aim] * POINT))
             return

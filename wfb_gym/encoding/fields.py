@@ -1,10 +1,10 @@
-"""The numbers of an observation, declared: what each means, its scale and its bounds.
+"""Declaration of the numbers in an observation: meaning, scale and bounds.
 
-An observation is one flat float32 vector from a seat. Numbers are scaled, never clipped. The
-classes of offsets below declare it in order: an attribute is a number, or a row of numbers of one
-kind, and its default says what it means. Names, bounds and offsets of a `Layout` come from here,
-and so do the tables of the documentation (`python -m tools.pages`). A new number is an attribute
-here and a write in `wfb_gym.encoding.observe`.
+An observation is one flat float32 vector, seen from one seat. Numbers are scaled, never clipped.
+The classes of offsets below declare the vector in order. Each attribute is one number, or a row of
+numbers of one kind; its default value declares its meaning. `Layout` takes names, bounds and
+offsets from here, and `python -m tools.pages` writes the tables of the documentation. To add a
+number, add an attribute here and write its value in `wfb_gym.encoding.observe`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -29,7 +29,7 @@ from wfb_gym.scenario.sizes import DICE as MOST_DICE
 
 
 class Quantity(NamedTuple):
-    """What a number counts, and how many of it the observation shows as 1."""
+    """Unit of a number, and the amount that the observation shows as 1."""
 
     name: str
     scale: float
@@ -65,30 +65,30 @@ _MOST_HELP = 12.0 * MOST_DICE
 
 @dataclass(frozen=True)
 class ObservedNumber:
-    """Declaration of a number of the observation, or of a row of numbers of one kind."""
+    """Declaration of one number of the observation, or of a row of numbers of one kind."""
 
     meaning: str  # in words, without the scale
     high: float = 1.0  # greatest value, unscaled
-    quantity: Quantity = FLAG  # what it counts
+    quantity: Quantity = FLAG
     low: float = 0.0  # least value, unscaled
-    note: str = ""  # what else there is to say, after the scale
-    name: str = ""  # where it is not the attribute's with spaces
-    when: str = ""  # switches of `Limits`, with spaces between them, of which any shows it
-    # of a row, the ends of the names, each with its meaning if these differ; or the size in
-    # `Limits` that says how many there are
+    note: str = ""  # more text, after the scale
+    name: str = ""  # default: the attribute's name with spaces
+    when: str = ""  # names of `Limits` switches, separated by spaces; any of them adds the number
+    # For a row: the last words of the names, mapped to their meanings if these differ; or the
+    # name of the size in `Limits` that gives the length of the row.
     each: tuple[str, ...] | Mapping[str, str] | str = ()
-    may_lose: bool = False  # follows a spell's aims where spells are aimed, and may be a loss then
-    promise: bool = False  # worked out from chances and worths, which a player could do by itself
+    may_lose: bool = False  # can be negative if spells have targets: the value depends on the aim
+    promise: bool = False  # an expected value that a player could compute from the other numbers
 
     def fields(self, attribute: str, limits: Limits) -> list["Field"]:
-        """Return the numbers, declared by an attribute, that the limits show."""
+        """Return the fields of an attribute that observations with these limits contain."""
         if self.when and not any(getattr(limits, switch) for switch in self.when.split()):
             return []
         ends = numbers_to(getattr(limits, self.each)) if isinstance(self.each, str) else self.each
         return self._named(attribute, ends, may_lose=self.may_lose and limits.targets)
 
     def documented(self, attribute: str) -> list["Field"]:
-        """Return them for any limits: with the widest bounds, and N in place of a row's numbers."""
+        """Return the fields for the documentation: widest bounds, and N for numbers in a row."""
         numbered = isinstance(self.each, str) or "1" in self.each
         return self._named(attribute, "N" if numbered else self.each, may_lose=self.may_lose)
 
@@ -114,12 +114,12 @@ class Field:
     """One number of an observation.
 
     Attributes:
-        name: what it is, with its owner.
-        low: least value that it can take.
+        name: the number's name, after its owner's name.
+        low: least value.
         high: greatest value.
-        meaning: what it says, with the scale.
-        quantity: what it counts.
-        promise: whether it is worked out from chances and worths that the rest tells.
+        meaning: description, with the scale.
+        quantity: unit.
+        promise: whether it is an expected value that follows from the other numbers.
     """
 
     name: str
@@ -131,17 +131,17 @@ class Field:
 
 
 def observed_number(meaning: str, high: float = 1.0, quantity: Quantity = FLAG, **more: Any) -> Any:
-    """Return a `ObservedNumber`, to be the default of an attribute of a class of offsets."""
+    """Return an `ObservedNumber` as the default value of an attribute of an offsets class."""
     return ObservedNumber(meaning, high, quantity, **more)
 
 
 def _power(meaning: str, high: float = 1.0, quantity: Quantity = FLAG) -> Any:
-    """Return a number of an item, shown where some item is out of the ordinary."""
+    """Return a number of an item that only scenarios with exceptional items show."""
     return observed_number(meaning, high, quantity, when="exceptions")
 
 
 def numbers_to(count: int) -> tuple[str, ...]:
-    """Return the numbers from 1 to a count as texts."""
+    """Return the numbers from 1 to a count as strings."""
     return tuple(str(k + 1) for k in range(count))
 
 
@@ -159,43 +159,43 @@ _AIMED_AT = observed_number(
     "1 while the spell being cast is aimed at it, 0.5 for a free spell", 1.5
 )
 _PROMISE = observed_number(
-    "points that the pending spell promises its owner, aimed at it", _MOST_LOSS, POINTS,
+    "expected points for its owner if the pending spell takes effect on it", _MOST_LOSS, POINTS,
     low=-_MOST_LOSS, promise=True,
 )  # fmt: skip
 _FLEES = observed_number("1 while it flees", when="panic")
 _COUNTED = observed_number(
-    "victory points that the enemy counts for it", _MOST_LOSS, POINTS, when="victory_points"
+    "victory points that the enemy scores for it now", _MOST_LOSS, POINTS, when="victory_points"
 )
 _IF_LOST = observed_number(
-    "victory points that the enemy counts once it is gone or flees", _MOST_LOSS, POINTS,
+    "victory points that the enemy scores if it is destroyed or flees", _MOST_LOSS, POINTS,
     when="victory_points",
 )  # fmt: skip
 _UNTIL_HALF = observed_number(
-    "wounds to lose until it is below half", 2000, UNIT_WOUNDS, when="victory_points",
-    note="0 where it is already, or is gone then",
+    "wounds to lose until it is below half strength", 2000, UNIT_WOUNDS, when="victory_points",
+    note="0 if it already is, or if this loss destroys it",
 )  # fmt: skip
 _AT = observed_number(
-    "points that it brings when it takes effect on this target", _MOST_LOSS, POINTS,
-    low=-_MOST_LOSS, when="targets", promise=True, note="0 where it cannot be aimed",
+    "expected points if it takes effect on this target", _MOST_LOSS, POINTS,
+    low=-_MOST_LOSS, when="targets", promise=True, note="0 if it cannot be aimed at it",
 )  # fmt: skip
 _RESISTANCE = observed_number(
-    "dice that Magic Resistance adds to a dispel of what is aimed at it, the best in its unit,",
+    "dispel dice from Magic Resistance against a spell aimed at it (highest in its unit)",
     MOST_DICE, DICE, when="resistance",
 )  # fmt: skip
 
 
 class WizardOffsets(Record):
-    """Numbers of a wizard, from its first; -1 where the limits leave one out."""
+    """Offsets of a wizard's numbers from its first; -1 for numbers that the limits omit."""
 
-    level: Int64 = observed_number("level", 4, LEVEL, note="0 once it casts no more")
+    level: Int64 = observed_number("level", 4, LEVEL, note="0 if it can never cast again")
     wounds: Int64 = observed_number("wounds left", 255, WOUNDS)
     lock: Int64 = observed_number(
-        "why it may not cast: 1 to the phase's end, 2 to its own next phase, 3 until a 6, 4 for "
-        "the battle; + 8 if it may not use items;", 16, LOCK,
+        "ban on casting: 1 for the rest of the phase, 2 until its side's next phase, 3 until it "
+        "rolls a 6, 4 for the rest of the battle; + 8 if it may not use items;", 16, LOCK,
     )  # fmt: skip
     can_cast: Int64 = observed_number("1 for a wizard on the table that does not flee")
     miscast_cost: Int64 = observed_number(
-        "points that its miscast costs its army on average", _MOST_LOSS, POINTS, low=-_MOST_LOSS,
+        "expected points that its army loses if it miscasts", _MOST_LOSS, POINTS, low=-_MOST_LOSS,
         promise=True,
     )  # fmt: skip
     own_dice: Int64 = observed_number(
@@ -211,129 +211,138 @@ class WizardOffsets(Record):
     wounds_until_half: Int64 = replace(_UNTIL_HALF, high=255, quantity=WOUNDS)
     magic_resistance: Int64 = _RESISTANCE
     comet_point: Int64 = observed_number(
-        "number of the point that its Comet is aimed at or lies at, from 1,",
+        "number (from 1) of the point that its Comet is aimed at or lies at",
         sizes.POINTS, COMET_POINT, when="comets_at_points",
     )  # fmt: skip
     cast_bonus: Int64 = observed_number(
-        "what items add to its casts", _MOST_BONUS, BONUS, low=-_MOST_BONUS, when="exceptions"
+        "bonus from items to its casts", _MOST_BONUS, BONUS, low=-_MOST_BONUS, when="exceptions"
     )
     any_double: Int64 = observed_number(
-        "1 if any double makes a cast of its irresistible", when="exceptions"
+        "1 if any double makes its casts irresistible", when="exceptions"
     )
     stride: Int64  # numbers from one to the next
 
 
 class SpellOffsets(Record):
-    """Numbers of a spell, from its first; -1 where the limits leave one out."""
+    """Offsets of a spell's numbers from its first; -1 for numbers that the limits omit."""
 
-    wizard: Int64 = observed_number("its wizard's number, from 1,", WIZARDS, CHARACTER)
+    wizard: Int64 = observed_number("number (from 1) of its wizard", WIZARDS, CHARACTER)
     casting_value: Int64 = observed_number("casting value", 15, NUMBER)
     worth: Int64 = observed_number(
-        "points that it brings when it takes effect, at its best target as the battle begins",
+        "expected points if it takes effect on its best target at the start of the battle",
         MAX_POINTS, POINTS, may_lose=True,
-        note="a Comet, at its best point or target now, or as it is aimed or lies, what it brings "
-        "in the phases left",
+        note="for a Comet: in the phases left, at its point or target, or at the best one if it "
+        "has none",
     )  # fmt: skip
-    most_dice: Int64 = observed_number("dice that may be rolled for it now", MOST_DICE, DICE)
+    most_dice: Int64 = observed_number("most dice that may be rolled for it now", MOST_DICE, DICE)
     open: Int64 = observed_number("1 while it may still be attempted this phase")
     best: Int64 = observed_number(
-        "expected points with the best dice at hand, undispelled,", _MOST_BEST, POINTS,
-        may_lose=True, promise=True,
+        "expected points with the best number of available dice if not dispelled",
+        _MOST_BEST, POINTS, may_lose=True, promise=True,
     )  # fmt: skip
     pending: Int64 = observed_number("1 while it is being cast or dispelled")
     known: Int64 = observed_number(
-        "1 unless it is forgotten, or was not rolled", when="battle free_spells selection"
+        "1 unless it was forgotten or not drawn", when="battle free_spells selection"
     )
     worth_per_phase: Int64 = observed_number(
-        "points at each end of phase in play", MAX_POINTS, POINTS, when="in_play", may_lose=True
-    )
-    remains_in_play: Int64 = observed_number("1 if it does", when="in_play")
-    lasts_one_turn: Int64 = observed_number("1 if it does", when="in_play")
-    in_play: Int64 = observed_number("1 while it is", when="in_play")
+        "points per end of a phase while in play",
+        MAX_POINTS, POINTS, when="in_play", may_lose=True,
+    )  # fmt: skip
+    remains_in_play: Int64 = observed_number("1 if it remains in play", when="in_play")
+    lasts_one_turn: Int64 = observed_number("1 if it lasts one turn", when="in_play")
+    in_play: Int64 = observed_number("1 while it is in play", when="in_play")
     fresh: Int64 = observed_number("1 if it came into play this phase", when="in_play")
     tried: Int64 = observed_number("1 if the player to move has tried to dispel it", when="in_play")
     lies_on: Int64 = observed_number(
-        "target that it is in play on",
+        "code of the target that it is in play on",
         CODE.scale,
         CODE,
         when="spells_lie_on_targets",
-        note="1 to 16 its owner's units and characters, 17 to 32 the enemy's",
+        note="1 to 16: its owner's units and characters, 17 to 32: the enemy's",
     )
     lands_later: Int64 = observed_number("1 for a Comet", when="comets")
     best_with_item: Int64 = observed_number(
-        "as `best`, with an item declared where that is better,", _MOST_BEST, POINTS,
+        "as `best`, but with the best item declared if that is better", _MOST_BEST, POINTS,
         when="exceptions", may_lose=True, promise=True,
     )  # fmt: skip
     for_friends: Int64 = observed_number("1 if it is aimed at its owner's own army", when="targets")
     last_dice: Int64 = observed_number(
-        "dice rolled when it was last cast", MOST_DICE, DICE, when="history"
+        "dice rolled for its last cast", MOST_DICE, DICE, when="history"
     )
     last_number: Int64 = observed_number(
-        "number to dispel that cast", 255, NUMBER, low=-_MOST_HELP, when="history",
-        note="0 where it failed or was irresistible",
+        "number to match to dispel its last cast", 255, NUMBER, low=-_MOST_HELP, when="history",
+        note="0 if the cast failed or was irresistible",
     )  # fmt: skip
-    let_through: Int64 = observed_number("1 if that cast was let through", when="history")
-    answered_by_dice: Int64 = observed_number(
-        "dice rolled to dispel it", MOST_DICE, DICE, when="history"
+    let_through: Int64 = observed_number(
+        "1 if the opponent did not try to dispel its last cast", when="history"
     )
-    answered_by_item: Int64 = observed_number("1 if an item dispelled it outright", when="history")
+    answered_by_dice: Int64 = observed_number(
+        "dice rolled to dispel its last cast", MOST_DICE, DICE, when="history"
+    )
+    answered_by_item: Int64 = observed_number(
+        "1 if an item dispelled its last cast without a roll", when="history"
+    )
     stride: Int64  # numbers from one to the next
 
 
 class ItemOffsets(Record):
-    """Numbers of an item, from its first."""
+    """Offsets of an item's numbers from its first."""
 
     uses: Int64 = observed_number(
-        "uses left, or dice kept",
+        "uses left, or dice stored",
         255,
         USES,
-        note="of the enemy's hidden items, the most there may be",
+        note="for hidden items of the enemy: the most that are possible",
     )
-    declared: Int64 = observed_number("uses of it that help the pending roll", MOST_DICE, HELP)
+    declared: Int64 = observed_number("uses declared for the pending roll", MOST_DICE, HELP)
     bearer: Int64 = observed_number(
-        "its bearer's number, from 1,", WIZARDS, CHARACTER, note="0 for the army's own"
+        "number (from 1) of its bearer", WIZARDS, CHARACTER, note="0 if it belongs to the army"
     )
-    extra_dice: Int64 = observed_number("dice it adds to a cast", MOST_DICE, DICE)
+    extra_dice: Int64 = observed_number("dice that it adds to a cast", MOST_DICE, DICE)
     bonus: Int64 = observed_number(
-        "what its use adds to a roll", 2 * _MOST_BONUS, BONUS, low=-2 * _MOST_BONUS
+        "bonus to a roll if it is used", 2 * _MOST_BONUS, BONUS, low=-2 * _MOST_BONUS
     )
     automatic: Int64 = observed_number("1 if it dispels without a roll")
-    reroll: Int64 = observed_number("0.5 re-rolls one die, 1 all", name="re-roll")
+    reroll: Int64 = observed_number("0.5 if it re-rolls one die, 1 if all dice", name="re-roll")
     lasting_bonus: Int64 = observed_number(
-        "what it adds to each dispel", _MOST_BONUS, BONUS, low=-_MOST_BONUS
+        "bonus to each dispel", _MOST_BONUS, BONUS, low=-_MOST_BONUS
     )
     helps_casts: Int64 = _power("1 if it may be declared with a cast, or re-rolls one")
     helps_dispels: Int64 = _power("1 if it may be declared with a dispel")
     not_irresistible: Int64 = _power("1 if no cast with it is irresistible")
-    changes_natural: Int64 = _power("1 if its re-roll decides miscasts and irresistible force too")
-    ends_own_spells: Int64 = _power("1 if its use ends spells of the user's that remain in play")
-    holds_dice: Int64 = _power("1 if a miscast that takes stored dice takes it")
-    forgotten: Int64 = _power("chance that the caster forgets a spell that it dispels")
+    changes_natural: Int64 = _power(
+        "1 if the dice after its re-roll also decide miscasts and irresistible force"
+    )
+    ends_own_spells: Int64 = _power("1 if its use ends the user's spells that remain in play")
+    holds_dice: Int64 = _power("1 if an effect that removes stored dice empties it")
+    forgotten: Int64 = _power("probability that the caster forgets a spell that it dispels")
     power_dice: Int64 = _power("power dice that it adds to the pool", MOST_DICE, DICE)
     dispel_dice: Int64 = _power("dispel dice that it adds to the pool", MOST_DICE, DICE)
     takes_power: Int64 = _power(
-        "power dice of the enemy that it makes dispel dice", MOST_DICE, DICE
+        "power dice of the enemy that it turns into dispel dice", MOST_DICE, DICE
     )
-    keeps: Int64 = _power("most dice that it keeps for a later phase", MOST_DICE, DICE)
-    keeps_on_a_roll: Int64 = _power("1 if they come back on a D6 that reaches their number")
-    keeps_of_any_phase: Int64 = _power("1 if it keeps dispel dice too, and of the enemy's phases")
-    shown: Int64 = observed_number("uses that everybody has seen", 255, USES, when="hidden")
+    keeps: Int64 = _power("most dice that it stores for a later phase", MOST_DICE, DICE)
+    keeps_on_a_roll: Int64 = _power(
+        "1 if the stored dice come back only if a D6 rolls at least their number"
+    )
+    keeps_of_any_phase: Int64 = _power("1 if it also stores dispel dice, in the enemy's phases")
+    shown: Int64 = observed_number("uses that both players have seen", 255, USES, when="hidden")
     stride: Int64  # numbers from one to the next
 
 
 class UnitOffsets(Record):
-    """Numbers of a unit, from its first."""
+    """Offsets of a unit's numbers from its first."""
 
-    wounds: Int64 = observed_number("wounds left of all its models together", 2000, UNIT_WOUNDS)
-    wounds_each: Int64 = observed_number("wounds of one model", 10, WOUNDS)
+    wounds: Int64 = observed_number("wounds left, summed over its models", 2000, UNIT_WOUNDS)
+    wounds_each: Int64 = observed_number("wounds per model", 10, WOUNDS)
     points: Int64 = observed_number("points per model", MAX_POINTS, POINTS)
     aimed_at: Int64 = _AIMED_AT
     promise: Int64 = _PROMISE
     flees: Int64 = _FLEES
-    leadership: Int64 = observed_number("the best Leadership in it", 10, LEADERSHIP, when="panic")
+    leadership: Int64 = observed_number("highest Leadership in it", 10, LEADERSHIP, when="panic")
     models_at_start: Int64 = observed_number(
-        "models that it began the phase with, or all that it ever had once a Panic test is certain",
-        200, MODELS, note="0 where no test can come", when="panic",
+        "models at the start of the phase, or of the battle once a Panic test is certain",
+        200, MODELS, note="0 if no test is possible", when="panic",
     )  # fmt: skip
     models_until_test: Int64 = observed_number(
         "models to lose until it takes a Panic test", 50, MODELS, when="panic"
@@ -346,7 +355,7 @@ class UnitOffsets(Record):
 
 
 class ChoiceOffsets(Record):
-    """Numbers of a spell that the observer may choose: what it promises at each target."""
+    """Offsets of the expected points of a spell that the observer may choose, by target."""
 
     at_unit: Int64 = replace(_AT, each="most_units")
     at_wizard: Int64 = replace(_AT, each="most_wizards")
@@ -354,42 +363,43 @@ class ChoiceOffsets(Record):
 
 
 class ArmyOffsets(Record):
-    """Where the first of an army's wizards, spells, items, units and marks stands."""
+    """Offsets of an army's first wizard, spell, item, unit and mark."""
 
     wizards: Int64
     spells: Int64
     items: Int64
     units: Int64
     mark: Int64 = observed_number(
-        "targets on which a spell of this army lies that is not cast at them again, bit by bit",
+        "bit mask of targets that carry this mark, so that its spell cannot be aimed at them again",
         MARK.scale, MARK, each=numbers_to(MARKS), when="marks",
     )  # fmt: skip
     kind_chance: Int64 = observed_number(
-        "chance to be dealt this set of hidden items", each=numbers_to(HIDDEN_KINDS), when="hidden"
-    )
+        "probability that this set of hidden items is dealt",
+        each=numbers_to(HIDDEN_KINDS), when="hidden",
+    )  # fmt: skip
     kind: Int64 = observed_number(
-        "1 for the set that was dealt; of the enemy's, for each that may be",
+        "1 for the set that was dealt; for the enemy, 1 for each set that is still possible",
         each=numbers_to(HIDDEN_KINDS), when="hidden",
     )  # fmt: skip
 
 
 class LayoutOffsets(Record):
-    """Where each number stands; -1 where the limits leave one out."""
+    """Offset of each number in the observation; -1 for numbers that the limits omit."""
 
     node: Int64 = _NODE
     rare_node: Int64 = replace(
         _NODE, each=_nodes(COMMON_DECISIONS, DECISIONS), when="targets selection stored_dice"
     )
     own_phase: Int64 = observed_number("1 if the learner's army is the active one")
-    phases_left: Int64 = observed_number("phases still to end, this one included", PHASES, PHASE)
-    own_pool: Int64 = observed_number("shared dice of the learner", MOST_DICE, DICE)
-    enemy_pool: Int64 = observed_number("shared dice of the opponent", MOST_DICE, DICE)
+    phases_left: Int64 = observed_number("phases left, including this one", PHASES, PHASE)
+    own_pool: Int64 = observed_number("dice in the learner's shared pool", MOST_DICE, DICE)
+    enemy_pool: Int64 = observed_number("dice in the opponent's shared pool", MOST_DICE, DICE)
     number_to_match: Int64 = observed_number(
-        "what a dispel must reach",
+        "number that a dispel must reach",
         255,
         NUMBER,
         low=-_MOST_HELP,
-        note="below 0 where items add more",
+        note="below 0 if bonuses from items exceed it",
     )
     rule_own_dice: Int64 = observed_number("ruleset switch `own_dice`")
     rule_double_six: Int64 = observed_number("ruleset switch `dispel_double_six`")
@@ -401,7 +411,7 @@ class LayoutOffsets(Record):
         "ruleset switch `reroll_all_dice`", name="rule re-roll all"
     )
     miscast_stops: Int64 = observed_number(
-        "chance that a miscast of the rules' table stops its wizard, or its side, from casting on"
+        "probability that a miscast stops its wizard or side from casting (default miscast table)"
     )
     dispelling: Int64 = observed_number(
         "1 while a spell may be dispelled",
@@ -413,12 +423,12 @@ class LayoutOffsets(Record):
         when="in_play free_spells",
     )
     own_dice_committed: Int64 = observed_number(
-        "own dice in the pending roll", MOST_DICE, DICE, when="own_dice"
+        "a wizard's own dice in the pending roll", MOST_DICE, DICE, when="own_dice"
     )
     miscast_row: Int64 = observed_number(
-        "row of the miscast tables, counted through them all from 1,", 36, ROW, when="free_spells"
+        "row of the miscast tables, numbered consecutively from 1,", 36, ROW, when="free_spells"
     )
-    effect: Int64 = observed_number("effects of the row that are done", 48, ROW, when="free_spells")
+    effect: Int64 = observed_number("finished effects of the row", 48, ROW, when="free_spells")
     faces: Int64 = observed_number(
         "dice showing N that may be re-rolled", MOST_DICE, DICE, each=numbers_to(6), when="rerolls"
     )
@@ -429,7 +439,10 @@ class LayoutOffsets(Record):
         each=numbers_to(6),
         when="rerolls",
     )
-    natural_dice: Int64 = observed_number("0 plain, 1/3 miscast, 2/3 irresistible", when="rerolls")
+    natural_dice: Int64 = observed_number(
+        "result of the natural dice: 0 neither, 1/3 miscast, 2/3 irresistible force",
+        when="rerolls",
+    )
     contact: Int64 = observed_number(
         "models left in group N in base contact", CONTACT_MODELS, CONTACT, each="contacts"
     )
@@ -438,17 +451,17 @@ class LayoutOffsets(Record):
         'ruleset switch `scoring` is "victory_points"', when="victory_points"
     )
     comet_at_point: Int64 = observed_number(
-        "points that the learner's Comet which is aimed, or may be chosen, promises at its point N",
+        "expected points of the learner's Comet at point N while the Comet is aimed or chosen",
         _MOST_LOSS, POINTS, low=-_MOST_LOSS, each="comet_points", promise=True,
     )  # fmt: skip
     own: ArmyOffsets
     enemy: ArmyOffsets
-    choices: Int64  # of the observer's spells: nobody else's are chosen from while it decides
-    in_wizard: WizardOffsets  # within a wizard's numbers, from their first; so are the next four
+    choices: Int64  # only the observer's spells: the observer sees no choices of the enemy
+    in_wizard: WizardOffsets  # offsets within one wizard's numbers; the next four are alike
     in_spell: SpellOffsets
     in_item: ItemOffsets
     in_unit: UnitOffsets
     in_choice: ChoiceOffsets
-    length: Int64  # of the observation
+    length: Int64  # length of the observation
     n_contacts: Int64
-    n_units: Int64  # of both armies
+    n_units: Int64  # sum of both armies

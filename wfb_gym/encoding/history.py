@@ -1,9 +1,9 @@
-"""How each spell was last cast and answered: what everybody saw, kept beside the position.
+"""Public history: how each spell was last cast and answered, stored outside the position.
 
-Positions forget the past, and where items are hidden it tells what the enemy may hold: who let a
-strong spell through has no scroll, or keeps it. `note` is called with every position and what is
-done in it, and reads nothing that a seat may not see. What dice bring is left out: past choices
-carry what is believed, dice do not.
+A position does not contain the past. With hidden items the past is evidence about the enemy: an
+army that let a strong spell through probably has no scroll, or saves it. `note` is called with
+every position and action, and reads only public information. Results of dice are not recorded:
+they do not depend on hidden items, only choices do.
 """
 
 from enum import IntEnum
@@ -24,18 +24,18 @@ from wfb_gym.scenario.sizes import ARMIES, SPELLS
 
 
 class Answer(IntEnum):
-    """What was done against a cast, other than to roll so many dice."""
+    """Answer to a cast, if it was not a roll of dice (a positive number)."""
 
-    NONE = 0  # yet; or it could not be dispelled
+    NONE = 0  # no answer yet, or the cast could not be dispelled
     LET_THROUGH = -1
-    BY_ITEM = -2  # an item dispels it outright
+    BY_ITEM = -2  # an item dispelled it without a roll
 
 
 class History(Record):
     """The last cast of each spell in the battle."""
 
-    dice: Annotated[NDArray[np.int8], ARMIES, SPELLS]  # rolled for it; none for a bound spell
-    number: Annotated[NDArray[np.int16], ARMIES, SPELLS]  # to dispel it; 0 where nobody may
+    dice: Annotated[NDArray[np.int8], ARMIES, SPELLS]  # rolled for it; 0 for a bound spell
+    number: Annotated[NDArray[np.int16], ARMIES, SPELLS]  # to dispel it; 0 if not possible
     answer: Annotated[NDArray[np.int8], ARMIES, SPELLS]  # dice rolled to dispel it, or `Answer`
 
 
@@ -43,13 +43,13 @@ HISTORY = dtype_of(History)
 
 
 def new_histories(count: int) -> Records[History]:
-    """Histories in which nothing was cast, shape (count,)."""
+    """Return empty histories, shape (count,)."""
     return new_records(History, count)
 
 
 @jit
 def clear_history(history: History) -> None:
-    """Begin a battle's history."""
+    """Reset a history at the start of a battle."""
     for army in range(ARMIES):
         for spell in range(SPELLS):
             history.dice[army, spell] = 0
@@ -59,13 +59,13 @@ def clear_history(history: History) -> None:
 
 @jit(forceinline=False)
 def note(packed: PackedScenario, history: History, state: State, action: int) -> None:
-    """Add what is done in a position to a history.
+    """Add a decision or a roll to a history.
 
     Args:
         packed: the scenario.
         history: changed in place.
-        state: the position before it: a decision, or a roll.
-        action: engine code of the decision; anything for a roll.
+        state: the position before the decision or roll.
+        action: engine code of the decision; ignored for a roll.
     """
     if state.spell == 0:
         return

@@ -1,4 +1,4 @@
-"""Where each number of an observation stands, for limits of one size."""
+"""Layout of an observation: the offset of each number under given limits."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -23,7 +23,7 @@ from wfb_gym.encoding.fields import (
 from wfb_gym.encoding.limits import SIDES, ArmyLimits, Limits
 
 KINDS = {"wizard": WizardOffsets, "spell": SpellOffsets, "item": ItemOffsets, "unit": UnitOffsets}
-"""What armies consist of, and the numbers of each."""
+"""Members of an army by kind, with the class that declares their numbers."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Layout:
 
     Attributes:
         fields: one entry for each number, in order.
-        offsets: where each block and each number in it begins, shape (1,).
+        offsets: offset of each block and of each number in a block, shape (1,).
     """
 
     fields: tuple[Field, ...]
@@ -57,7 +57,7 @@ class Layout:
         """Return an observation, shape (size,), as a mapping from field names to values.
 
         Raises:
-            ValueError: the observation has another shape.
+            ValueError: The observation has another shape.
         """
         shape = np.shape(observation)
         if shape != (self.size,):
@@ -68,7 +68,7 @@ class Layout:
 def _add_fields(
     record: type, limits: Limits, fields: list[Field], offsets: NDArray[Any], owner: str = ""
 ) -> None:
-    """Append the numbers that a class declares, and write where each of them stands."""
+    """Append the fields that a class declares, and write their offsets."""
     for name, declared in vars(record).items():
         if isinstance(declared, ObservedNumber):
             added = declared.fields(name, limits)
@@ -79,7 +79,7 @@ def _add_fields(
 def _add_army(
     side: str, army: ArmyLimits, limits: Limits, fields: list[Field], offsets: Records[Any]
 ) -> None:
-    """Append an army's numbers: its wizards, spells, items, units, and what else it declares."""
+    """Append the fields of an army's wizards, spells, items and units, then its own."""
     for kind, record in KINDS.items():
         offsets[side][f"{kind}s"] = len(fields)
         count = getattr(army, f"{kind}s")
@@ -90,7 +90,7 @@ def _add_army(
 def _add_members(
     record: type, count: int, limits: Limits, fields: list[Field], offsets: Any, owner: str
 ) -> None:
-    """Append the numbers of so many members of a kind, one member after the other."""
+    """Append the fields of `count` members of a kind, member by member."""
     members: list[Field] = []
     _add_fields(record, limits, members, offsets)
     offsets["stride"] = len(members)
@@ -103,7 +103,7 @@ def _add_members(
 
 @lru_cache(maxsize=64)
 def layout(limits: Limits) -> Layout:
-    """Return the layout of the observations that `limits` size."""
+    """Return the layout of observations with these limits."""
     fields: list[Field] = []
     offsets = new_records(LayoutOffsets, 1)
     _add_fields(LayoutOffsets, limits, fields, np.asarray(offsets))
@@ -119,6 +119,6 @@ def layout(limits: Limits) -> Layout:
 
 
 FIXED_OFFSETS = layout(Limits(ArmyLimits(), ArmyLimits(), dice=1)).offsets
-"""Offsets that no limits change, as constants for compiled code: the numbers of a wizard, a spell,
-an item and a unit before their first optional one. Others are -1 here, or do not hold for every
-layout."""
+"""Offsets that are the same for all limits, as constants for compiled code. Use only the numbers of
+a wizard, spell, item or unit that come before its first optional number: the others are -1 here or
+differ between layouts."""

@@ -1,6 +1,6 @@
-"""Limits: how large the armies are that an environment's spaces can show.
+"""Limits: the largest armies that an environment's spaces can represent.
 
-Limits size observations, masks and actions, and nothing else; the engine's own arrays have
+Limits determine the sizes of observations, masks and actions only; the engine's own arrays have
 fixed sizes. They are relative to a seat: `own` is the learner's army.
 """
 
@@ -17,7 +17,7 @@ from wfb_gym.rules.casting import most_casting_dice
 from wfb_gym.scenario import sizes
 
 SIDES = ("own", "enemy")
-"""Whose things are, as a seat sees them: the owners in names of fields and of actions."""
+"""Owners relative to a seat, as they appear in the names of fields and actions."""
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class ArmyLimits:
 
     Attributes:
         wizards: characters: wizards, Runesmiths and Runelords, heroes; 0 to 6.
-        spells: spells of them all, bound ones among them, 0 to 24.
-        items: kinds of item by bearer, 0 to 8.
-        units: units whose models matter, 0 to 10.
+        spells: spells of all characters, including bound spells, 0 to 24.
+        items: different items, counted per bearer, 0 to 8.
+        units: units whose models affect the game, 0 to 10.
         comet_points: points of the battlefield that its Comets may be aimed at, 0 to 64.
     """
 
@@ -53,26 +53,26 @@ class Limits:
     Attributes:
         own: the learner's army.
         opponent: the other army.
-        dice: most dice of one action of the learner, 1 to 24.
+        dice: most dice in one action of the learner, 1 to 24.
         contacts: groups of models in base contact with wizards, 0 to 16.
-        own_dice: whether wizards may have dice of their own (7th edition, some items).
+        own_dice: whether wizards may have their own dice (7th edition, some items).
         rerolls: whether items may re-roll dice.
-        in_play: whether spells may stay in play.
+        in_play: whether spells may remain in play.
         free_spells: whether a miscast may give the opponent a free spell.
         battle: whether there may be several phases.
         targets: whether spells may be aimed at units and characters.
-        resistance: whether Magic Resistance may bring dispel dice.
-        marks: whether spells may leave marks, so that they are not cast at a target again.
+        resistance: whether Magic Resistance may add dispel dice.
+        marks: whether spells may leave marks, which prevent a second cast at the same target.
         comets: whether spells may land some turns after they were cast.
-        selection: whether wizards may draw their spells when the battle begins.
-        stored_dice: whether items may keep dice from one phase for another.
-        panic: whether units may come to flee or rally.
+        selection: whether wizards may draw their spells at the start of the battle.
+        stored_dice: whether items may store dice for a later phase.
+        panic: whether units may start to flee or rally.
         victory_points: whether rewards may be victory points.
-        exceptions: whether items may do other than what a Dispel Scroll or a Power Stone does, or
-            than to add to the army's dispels or re-roll dice.
-        hidden: whether an army may hold items that its enemy does not see.
-        history: whether observations tell how each spell was last cast and answered. No scenario
-            needs it: it is for policies without a memory where items are hidden.
+        exceptions: whether items may differ from a Dispel Scroll, a Power Stone, a bonus to the
+            army's dispels and a re-roll of dice.
+        hidden: whether an army may have items that its enemy does not see.
+        history: whether observations contain how each spell was last cast and answered. No scenario
+            requires it: it helps policies without memory in scenarios with hidden items.
     """
 
     own: ArmyLimits
@@ -105,7 +105,7 @@ class Limits:
 
     @property
     def spells_lie_on_targets(self) -> bool:
-        """Whether spells in play may have been aimed."""
+        """Whether spells in play may have targets."""
         return self.targets and self.in_play
 
     @property
@@ -120,16 +120,16 @@ class Limits:
 
     @property
     def most_units(self) -> int:
-        """Units of the army that may have more of them."""
+        """Units of the army with more of them."""
         return max(self.own.units, self.opponent.units)
 
     @property
     def most_wizards(self) -> int:
-        """Characters of the army that may have more of them."""
+        """Characters of the army with more of them."""
         return max(self.own.wizards, self.opponent.wizards)
 
     def from_other_seat(self, dice: int) -> "Limits":
-        """Return the limits from the other seat, with that seat's most dice of one action."""
+        """Return the limits from the other seat; `dice` is that seat's most dice in one action."""
         return replace(self, own=self.opponent, opponent=self.own, dice=dice)
 
 
@@ -138,7 +138,7 @@ SWITCHES = tuple(
     for field in fields(Limits)
     if field.type is bool and field.name not in ("hidden", "history")
 )
-"""The limits that say whether something may happen in a generated scenario."""
+"""The switches of `Limits` that generated scenarios can turn on."""
 
 
 def _check(name: str, value: Any, most: int, least: int = 0) -> None:
@@ -147,7 +147,7 @@ def _check(name: str, value: Any, most: int, least: int = 0) -> None:
 
 
 def fit(packed_scenarios: Records[PackedScenario], seat: int) -> Limits:
-    """Return the smallest limits that show some scenarios.
+    """Return the smallest limits that cover some scenarios.
 
     Args:
         packed_scenarios: packed scenarios, shape (n,).
@@ -157,7 +157,7 @@ def fit(packed_scenarios: Records[PackedScenario], seat: int) -> Limits:
 
 
 def _fit(scenario: PackedScenario, seat: int) -> Limits:
-    armies = scenario["armies"]  # zeros follow the last wizard, spell, item and unit of each
+    armies = scenario["armies"]  # unused wizards, spells, items and units are all zeros
     wizards, spells = armies["wizards"], armies["spells"]
     items, units = armies["items"], armies["units"]
     units_matter = (
@@ -205,44 +205,51 @@ def _fit(scenario: PackedScenario, seat: int) -> Limits:
 
 
 def _flight_moves(scenario: PackedScenario) -> bool:
-    """Whether who flees may change while somebody decides."""
+    """Whether units and characters can start to flee, or rally, between two decisions."""
     rolled_for = scenario.phases > 1 or scenario.victory_points
     return bool(scenario.panic and (rolled_for or scenario["armies"]["spells"]["rallies"].any()))
 
 
 def _has_exceptions(wizards: NDArray[Any], items: NDArray[Any]) -> bool:
-    """Whether an item does what its other numbers do not tell of.
-
-    They tell of a Dispel Scroll and a Power Stone, of what adds to dispels and of re-rolls.
-    """
+    """Whether an item has an ability that only the numbers for `exceptions` describe."""
     casts = items["cast_use"] != 0
     outright = items["dispel_use"] == DispelUse.AUTOMATIC
-    told = (
+    ordinary = (
         (items["cast_not_irresistible"] == casts)
         & (items["stores_dice"] == casts)
         & (items["ends_own_spells"] == (casts | outright))
     )
     more = ("changes_natural", "forgotten_on", "power_dice", "dispel_dice", "takes_power", "stores")
-    powers = [wizards["cast_bonus"], wizards["any_double"], ~told, *(items[each] for each in more)]
+    powers = [
+        wizards["cast_bonus"],
+        wizards["any_double"],
+        ~ordinary,
+        *(items[each] for each in more),
+    ]
     return any(bool(power.any()) for power in powers)
 
 
 def most_own_dice(wizards: NDArray[Any], own_dice: Any) -> NDArray[Any]:
-    """Return the most own dice of each wizard, where `own_dice` says whether level dice are."""
+    """Return the most own dice of each wizard.
+
+    Args:
+        wizards: packed wizards.
+        own_dice: 1 if the ruleset makes the dice from a wizard's level its own, else 0.
+    """
     generated = wizards["bearer_dice"] + wizards["level"] * own_dice
     own: NDArray[Any] = np.where(wizards["reserve"] == GENERATED, generated, wizards["reserve"])
     return own
 
 
 def _may_bring_dice(scenario: PackedScenario, wizards: NDArray[Any]) -> NDArray[Any]:
-    """Whether each character may come to bring dice: there, and not fleeing unless it may rally."""
+    """Whether each character may add dice: it is present, and does not flee or may rally."""
     stays = wizards["fleeing"] * (not scenario.panic)
     may: NDArray[Any] = wizards["on_table"] * (1 - stays)
     return may
 
 
 def most_dispel_dice(scenario: PackedScenario, seat: int) -> int:
-    """Return the most dice that an army's dispel pool can come to hold."""
+    """Return the most dice that an army's dispel pool can contain."""
     army = scenario.armies[seat]
     wizards, items = army["wizards"], army["items"]
     pool = army.fixed_dispel
@@ -254,7 +261,7 @@ def most_dispel_dice(scenario: PackedScenario, seat: int) -> int:
 
 
 def most_power_dice(scenario: PackedScenario, seat: int) -> int:
-    """Return the most dice that an army's shared power pool can come to hold."""
+    """Return the most dice that an army's shared power pool can contain."""
     army = scenario.armies[seat]
     wizards, items = army["wizards"], army["items"]
     pool = army.fixed_power
@@ -271,7 +278,7 @@ def _most_dice(scenario: PackedScenario, seat: int, dispels_by_power: bool) -> i
     most = [1]
     if scenario.phases > 1 or seat == 1:
         most.append(most_dispel_dice(scenario, seat))
-    if scenario.phases > 1:  # an item may keep more dice than one cast takes
+    if scenario.phases > 1:  # an item may store more dice than one cast can use
         most.append(items["stores"].max())
     if scenario.phases > 1 or seat == 0:
         own = most_own_dice(wizards, scenario.own_dice)
@@ -289,7 +296,7 @@ Sizes = TypeVar("Sizes", ArmyLimits, Limits)
 
 
 def union(limits: Sequence[Sizes]) -> Sizes:
-    """Return the smallest limits that show everything that any of `limits` shows."""
+    """Return the smallest limits that cover all of `limits`."""
     most: dict[str, Any] = {}
     for field in fields(limits[0]):
         values = [getattr(each, field.name) for each in limits]
@@ -311,7 +318,8 @@ def check_covers(limits: Limits, packed_scenarios: Records[PackedScenario], seat
     """Raise if a scenario exceeds the limits.
 
     Raises:
-        ValueError: names every size that is too small, and what the first such scenario needs.
+        ValueError: A size is too small; the message lists every size that the first such scenario
+            exceeds, with the size that it needs.
     """
     if not isinstance(limits, Limits):
         raise ValueError(f"limits: expected wfb_gym's Limits, found {limits!r}")

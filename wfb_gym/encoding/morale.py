@@ -1,4 +1,4 @@
-"""Write what observations tell of panic: who flees, and what is left until a unit may."""
+"""Write the morale of an observation: fleeing, Leadership and losses until a Panic test."""
 
 from numpy import float32
 
@@ -25,7 +25,7 @@ def write_morale(
     first: ArmyOffsets,
     row: Row,
 ) -> None:
-    """Write who of an army flees, and of its units Leadership and losses until a Panic test."""
+    """Write an army's fleeing units and characters, its Leadership and losses until a test."""
     in_wizard, in_unit = at.in_wizard, at.in_unit
     if state.fleeing[army]:
         for w in range(packed.armies[army].n_wizards):
@@ -47,7 +47,7 @@ def write_morale(
             put(row, field + in_unit.models_at_start, float32(began) * MODEL)
             until = float32(models_until_test(began, began - left))
             put(row, field + in_unit.models_until_test, until * MODEL)
-    for w in range(packed.armies[army].n_wizards):  # the best in a unit may be a character
+    for w in range(packed.armies[army].n_wizards):  # a character may have the highest
         unit = int64(packed.armies[army].wizards[w].unit) - 1
         if unit >= 0 and state.wounds[army, w] > 0 and unit_stands(state, army, unit):
             field = first.units + unit * in_unit.stride + in_unit.leadership

@@ -1,8 +1,8 @@
-"""Write observations: the fixed part of a scenario once, the moving part at each decision.
+"""Write observations: static numbers once per scenario, the others at each decision.
 
-What the numbers mean and where they stand is declared in `wfb_gym.encoding.fields`. Two different
-states of one scenario never share an observation, and equal states always do, so a policy of
-observations is a policy of states; where histories are shown, of these too.
+`wfb_gym.encoding.fields` declares the meaning and the order of the numbers. In one scenario,
+different states always have different observations, and equal states have equal ones. A function of
+observations is therefore a function of states (with `Limits.history`: of states and histories).
 """
 
 from numpy import float32
@@ -76,7 +76,7 @@ _WORD_MASK = (1 << TARGETS) - 1
 
 @jit(forceinline=False)
 def write_static(packed: PackedScenario, seat: int, at: LayoutOffsets, row: Row) -> None:
-    """Write what the scenario fixes of a seat's observations; the rest of the row becomes 0."""
+    """Write the numbers that are constant in a scenario; set the rest of the row to 0."""
     row[:] = float32(0.0)
     row[at.rule_own_dice] = float32(packed.own_dice)
     row[at.rule_double_six] = float32(packed.dispel_double_six)
@@ -128,7 +128,7 @@ def _write_static_army(
         spell = side.spells[s]
         row[field + at.in_spell.wizard] = float32((spell.wizard + 1) / WIZARDS)
         row[field + at.in_spell.casting_value] = float32(spell.casting_value) * NUMBER
-        if spell.duration != Duration.DELAYED:  # a Comet's follows the phases left
+        if spell.duration != Duration.DELAYED:  # a Comet's value depends on the phases left
             row[field + at.in_spell.worth] = float32(spell.worth * POINT)
         if at.in_spell.in_play >= 0:
             remains = spell.duration == Duration.REMAINS_IN_PLAY
@@ -138,7 +138,7 @@ def _write_static_army(
         if at.in_spell.lands_later >= 0:
             row[field + at.in_spell.lands_later] = float32(spell.duration == Duration.DELAYED)
         if at.in_spell.for_friends >= 0 and spell.n_aims:
-            code = target_code(packed, army, s, 0)  # its targets are all of one army
+            code = target_code(packed, army, s, 0)  # all its targets are in one army
             row[field + at.in_spell.for_friends] = float32(0 < code <= TARGETS)
     for i in range(side.n_items):
         field = first.items + i * at.in_item.stride
@@ -168,7 +168,7 @@ def _write_static_army(
 
 @jit(forceinline=False)
 def _write_powers(item: PackedItem, at: ItemOffsets, field: int, row: Row) -> None:
-    """Write what an item does beside the ordinary."""
+    """Write the abilities of an item that only exceptional items have."""
     row[field + at.helps_casts] = float32(item.cast_use or item.reroll_cast)
     row[field + at.helps_dispels] = float32(item.dispel_use == DispelUse.BOOST)
     row[field + at.not_irresistible] = float32(item.cast_not_irresistible)
@@ -200,16 +200,16 @@ def observe(
     Args:
         packed: the scenario.
         state: the position.
-        history: of the battle; read only where the layout shows it.
+        history: history of the battle; read only if the layout contains histories.
         seat: army that observes, 0 or 1.
         at: offsets of the layout.
-        static: row that `write_static` made for this scenario, seat and layout.
-        row: overwritten.
+        static: row that `write_static` wrote for this scenario, seat and layout.
+        row: the observation; overwritten.
     """
     for k in range(at.length):
         row[k] = static[k]
     if state.node == Node.END:
-        return  # nothing of an ended battle is left to see
+        return  # the observation of an ended battle is the static row
     if Node.NOMINATE <= state.node <= Node.IN_PLAY:
         put(row, at.node + state.node - Node.NOMINATE, ONE)
     elif at.rare_node >= 0 and Node.TARGET <= state.node <= Node.STORE_DICE:
@@ -275,8 +275,8 @@ def _write_optional_blocks(state: State, at: LayoutOffsets, row: Row) -> None:
 def _write_army(
     packed: PackedScenario, state: State, army: int, at: LayoutOffsets, first: ArmyOffsets, row: Row
 ) -> None:
-    """Write an army's wizards, items, and spells that are in play or may be forgotten."""
-    # Read `at` once: for all the compiler knows, a write to `row` changes it.
+    """Write an army's wizards and items."""
+    # Read `at` once: the compiler must assume that a write to `row` changes it.
     stride, item_stride = at.in_wizard.stride, at.in_item.stride
     own_dice = at.in_wizard.own_dice
     joins = at.in_wizard.joins
@@ -314,7 +314,7 @@ def _write_hidden_items(
     first: ArmyOffsets,
     row: Row,
 ) -> None:
-    """Write what the seat knows of an army's items: all of its own, of others what was shown."""
+    """Write a seat's knowledge of an army's items: its own in full, the enemy's as shown."""
     for i in range(packed.armies[army].n_items):
         field = first.items + i * at.in_item.stride
         uses = int64(state.items[army, i])
@@ -347,7 +347,7 @@ def _mark_pending(at: LayoutOffsets, seat: int, army: int, spell: int, row: Row)
 def _write_castable_spells(
     packed: PackedScenario, state: State, seat: int, at: LayoutOffsets, row: Row
 ) -> None:
-    """Write what the active army's open spells promise."""
+    """Write dice and expected points of the spells that the active army may still cast."""
     army = int64(state.active)
     first = first_spell(at, seat, army)
     side = packed.armies[army]
@@ -392,7 +392,7 @@ def _write_castable_spells(
 def _items_for_casts(
     packed: PackedScenario, state: State, seat: int, army: int, wizard: int
 ) -> int:
-    """Items, as bits, that a wizard may declare with a cast, as far as the seat knows."""
+    """Return a bit mask of the items that, to the seat's knowledge, the wizard may declare."""
     found = int64(0)
     for i in range(packed.armies[army].n_items):
         if seat == army:
@@ -408,7 +408,7 @@ def _items_for_casts(
 def _best_chance_with(
     packed: PackedScenario, army: int, items: int, value: int, dice: int
 ) -> float:
-    """Chance to cast at a value with the best dice, up to so many, and the best of some items."""
+    """Return the best chance to cast with one of `items` and at most `dice` dice."""
     best = 0.0
     for i in range(packed.armies[army].n_items):
         if items & bit(i):
@@ -425,7 +425,7 @@ def _best_chance_with(
 def _write_spells_in_play(
     packed: PackedScenario, state: State, army: int, at: LayoutOffsets, first: int, row: Row
 ) -> None:
-    """Write what is known, in play, fresh and tried."""
+    """Write the spell numbers `known`, `in play`, `fresh` and `tried`."""
     stride = at.in_spell.stride
     n_spells = packed.armies[army].n_spells
     if at.in_spell.known >= 0:
@@ -454,7 +454,7 @@ def _write_spells_in_play(
 def _write_whole_battle(
     packed: PackedScenario, state: State, seat: int, at: LayoutOffsets, row: Row
 ) -> None:
-    """Write what few battles know: units, marks, Comets, aims, bound or drawn spells, dice kept."""
+    """Write units, marks, Comets, aims, bound spells, spell selection and dice storage."""
     for side in range(sizes.ARMIES):
         army = seat if side == 0 else opponent_of(seat)
         first = at.own if side == 0 else at.enemy
@@ -481,7 +481,7 @@ def _write_whole_battle(
     if packed.armies[seat].n_points:
         write_points(packed, state, seat, at, row)
     active = int64(state.active)
-    left = int64(packed.armies[active].bound & state.castable)  # they need no dice
+    left = int64(packed.armies[active].bound & state.castable)  # bound spells need no dice
     while left:
         s = lowest_bit(left)
         field = first_spell(at, seat, active) + s * at.in_spell.stride

@@ -1,4 +1,4 @@
-"""The answers of policies that are not compiled, checked before anything acts on them."""
+"""Validation of the answers of Python policies."""
 
 from typing import Any
 
@@ -6,16 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 CLOSE = 1e-3
-"""Error of a probability that single precision may bring."""
+"""Tolerance for probabilities that were computed in single precision."""
 
 
 def validated_actions(answer: Any, masks: NDArray[np.bool_], whose: str) -> NDArray[np.int64]:
     """Return a policy's answer as actions, int64 (k,).
 
     Args:
-        answer: what the policy returned: integers of shape (k,), expected to be legal.
+        answer: return value of the policy: legal actions, integers of shape (k,).
         masks: legal actions, bool of shape (k, actions).
-        whose: who answered, for the error message.
+        whose: name of the policy in error messages.
 
     Raises:
         ValueError: The shape or dtype is wrong, or an action is illegal.
@@ -40,10 +40,13 @@ def validated_actions(answer: Any, masks: NDArray[np.bool_], whose: str) -> NDAr
 def validated_probabilities(
     answer: Any, masks: NDArray[np.bool_], whose: str
 ) -> NDArray[np.float64]:
-    """Return a policy's answer as probabilities, float64 (k, actions), each row's sum 1.
+    """Return a policy's answer as probabilities, float64 (k, actions); each row sums to 1.
 
-    It may be actions as `validated_actions` takes them, or floats of shape (k, actions) that are 0
-    where an action is illegal.
+    Args:
+        answer: return value of the policy: integer actions as in `validated_actions`, or
+            probabilities, floats of shape (k, actions), 0 for illegal actions.
+        masks: legal actions, bool of shape (k, actions).
+        whose: name of the policy in error messages.
 
     Raises:
         ValueError: The answer is neither.

@@ -1,8 +1,8 @@
-"""What a policy is shown, positions for planners included; its answers are `policy_answers`'.
+"""Positions for planners, and the call of a policy; `policy_answers` validates the result.
 
 A planner searches from a position with the engine's own operations. It gets copies of the states,
-and never the generators, which would give away the dice to come. Of items that are hidden from its
-seat it sees the likeliest that the enemy may have, never those that were dealt.
+but no random generators, which would reveal future dice. Hidden enemy items are replaced by the
+most likely set that the enemy may have, so the position does not reveal the real one.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ from wfb_gym.packing.records import PackedScenario
 
 
 class PositionArrays(NamedTuple):
-    """`Positions` as compiled code takes them."""
+    """`Positions` as arrays for compiled code."""
 
     packed_scenarios: Records[PackedScenario]
     scenario: NDArray[np.int64]  # (k,)
@@ -33,7 +33,7 @@ class PositionArrays(NamedTuple):
     indices: NDArray[np.int64]  # (ACTIONS,): action index by engine code
 
     def decides(self) -> NDArray[np.bool_]:
-        """Return where the seat has something to decide, bool (k,)."""
+        """Return which positions are decisions of the seat, bool (k,)."""
         nodes, movers = self.states["node"], self.states["mover"]
         own: NDArray[np.bool_] = movers == self.seat
         return own & (nodes >= FIRST_DECISION) & (nodes <= LAST_DECISION)
@@ -54,11 +54,11 @@ def hide_enemy_items(
     states: Records[State],
     seat: int,
 ) -> None:
-    """Deal the enemy of a seat the likeliest items that it may have, in place.
+    """Replace the hidden items of a seat's enemy by the most likely possible set, in place.
 
     Args:
-        packed_scenarios: all scenarios that are played.
-        scenario: which of them each battle plays, int64 (k,).
+        packed_scenarios: packed scenarios, (n,).
+        scenario: index of each position's scenario, int64 (k,).
         states: positions, (k,).
         seat: 0 or 1.
     """
@@ -79,17 +79,17 @@ def _hide(
 
 @dataclass(frozen=True, eq=False)
 class Positions:
-    """The positions of k battles, as one seat's player sees them.
+    """The positions of k battles, as the player of one seat sees them.
 
-    Where the battle is over, or the other seat decides, only pass is legal: answer 0.
+    If the battle is over, or the other seat decides, only pass is legal: answer 0.
 
     Attributes:
-        packed_scenarios: all scenarios that are played, packed; read only.
-        scenario: which of them each battle plays, int64 (k,).
-        states: `engine.state.STATE` records, shape (k,): copies, free to change.
-        seat: that decides: 0 or 1.
-        codec: of the action space that the answers belong to.
-        histories: what went before, (k,), where observations tell of it.
+        packed_scenarios: packed scenarios, (n,); read only.
+        scenario: index of each battle's scenario, int64 (k,).
+        states: `engine.state.STATE` records, shape (k,): copies that the planner may change.
+        seat: the player's seat, 0 or 1.
+        codec: codec of the action space of the answers.
+        histories: histories of the battles, (k,); None if the observations contain none.
     """
 
     packed_scenarios: Records[PackedScenario]
@@ -104,7 +104,7 @@ class Positions:
 
     @property
     def arrays(self) -> PositionArrays:
-        """The same for compiled code."""
+        """The positions as arrays for compiled code."""
         indices = self.codec.index_of
         return PositionArrays(self.packed_scenarios, self.scenario, self.states, self.seat, indices)
 
@@ -112,7 +112,7 @@ class Positions:
         return len(self.states)
 
     def rows(self, chosen: NDArray[Any]) -> Self:
-        """Copy some of them, by rows or by a mask."""
+        """Return a copy of some positions, chosen by row numbers or by a mask."""
         states, histories = copy_states(self.states, chosen), self.histories
         if histories is not None:
             histories = as_records(History, np.ascontiguousarray(histories[chosen]))
@@ -120,18 +120,18 @@ class Positions:
 
 
 def copy_states(states: Records[State] | NDArray[Any], chosen: NDArray[Any]) -> Records[State]:
-    """Copy some states into one contiguous array, as compiled code takes them."""
+    """Return a contiguous copy of some states, as compiled code requires."""
     return as_records(State, np.ascontiguousarray(states[chosen]))
 
 
 def reads_histories(policy: Any) -> bool:
-    """Whether a policy, or the object whose method it is, has limits that show histories."""
+    """Whether the limits of a policy, or of the object it is a method of, have histories."""
     both = policy, getattr(policy, "__self__", None)
     return any(bool(getattr(getattr(each, "limits", None), "history", False)) for each in both)
 
 
 def sees_positions(policy: Any) -> bool:
-    """Whether a policy, or the object whose method it is, wants positions."""
+    """Whether a policy, or the object that it is a method of, asks for positions."""
     owner = getattr(policy, "__self__", None)
     return bool(getattr(policy, "sees_positions", getattr(owner, "sees_positions", False)))
 
@@ -142,10 +142,15 @@ def ask_policy(
     masks: NDArray[np.bool_],
     positions: Callable[[], Positions],
 ) -> Any:
-    """Ask a policy with observations (k, size), masks (k, actions) and, if it sees them, positions.
+    """Call a policy and return its answer, which `policy_answers` validates.
 
-    `positions` makes them of the same battles. The answer comes unchecked: `policy_answers` does.
-    What the policy raises gets a note of the shapes that it was asked with.
+    An exception that the policy raises gets a note with the shapes of the arguments.
+
+    Args:
+        policy: function of observations and masks, and of positions if it asks for them.
+        observations: float32 (k, size).
+        masks: legal actions, bool (k, actions).
+        positions: returns the positions of the same battles; called only if needed.
     """
     try:
         if sees_positions(policy):
@@ -153,7 +158,7 @@ def ask_policy(
         return policy(observations, masks.copy())
     except Exception as error:
         error.add_note(
-            f"raised by a policy that was asked with observations of shape {observations.shape} "
-            f"and masks of shape {masks.shape}; the limits decide these shapes"
+            f"raised by a policy that was called with observations of shape {observations.shape} "
+            f"and masks of shape {masks.shape}; the limits determine these shapes"
         )
         raise

@@ -1,4 +1,4 @@
-"""How the numbers of an observation are written: their scales, and one place of a row."""
+"""Scales of an observation's numbers, and functions that write into its row."""
 
 from numpy import float32, uint64
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from wfb_gym.encoding.fields import LayoutOffsets
 Row = NDArray[float32]
 """An observation, shape (size,)."""
 
-# What one of each quantity adds to a number.
+# Factors from a quantity's unit to the scale of the observation.
 DIE = float32(1.0 / fields.DICE.scale)
 NUMBER = float32(1.0 / fields.NUMBER.scale)
 POINT = 1.0 / fields.POINTS.scale
@@ -33,11 +33,12 @@ ONE = float32(1.0)
 
 @jit
 def put(row: Row, field: int, value: float32) -> None:
-    """Write one number. An unsigned index is spared the question whether it counts from the end."""
+    """Write one number."""
+    # Numba checks a signed index for negative values; an unsigned one needs no check.
     row[uint64(field)] = value
 
 
 @jit
 def first_spell(at: LayoutOffsets, seat: int, army: int) -> int:
-    """Where the spells of an army begin."""
+    """Return the offset of an army's first spell."""
     return int64(at.own.spells if army == seat else at.enemy.spells)

@@ -1,4 +1,4 @@
-"""Write what observations tell of victory points: what is counted, and what may come to be."""
+"""Write the victory points of an observation: scored now, and scored after further losses."""
 
 from numpy import float32
 
@@ -21,7 +21,7 @@ from wfb_gym.packing.records import PackedScenario
 def write_static_tally(
     packed: PackedScenario, army: int, at: LayoutOffsets, first: ArmyOffsets, row: Row
 ) -> None:
-    """Write what the enemy counts for each of an army's units and characters once it is lost."""
+    """Write the victory points that the enemy scores for each lost unit or character."""
     for w in range(packed.armies[army].n_wizards):
         field = first.wizards + w * at.in_wizard.stride + at.in_wizard.counted_if_lost
         put(row, field, float32(points_of_wizard(packed, army, w, int64(0), False) * POINT))
@@ -40,7 +40,7 @@ def write_tally(
     first: ArmyOffsets,
     row: Row,
 ) -> None:
-    """Write what the enemy counts for an army's units and characters, and how far half is."""
+    """Write the enemy's current victory points by unit and character, and wounds until half."""
     in_wizard, in_unit = at.in_wizard, at.in_unit
     for w in range(packed.armies[army].n_wizards):
         field = first.wizards + w * in_wizard.stride

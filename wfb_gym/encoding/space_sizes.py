@@ -1,4 +1,4 @@
-"""Sizes of a seat's spaces: those of limits, and those that a policy is made for."""
+"""Sizes of a seat's spaces: from limits, or as a policy declares them."""
 
 from typing import Any, NamedTuple
 
@@ -9,7 +9,7 @@ from wfb_gym.encoding.positions import sees_positions
 
 
 class SpaceSizes(NamedTuple):
-    """Lengths of a row of observations and of masks."""
+    """Length of an observation, and number of actions."""
 
     size: int
     actions: int
@@ -19,14 +19,14 @@ class SpaceSizes(NamedTuple):
 
 
 def space_sizes(limits: Limits) -> SpaceSizes:
-    """Return the sizes of the spaces that limits make."""
+    """Return the sizes of the spaces with these limits."""
     return SpaceSizes(layout(limits).size, action_codec(limits).n)
 
 
 def declared_sizes(policy: Any) -> SpaceSizes | None:
-    """Return the sizes that a policy, or the object whose method it is, declares.
+    """Return the sizes that a policy, or the object that it is a method of, declares.
 
-    None if it declares none, or plays from positions, which have no size.
+    None if neither declares sizes, or if the policy plays from positions, which have no size.
     """
     if sees_positions(policy):
         return None
@@ -41,10 +41,10 @@ def declared_sizes(policy: Any) -> SpaceSizes | None:
 
 
 def check_sizes(policy: Any, limits: Limits, who: str) -> None:
-    """Raise if a policy declares other sizes than those of the limits.
+    """Raise if a policy declares sizes that differ from the sizes that the limits give.
 
     Raises:
-        ValueError: names the sizes that were expected and found.
+        ValueError: The sizes differ; the message contains both.
     """
     expected, found = space_sizes(limits), declared_sizes(policy)
     if found not in (None, expected):
@@ -52,5 +52,5 @@ def check_sizes(policy: Any, limits: Limits, who: str) -> None:
         name = getattr(owner, "name", who)
         raise ValueError(
             f"{name}: expected a policy for {expected}, found one for {found}; "
-            "limits=... grades it in its own sizes"
+            "pass limits=... to use the policy's own sizes"
         )

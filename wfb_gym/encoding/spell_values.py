@@ -1,4 +1,4 @@
-"""Write what spells promise where they are aimed, or may be, and what resists them there."""
+"""Write the expected points of spells by target, and the Magic Resistance of the targets."""
 
 from numpy import float32
 
@@ -25,7 +25,7 @@ from wfb_gym.scenario.sizes import UNITS, WIZARDS
 def write_shared_resistance(
     packed: PackedScenario, state: State, seat: int, at: LayoutOffsets, row: Row
 ) -> None:
-    """Write the Magic Resistance that characters and the units that they stand in share."""
+    """Write the Magic Resistance that a character shares with its unit."""
     in_unit, in_wizard = at.in_unit, at.in_wizard
     for army in range(sizes.ARMIES):
         first = at.own if army == seat else at.enemy
@@ -41,7 +41,7 @@ def write_shared_resistance(
 
 @jit
 def spells_to_choose(packed: PackedScenario, state: State, seat: int) -> int:
-    """Return the spells, as bits, that the seat chooses one of; 0 while it does not."""
+    """Return a bit mask of the spells that the seat can choose now; 0 if it chooses none."""
     if state.mover != seat:
         return int64(0)
     if state.node == Node.NOMINATE:
@@ -57,7 +57,7 @@ def spells_to_choose(packed: PackedScenario, state: State, seat: int) -> int:
 def write_choices(
     packed: PackedScenario, state: State, seat: int, at: LayoutOffsets, row: Row
 ) -> None:
-    """Write what each spell to choose from promises against each target, while one is chosen."""
+    """Write the expected points of each spell that can be chosen now, by target."""
     army = int64(seat)
     spells = spells_to_choose(packed, state, army)
     if not spells:
@@ -83,25 +83,25 @@ def write_choices(
 def write_aims(
     packed: PackedScenario, state: State, seat: int, at: LayoutOffsets, row: Row
 ) -> None:
-    """Write where the pending spells are aimed, or what each aim open to the mover promises."""
+    """Write targets and expected points of the pending spells, or of each legal aim."""
     if state.node == Node.TARGET:
         army = int64(state.mover)
         spell = int64(state.free - 1) if state.free else int64(state.spell - 1)
         for aim in range(packed.armies[army].spells[spell].n_aims):
             if can_aim(packed, state, army, spell, aim):
-                _write_promise(packed, state, army, spell, aim, seat, at, row)
+                _write_expected_points(packed, state, army, spell, aim, seat, at, row)
     for side in range(sizes.ARMIES):
         army = int64(state.active) if side == 0 else opponent_of(state.active)
         spell = int64(state.spell - 1) if side == 0 else int64(state.free - 1)
         aim = int64(state.aim - 1) if side == 0 else int64(state.free_aim - 1)
         if aim >= 0:
-            aimed_at = _write_promise(packed, state, army, spell, aim, seat, at, row)
+            aimed_at = _write_expected_points(packed, state, army, spell, aim, seat, at, row)
             if aimed_at >= 0:
                 row[aimed_at] += ONE if side == 0 else float32(0.5)
 
 
 @jit
-def _write_promise(
+def _write_expected_points(
     packed: PackedScenario,
     state: State,
     army: int,
@@ -111,7 +111,7 @@ def _write_promise(
     at: LayoutOffsets,
     row: Row,
 ) -> int:
-    """Write what an aim promises; returns where its target's "aimed at" stands, -1 without one."""
+    """Write an aim's expected points; return the offset of its target's `aimed at`, or -1."""
     code = target_code(packed, army, spell, aim)
     if code == 0 or code >= FIRST_POINT:
         return -1
@@ -119,10 +119,10 @@ def _write_promise(
     index = index_of(code)
     if index < UNITS:
         field = first.units + index * at.in_unit.stride
-        aimed_at, promise = field + at.in_unit.aimed_at, field + at.in_unit.promise
+        aimed_at, expected = field + at.in_unit.aimed_at, field + at.in_unit.promise
     else:
         field = first.wizards + (index - UNITS) * at.in_wizard.stride
-        aimed_at, promise = field + at.in_wizard.aimed_at, field + at.in_wizard.promise
+        aimed_at, expected = field + at.in_wizard.aimed_at, field + at.in_wizard.promise
     points = worth_of_aim(packed, state, army, spell, aim, 0.0)
-    put(row, promise, float32(points * POINT))
+    put(row, expected, float32(points * POINT))
     return int64(aimed_at)

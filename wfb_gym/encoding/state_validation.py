@@ -1,9 +1,9 @@
-"""Which states from elsewhere can be played on: every field in its range, all of them together.
+"""Validation of states from files or callers: ranges of fields, and consistency between fields.
 
-Compiled code follows the indices of a state without asking, so bytes from elsewhere are checked as
-a whole before any of them is used. What is saved stands at a decision or at the end: no dice lie in
-the air and nobody is being struck. What a field means stands
-in `wfb_gym.engine.state`, what follows from what in the modules of the engine.
+Compiled code uses the indices in a state without bounds checks. States from outside are therefore
+validated completely before they are used. A saved state is at a decision or at the end of a battle,
+so the fields of rolls and strikes in progress must be 0. `wfb_gym.engine.state` describes the
+fields; the modules of the engine define how they depend on each other.
 """
 
 from collections.abc import Callable
@@ -46,23 +46,23 @@ from wfb_gym.scenario.sizes import (
 Values = NDArray[Any]
 
 _MOST_NUMBER = 255
-_LEAST_NUMBER = -12 * DICE  # once every die has been rolled again by an item that adds 12
+_LEAST_NUMBER = -12 * DICE  # after items that add 12 each have re-rolled every die
 _CHOICE = 2
 _SOME_DICE = f"1 to {DICE} dice with those held"
 
 
 class Fields:
-    """Records (k,) by fields, and complaints about these; `what` names a record in messages."""
+    """Records (k,) with checks of their fields; `record_name` names a record in messages."""
 
-    def __init__(self, what: str, records: Values) -> None:
-        self.what, self.records = what, records
+    def __init__(self, record_name: str, records: Values) -> None:
+        self.record_name, self.records = record_name, records
 
     def __getitem__(self, name: str) -> Values:
         field: Values = self.records[name]
         return field
 
     def check(self, good: Values, field: str, expected: str | Callable[[Any], str]) -> None:
-        """Raise a ValueError about the first entry of a field that is not good."""
+        """Raise a ValueError about the first entry of a field for which `good` is false."""
         if good.all():
             return
         at = tuple(int(k) for k in np.argwhere(~good)[0])
@@ -70,38 +70,40 @@ class Fields:
         text = expected if isinstance(expected, str) else expected(at)
         found = self[field][at]
         shown = "another" if found.dtype.names else found.tolist()
-        raise ValueError(f"state: {self.what} {at[0]}: {place}: expected {text}, found {shown}")
+        raise ValueError(
+            f"state: {self.record_name} {at[0]}: {place}: expected {text}, found {shown}"
+        )
 
     def check_range(self, field: str, low: Any, high: Any) -> None:
-        """Raise a ValueError about the first entry of a field that is out of its range."""
+        """Raise a ValueError about the first entry of a field that is out of range."""
         values = self[field]
         lows, highs = np.broadcast_to(low, values.shape), np.broadcast_to(high, values.shape)
         good = (values >= lows) & (values <= highs)
         self.check(good, field, lambda at: f"{lows[at]}..{highs[at]}")
 
     def check_bits(self, field: str, allowed: Any) -> None:
-        """Raise a ValueError about the first entry of a field with a bit that is not allowed."""
+        """Raise a ValueError about the first entry of a field with a forbidden bit."""
         values = self[field].astype(np.int64)
         masks = np.broadcast_to(allowed, values.shape)
         good = (values & ~masks) == 0
-        self.check(good, field, lambda at: f"no bits but those of {masks[at]:#b}")
+        self.check(good, field, lambda at: f"only bits of {masks[at]:#b}")
 
 
 class _States(Fields):
     """States (k,) of scenarios (k,).
 
     Attributes:
-        packed: all packed scenarios.
-        scenario: which of them each state belongs to, int64 (k,).
-        rows: 0, 1, 2 ... (k,).
-        active: the army whose phase it is, int64 (k,).
-        mover: the army that decides, int64 (k,).
+        packed: packed scenarios, (n,).
+        scenario: index of each state's scenario, int64 (k,).
+        rows: row numbers of the states, int64 (k,).
+        active: army whose phase it is, int64 (k,).
+        mover: army that decides, int64 (k,).
     """
 
     def __init__(
-        self, what: str, packed: Records[PackedScenario], scenario: Values, states: Values
+        self, record_name: str, packed: Records[PackedScenario], scenario: Values, states: Values
     ) -> None:
-        super().__init__(what, states)
+        super().__init__(record_name, states)
         self.packed, self.scenario = packed, scenario
         self.rows = np.arange(len(states))
         self.active, self.mover = (
@@ -109,16 +111,16 @@ class _States(Fields):
         )
 
     def of_scenario(self, name: str) -> Values:
-        """Return a field of the packed scenarios, by states."""
+        """Return a field of the packed scenarios for each state."""
         found: Values = self.packed[name][self.scenario]
         return found
 
     def of_armies(self, name: str, army: Values | None = None) -> Values:
-        """Return a field of both armies, or of one of them, by states."""
+        """Return a field of both armies, or of one army, for each state."""
         return self._of(self.packed["armies"][name], army)
 
     def of_members(self, kind: str, name: str, army: Values | None = None) -> Values:
-        """Return a field of the armies' wizards, spells, items or units, by states."""
+        """Return a field of the armies' wizards, spells, items or units for each state."""
         return self._of(self.packed["armies"][kind][name], army)
 
     def of_member(self, kind: str, name: str, army: Values, member: Values) -> Values:
@@ -132,7 +134,7 @@ class _States(Fields):
 
 
 def _spell_bits(fields: _States, among: Values | None = None) -> Values:
-    """Bits of the spells that armies have, (k, ARMIES); of those `among` (k, ARMIES, SPELLS)."""
+    """Return masks of each army's spells, (k, ARMIES), limited to `among`, (k, ARMIES, SPELLS)."""
     numbers = np.arange(SPELLS)
     held = numbers < fields.of_armies("n_spells")[..., None]
     if among is not None:
@@ -153,7 +155,7 @@ def _most_wounds(fields: _States) -> Values:
 
 
 def _uses(fields: _States) -> Values:
-    """Return the uses of each item by what was dealt, (k, ARMIES, ITEMS)."""
+    """Return the uses of each item with the dealt set of hidden items, (k, ARMIES, ITEMS)."""
     count, dealt = fields.of_members("items", "count"), fields["hidden_set"].astype(np.int64)
     kinds = np.clip(dealt - 1, 0, HIDDEN_KINDS - 1)[..., None, None]
     hidden = np.take_along_axis(fields.of_armies("kind_uses"), kinds, 2)[:, :, 0]
@@ -165,7 +167,7 @@ def _most_items(fields: _States) -> Values:
 
 
 def _most_of_pool(fields: _States, most: Callable[[Any, int], int], army: Values) -> Values:
-    """Most dice of a pool, which is one army's, by states."""
+    """Return the most dice in the pool of `army`, for each state."""
     found = np.zeros(len(army), np.int64)
     for each in np.unique(fields.scenario):
         pools = [min(DICE, most(fields.packed[int(each)], side)) for side in range(ARMIES)]
@@ -182,20 +184,20 @@ def _most_own_dice(fields: _States) -> Values:
 
 
 def _most_aims(fields: _States, pending: str, army: Values) -> Values:
-    """Aims of a pending spell, 0 where there is none."""
+    """Return the number of aims of a pending spell, or 0 if none is pending."""
     spell = fields[pending].astype(np.int64)
     count = fields.of_member("spells", "n_aims", army, np.maximum(spell - 1, 0))
     return np.where(spell > 0, count, 0)
 
 
 def _flees(fields: _States) -> Values:
-    """Which targets flee, (k, ARMIES, TARGETS)."""
+    """Return which targets flee, bool (k, ARMIES, TARGETS)."""
     found: Values = (fields["fleeing"][..., None] >> np.arange(TARGETS)) & 1 != 0
     return found
 
 
 def _may_flee(fields: _States) -> Values:
-    """Bits of the targets that are there and, without panic, fled as the battle began."""
+    """Return masks of targets that may flee: alive, and with panic or fleeing at the start."""
     there = np.concatenate([fields["unit_wounds"] > 0, fields["wounds"] > 0], 2)
     fled = [fields.of_members(kind, "fleeing") != 0 for kind in ("units", "wizards")]
     there &= np.concatenate(fled, 2) | (fields.of_scenario("panic") != 0)[:, None, None]
@@ -204,7 +206,7 @@ def _may_flee(fields: _States) -> Values:
 
 
 def _most_phase_models(fields: _States) -> Values:
-    """Models of units that may come to a Panic test."""
+    """Return the models of units that may have to take a Panic test, else 0."""
     units = {name: fields.of_members("units", name) for name in ("models", "panics", "engaged")}
     tested = (units["panics"] != 0) & (units["engaged"] == 0) & (fields["unit_wounds"] > 0)
     tested &= ~_flees(fields)[..., :UNITS] & (fields.of_scenario("panic") != 0)[:, None, None]
@@ -212,7 +214,7 @@ def _most_phase_models(fields: _States) -> Values:
 
 
 def _most_cursor(fields: _States) -> Values:
-    """Return the last of both armies' wizards or items, or of the effects of a row."""
+    """Return the greatest cursor: over both armies' wizards or items, or a row's effects."""
     row = np.maximum(fields["row"].astype(np.int64) - 1, 0)
     effects = fields.packed["miscast_rows"]["count"][fields.scenario, row]
     most = np.where(fields["row"] > 0, np.maximum(effects, 1) - 1, 0)
@@ -245,8 +247,7 @@ RANGES: dict[str, tuple[int, int]] = {
     "target": (0, ARMIES * SPELLS),
     "emptied": (0, (1 << ARMIES) - 1),
 }
-"""Fields of a state whose range is the same in every scenario; those at (0, 0) belong to chance
-nodes."""
+"""Ranges of fields that are the same in every scenario; (0, 0) for fields of chance nodes only."""
 
 RANGES_BY_SCENARIO: dict[str, Callable[[_States], Values]] = {
     "phase": lambda f: f.of_scenario("phases") - (f["node"] != Node.END),
@@ -271,7 +272,8 @@ RANGES_BY_SCENARIO: dict[str, Callable[[_States], Values]] = {
     "aims": lambda f: f.of_members("spells", "n_aims"),
     "markers": lambda f: 1 + f["phase"][:, None, None],
 }
-"""Greatest values of fields that count from 0, by states; each may read those above it."""
+"""Greatest values of fields that count from 0. Each function may rely on the fields above it, which
+are checked first."""
 
 BITS: dict[str, Callable[[_States], Values]] = {
     "known": _spell_bits,
@@ -282,16 +284,16 @@ BITS: dict[str, Callable[[_States], Values]] = {
     "fleeing": _may_flee,
     "declared": lambda f: (np.int64(1) << DECLARED_BITS * f.of_armies("n_items", f.mover)) - 1,
 }
-"""Fields of bits, and the bits that they may have."""
+"""Allowed bits of fields that are bit masks."""
 
 
 _COUNTED = ("items", "level", "wounds", "unit_wounds", "contacts", "markers")
 _POOLS = ("power", "dispel", "own_dice")
 
 
-def check_histories(what: str, histories: Values) -> None:
-    """Raise a ValueError about the first history, (k,), that no battle leads to; see `Fields`."""
-    fields = Fields(what, histories)
+def check_histories(record_name: str, histories: Values) -> None:
+    """Raise a ValueError about the first history, (k,), that is out of range; see `Fields`."""
+    fields = Fields(record_name, histories)
     for name, low, high in (
         ("dice", 0, DICE),
         ("number", _LEAST_NUMBER, _MOST_NUMBER),
@@ -301,24 +303,27 @@ def check_histories(what: str, histories: Values) -> None:
 
 
 def check_states(
-    what: str,
+    record_name: str,
     packed: Records[PackedScenario],
     scenario: Values,
     states: Values,
     *,
     reachable: bool = True,
 ) -> None:
-    """Raise a ValueError about the first state that no battle of its scenario can be saved in.
+    """Raise a ValueError about the first state that cannot be a saved state of its scenario.
 
     Args:
-        what: the states' name in the message.
-        packed: all packed scenarios, (n,).
-        scenario: that each state belongs to, int64 (k,), in range.
+        record_name: name of a state in the message.
+        packed: packed scenarios, (n,).
+        scenario: index of each state's scenario, int64 (k,), in range.
         states: `engine.state.STATE` records, (k,).
-        reachable: they come about in the scenario, and are played on from; else its pools and what
-            is left of its armies may be others, as of a situation that somebody asks about.
+        reachable: whether the states must be reachable in their scenarios. If false, pools and
+            losses may differ from the scenario, as in a position that a user describes.
+
+    Raises:
+        ValueError: A state is invalid; the message contains the field.
     """
-    fields = _States(what, packed, scenario, states)
+    fields = _States(record_name, packed, scenario, states)
     for field, (low, high) in RANGES.items():
         fields.check_range(field, low, high)
     for field, most in RANGES_BY_SCENARIO.items():
@@ -339,18 +344,18 @@ def check_states(
 
 
 def _check_deals(fields: _States) -> None:
-    """Check that armies with hidden items were dealt some, and that only theirs are emptied."""
+    """Check that every army with hidden items has a dealt set, and no other army is emptied."""
     secret = fields.of_armies("n_kinds") > 0
     here = (fields["node"] != Node.END)[:, None]
     fields.check(
-        (fields["hidden_set"] > 0) | ~(secret & here), "hidden_set", "what was dealt, from 1"
+        (fields["hidden_set"] > 0) | ~(secret & here), "hidden_set", "the dealt set, from 1"
     )
     emptied = (fields["emptied"][:, None] >> np.arange(ARMIES)) & 1 != 0
     fields.check((~emptied | secret).all(1), "emptied", "bits of armies with hidden items")
 
 
 def _check_situations(fields: _States) -> None:
-    """Check what is under way: as much as there is at the node, and whose turn it is."""
+    """Check the mover, and that the fields of pending actions fit the node."""
     node, attempt, freed = fields["node"], fields["attempt"], fields["free"] > 0
     known = np.zeros(len(node), np.bool_)
     sides = {
@@ -366,25 +371,27 @@ def _check_situations(fields: _States) -> None:
         for field in UNDER_WAY:
             zero = fields[field].reshape(len(node), -1).any(1) == 0
             if field in each.needed:
-                fields.check(~here | ~zero, field, f"one at {at.name}")
+                fields.check(~here | ~zero, field, f"a nonzero value at {at.name}")
             elif field not in each.allowed:
                 fields.check(~here | zero, field, f"0 at {at.name}")
         good = ~here | (fields.mover == sides[each.mover])
-        fields.check(good, "mover", f"the other at {at.name}")
-    fields.check(known, "attempt", lambda at: f"another at {Node(int(node[at])).name}")
+        fields.check(good, "mover", f"the other army at {at.name}")
+    fields.check(known, "attempt", lambda at: f"another value at {Node(int(node[at])).name}")
     running = node != Node.END
     turn = np.where(running, fields["phase"] % ARMIES, fields.active)
     fields.check(fields.active == turn, "active", "the army whose phase it is")
 
 
 def _check_pending(fields: _States) -> None:
-    """Check what the pending roll or choice is about."""
+    """Check the objects of the pending roll or choice."""
     rows, node = fields.rows, fields["node"]
     row, cursor = (fields[name].astype(np.int64) for name in ("row", "cursor"))
     first = fields.packed["miscast_rows"]["first"][fields.scenario, np.maximum(row - 1, 0)]
     place = np.where(row > 0, first + cursor, 0)
     kind = fields.packed["effects"]["kind"][fields.scenario, place]
-    fields.check((row == 0) | (kind == EffectKind.FREE_SPELL), "cursor", "that of a free spell")
+    fields.check(
+        (row == 0) | (kind == EffectKind.FREE_SPELL), "cursor", "the effect of a free spell"
+    )
     places = {
         Node.SWAP_SPELL: ("wizards", "draws", WIZARDS),
         Node.STORE_DICE: ("items", "stores", ITEMS),
@@ -407,20 +414,22 @@ def _check_pending(fields: _States) -> None:
     held = fields["own_dice"][rows, np.maximum(wizard, 0)]
     fields.check(fields["reserve"] <= held, "reserve", lambda at: f"at most {held[at]} own dice")
     lock = fields["lock"] % BARS_ITEMS
-    fields.check(lock <= Lock.BATTLE_END, "lock", "a lock")
+    fields.check(lock <= Lock.BATTLE_END, "lock", "a kind of lock")
 
 
 def _caster(fields: _States) -> Values:
-    """Return the wizard of the spell being cast, 0 where there is none."""
+    """Return the wizard of the spell being cast, or 0 if there is none."""
     spell = np.maximum(fields["spell"].astype(np.int64) - 1, 0)
     return fields.of_member("spells", "wizard", fields.active, spell).astype(np.int64)
 
 
 def _check_spells(fields: _States) -> None:
-    """Check that spells are aimed that must be: those in play, the one cast and the free one."""
+    """Check that spells in play, the spell being cast and the free spell have their aims."""
     in_play = (fields["in_play"][..., None] >> np.arange(SPELLS)) & 1
     aimed = (in_play != 0) & (fields.of_members("spells", "targeted") != 0)
-    fields.check((fields["aims"] > 0) == aimed, "aims", "one of each aimed spell in play, else 0")
+    fields.check(
+        (fields["aims"] > 0) == aimed, "aims", "an aim of each targeted spell in play, else 0"
+    )
     node, attempt = fields["node"], fields["attempt"]
     for pending, aim, army, settled in (
         (
@@ -434,11 +443,11 @@ def _check_spells(fields: _States) -> None:
         spell = fields[pending].astype(np.int64)
         targeted = fields.of_member("spells", "targeted", army, np.maximum(spell - 1, 0)) != 0
         good = (fields[aim] > 0) == (targeted & (spell > 0))
-        fields.check(~settled | good, aim, f"one of an aimed {pending}, else 0")
+        fields.check(~settled | good, aim, f"an aim if `{pending}` is a targeted spell, else 0")
 
 
 def _check_flight(fields: _States) -> None:
-    """Check that those in a unit flee as it does, and that no phase begins with fewer than left."""
+    """Check that characters flee with their unit, and the models at the start of the phase."""
     flees, unit = _flees(fields), fields.of_members("wizards", "unit").astype(np.int64) - 1
     own = np.maximum(unit, 0)
     joined = (unit >= 0) & (fields["wounds"] > 0)
@@ -454,7 +463,7 @@ def _check_flight(fields: _States) -> None:
 
 
 def _check_casters(fields: _States) -> None:
-    """Check that only wizards who can cast have castable and cast spells."""
+    """Check that wizards of castable and pending spells can cast."""
     rows, node, active = fields.rows, fields["node"], fields.active
     wounds, level, lock = (fields[name][rows, active] for name in ("wounds", "level", "lock"))
     there = (fields.of_members("wizards", "on_table", active) != 0) & (wounds > 0)
@@ -475,11 +484,13 @@ def _check_casters(fields: _States) -> None:
     ready = np.where(bound, (node == Node.TARGET) & bearing[rows, wizard], able[rows, wizard])
     rolls = (node == Node.POOL_DICE) & (fields["reserve"] > 0)
     ready &= bound | rolls | dice[rows, wizard]
-    fields.check(~before | ready, "spell", "one whose wizard can cast it now")
+    fields.check(~before | ready, "spell", "a spell that its wizard can cast now")
     item = np.maximum(fields["cast_item"].astype(np.int64) - 1, 0)
     serves = fields.of_member("items", "cast_use", active, item) != 0
     serves &= ~before | (fields["items"][rows, active, item] > 0)
-    fields.check((fields["cast_item"] == 0) | serves, "cast_item", "one with a use for casts")
+    fields.check(
+        (fields["cast_item"] == 0) | serves, "cast_item", "an item that can be used with a cast"
+    )
     declared = declared_counts(fields["declared"])
     boosts = fields.of_members("items", "dispel_use", fields.mover) == DispelUse.BOOST
     spent = (_uses(fields) - fields["items"])[rows, fields.mover]
@@ -488,15 +499,16 @@ def _check_casters(fields: _States) -> None:
 
 
 def _check_choices(fields: _States) -> None:
-    """Check that whoever decides has something to choose: the engine plays what is forced."""
+    """Check that there is a choice at each decision: the engine plays forced actions itself."""
     states, work = as_records(State, np.ascontiguousarray(fields.records)), new_work_spaces()[0]
     for row in np.flatnonzero(fields["node"] != Node.END).tolist():
         packed = fields.packed[int(fields.scenario[row])]
-        # Who has hidden items is asked as if it had others.
+        # An army with hidden items decides even with a single legal action: skipping the
+        # decision would reveal its items.
         least = 1 if states[row].hidden_set[states[row].mover] else _CHOICE
         if legal_actions(packed, states[row], work) < least:
             node = Node(int(states[row].node)).name
             raise ValueError(
-                f"state: {fields.what} {row}: expected {_CHOICE} actions or more at {node}, "
-                "found fewer"
+                f"state: {fields.record_name} {row}: expected at least {_CHOICE} legal actions at "
+                f"{node}, found fewer"
             )

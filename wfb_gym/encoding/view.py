@@ -1,4 +1,4 @@
-"""One seat's view of scenarios: its layout and codec, and what it observes at positions."""
+"""One seat's view of scenarios: layout, action codec, observations and action masks."""
 
 from dataclasses import replace
 from typing import NamedTuple, Self
@@ -21,22 +21,23 @@ from wfb_gym.packing.records import PackedScenario
 
 
 class ViewArrays(NamedTuple):
-    """A view for compiled code."""
+    """A `View` as arrays for compiled code."""
 
     seat: int
     codes: NDArray[np.int64]  # (actions,): engine code of each action
     indices: NDArray[np.int64]  # (ACTIONS,): action of each engine code
     offsets: Records[LayoutOffsets]  # (1,)
-    static: NDArray[np.float32]  # (n, size): fixed part of each scenario's observations
+    static: NDArray[np.float32]  # (n, size): static part of each scenario's observations
 
 
 class View:
-    """How one seat sees scenarios: layout, action codec and the scenarios' fixed rows.
+    """One seat's view of scenarios: layout, action codec and static observation rows.
 
     Args:
         packed_scenarios: packed scenarios, shape (n,).
         seat: 0 or 1.
-        limits: that cover all of them from the seat; `fitted` checks it.
+        limits: limits that cover all scenarios from this seat. They are not checked here;
+            `fitted` checks them.
     """
 
     def __init__(
@@ -60,12 +61,16 @@ class View:
         *,
         history: bool = False,
     ) -> Self:
-        """Make a seat's view of scenarios, with the smallest limits unless some are given.
+        """Return a seat's view of scenarios.
 
-        With `history` it shows how spells were cast and answered, whatever the limits say.
+        Args:
+            packed_scenarios: packed scenarios, shape (n,).
+            seat: 0 or 1.
+            limits: limits of the spaces; default: the smallest that cover all scenarios.
+            history: whether to add histories to the observations, even if `limits` have none.
 
         Raises:
-            ValueError: a scenario exceeds the limits that are given.
+            ValueError: A scenario exceeds the given limits.
         """
         if limits is None:
             limits = fit(packed_scenarios, seat)
@@ -75,7 +80,7 @@ class View:
 
     @property
     def arrays(self) -> ViewArrays:
-        """The view for compiled code."""
+        """The view as arrays for compiled code."""
         codec = self.codec
         return ViewArrays(
             self.seat, codec.code_of, codec.index_of, self.layout.offsets, self.static
@@ -87,18 +92,24 @@ class View:
         states: Records[State],
         histories: Records[History] | None = None,
     ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """Return what the seat sees at positions (k,) of scenarios, int64 (k,).
+        """Return the seat's observations and action masks at positions.
 
-        Observations are float32 (k, size) and legal actions bool (k, actions): pass alone where the
-        seat has nothing to decide. `histories`, (k,), tell what went before.
+        Args:
+            scenario: index of each position's scenario, int64 (k,).
+            states: positions, (k,).
+            histories: history of each position, (k,); required if the limits have histories.
+
+        Returns:
+            Observations, float32 (k, size), and legal actions, bool (k, actions). Only pass is
+            legal if the seat does not decide.
 
         Raises:
-            ValueError: the limits show histories, and there are none.
+            ValueError: The limits have histories, but `histories` is None.
         """
         if self.limits.history and histories is None:
             raise ValueError(
-                "limits: history: expected what went before each position, which a position alone "
-                "does not tell, found none"
+                "limits: history: expected the history of each position, found none; a position "
+                "does not contain its history"
             )
         observations = np.empty((len(states), self.layout.size), np.float32)
         masks = np.empty((len(states), self.codec.n), np.bool_)
@@ -114,7 +125,7 @@ class View:
 def write_mask(
     row: int, count: int, work: WorkSpace, indices: NDArray[np.int64], masks: NDArray[np.bool_]
 ) -> None:
-    """Write one row of masks; where there is no decision, pass is legal."""
+    """Write one row of masks; only pass is legal if there is no decision."""
     for k in range(masks.shape[1]):
         masks[row, k] = False
     for k in range(count):
@@ -139,7 +150,7 @@ def _show(
         which = scenario[k]
         state = states[k]
         packed = packed_scenarios[which]
-        history = histories[min(k, histories.shape[0] - 1)]  # one empty one where none are shown
+        history = histories[min(k, histories.shape[0] - 1)]  # without histories: one empty record
         observe(
             packed, state, history, view.seat, view.offsets[0], view.static[which], observations[k]
         )

@@ -1,8 +1,9 @@
-"""The exact optimum: values, best responses and exploitability.
+"""Exact solver: values, best responses and exploitability.
 
-The magic phase is a two-player zero-sum game of perfect information with dice, so it has an
-exact value, and backward induction over the engine's own operations finds it. Where items are
-hidden it is one of imperfect information, whose equilibrium `solve_hidden` finds between bounds.
+The magic phase is a two-player zero-sum game of perfect information with dice. Its exact value is
+found by backward induction over the engine's own operations. With hidden items it is a game of
+imperfect information; `solve_hidden` finds an equilibrium, with a lower and an upper bound on the
+value.
 """
 
 from wfb_gym.solver.belief import BeliefValue, value_by_belief

@@ -1,9 +1,9 @@
-"""Backward induction over the game graph, compiled: exploring it, and sweeping its values.
+"""Backward induction over the game graph, compiled: exploration and value sweeps.
 
-Several threads may explore at the same time. Each searches depth first from the same position, with
-a stack of its own, and they share the nodes: what one has finished the others find in the index.
-Whatever they do side by side, a node is numbered after all that can follow it, and its value is
-summed up in the order of the steps.
+Several threads can explore at the same time. Each runs a depth-first search from the same position
+with its own stack. They share the nodes: a node that one thread has finished is in the index for
+the others. With any number of threads, a node gets its number after all of its successors, and its
+value is summed in the order of the steps, so the values are always the same.
 """
 
 import numpy as np
@@ -30,14 +30,14 @@ from wfb_gym.solver.node_index import find_successors, look_up, reserve, write_k
 
 @jit(forceinline=False)
 def _back_up(
-    node: int, first: int, end: int, nodes: Nodes, lanes: PolicyBatch, room: Expansion
+    node: int, first: int, end: int, nodes: Nodes, lanes: PolicyBatch, buffers: Expansion
 ) -> None:
-    """Write a node's value and choice in every lane from the values of what can follow it.
+    """Write a node's value and best action in every lane from the values of its successors.
 
-    The steps from `first` to before `end` leave the node, in ascending order of actions. Where a
-    lane is REPORTED, the actions' values are written to its weights. A leaf keeps its value.
+    The steps from `first` to before `end` are the node's steps in ascending order of actions. In a
+    REPORTED lane the action values are written to the weights. A leaf keeps its value.
     """
-    steps, sums, values, weights = room.steps, room.sums, nodes.values, lanes.weights
+    steps, sums, values, weights = buffers.steps, buffers.sums, nodes.values, lanes.weights
     kind = nodes.kinds[node]
     count = int64(nodes.counts[node])
     offset = lanes.offsets[node] if lanes.offsets.shape[0] > 0 else 0
@@ -91,10 +91,10 @@ def _back_up(
 
 @jit
 def _begin(frame: ExploredNode, first: int, end: int, thread: int, threads: int) -> None:
-    """Lay out in which order a thread looks at the steps that leave a node.
+    """Set the order in which a thread visits the steps of a node.
 
-    Every other thread goes backwards, so that two help instead of repeating each other; more begin
-    at other steps.
+    Threads with odd numbers go backwards, and each pair of threads starts at another step, so that
+    the threads explore different parts.
     """
     length = end - first
     start = (thread // 2) * length // ((threads + 1) // 2)
@@ -106,7 +106,7 @@ def _begin(frame: ExploredNode, first: int, end: int, thread: int, threads: int)
 
 @jit
 def _advance(frame: ExploredNode, thread: int) -> None:
-    """Go on to the step to look at next."""
+    """Move the cursor to the next step."""
     frame.left -= 1
     if thread % 2 == 0:
         frame.cursor += 1
@@ -120,12 +120,12 @@ def _advance(frame: ExploredNode, thread: int) -> None:
 
 @jit
 def _find_open(
-    game: GraphArrays, nodes: Nodes, frame: ExploredNode, room: Expansion, stack: Stack
+    game: GraphArrays, nodes: Nodes, frame: ExploredNode, buffers: Expansion, stack: Stack
 ) -> bool:
-    """Put a frame's cursor on a step whose node is not known; returns whether there is one."""
+    """Move a frame's cursor to the next step without a known node; return whether there is one."""
     words, thread = int64(game.plan[0].words), int64(stack.place[0].thread)
     while frame.left > 0:
-        step = room.steps[frame.cursor]
+        step = buffers.steps[frame.cursor]
         if step.node == graph_arrays.UNKNOWN:
             key = stack.keys[frame.cursor]
             step.node = look_up(words, int64(step.hash), key, nodes.keys, nodes.slots)
@@ -137,11 +137,11 @@ def _find_open(
 
 @jit
 def _explore(
-    game: GraphArrays, nodes: Nodes, lanes: PolicyBatch, room: Expansion, stack: Stack, end: int
+    game: GraphArrays, nodes: Nodes, lanes: PolicyBatch, buffers: Expansion, stack: Stack, end: int
 ) -> int:
-    """Search depth first from the frames in use; see `run`."""
+    """Continue a thread's depth-first search; see `run`."""
     packed, plan, control, place = game.packed[0], game.plan[0], game.control[0], stack.place[0]
-    steps, frames, shared = room.steps, stack.frames, game.shared
+    steps, frames, shared = buffers.steps, stack.frames, game.shared
     words, threads, thread = int64(plan.words), int64(control.threads), int64(place.thread)
     while place.depth > 0:
         frame = frames[place.depth - 1]
@@ -155,20 +155,20 @@ def _explore(
                 write_key(plan, step, stack.keys[frame.step])
             top, count = place.top, int64(0)
             if step.state.phase < control.horizon:
-                top, count = expand(packed, step.state, room, place.top, control.horizon)
+                top, count = expand(packed, step.state, buffers, place.top, control.horizon)
             if top < 0:
                 return GraphStatus.STEPS_FULL
             if not find_successors(game, nodes, steps, place.top, top, stack.keys):
                 for k in range(place.top, top):
                     if steps[k].node == graph_arrays.END:
-                        continue  # which is never stored
+                        continue  # the end of the battle has no node
                     for word in range(STATE_WORDS):
                         stack.unknown[word] |= word_of(steps[k].state, word) ^ plan.origin[word]
                 return GraphStatus.NEW_KEY_BITS
             frame.count = count
             _begin(frame, int64(place.top), top, thread, threads)
             place.top = top
-        if _find_open(game, nodes, frame, room, stack):
+        if _find_open(game, nodes, frame, buffers, stack):
             if place.depth == frames.shape[0]:
                 return GraphStatus.STEPS_FULL
             deeper = frames[place.depth]
@@ -176,7 +176,7 @@ def _explore(
             deeper.first = -1
             place.depth += 1
             continue
-        # Every other thread may enter one more before it sees what this one does.
+        # Each of the other threads may add one more node before it sees this count.
         known = load_item(shared, graph_arrays.NODES) + threads
         if known > nodes.keys.shape[0]:
             return GraphStatus.NODES_FULL
@@ -192,7 +192,7 @@ def _explore(
             if step.state.phase >= control.horizon:
                 nodes.kinds[node] = graph_arrays.LEAF
             nodes.counts[node] = frame.count
-            _back_up(node, int64(frame.first), int64(frame.end), nodes, lanes, room)
+            _back_up(node, int64(frame.first), int64(frame.end), nodes, lanes, buffers)
             store_item(nodes.slots, slot, node)
         place.top = frame.first
         place.depth -= 1
@@ -207,40 +207,42 @@ def _sweep(
     game: GraphArrays,
     nodes: Nodes,
     lanes: PolicyBatch,
-    room: Expansion,
+    buffers: Expansion,
     keys: NDArray[np.uint64],
     last: int,
 ) -> int:
     """Compute the values of the nodes before `last`; see `run`."""
     packed, plan, control = game.packed[0], game.plan[0], game.control[0]
     while control.cursor < last:
-        state = room.steps[0].state
+        state = buffers.steps[0].state
         unpack_key(plan, nodes.keys[control.cursor], state)
         end = int64(1)
         if state.phase < control.horizon:
-            end, _ = expand(packed, state, room, 1, control.horizon)
+            end, _ = expand(packed, state, buffers, 1, control.horizon)
         if end < 0:
             return GraphStatus.STEPS_FULL
-        find_successors(game, nodes, room.steps, 1, end, keys)
-        _back_up(control.cursor, 1, end, nodes, lanes, room)
+        find_successors(game, nodes, buffers.steps, 1, end, keys)
+        _back_up(control.cursor, 1, end, nodes, lanes, buffers)
         control.cursor += 1
     return GraphStatus.DONE
 
 
 @jit
-def _expand_all(game: GraphArrays, nodes: Nodes, room: Expansion, stack: Stack, count: int) -> int:
-    """Write the steps that leave the first `count` positions; see `run`."""
+def _expand_all(
+    game: GraphArrays, nodes: Nodes, buffers: Expansion, stack: Stack, count: int
+) -> int:
+    """Write the steps of the first `count` positions; see `run`."""
     place = stack.place[0]
     place.top = count
     for k in range(count):
         first = place.top
         horizon = game.control[0].horizon
-        end, _ = expand(game.packed[0], room.steps[k].state, room, first, horizon)
+        end, _ = expand(game.packed[0], buffers.steps[k].state, buffers, first, horizon)
         if end < 0:
             return GraphStatus.STEPS_FULL
         place.top = end
-        room.steps[k].node = end
-        find_successors(game, nodes, room.steps, first, end, stack.keys)
+        buffers.steps[k].node = end
+        find_successors(game, nodes, buffers.steps, first, end, stack.keys)
     return GraphStatus.DONE
 
 
@@ -251,32 +253,33 @@ def run(
     game: GraphArrays,
     nodes: Nodes,
     lanes: PolicyBatch,
-    room: Expansion,
+    buffers: Expansion,
     stack: Stack,
 ) -> int:
-    """Do one `GraphOperation`, as far as the arrays reach.
+    """Run one `GraphOperation` until it is done, paused, or an array is full.
 
-    One compiled entry serves all operations, since each entry compiles the whole engine.
+    All operations share one compiled function, because each compiled function contains the whole
+    engine.
 
-    - EXPLORE computes every node that can follow the frames in use, and the frames' own. It pauses
-      at `end` nodes. Several threads may be at it, each with its own room and stack; whatever
-      stops one, but for that pause, stops all.
-    - SWEEP computes the nodes' values anew, in order, from `control.cursor` to before `end`.
-    - EXPAND writes the steps that leave the first `end` steps' positions behind these, one
-      position's after the other's; `node` of each of the first steps is where its own end, and
-      `place.top` where the last do.
+    - EXPLORE continues the search of `stack` and stores every node that it reaches. It pauses at
+      `end` nodes. Several threads can run it at the same time, each with its own buffers and
+      stack. Any stop except a pause stops all threads.
+    - SWEEP recomputes the nodes' values in order, from `control.cursor` to before `end`.
+    - EXPAND reads positions from the first `end` steps and writes their successors after these,
+      grouped by position. `node` of each of the first steps is set to the end of its group, and
+      `place.top` to the end of the last group.
 
     Returns:
-        A `GraphStatus`: DONE, PAUSED, HALTED, or what must grow before the call is repeated; the
-        stack holds the missing bits where it is NEW_KEY_BITS.
+        A `GraphStatus`: DONE, PAUSED, HALTED, or the array that must grow before the call is
+        repeated. For NEW_KEY_BITS, `stack.unknown` contains the missing bits.
     """
     if operation == graph_arrays.GraphOperation.EXPLORE:
-        status = int64(_explore(game, nodes, lanes, room, stack, end))
+        status = int64(_explore(game, nodes, lanes, buffers, stack, end))
         if status != GraphStatus.PAUSED:
             store_item(game.shared, graph_arrays.HALT, 1)
         return status
     if operation == graph_arrays.GraphOperation.SWEEP:
-        return int64(_sweep(game, nodes, lanes, room, stack.keys, end))
+        return int64(_sweep(game, nodes, lanes, buffers, stack.keys, end))
     if operation == graph_arrays.GraphOperation.EXPAND:
-        return int64(_expand_all(game, nodes, room, stack, end))
+        return int64(_expand_all(game, nodes, buffers, stack, end))
     raise ValueError("operation: unknown")

@@ -1,11 +1,16 @@
-"""The value of a scenario with one secret of two kinds, for every belief about it at once.
+"""Exact value of a scenario as a function of the belief about one army's hidden items.
 
-Where one army alone has a secret, and that of two sets of items, nothing need be iterated. What a
-public position is worth is a convex function of the chance that its enemy gives the second set, if
-the army that has it minimises; it follows from those of the positions behind it: the greatest of
-them where the other army chooses, their average over dice, and where the informed army chooses the
-greatest convex function below them, as its choice may split the belief (Aumann and Maschler 1966).
-All are piecewise linear, and exact. Positions are merged whatever led there.
+This works if only one army has hidden items, in two possible sets. The value of a public position
+is then a function of the enemy's belief: the probability of the second set. If the informed army
+minimizes, the function is convex, and backward induction computes it without iteration (Aumann and
+Maschler 1966):
+
+- Where dice are rolled, it is the average of the successors' functions.
+- Where the other army chooses, it is their maximum.
+- Where the informed army chooses, it is the greatest convex function below them, because the choice
+  can split the belief.
+
+All functions are piecewise linear and exact. Equal positions are merged.
 """
 
 from collections import deque
@@ -20,47 +25,48 @@ from wfb_gym.solver.graph_arrays import LEAF
 from wfb_gym.solver.public_tree import PublicExpansion, position_chunks
 
 _STRAIGHT = 1e-12
-"""Points by which a corner must leave the straight line to be one."""
+"""Points below which the distance of a corner from a straight line counts as 0."""
 
 
 class BeliefValue(NamedTuple):
-    """A piecewise linear function of a belief.
+    """The value of a scenario as a piecewise linear function of a belief.
 
     Attributes:
-        chances: that the army was dealt its second set, ascending from 0 to 1, float64 (k,).
-        values: points of the first army at each of them, float64 (k,); straight between them.
+        chances: probabilities of the informed army's second set, ascending from 0 to 1,
+            float64 (k,).
+        values: points of the first army at each probability, float64 (k,); linear in between.
     """
 
     chances: NDArray[np.float64]
     values: NDArray[np.float64]
 
     def at(self, chance: float) -> float:
-        """Return the points of the first army at a belief, 0 to 1."""
+        """Return the points of the first army at a belief, a probability from 0 to 1."""
         return float(np.interp(chance, self.chances, self.values))
 
 
 def value_by_belief(
     scenario: str | Scenario, max_bytes: int = DEFAULT_BYTES, progress: Progress | None = None
 ) -> BeliefValue:
-    """Return what a scenario is worth by the chance of the one secret's second set.
+    """Return the value of a scenario as a function of the probability of a set of hidden items.
 
     Args:
-        scenario: a bundled name, a path or a `Scenario`: one army has two sets of hidden items,
-            whose weights count for nothing here, the other none.
-        max_bytes: memory that the positions may take.
+        scenario: a bundled name, a path or a `Scenario`. One army has two sets of hidden items,
+            the other none. The weights of the sets are ignored.
+        max_bytes: most memory for the positions, in bytes.
         progress: called with the number of public positions found so far.
 
     Raises:
-        ValueError: it has other secrets.
-        TooLarge: it has more positions than fit.
-        ScenarioError: there is no such scenario, or it is refused.
+        ValueError: The scenario has other hidden items.
+        TooLarge: The positions do not fit into memory.
+        ScenarioError: The scenario does not exist or is invalid.
     """
     loaded = load_scenario(scenario)
     counts = [len(army.hidden) for army in loaded.armies]
     if sorted(counts) not in ([0, 2], [1, 2]):
         raise ValueError(
-            f"{loaded.name}: expected two sets of hidden items on one side alone, found "
-            f"{counts[0]} of the caster's and {counts[1]} of the dispeller's"
+            f"{loaded.name}: expected two sets of hidden items in exactly one army, found "
+            f"{counts[0]} in the caster's and {counts[1]} in the dispeller's"
         )
     informed = counts.index(2)
     graph = _PublicGraph(PublicExpansion(loaded, max_bytes), progress)
@@ -72,8 +78,8 @@ def value_by_belief(
             continue
         whole: list[BeliefValue] = []
         corners: list[tuple[float, float]] = []
-        for legal, gain, ways in graph.actions[node]:
-            parts = [(found[child], probability) for child, probability in ways]
+        for legal, gain, children in graph.actions[node]:
+            parts = [(found[child], probability) for child, probability in children]
             one = _average(sign * gain, parts)  # type: ignore[arg-type]
             if graph.mover[node] != informed or legal.all():
                 whole.append(one)
@@ -91,7 +97,7 @@ def value_by_belief(
 
 
 class _PublicGraph:
-    """All public positions, each once, and what follows them."""
+    """All distinct public positions, with their actions and successors."""
 
     def __init__(self, expansion: PublicExpansion, progress: Progress | None) -> None:
         self.mover: list[int] = []
@@ -101,26 +107,26 @@ class _PublicGraph:
         numbers = {root.tobytes(): 0}
         waiting = deque([root])
         while waiting:
-            nodes, ways = expansion.expand(waiting.popleft())
+            nodes, steps = expansion.expand(waiting.popleft())
             self.mover += nodes.mover.tolist()
             self.value += nodes.value.tolist()
             new, children = [], []
-            for k in range(len(ways.states)):
-                key = ways.states[k].tobytes()
+            for k in range(len(steps.states)):
+                key = steps.states[k].tobytes()
                 if key not in numbers:
                     numbers[key] = len(numbers)
                     new.append(k)
                 children.append(numbers[key])
             if new:
-                waiting += position_chunks(ways.states[new])
-            action = way = 0
-            for count in ways.counts.tolist():
+                waiting += position_chunks(steps.states[new])
+            action = first = 0
+            for count in steps.counts.tolist():
                 found = []
                 for _ in range(count):
-                    on = range(way, way + int(ways.ways[action]))
-                    after = [(children[k], float(ways.probability[k])) for k in on]
-                    found.append((ways.legal[action, :2], float(ways.gain[action]), after))
-                    way += len(on)
+                    own = range(first, first + int(steps.ways[action]))
+                    after = [(children[k], float(steps.probability[k])) for k in own]
+                    found.append((steps.legal[action, :2], float(steps.gain[action]), after))
+                    first += len(own)
                     action += 1
                 self.actions.append(found)
             expansion.check_room(len(numbers) * int(root.nbytes), len(numbers))
@@ -128,20 +134,20 @@ class _PublicGraph:
                 progress(len(numbers))
 
     def children_first(self) -> list[int]:
-        """Numbers of the nodes, each behind all that can follow it."""
-        ways_in = np.zeros(len(self.mover), np.int64)
+        """Return the nodes in an order in which each node comes after its successors."""
+        parents_left = np.zeros(len(self.mover), np.int64)
         for found in self.actions:
-            for _, _, ways in found:
-                for child, _ in ways:
-                    ways_in[child] += 1
+            for _, _, children in found:
+                for child, _ in children:
+                    parents_left[child] += 1
         order, ready = [], [0]
         while ready:
             node = ready.pop()
             order.append(node)
-            for _, _, ways in self.actions[node]:
-                for child, _ in ways:
-                    ways_in[child] -= 1
-                    if not ways_in[child]:
+            for _, _, children in self.actions[node]:
+                for child, _ in children:
+                    parents_left[child] -= 1
+                    if not parents_left[child]:
                         ready.append(child)
         return order[::-1]
 
@@ -151,7 +157,7 @@ def _constant(value: float) -> BeliefValue:
 
 
 def _average(gain: float, parts: list[tuple[BeliefValue, float]]) -> BeliefValue:
-    """Add functions by their weights, and a constant."""
+    """Return the weighted sum of some functions plus the constant `gain`."""
     if not parts:
         return _constant(gain)
     chances = np.unique(np.concatenate([each.chances for each, _ in parts]))
@@ -162,7 +168,7 @@ def _average(gain: float, parts: list[tuple[BeliefValue, float]]) -> BeliefValue
 
 
 def _greatest(functions: list[BeliefValue]) -> BeliefValue:
-    """Return the greatest of some functions, everywhere."""
+    """Return the pointwise maximum of some functions."""
     best = functions[0]
     for other in functions[1:]:
         chances = np.union1d(best.chances, other.chances)
@@ -170,9 +176,9 @@ def _greatest(functions: list[BeliefValue]) -> BeliefValue:
         two = np.interp(chances, other.chances, other.values)
         above = one - two
         crossing = np.flatnonzero(above[:-1] * above[1:] < 0.0)
-        share = above[crossing] / (above[crossing] - above[crossing + 1])
-        between = chances[crossing] + share * (chances[crossing + 1] - chances[crossing])
-        met = one[crossing] + share * (one[crossing + 1] - one[crossing])
+        fraction = above[crossing] / (above[crossing] - above[crossing + 1])
+        between = chances[crossing] + fraction * (chances[crossing + 1] - chances[crossing])
+        met = one[crossing] + fraction * (one[crossing + 1] - one[crossing])
         values = np.maximum(one, two)
         order = np.argsort(np.concatenate([chances, between]), kind="stable")
         best = _without_straight(
@@ -182,7 +188,7 @@ def _greatest(functions: list[BeliefValue]) -> BeliefValue:
 
 
 def _lower_hull(functions: list[BeliefValue], corners: list[tuple[float, float]]) -> BeliefValue:
-    """Return the greatest convex function below some functions and single points."""
+    """Return the greatest convex function below some functions and some points."""
     points = [*corners]
     for each in functions:
         points += zip(each.chances.tolist(), each.values.tolist(), strict=True)
@@ -201,16 +207,16 @@ def _lower_hull(functions: list[BeliefValue], corners: list[tuple[float, float]]
 def _is_above(
     one: tuple[float, float], middle: tuple[float, float], two: tuple[float, float]
 ) -> bool:
-    """Whether the middle one of three points is not below the line through the others."""
-    share = (middle[0] - one[0]) / (two[0] - one[0])
-    return middle[1] >= one[1] + share * (two[1] - one[1]) - _STRAIGHT
+    """Whether the middle one of three points is on or above the line through the others."""
+    fraction = (middle[0] - one[0]) / (two[0] - one[0])
+    return middle[1] >= one[1] + fraction * (two[1] - one[1]) - _STRAIGHT
 
 
 def _without_straight(chances: NDArray[np.float64], values: NDArray[np.float64]) -> BeliefValue:
-    """Leave out the corners at which a function goes straight on."""
+    """Remove the corners at which the slope does not change."""
     if len(chances) < 3:
         return BeliefValue(chances, values)
-    share = (chances[1:-1] - chances[:-2]) / (chances[2:] - chances[:-2])
-    line = values[:-2] + share * (values[2:] - values[:-2])
+    fraction = (chances[1:-1] - chances[:-2]) / (chances[2:] - chances[:-2])
+    line = values[:-2] + fraction * (values[2:] - values[:-2])
     kept = np.concatenate([[True], np.abs(values[1:-1] - line) > _STRAIGHT, [True]])
     return BeliefValue(chances[kept], values[kept])

@@ -1,12 +1,13 @@
-"""Scenarios with hidden items: equilibrium play, and how far a policy is from it.
+"""Equilibrium play and exact evaluation in scenarios with hidden items.
 
-With a secret the phase is a game of imperfect information: an army's optimal play mixes actions,
-and what it does tells the enemy something of what it holds. `solve_hidden` finds a pair of
-strategies neither of which can be improved by more than a gap, which is computed exactly: the
-upper bound is what the caster's best answer wins from the dispeller's strategy, the lower one what
-the dispeller's best answer leaves the caster's. `HiddenGame` grades any policy in the same way.
+With hidden items the phase is a game of imperfect information: optimal play mixes actions, and
+actions reveal information about the items. `solve_hidden` returns a pair of strategies and exact
+bounds on the value. The upper bound is the value of the caster's best response to the dispeller's
+strategy; the lower bound is the value of the caster's strategy against the dispeller's best
+response. Solving stops when the gap between the bounds is small enough. `HiddenGame` evaluates
+other policies in the same way.
 
-The tree and its sweeps are in `public_tree` and `regret_matching`.
+The tree is in `public_tree`, the algorithm in `regret_matching`.
 """
 
 import time
@@ -44,20 +45,20 @@ from wfb_gym.solver.seat_decisions import PolicyLike
 Floats = NDArray[np.float64]
 
 DEFAULT_GAP = 0.01
-"""Points between the bounds at which solving ends."""
+"""Gap between the bounds, in points, at which solving stops."""
 _REPORTED = 20
 """Sweeps between two computations of the bounds."""
 
 
 @dataclass(frozen=True)
 class SolvingProgress:
-    """How far solving has come.
+    """Progress of solving.
 
     Attributes:
-        sweeps: over the whole tree, for both armies.
-        seconds: since solving began.
-        lower: points that the caster's average strategy wins at least.
-        upper: points that the dispeller's average strategy concedes at most.
+        sweeps: number of sweeps over the tree for both armies.
+        seconds: time since solving started, in seconds.
+        lower: lower bound on the value: points that the caster's average strategy guarantees.
+        upper: upper bound on the value: most points that the dispeller's average strategy concedes.
     """
 
     sweeps: int
@@ -67,35 +68,37 @@ class SolvingProgress:
 
     @property
     def gap(self) -> float:
-        """Points between the bounds; half of it is the mean exploitability of both."""
+        """Difference of the bounds in points: twice the mean exploitability of both strategies."""
         return self.upper - self.lower
 
 
 class HiddenGame:
-    """The public tree of a scenario, in which strategies are compared exactly.
+    """The public tree of a scenario, in which strategies are evaluated exactly.
 
-    A strategy is float64 (actions, kinds): the probability of each action of the tree, by what its
-    mover was dealt.
+    A strategy is float64 (actions, kinds): the probability of each action of the tree, for each set
+    of hidden items ("kind") of the army that decides.
 
     Args:
-        scenario: a bundled name, a path or a `Scenario`; its items may be hidden.
-        max_bytes: memory that the tree may take.
+        scenario: a bundled name, a path or a `Scenario`, with or without hidden items.
+        max_bytes: most memory for the tree, in bytes.
         progress: called with the number of public histories found so far.
-        whole: whether the tree goes on where all is known, as grading a policy needs; to find the
-            equilibrium alone, what optimal play brings there is enough, and the tree smaller.
-        start: position of the scenario to begin with, (1,), with any deal that it fits; that of the
-            battle unless given.
-        beliefs: how likely each army has each of its sets at the start, (2, kinds); what the deal
-            and the items that were shown tell unless given.
-        known_bytes: memory of positions in which all is known; `max_bytes` unless given.
+        whole: whether to expand positions in which the hidden items of both armies are known. This
+            is required to evaluate policies. To find an equilibrium, the exact values of these
+            positions are enough, and the tree is smaller.
+        start: position of the scenario to start from, (1,), with any deal that is possible in it;
+            default: the start of the battle.
+        beliefs: probabilities of each army's sets at the start, float64 (2, kinds); default: the
+            deal's weights, conditioned on the items that were shown.
+        known_bytes: most memory for positions in which all items are known, in bytes; default:
+            `max_bytes`.
 
     Raises:
-        TooLarge: there are more public histories than fit.
-        ScenarioError: there is no such scenario, or it is refused.
+        TooLarge: The public histories do not fit into memory.
+        ScenarioError: The scenario does not exist or is invalid.
 
     Attributes:
-        scenario: as loaded.
-        tree: of its public histories.
+        scenario: the scenario, as loaded.
+        tree: tree of its public histories.
     """
 
     def __init__(
@@ -113,7 +116,7 @@ class HiddenGame:
         expansion = PublicExpansion(self.scenario, max_bytes, whole, start, known_bytes)
         self.packed = expansion.packed
         self.veil = expansion.veil
-        self._begins_late = start is not None
+        self._has_given_start = start is not None
         with shown(f"opening {self.scenario.name}", progress, unit="public histories") as show:
             tree = build_tree(expansion, show)
         self.tree: PublicTree = tree._replace(weights=_weights(tree, beliefs))
@@ -121,34 +124,35 @@ class HiddenGame:
 
     @cached_property
     def uniform(self) -> Floats:
-        """The strategy that draws every action alike."""
+        """The strategy that plays every legal action with the same probability."""
         strategy = np.zeros_like(self._sweeper.sweep.action_values)
         to_probabilities(self.tree.arrays, strategy, strategy)
         return strategy
 
     def points(self, strategy: Floats) -> float:
-        """Return the points of the first army on average where both play a strategy.
+        """Return the expected points of the first army if both armies play a strategy.
 
-        Where the tree ends because all is known, play is optimal from there on; so it is for
+        In a tree that is not whole, play is optimal after its leaves; the same holds for
         `best_answer`.
         """
         return self._sweeper.points(0, False, strategy)
 
     def best_answer(self, strategy: Floats, seat: int) -> float:
-        """Return the points that a seat wins by its best answer to the other's strategy."""
+        """Return the value of a seat's best response to the other's strategy, in its points."""
         return self._sweeper.points(seat, True, strategy)
 
     def reaches(self, strategy: Floats, seat: int) -> Floats:
-        """Return how likely each node is, by what a seat was dealt, (nodes, kinds)."""
+        """Return the reach probability of each node, by the seat's set, float64 (nodes, kinds)."""
         self._sweeper.points(seat, False, strategy)
         others: Floats = self._sweeper.sweep.other_reach.sum(1, keepdims=True)
         return others * self._sweeper.sweep.own_reach
 
     def plays_of(self, strategy: Floats, seat: int) -> Floats:
-        """Return how likely a seat's own choices make each of its actions, (actions, kinds).
+        """Return the realization plan of a seat's strategy, float64 (actions, kinds).
 
-        Sums of these are those of a player who draws one of several strategies before the battle;
-        `strategy_of_plays` turns them into one strategy.
+        The entry of an action is the product of the seat's own probabilities on the path to it. A
+        weighted sum of realization plans is the plan of a player who draws one of the strategies
+        before the battle; `strategy_of_plays` converts it back to a strategy.
         """
         self._sweeper.points(seat, False, strategy)
         node = self.tree.node_of_action
@@ -157,7 +161,7 @@ class HiddenGame:
         return plays
 
     def strategy_of_plays(self, plays: Floats) -> Floats:
-        """Return the strategy of sums of what `plays_of` returns."""
+        """Return the strategy of a realization plan, or of a weighted sum of plans."""
         strategy = np.zeros_like(plays)
         to_probabilities(self.tree.arrays, plays, strategy)
         return strategy
@@ -169,24 +173,24 @@ class HiddenGame:
         report: Any = None,
         threads: int | None = None,
     ) -> "Equilibrium":
-        """Find strategies between which and the optimum lies no more than a gap.
+        """Find equilibrium strategies within a gap.
 
         Args:
-            gap: points between the bounds at which it ends.
-            seconds: after which it ends in any case, once the bounds are known.
-            report: called with a `SolvingProgress` each time that the bounds are known.
-            threads: that share a large tree; as many as the process has cores unless given. What
-                is found does not depend on them.
+            gap: gap between the bounds, in points, at which solving stops.
+            seconds: time limit in seconds; checked each time that the bounds are computed.
+            report: called with a `SolvingProgress` each time that the bounds are computed.
+            threads: number of threads for a large tree; default: the number of cores. The result
+                does not depend on it.
 
         Raises:
-            ValueError: the gap is not above 0, or threads are not from 1 on.
+            ValueError: `gap` is not above 0, or `threads` is below 1.
         """
         if not gap > 0.0:
             raise ValueError(f"gap: expected points above 0, found {gap}")
         if threads is not None and threads < 1:
             raise ValueError(f"threads: expected 1 or more, found {threads}")
-        what = f"equilibrium of {self.scenario.name}"
-        with self._sweeper.shared(threads), shown(what, unit="sweeps") as show:
+        task = f"equilibrium of {self.scenario.name}"
+        with self._sweeper.shared(threads), shown(task, unit="sweeps") as show:
             return self._solve(gap, seconds, report, show)
 
     def _solve(
@@ -209,24 +213,24 @@ class HiddenGame:
             reports.append(SolvingProgress(sweeps, time.perf_counter() - began, lower, upper))
             if report is not None:
                 report(reports[-1])
-            late = seconds is not None and reports[-1].seconds >= seconds
-            if upper - lower <= gap or late:
+            is_timeout = seconds is not None and reports[-1].seconds >= seconds
+            if upper - lower <= gap or is_timeout:
                 return Equilibrium(self, average, tuple(reports))
 
     def strategy_of(
         self, policy: PolicyLike, seat: int | str, limits: Limits | None = None
     ) -> Floats:
-        """Return the strategy of a policy, which is asked at every decision of its seat.
+        """Return the strategy of a policy; the policy is called at every decision of its seat.
 
         Args:
-            policy: see `PolicyLike`: a function of what the seat observes.
-            seat: that it plays: 0 or "caster", 1 or "dispeller".
-            limits: sizes of its spaces; fitted to the scenario unless given.
+            policy: see `PolicyLike`; a function of the seat's observations.
+            seat: the policy's seat: 0 or "caster", 1 or "dispeller".
+            limits: limits of the policy's spaces; default: fitted to the scenario.
 
         Raises:
-            ValueError: it is no policy, or answers with something else than legal actions or
-                probabilities; or the tree is not whole, or does not begin with the battle but
-                `limits` tell what went before.
+            ValueError: `policy` is not a policy, or returns something other than legal actions or
+                probabilities; the tree is not whole; or `limits` has histories and the tree does
+                not start with the battle.
         """
         self.check_whole()
         own = seat_number(seat)
@@ -243,7 +247,7 @@ class HiddenGame:
         return strategy
 
     def decisions(self, seat: int) -> Iterator[tuple[int, NDArray[np.int64], Records[State]]]:
-        """Yield a seat's decisions, some at a time: what it was dealt, nodes and positions (k,)."""
+        """Yield a seat's decisions in batches: set of hidden items, nodes and positions (k,)."""
         for kind in range(self.tree.kinds.shape[2]):
             for nodes, states in self.tree.decisions(seat):
                 may_be = self.tree.kinds[nodes, seat, kind]
@@ -253,27 +257,27 @@ class HiddenGame:
                     yield kind, some, dealt
 
     def check_whole(self) -> None:
-        """Raise a ValueError where the tree ends before the battle does."""
+        """Raise a ValueError if the tree ends before the battle does."""
         if (self.tree.arrays.mover == LEAF).any():
             raise ValueError(
-                f"{self.scenario.name}: expected a whole tree to grade a policy in, found one that "
-                "ends where all is known; HiddenGame(..., whole=True) makes it"
+                f"{self.scenario.name}: expected a whole tree to evaluate a policy, found a tree "
+                "with leaves where all items are known; use HiddenGame(..., whole=True)"
             )
 
     @cached_property
     def histories(self) -> TreeHistories:
-        """How spells were cast and answered on the way to each node."""
-        if self._begins_late:
+        """Histories of the spells cast and answered before each node."""
+        if self._has_given_start:
             raise ValueError(
-                "limits: history: expected a tree that begins with the battle, as a position does "
-                "not tell what went before it"
+                "limits: history: expected a tree from the start of the battle, found one from a "
+                "given position, which does not contain its history"
             )
         return TreeHistories(self.packed, self.veil, self.tree)
 
     def _answers(
         self, policy: Any, view: View, nodes: NDArray[np.int64], states: Records[State]
     ) -> Floats:
-        """Return a policy's probabilities of the actions of some nodes; 0 of all others."""
+        """Return a policy's probabilities of the actions of some nodes; 0 for other actions."""
         scenario = np.zeros(len(nodes), np.int64)
         histories = self.histories.at(nodes) if view.limits.history else None
         observations, masks = view.show(scenario, states, histories)
@@ -291,23 +295,24 @@ class HiddenGame:
 
 
 def _weights(tree: PublicTree, beliefs: Floats | None) -> Floats:
-    """Return how likely each army has each of its sets at the root, (2, kinds)."""
+    """Return the probabilities of each army's sets at the root, float64 (2, kinds)."""
     may_be = tree.kinds[0]
     by_deal = np.where(may_be, tree.weights, 0.0)
     weights = by_deal if beliefs is None else np.where(may_be, beliefs, 0.0)
-    some: NDArray[np.bool_] = weights.sum(1, keepdims=True) > 0.0  # nobody believed what is shown
+    # The beliefs may exclude the items that were shown: then use the weights of the deal.
+    some: NDArray[np.bool_] = weights.sum(1, keepdims=True) > 0.0
     weights = np.where(some, weights, by_deal)
-    shares: Floats = weights / weights.sum(1, keepdims=True)
-    return shares
+    normalized: Floats = weights / weights.sum(1, keepdims=True)
+    return normalized
 
 
 class Equilibrium:
-    """Strategies of both armies, and bounds of what the scenario is worth.
+    """Strategies of both armies, and bounds on the value of the scenario.
 
     Attributes:
-        game: of the scenario.
-        strategy: of both armies, float64 (actions, kinds).
-        reports: the bounds as they closed in.
+        game: the game of the scenario.
+        strategy: strategy of both armies, float64 (actions, kinds).
+        reports: progress reports with the bounds, in order of time.
     """
 
     def __init__(
@@ -319,24 +324,24 @@ class Equilibrium:
 
     @property
     def lower(self) -> float:
-        """Points that the caster's strategy wins at least."""
+        """Lower bound on the value: points that the caster's strategy guarantees."""
         return self.reports[-1].lower
 
     @property
     def upper(self) -> float:
-        """Points that the dispeller's strategy concedes at most."""
+        """Upper bound on the value: most points that the dispeller's strategy concedes."""
         return self.reports[-1].upper
 
     @property
     def value(self) -> float:
-        """Points that the first army wins on average, half of the gap away at most."""
+        """Expected points of the first army in equilibrium, with an error of at most gap / 2."""
         return (self.lower + self.upper) / 2.0
 
     def score(self, strategy: Floats, seat: int | str) -> Score:
-        """Return how good a strategy of a seat is, between random play, 0, and equilibrium, 100.
+        """Return the score of a seat's strategy: 0 for random play, 100 for equilibrium play.
 
         Raises:
-            ValueError: the tree is not whole.
+            ValueError: The tree is not whole.
         """
         self.game.check_whole()
         own = seat_number(seat)
@@ -357,20 +362,20 @@ def solve_hidden(
     report: Any = None,
     threads: int | None = None,
 ) -> Equilibrium:
-    """Return equilibrium play of a scenario whose items may be hidden.
+    """Return equilibrium play of a scenario with hidden items.
 
     Args:
         scenario: a bundled name, a path or a `Scenario`.
-        gap: points between the bounds of the value at which solving ends.
-        seconds: of solving after which it ends in any case.
-        max_bytes: memory that the public histories may take.
+        gap: gap between the bounds on the value, in points, at which solving stops.
+        seconds: time limit in seconds; checked each time that the bounds are computed.
+        max_bytes: most memory for the public histories, in bytes.
         progress: called with the number of public histories found so far.
-        report: called with a `SolvingProgress` each time that the bounds are known.
-        threads: that share a large tree; as many as the process has cores unless given.
+        report: called with a `SolvingProgress` each time that the bounds are computed.
+        threads: number of threads for a large tree; default: the number of cores.
 
     Raises:
-        TooLarge: there are more public histories than fit.
-        ScenarioError: there is no such scenario, or it is refused.
-        ValueError: the gap is not above 0, or threads are not from 1 on.
+        TooLarge: The public histories do not fit into memory.
+        ScenarioError: The scenario does not exist or is invalid.
+        ValueError: `gap` is not above 0, or `threads` is below 1.
     """
     return HiddenGame(scenario, max_bytes, progress).solve(gap, seconds, report, threads)

@@ -1,4 +1,4 @@
-"""How large a scenario's game is before it is solved, what makes it so, and what is refused.
+"""Estimate the size of a scenario's game and its main causes, and reject games that are too large.
 
 `wfb_gym.solver.sampling` samples the positions.
 """
@@ -23,17 +23,17 @@ from wfb_gym.solver.potential import States
 from wfb_gym.solver.sampling import Floats, Sample, estimate_count, sample_game, sample_once
 
 SAMPLE_AFTER = 20_000
-"""Positions that are solved before a small sample shows whether the others are far too many."""
+"""Solved positions after which a small sample checks whether the game is far too large."""
 LOOKS_LARGE = 5_000_000
-"""Positions in a small sample times the groups that it went through, from which their number is
-estimated at once: it misses the more of a game the longer the game is. Solving such a game takes
-many times as long as the estimate."""
+"""Product of the positions and the groups of the small sample from which the size is estimated
+immediately, before solving continues. The number of groups is a correction for long games, of which
+a small sample misses more. Solving such a game takes many times as long as the estimate."""
 ESTIMATE_AFTER = 200_000
-"""Positions that are solved before their number is estimated."""
+"""Solved positions after which their total number is estimated."""
 DOUBT = 4
-"""Factor by which an estimate must pass the limit for a scenario to be refused early."""
+"""Factor by which an estimate must exceed the memory limit to reject a scenario early."""
 MAX_COUNT = 10**15
-"""No estimate is larger; it would say nothing more."""
+"""Upper limit of estimates; larger numbers are not meaningful."""
 _CAST = (
     "number", "node", "mover", "spell", "aim", "cast_item", "reserve", "dice", "attempt",
     "declared", "joined", "target", "natural_result", "row", "cursor", "group", "after_miscast",
@@ -41,20 +41,20 @@ _CAST = (
     "faces", "held",
 )  # fmt: skip
 _LEAST_BITS = 0.3
-"""Bits below which a cause is not named."""
+"""Entropy in bits below which a cause is not listed."""
 _DOMINATES = 0.6
-"""Share of the units' bits from which one of them is named alone."""
+"""Fraction of the units' entropy above which a single unit is named."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What solving a scenario takes.
+    """Size of a scenario's game.
 
     Attributes:
-        states: number of stored positions: decisions, and chance nodes where many ways meet.
-        bytes: memory of the arrays that hold them.
-        exact: whether the positions were counted, not estimated.
-        causes: what makes the game large, the largest first; at most four.
+        states: number of stored positions: decisions, and chance nodes with several predecessors.
+        bytes: memory of the arrays, in bytes.
+        exact: whether the number is exact instead of an estimate.
+        causes: main causes of the size in descending order; at most four.
     """
 
     states: int
@@ -63,33 +63,33 @@ class Estimate:
     causes: tuple[str, ...]
 
     def __str__(self) -> str:
-        """Return one line for people."""
+        """Return a one-line summary."""
         about = "" if self.exact else "about "
         causes = f", most of them from {', '.join(self.causes)}" if self.causes else ""
         return f"{about}{count_text(self.states)} positions in {size_text(self.bytes)}{causes}"
 
 
 class HiddenItemsError(ValueError):
-    """The scenario has items that an enemy does not see: no game of perfect information."""
+    """The scenario has hidden items, so it is not a game of perfect information."""
 
 
 def refuse_hidden(scenario: Scenario) -> None:
-    """Raise a `HiddenItemsError` where an army has items that its enemy does not see."""
+    """Raise a `HiddenItemsError` if an army has hidden items."""
     if scenario.has_secrets:
         raise HiddenItemsError(
             f"{scenario.name}: expected a scenario in which nothing is hidden, found hidden items; "
-            "wfb_gym.solver.solve_hidden finds equilibrium play"
+            "use wfb_gym.solver.solve_hidden"
         )
 
 
 def count_text(number: int) -> str:
-    """Return a count with no more digits than an estimate has."""
+    """Return a count in words, rounded to the precision of an estimate."""
     units = ((10**12, "trillion"), (10**9, "billion"), (10**6, "million"))
     return _in_largest_unit(number, units) or f"{number:,}"
 
 
 def size_text(size: int) -> str:
-    """Return bytes in the largest unit that leaves a whole number."""
+    """Return a number of bytes in the largest unit of which there is at least one."""
     units = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"))
     return _in_largest_unit(size, units) or f"{size / 2**10:,.0f} KiB"
 
@@ -102,19 +102,19 @@ def _in_largest_unit(number: int, units: Sequence[tuple[int, str]]) -> str:
 
 
 def estimate(scenario: Any, battle: Battle | None = None, first: Sample | None = None) -> Estimate:
-    """Return how many positions a scenario's game has, and how much memory solving takes.
+    """Return the number of positions of a scenario's game, and the memory that solving takes.
 
-    The same scenario always gets the same answer. Measured: exact for games of up to a few
-    thousand positions, within a factor of 4 for the bundled ones that were solved (0.2 to 59
-    million positions). Of battles of armies it only says that they are far too large.
+    The result is deterministic. In measurements it was exact for games of up to a few thousand
+    positions, and within a factor of 4 for the bundled scenarios that were solved (0.2 to 59
+    million positions). For whole battles it only shows that they are far too large.
 
     Args:
         scenario: a bundled name, a path, or a `Scenario`.
-        battle: a position of it to begin with; its beginning unless given.
-        first: what `wfb_gym.solver.sampling.sample_once` returned for it, if it is known.
+        battle: a position of the scenario to start from; default: the start of the battle.
+        first: result of `wfb_gym.solver.sampling.sample_once` for this position, if known.
 
     Raises:
-        ScenarioError: There is no such scenario, or it is refused.
+        ScenarioError: The scenario does not exist or is invalid.
     """
     loaded = load_scenario(scenario)
     refuse_hidden(loaded)
@@ -136,20 +136,27 @@ def explore(
     progress: Progress | None = None,
     expect: Callable[[int], None] | None = None,
 ) -> None:
-    """Solve all that can follow a position, or raise soon if it does not fit.
+    """Solve all positions that can follow a position, or raise early if they do not fit.
 
-    The scenario ends where the graph does: by it the size is estimated. If it takes long, `expect`
-    is called once with the estimated number of positions. Where there is a core for it, solving
-    goes on while the size is estimated; what is refused is the same. A small sample comes first: in
-    most battles of armies it already shows that the rest is far too large, or that solving had
-    better wait for the estimate.
+    If solving takes long, a small sample is drawn first. For most whole battles it shows that the
+    game is probably too large, and solving waits for an estimate. Otherwise solving continues,
+    and the size is estimated later, in another thread if there is a second core. Both ways reject
+    the same scenarios.
+
+    Args:
+        graph: graph to which the positions are added.
+        scenario: the scenario, cut at the graph's horizon; used for the estimate.
+        state: position to start from.
+        progress: called with the number of positions solved so far.
+        expect: called once with the estimated number of positions if solving takes long.
 
     Raises:
-        TooLarge: It does not fit, or hardly can; names what makes the scenario large.
+        TooLarge: The positions do not fit into memory, or very probably will not; the message
+            lists the main causes.
     """
     before = graph.size
     expected: Future[Estimate] | None = None
-    told = refused = False
+    is_reported = is_refused = False
     pool = ThreadPoolExecutor(1, "wfb_gym estimate")  # starts its thread when it is needed
 
     sampled: Sample | None = None
@@ -163,22 +170,22 @@ def explore(
     def estimated_size() -> Estimate:
         return estimate(scenario, beginning(), sampled)
 
-    def refusal(found: str, estimated: Estimate) -> TooLarge:
-        causes = f"; what makes it large: {', '.join(estimated.causes)}" if estimated.causes else ""
+    def too_large(found: str, estimated: Estimate) -> TooLarge:
+        causes = f"; main causes: {', '.join(estimated.causes)}" if estimated.causes else ""
         return TooLarge(
             f"{scenario.name} does not fit into {size_text(graph.max_bytes)} of memory: "
             f"it has {found}{causes}"
         )
 
-    def tell(estimated: Estimate) -> None:
-        nonlocal told, refused
-        if not told and expect is not None:
+    def report(estimated: Estimate) -> None:
+        nonlocal is_reported, is_refused
+        if not is_reported and expect is not None:
             expect(estimated.states)
-        told = True
+        is_reported = True
         if estimated.bytes > DOUBT * graph.max_bytes:
-            refused = True
+            is_refused = True
             count, size_in_bytes = count_text(estimated.states), size_text(estimated.bytes)
-            raise refusal(f"about {count} positions in {size_in_bytes}", estimated)
+            raise too_large(f"about {count} positions in {size_in_bytes}", estimated)
 
     def watch(size: int) -> None:
         nonlocal expected, sampled
@@ -195,39 +202,45 @@ def explore(
                 expected = pool.submit(estimated_size)
             else:
                 expected.set_result(estimated_size())
-        if expected is not None and expected.done() and not told:
-            tell(expected.result())
+        if expected is not None and expected.done() and not is_reported:
+            report(expected.result())
 
     try:
         graph.explore(state, watch)
         if expected is not None:
-            tell(expected.result())
+            report(expected.result())
     except TooLarge as error:
-        if refused:
+        if is_refused:
             raise
         if expected is not None:
-            tell(expected.result())
+            report(expected.result())
         estimated = estimated_size() if expected is None else expected.result()
-        raise refusal(f"more than {count_text(graph.size)} positions", estimated) from error
+        raise too_large(f"more than {count_text(graph.size)} positions", estimated) from error
     finally:
-        pool.shutdown(wait=False)  # an estimate that nobody waits for ends within seconds
+        pool.shutdown(wait=False)  # a running estimate ends within seconds
 
 
 def _causes_of(scenario: Scenario, states: States, weights: Floats) -> tuple[str, ...]:
-    """Return in words what sampled positions differ in, the most bits first; at most four.
+    """Return descriptions of the features with the highest entropy in sampled positions.
 
-    The weights say for how many positions each of the states stands.
+    Args:
+        scenario: the scenario.
+        states: sampled positions.
+        weights: number of positions that each state represents.
+
+    Returns:
+        At most four descriptions, in descending order of entropy.
     """
-    share = weights / weights.sum()
+    probabilities = weights / weights.sum()
 
     def bits(*columns: NDArray[Any]) -> float:
-        return sum(_entropy(column, share) for column in columns)
+        return sum(_entropy(column, probabilities) for column in columns)
 
     def bits_of(*fields: str) -> float:
         return bits(*(column for name in fields for column in _columns(states, name)))
 
     def bits_together(*fields: str) -> float:
-        """Where one field tells much about another."""
+        """Return the joint entropy of fields that depend strongly on each other."""
         whole = np.concatenate([_columns(states, name).astype(np.uint64) for name in fields])
         rows = np.ascontiguousarray(whole.T)
         return bits(rows.view(f"V{8 * len(whole)}").ravel())
@@ -261,8 +274,8 @@ def _causes_of(scenario: Scenario, states: States, weights: Floats) -> tuple[str
         found.append((sum(each for each, _ in characters), f"wounds and levels of {whose}"))
     if items:
         alike = len({name for _, name in items}) == 1
-        what = f"the {items[0][1]}" if alike else f"{len(items)} items"
-        found.append((sum(each for each, _ in items), f"uses left of {what}"))
+        which = f"the {items[0][1]}" if alike else f"{len(items)} items"
+        found.append((sum(each for each, _ in items), f"uses left of {which}"))
 
     in_play = bits_together("in_play", "new_in_play", "attempted", "aims", "markers")
     found += [
@@ -284,10 +297,10 @@ def _columns(states: States, name: str) -> NDArray[Any]:
     return columns
 
 
-def _entropy(values: NDArray[Any], share: Floats) -> float:
-    """Return the entropy of the values in bits."""
+def _entropy(values: NDArray[Any], weights: Floats) -> float:
+    """Return the entropy of weighted values in bits; the weights sum to 1."""
     _, which = np.unique(values, return_inverse=True)
-    probabilities = np.bincount(which, share)
+    probabilities = np.bincount(which, weights)
     probabilities = probabilities[probabilities > 0]
     entropy = -(probabilities @ np.log2(probabilities))
     return float(entropy) if len(probabilities) > 1 else 0.0

@@ -1,6 +1,6 @@
-"""Exact results of policies: what they win, what their best responses win, their score.
+"""Exact evaluation of policies: values, best responses, exploitability and scores.
 
-All in points. Values are the first army's unless a docstring says otherwise.
+All results are in points. They are points of the first army unless a docstring differs.
 """
 
 from collections.abc import Sequence
@@ -24,20 +24,20 @@ from wfb_gym.solver.seat_decisions import PolicyLike, SeatDecisions, TablePolicy
 from wfb_gym.solver.solution import Solution
 
 SAME = 1e-9
-"""Points below which two values are equal."""
+"""Points below which a difference of two values counts as 0."""
 
 SeatLimits = Limits | tuple[Limits | None, Limits | None] | None
-"""Sizes of the observations and actions of both seats, or of each; None: fitted to the scenario."""
+"""Limits of both seats, or a pair with the limits of each; None: fitted to the scenario."""
 
 
 @dataclass(frozen=True)
 class Score:
-    """How good a policy is, from its own seat.
+    """Score of a policy, in points of its own seat.
 
     Attributes:
-        optimum: points of optimal play.
-        guaranteed: points that the policy wins against its best response.
-        random: points that uniformly random play wins against its best response.
+        optimum: value of optimal play.
+        guaranteed: value of the policy against its best response.
+        random: value of uniformly random play against its best response.
     """
 
     optimum: float
@@ -48,7 +48,7 @@ class Score:
     def score(self) -> float | None:
         """100 (guaranteed - random) / (optimum - random): 100 is optimal, 0 as good as random.
 
-        None where nothing is to be won.
+        None if optimum and random play have the same value.
         """
         stakes = self.optimum - self.random
         return 100.0 * (self.guaranteed - self.random) / stakes if stakes > SAME else None
@@ -62,7 +62,8 @@ class BestResponse:
     """The best response to a policy.
 
     Attributes:
-        value: points of the first army when one army plays the policy and the other answers best.
+        value: points of the first army if one army plays the policy and the other plays the best
+            response.
     """
 
     def __init__(self, value: float, decisions: SeatDecisions, codes: NDArray[np.int64]) -> None:
@@ -72,28 +73,28 @@ class BestResponse:
 
     @cached_property
     def policy(self) -> TablePolicy:
-        """The response as a function of the other seat's observations."""
+        """The best response as a function of the other seat's observations."""
         return TablePolicy(self._decisions, self._codes)
 
 
 class ExactGame:
-    """A scenario whose every position is solved, in which policies are evaluated exactly.
+    """A solved scenario in which policies are evaluated exactly.
 
-    `probabilities` asks a policy once; the other methods take its answers as often as needed.
+    Call `probabilities` once per policy, and pass the result to the other methods.
 
     Args:
         scenario: a bundled name, a path, a `Scenario`, or a `Solution`.
-        max_bytes: memory that the positions may take, unless a `Solution` is given.
-        progress: called with the number of positions solved so far. Unless it is given, here and in
-            the methods, a bar shows on a terminal if the work takes long.
+        max_bytes: most memory for the positions, in bytes; ignored for a `Solution`.
+        progress: called with the number of positions solved so far. By default a progress bar
+            appears on a terminal if solving takes long; the same holds for the methods.
 
     Raises:
-        TooLarge: The scenario has more positions than fit.
-        ScenarioError: There is no such scenario, or it is refused.
+        TooLarge: The positions do not fit into memory.
+        ScenarioError: The scenario does not exist or is invalid.
 
     Attributes:
-        solution: of the scenario.
-        graph: every position that policies of observations tell apart.
+        solution: solution of the scenario.
+        graph: graph of all positions, without merging of equivalent ones.
     """
 
     def __init__(
@@ -105,7 +106,7 @@ class ExactGame:
             loaded = load_scenario(scenario)
             refuse_hidden(loaded)
             merged = GameGraph(pack(loaded), max_bytes, merging=True)
-            self.solution = Solution(loaded, merged, 0.0)  # solved only where it is asked for
+            self.solution = Solution(loaded, merged, 0.0)  # solved on demand
         self.graph = self.solution.solve_full(progress)
         self._random: dict[int, float] = {}
 
@@ -114,7 +115,7 @@ class ExactGame:
         return int((self.graph.kinds == seat_number(seat)).sum())
 
     def optimum(self, seat: int | str) -> float:
-        """Return the points of optimal play, from a seat."""
+        """Return the value of optimal play, in points of a seat."""
         return _sign(seat_number(seat)) * self.solution.points_at_start(self.graph.values)
 
     def probabilities(
@@ -126,24 +127,26 @@ class ExactGame:
         reached: bool = False,
         progress: Progress | None = None,
     ) -> NDArray[np.float64]:
-        """Return what a policy does at every decision of its seat.
+        """Return the action probabilities of a policy at every decision of its seat.
 
         Args:
             policy: see `PolicyLike`.
             seat: 0 or "caster", 1 or "dispeller".
-            limits: of its observations and actions; fitted to the scenario unless given.
-            reached: whether it is asked only at what its own choices may lead to, which is all
-                that its points from the start depend on; every action is as likely elsewhere.
-            progress: called with the number of decisions at which it was asked.
+            limits: limits of the policy's observations and actions; default: fitted to the
+                scenario.
+            reached: whether to call the policy only at decisions that it can reach from the
+                start. The value at the start depends only on these; elsewhere the result is
+                uniform.
+            progress: called with the number of decisions evaluated so far.
 
         Returns:
             Probabilities of the legal actions of all nodes, in the order of `GameGraph.offsets`,
             float64 (sum of counts,); 0 at the other seat's decisions.
 
         Raises:
-            ValueError: It is no policy, or one for other sizes than the limits; the scenario
-                exceeds the limits; or it answers with something else than legal actions, or one
-                observation in two ways.
+            ValueError: `policy` is not a policy, or its sizes differ from the limits; the scenario
+                exceeds the limits; or the policy returns something other than legal actions or
+                probabilities, or different answers for the same observation.
         """
         own = seat_number(seat)
         given = np.zeros(int(self.graph.offsets()[-1]))
@@ -165,9 +168,12 @@ class ExactGame:
         dispeller: NDArray[np.float64],
         progress: Progress | None = None,
     ) -> float:
-        """Return the points of the first army on average when two policies play.
+        """Return the expected points of the first army if two policies play.
 
-        They are given by their `probabilities`, as in all that follows.
+        Args:
+            caster: `probabilities` of the caster's policy.
+            dispeller: `probabilities` of the dispeller's policy.
+            progress: called with the number of positions evaluated so far.
         """
         return self._points([(SweepMode.GIVEN, SweepMode.GIVEN)], caster + dispeller, progress)[0]
 
@@ -177,9 +183,12 @@ class ExactGame:
         seats: Sequence[int],
         progress: Progress | None = None,
     ) -> list[float]:
-        """Return the points that policies win against their best responses, each from its seat.
+        """Return the value of each policy against its best response, in points of its seat.
 
-        The probabilities are the sum of those of the policies.
+        Args:
+            probabilities: sum of the policies' `probabilities`.
+            seats: seats of the policies.
+            progress: called with the number of positions evaluated so far.
         """
         points = self._points([_answered_lane(seat) for seat in seats], probabilities, progress)
         return [_sign(seat) * each for seat, each in zip(seats, points, strict=True)]
@@ -190,7 +199,7 @@ class ExactGame:
         seat: int | str,
         progress: Progress | None = None,
     ) -> Score:
-        """Return how good a policy of a seat is."""
+        """Return the score of a seat's policy, given its `probabilities`."""
         own = seat_number(seat)
         lanes = [_answered_lane(own), _answered_lane(own, SweepMode.UNIFORM)]
         points = self._points(lanes[: 1 if own in self._random else 2], probabilities, progress)
@@ -204,7 +213,7 @@ class ExactGame:
         seat: int | str,
         progress: Progress | None = None,
     ) -> BestResponse:
-        """Return the best response to a policy of a seat."""
+        """Return the best response to a seat's policy, given its `probabilities`."""
         own = seat_number(seat)
         with self._shown_sweep(progress) as show:
             values, chosen = self.graph.sweep([_answered_lane(own)], probabilities, show)
@@ -218,14 +227,14 @@ class ExactGame:
         weights: NDArray[np.float64],
         progress: Progress | None,
     ) -> list[float]:
-        """Points of the first army in each lane."""
+        """Return the points of the first army in each lane."""
         with self._shown_sweep(progress) as show:
             values, _ = self.graph.sweep(lanes, weights, show)
         return [self.solution.points_at_start(values[:, lane]) for lane in range(len(lanes))]
 
     def _shown_sweep(self, progress: Progress | None) -> AbstractContextManager[Progress]:
-        what = f"evaluating {self.solution.scenario.name}"
-        return shown(what, progress, self.graph.size, bound="")
+        task = f"evaluating {self.solution.scenario.name}"
+        return shown(task, progress, self.graph.size, bound="")
 
 
 def evaluate(
@@ -236,22 +245,20 @@ def evaluate(
     *,
     limits: SeatLimits = None,
 ) -> float:
-    """Return the points that the first army wins on average when two policies play.
+    """Return the expected points of the first army if two policies play.
 
     Args:
-        scenario: what `solve` takes, or a `Solution`.
+        scenario: a bundled name, a path, a `Scenario`, or a `Solution`.
         caster: policy of the first army; see `PolicyLike`.
-        dispeller: policy of the other.
-        progress: called with the number of positions or decisions done, which begins again in
-            each stage: solving, asking, evaluating. Unless it is given, a bar shows on a terminal
-            if a stage takes long.
-        limits: sizes of the observations and actions, of both seats or a pair; fitted to the
-            scenario unless given.
+        dispeller: policy of the second army.
+        progress: called with the number of positions or decisions done, counted from 0 in each
+            stage: solving, calling the policy, evaluating. By default a progress bar appears on a
+            terminal if a stage takes long.
+        limits: limits of both seats, or a pair; default: fitted to the scenario.
 
     Raises:
-        TooLarge: The scenario has more positions than fit.
-        ValueError: One is no policy or one for other sizes, or answers with something else than
-            legal actions, or one observation in two ways.
+        TooLarge: The positions do not fit into memory.
+        ValueError: A policy is invalid; see `ExactGame.probabilities`.
     """
     game, sizes = ExactGame(scenario, progress=progress), _by_seat(limits)
     first, second = (
@@ -272,19 +279,17 @@ def best_response(
     """Return the best response to a policy.
 
     Args:
-        scenario: what `solve` takes, or a `Solution`.
+        scenario: a bundled name, a path, a `Scenario`, or a `Solution`.
         policy: see `PolicyLike`.
-        seat: that the policy plays: 0 or "caster", 1 or "dispeller".
-        progress: called with the number of positions or decisions done, which begins again in
-            each stage: solving, asking, evaluating. Unless it is given, a bar shows on a terminal
-            if a stage takes long.
-        limits: sizes of the observations and actions of the policy; fitted to the scenario unless
-            given.
+        seat: the policy's seat: 0 or "caster", 1 or "dispeller".
+        progress: called with the number of positions or decisions done, counted from 0 in each
+            stage: solving, calling the policy, evaluating. By default a progress bar appears on a
+            terminal if a stage takes long.
+        limits: limits of the policy's observations and actions; default: fitted to the scenario.
 
     Raises:
-        TooLarge: The scenario has more positions than fit.
-        ValueError: It is no policy or one for other sizes, or answers with something else than
-            legal actions, or one observation in two ways.
+        TooLarge: The positions do not fit into memory.
+        ValueError: The policy is invalid; see `ExactGame.probabilities`.
     """
     game = ExactGame(scenario, progress=progress)
     given = game.probabilities(policy, seat, limits, progress=progress)
@@ -299,25 +304,23 @@ def exploitability(
     *,
     limits: SeatLimits = None,
 ) -> float:
-    """Return the points that policies lose to their best responses.
+    """Return the exploitability of one policy or of a pair, in points.
 
-    Of one policy it is the optimum less what the policy guarantees. Of both it is the mean of the
-    two, half of NashConv.
+    The exploitability of one policy is the optimum minus its value against its best response. For
+    a pair it is the mean of both, which is half of NashConv.
 
     Args:
-        scenario: what `solve` takes, or a `Solution`.
-        caster: policy of the first army, if it is evaluated.
-        dispeller: policy of the other, if it is evaluated.
-        progress: called with the number of positions or decisions done, which begins again in
-            each stage: solving, asking, evaluating. Unless it is given, a bar shows on a terminal
-            if a stage takes long.
-        limits: sizes of the observations and actions, of both seats or a pair; fitted to the
-            scenario unless given.
+        scenario: a bundled name, a path, a `Scenario`, or a `Solution`.
+        caster: policy of the first army; None if only the dispeller is evaluated.
+        dispeller: policy of the second army; None if only the caster is evaluated.
+        progress: called with the number of positions or decisions done, counted from 0 in each
+            stage: solving, calling the policy, evaluating. By default a progress bar appears on a
+            terminal if a stage takes long.
+        limits: limits of both seats, or a pair; default: fitted to the scenario.
 
     Raises:
-        TooLarge: The scenario has more positions than fit.
-        ValueError: There is no policy, or one answers with something else than legal actions, or
-            one observation in two ways.
+        TooLarge: The positions do not fit into memory.
+        ValueError: No policy is given, or a policy is invalid; see `ExactGame.probabilities`.
     """
     policies = {seat: each for seat, each in enumerate((caster, dispeller)) if each is not None}
     if not policies:
@@ -340,22 +343,20 @@ def normalised_score(
     *,
     limits: Limits | None = None,
 ) -> Score:
-    """Return how good a policy is between random play, 0, and the optimum, 100.
+    """Return the score of a policy: 0 for random play, 100 for optimal play.
 
     Args:
-        scenario: what `solve` takes, or a `Solution`.
+        scenario: a bundled name, a path, a `Scenario`, or a `Solution`.
         policy: see `PolicyLike`.
-        seat: that it plays: 0 or "caster", 1 or "dispeller".
-        progress: called with the number of positions or decisions done, which begins again in
-            each stage: solving, asking, evaluating. Unless it is given, a bar shows on a terminal
-            if a stage takes long.
-        limits: sizes of the observations and actions of the policy; fitted to the scenario unless
-            given.
+        seat: the policy's seat: 0 or "caster", 1 or "dispeller".
+        progress: called with the number of positions or decisions done, counted from 0 in each
+            stage: solving, calling the policy, evaluating. By default a progress bar appears on a
+            terminal if a stage takes long.
+        limits: limits of the policy's observations and actions; default: fitted to the scenario.
 
     Raises:
-        TooLarge: The scenario has more positions than fit.
-        ValueError: It is no policy or one for other sizes, or answers with something else than
-            legal actions, or one observation in two ways.
+        TooLarge: The positions do not fit into memory.
+        ValueError: The policy is invalid; see `ExactGame.probabilities`.
     """
     game = ExactGame(scenario, progress=progress)
     given = game.probabilities(policy, seat, limits, reached=True, progress=progress)
@@ -367,7 +368,7 @@ def _by_seat(limits: SeatLimits) -> tuple[Limits | None, Limits | None]:
 
 
 def _answered_lane(seat: int, play: SweepMode = SweepMode.GIVEN) -> tuple[SweepMode, SweepMode]:
-    """Return a lane in which a seat plays so and the other answers best."""
+    """Return a lane in which `seat` plays `play` and the other seat its best response."""
     return (play, SweepMode.OPTIMAL) if seat == 0 else (SweepMode.OPTIMAL, play)
 
 

@@ -1,4 +1,4 @@
-"""What can follow a position, enumerated with the engine's own operations, compiled."""
+"""Enumeration of a position's successors with the engine's own operations, compiled."""
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.chance_outcomes import chance_outcomes
@@ -10,62 +10,67 @@ from wfb_gym.packing.records import PackedScenario
 from wfb_gym.solver.graph_arrays import Expansion
 
 INLINE = 3
-"""Consecutive rolls that `expand` writes out as one step; the next roll is a node of its own."""
+"""Most consecutive rolls that `expand` combines into one step; the next roll is a separate node."""
 
 
 @jit(forceinline=False)
 def expand(
-    packed: PackedScenario, state: State, room: Expansion, first: int, horizon: int
+    packed: PackedScenario, state: State, buffers: Expansion, first: int, horizon: int
 ) -> tuple[int, int]:
-    """Write the ways that lead from a node to the next ones, action by action.
+    """Write the steps from a node to its successors, action by action.
 
-    They fill `room.steps` from `first` on; `room.codes` hold the legal actions afterwards. The
-    state is not changed. Where a phase from `horizon` on begins, no dice are rolled any more.
+    Args:
+        packed: the scenario.
+        state: the node's position; not changed.
+        buffers: output: the steps, from index `first`, and the legal actions in `codes`.
+        first: index of the first step to write.
+        horizon: phase from which positions are leaves, so that no dice are rolled.
 
     Returns:
-        The entry behind the last, or -1 if there is no room; and the number of legal actions.
+        Index after the last step, or -1 if the buffers are too small; and the number of legal
+        actions.
     """
-    work = room.work[0]
+    work = buffers.work[0]
     top = first
     count = 0
     if is_decision(state.node):
         count = int64(legal_actions(packed, state, work))
         for k in range(count):
-            room.codes[k] = work.legal[k]
+            buffers.codes[k] = work.legal[k]
         for k in range(count):
-            if top >= room.steps.shape[0]:
+            if top >= buffers.steps.shape[0]:
                 return -1, count
-            step = room.steps[top]
+            step = buffers.steps[top]
             step.state = state
-            step.gain = act(packed, step.state, room.codes[k], work)
+            step.gain = act(packed, step.state, buffers.codes[k], work)
             step.probability = 1.0
             step.action = k
-            step.code = room.codes[k]
+            step.code = buffers.codes[k]
             step.rolls = 0
             if not is_chance(step.state.node) or step.state.phase >= horizon:
                 top += 1
                 continue
-            room.chain[0] = step
-            top = _roll_on(packed, room, top, horizon)
+            buffers.chain[0] = step
+            top = _roll_on(packed, buffers, top, horizon)
             if top < 0:
                 return -1, count
     else:
-        step = room.chain[0]
+        step = buffers.chain[0]
         step.state = state
         step.gain = 0.0
         step.probability = 1.0
         step.action = -1
         step.code = -1
         step.rolls = INLINE - 1
-        top = _roll_on(packed, room, top, horizon)
+        top = _roll_on(packed, buffers, top, horizon)
     return top, count
 
 
 @jit(forceinline=False)
-def _roll_on(packed: PackedScenario, room: Expansion, first: int, horizon: int) -> int:
-    """Write what the dice can do from `chain[0]` on; the entry behind the last, or -1."""
-    work = room.work[0]
-    steps, chain = room.steps, room.chain
+def _roll_on(packed: PackedScenario, buffers: Expansion, first: int, horizon: int) -> int:
+    """Write the steps for all rolls from `chain[0]`; return the index after the last, or -1."""
+    work = buffers.work[0]
+    steps, chain = buffers.steps, buffers.chain
     top = first
     left = 1
     here = chain[chain.shape[0] - 1]
@@ -77,14 +82,16 @@ def _roll_on(packed: PackedScenario, room: Expansion, first: int, horizon: int) 
         here.action = chain[left].action
         here.code = chain[left].code
         here.rolls = chain[left].rolls + 1
-        end = int64(chance_outcomes(packed, here.state, room.outcomes, room.probabilities, 0, work))
+        end = int64(
+            chance_outcomes(packed, here.state, buffers.outcomes, buffers.probabilities, 0, work)
+        )
         if top + end > steps.shape[0] or left + end >= chain.shape[0]:
             return -1
         for k in range(end):
             step = steps[top]
             step.state = here.state
-            step.gain = here.gain + resolve(packed, step.state, room.outcomes[k], work)
-            step.probability = here.probability * room.probabilities[k]
+            step.gain = here.gain + resolve(packed, step.state, buffers.outcomes[k], work)
+            step.probability = here.probability * buffers.probabilities[k]
             step.action = here.action
             step.code = here.code
             step.rolls = here.rolls

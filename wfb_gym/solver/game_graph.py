@@ -1,10 +1,10 @@
-"""The game graph: the positions of a scenario that are solved, with their values.
+"""The game graph: the solved positions of a scenario, with their values.
 
-The work is compiled (`wfb_gym.solver.backward_induction`). It returns whenever an array is full,
-and after a slice of nodes so that progress can be shown, and goes on where it stood. This module
-owns the arrays, enlarges them, stops at the limit of memory, and starts the threads that share a
-search: once it has taken a while, so that small games are solved alike in every run. In large ones
-the nodes' numbers differ from run to run where there are threads; values and choices never do.
+The computation is compiled (`wfb_gym.solver.backward_induction`). It returns when an array is full,
+or after a slice of nodes to report progress, and can resume. This module owns the arrays, enlarges
+them, enforces the memory limit, and starts the threads that share a search. Threads start only
+after the first `_ALONE` nodes, so small games have the same node numbers in every run. In large
+games with several threads the node numbers differ between runs; values and actions never do.
 """
 
 from collections.abc import Callable, Sequence
@@ -36,43 +36,43 @@ from wfb_gym.solver.graph_validation import check_nodes
 from wfb_gym.solver.node_index import enter_all, find_node, pack_steps, repack, unpack_states
 
 Progress = Callable[[int], None]
-"""Is called with the number of nodes that are done, several times a second."""
+"""Callback that is called several times per second with the number of finished nodes."""
 StateValues = Callable[[Records[State]], NDArray[np.float64]]
-"""Points still to come for the first army at positions (k,), float64 (k,)."""
+"""Function from states (k,) to the future points of the first army, float64 (k,)."""
 
 DEFAULT_BYTES = 4 * 2**30
-"""Memory that a solution may take unless a caller says otherwise."""
+"""Default memory limit of a solution, in bytes."""
 
 _SLICE = 50_000
 """Nodes between two calls of `Progress`."""
 _ALONE = 50_000
-"""Nodes that the first thread explores before others join it."""
+"""Nodes that the first thread explores before other threads start."""
 _NO_END = 1 << 62
 _FIRST_NODES = 1 << 12
 _FIRST_STEPS = 1 << 12
 _FIRST_FRAMES = 256
 _GROWTH = 1.6
-"""Factor by which the arrays of nodes grow; the old ones stay until the new are filled."""
+"""Factor by which the arrays of nodes grow. While they are copied, both sizes are in memory."""
 
 
 _HASH_FACTORS = np.random.default_rng(6).integers(0, 2**63, STATE_WORDS, np.uint64) * np.uint64(2)
 _HASH_FACTORS += np.uint64(1)
-"""Odd factors of the words of a key."""
+"""Odd factors that hash the words of a key."""
 
 
-class TooLarge(ValueError):  # noqa: N818 - it says what the scenario is
-    """The scenario's game does not fit into the memory that it may take."""
+class TooLarge(ValueError):  # noqa: N818 - the public name has no "Error"
+    """The scenario's game does not fit into the memory limit."""
 
 
 class _Search(NamedTuple):
-    """What a thread of a search works with alone."""
+    """Memory that belongs to one thread of a search."""
 
-    room: Expansion
+    buffers: Expansion
     stack: Stack
 
 
 class SavedGraph(NamedTuple):
-    """The arrays that a file holds of a `GameGraph`; the rest follows from them."""
+    """The arrays of a `GameGraph` that are stored in a file."""
 
     merging: NDArray[np.bool_]
     origin: NDArray[np.uint64]
@@ -85,7 +85,7 @@ class SavedGraph(NamedTuple):
 
 
 def bytes_of(count: int, words: int) -> int:
-    """Return the bytes of a graph's arrays, grown to hold nodes with keys of `words` words."""
+    """Return the size in bytes of a graph's arrays for `count` nodes with keys of `words` words."""
     capacity, slots = _FIRST_NODES, 4 * _FIRST_NODES
     while capacity < count:
         capacity = int(capacity * _GROWTH)
@@ -108,7 +108,7 @@ def _new_nodes(capacity: int, words: int, slots: NDArray[np.int32]) -> Nodes:
 
 
 def _check_array(name: str, array: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
-    """Raise a ValueError if an array of a file is not of this kind."""
+    """Raise a ValueError if an array from a file has another dtype or shape."""
     if array.dtype != dtype or array.shape != shape:
         raise ValueError(
             f"{name}: expected {dtype} of shape {shape}, found {array.dtype} of shape {array.shape}"
@@ -116,23 +116,23 @@ def _check_array(name: str, array: Any, dtype: np.dtype[Any], shape: tuple[int, 
 
 
 def _lanes(plays: Sequence[tuple[SweepMode, SweepMode]]) -> PolicyBatch:
-    """Lanes that need no weights."""
+    """Return lanes without weights."""
     return PolicyBatch(np.array(plays, np.int64), np.zeros(0), np.zeros(0, np.int64))
 
 
 def _enlarge(array: Any, length: int) -> Any:
-    """Copy an array into a longer one of its kind; what is new is 0."""
+    """Return a longer copy of an array, filled with zeros."""
     larger = np.zeros((length, *array.shape[1:]), array.dtype).view(type(array))
     larger[: len(array)] = array
     return larger
 
 
 def _new_search(steps: int, frames: int, keys: NDArray[np.uint64]) -> _Search:
-    """Room for a search, with keys as long as others."""
+    """Return the memory for a search; its keys are as long as `keys`."""
     return _Search(
         graph_arrays.new_expansion(steps),
         Stack(
-            new_records(graph_arrays.Place, 9)[4:5],  # in a cache line that no thread shares
+            new_records(graph_arrays.Place, 9)[4:5],  # padding: a separate cache line per thread
             new_records(graph_arrays.ExploredNode, frames),
             np.zeros((steps, keys.shape[1]), np.uint64),
             np.zeros(STATE_WORDS, np.uint64),
@@ -140,10 +140,10 @@ def _new_search(steps: int, frames: int, keys: NDArray[np.uint64]) -> _Search:
     )
 
 
-def _enlarge_search(room: Expansion, stack: Stack) -> _Search:
-    size = 2 * len(room.steps)
+def _enlarge_search(buffers: Expansion, stack: Stack) -> _Search:
+    size = 2 * len(buffers.steps)
     return _Search(
-        room._replace(steps=_enlarge(room.steps, size), chain=_enlarge(room.chain, size)),
+        buffers._replace(steps=_enlarge(buffers.steps, size), chain=_enlarge(buffers.chain, size)),
         stack._replace(
             frames=_enlarge(stack.frames, 2 * len(stack.frames)), keys=_enlarge(stack.keys, size)
         ),
@@ -151,16 +151,16 @@ def _enlarge_search(room: Expansion, stack: Stack) -> _Search:
 
 
 class GameGraph:
-    """Positions of one scenario that are solved, and their values.
+    """Solved positions of one scenario, and their values.
 
     Args:
         packed: packed scenario, shape (1,).
-        max_bytes: memory that the arrays may take.
-        merging: whether positions that play alike (`wfb_gym.engine.canonical`) share a node.
-        threads: that may explore a large game together; without a compiler it is one. With one
-            the nodes have the same numbers in every run.
-        horizon: phase from which on positions are leaves.
-        leaf_values: what these are worth; given together with `horizon`.
+        max_bytes: most memory for the arrays, in bytes.
+        merging: whether equivalent positions (`wfb_gym.engine.canonical`) share a node.
+        threads: number of threads that explore a large game; always 1 if Numba is disabled. With
+            one thread the node numbers are the same in every run.
+        horizon: phase from which positions are leaves.
+        leaf_values: function that returns the values of leaves; required with `horizon`.
     """
 
     def __init__(
@@ -182,7 +182,7 @@ class GameGraph:
         self._control[0].merging = merging
         self._control[0].horizon = horizon
         self.leaf_values = leaf_values
-        self._valued = 0  # nodes whose leaves have their values
+        self._valued = 0  # leaves below this node number have their values
         self._shared = np.zeros(graph_arrays.SHARED, np.int64)
         slots = np.full(4 * _FIRST_NODES, graph_arrays.FREE, np.int32)
         self._nodes = _new_nodes(_FIRST_NODES, 1, slots)
@@ -193,10 +193,10 @@ class GameGraph:
 
     @classmethod
     def from_saved(cls, packed: Records[PackedScenario], max_bytes: int, saved: SavedGraph) -> Self:
-        """Return the graph that `to_saved` was called on.
+        """Return a graph from its saved arrays.
 
         Raises:
-            ValueError: The arrays do not fit together, or hold what no solving comes to.
+            ValueError: The arrays are inconsistent, or solving cannot produce them.
         """
         for name, dtype, shape in (
             ("merging", np.bool_, ()),
@@ -214,14 +214,14 @@ class GameGraph:
             array, own = getattr(saved, name), getattr(graph, name)
             _check_array(name, array, own.dtype, own.shape)
             own[:] = array
-        graph._check_keys()  # the index takes time by the square of the nodes that share a key
+        graph._check_keys()  # first: duplicates make `_fill_index` take quadratic time
         graph._fill_index()
         check_nodes(graph._game(), graph._nodes)
         graph._searches = [_new_search(_FIRST_STEPS, _FIRST_FRAMES, graph._nodes.keys)]
         return graph
 
     def to_saved(self) -> SavedGraph:
-        """Return the arrays that a file holds."""
+        """Return the arrays to store in a file."""
         plan = self.plan[0]
         return SavedGraph(
             np.array(self.merging), plan.origin.copy(), plan.moves.copy(), self.keys, self.kinds,
@@ -240,7 +240,7 @@ class GameGraph:
 
     @property
     def kinds(self) -> NDArray[np.int8]:
-        """The army that decides, `graph_arrays.CHANCE` or `LEAF`, int8 (size,)."""
+        """The army that decides, or `graph_arrays.CHANCE` or `LEAF`, int8 (size,)."""
         return self._nodes.kinds[: self.size]
 
     @property
@@ -250,7 +250,7 @@ class GameGraph:
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """Points still to come for the first army if both play optimally, float64 (size,)."""
+        """Future points of the first army if both sides play optimally, float64 (size,)."""
         return self._nodes.values[: self.size, 0]
 
     @property
@@ -260,12 +260,12 @@ class GameGraph:
 
     @property
     def bytes(self) -> int:
-        """Bytes of the arrays that grow with the game."""
+        """Size in bytes of the arrays that grow with the game."""
         return sum(array.nbytes for array in self._nodes)
 
     @property
     def horizon(self) -> int:
-        """Phase from which on positions are leaves, or `graph_arrays.NO_HORIZON`."""
+        """Phase from which positions are leaves, or `graph_arrays.NO_HORIZON`."""
         return int(self._control[0].horizon)
 
     def states(self, nodes: NDArray[np.int64]) -> Records[State]:
@@ -275,25 +275,25 @@ class GameGraph:
         return states
 
     def find(self, state: State) -> int:
-        """Return the number of a position's node; it is negative if the position has none."""
+        """Return the number of a position's node, or a negative number if it has none."""
         nodes = self._nodes
         return int(
             find_node(self.plan[0], self.canonical(state), nodes.keys, nodes.slots, self._key)
         )
 
     def canonical(self, state: State) -> State:
-        """Return the position that the graph holds for a position; the next call overwrites it."""
+        """Return the position that represents `state` in the graph; the next call overwrites it."""
         self._state[0] = state
         if self.merging:
             canonicalize(self.packed[0], self._state[0])
         return self._state[0]
 
     def explore(self, state: State, progress: Progress | None = None) -> int:
-        """Solve a decision or chance node and everything that can follow it; return its node.
+        """Solve a decision or chance node and all positions that can follow; return its node.
 
         Raises:
-            TooLarge: The arrays would outgrow `max_bytes`; what was done so far stays.
-            ValueError: The values of leaves are no finite numbers, one for each.
+            TooLarge: The arrays would exceed `max_bytes`; nodes that were solved remain.
+            ValueError: `leaf_values` did not return one finite number per leaf.
         """
         known = self.find(state)
         if known >= 0:
@@ -312,7 +312,7 @@ class GameGraph:
         return known
 
     def _value_leaves(self) -> None:
-        """Ask what new leaves are worth, and compute the nodes that lead to them again."""
+        """Get the values of new leaves, and recompute the nodes that were added with them."""
         first, size = self._valued, self.size
         if self.leaf_values is None or first == size:
             return
@@ -332,20 +332,20 @@ class GameGraph:
     def successors(
         self, states: Records[State] | NDArray[Any]
     ) -> tuple[Records[graph_arrays.Successor], NDArray[np.int64]]:
-        """Return what can follow some positions, shape (k,).
+        """Return the successors of some positions, (k,).
 
         Returns:
-            The ways from all positions, one position's after the other's, in memory that the next
-            call overwrites; and how many each position has, int64 (k,).
+            The steps from all positions, grouped by position, in memory that the next call
+            overwrites; and the number of steps of each position, int64 (k,).
         """
         count = len(states)
-        while len(self._searches[0].room.steps) <= count:
+        while len(self._searches[0].buffers.steps) <= count:
             self._grow(GraphStatus.STEPS_FULL)
-        self._searches[0].room.steps.state[:count] = states
+        self._searches[0].buffers.steps.state[:count] = states
         self._run(GraphOperation.EXPAND, count, self._optimal, self._nodes)
-        room, stack = self._searches[0]
-        ends = room.steps.node[:count].copy()
-        return room.steps[count : stack.place[0].top], np.diff(ends, prepend=count)
+        buffers, stack = self._searches[0]
+        ends = buffers.steps.node[:count].copy()
+        return buffers.steps[count : stack.place[0].top], np.diff(ends, prepend=count)
 
     def sweep(
         self,
@@ -353,15 +353,17 @@ class GameGraph:
         weights: NDArray[np.float64] | None = None,
         progress: Progress | None = None,
     ) -> tuple[NDArray[np.float64], NDArray[np.int16]]:
-        """Return the values of all nodes where the armies play in other ways, lane by lane.
+        """Return the values of all nodes for given pairs of policies, one lane per pair.
 
-        For `Play.GIVEN` the weights are the probabilities of the legal actions of every node, in
-        ascending order of codes, all behind one another in order of nodes, float64 (sum of
-        counts,).
+        Args:
+            plays: `SweepMode` of both armies for each lane.
+            weights: for `SweepMode.GIVEN`, the probabilities of the legal actions of all nodes:
+                ordered by node, then by action code (see `offsets`), float64 (sum of counts,).
+            progress: called with the number of nodes evaluated so far.
 
         Returns:
-            Values, float64 (size, lanes), and the best action's code where an army answers best,
-            int16 (size, lanes), else -1.
+            Values, float64 (size, lanes), and the codes of the best actions of armies that play
+            their best response, else -1, int16 (size, lanes).
         """
         nodes = self._nodes._replace(
             values=np.zeros((self.size, len(plays))),
@@ -381,21 +383,21 @@ class GameGraph:
         return nodes.values, nodes.chosen
 
     def action_values(self, progress: Progress | None = None) -> NDArray[np.float64]:
-        """Return the value of every legal action of every decision if play is optimal afterwards.
+        """Return the values of all legal actions of all decisions, float64 (sum of counts,).
 
-        They are points still to come for the first army, in the order of `offsets`: float64 (sum
-        of counts,).
+        A value is the future points of the first army if play is optimal after the action. Actions
+        are ordered as in `offsets`.
         """
         values = np.zeros(int(self.offsets()[-1]))
         self.sweep([(SweepMode.REPORTED, SweepMode.REPORTED)], values, progress)
         return values
 
     def offsets(self) -> NDArray[np.int64]:
-        """Return where each node's legal actions begin in an array of all, int64 (size + 1,)."""
+        """Return the index of each node's first action in arrays of all, int64 (size + 1,)."""
         return np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
 
     def _run(self, operation: GraphOperation, end: int, lanes: PolicyBatch, nodes: Nodes) -> None:
-        """Run one operation to its end, in one thread."""
+        """Run one operation in one thread until it is done."""
         while True:
             status = GraphStatus(
                 run(int(operation), end, self._game(), nodes, lanes, *self._searches[0])
@@ -408,10 +410,12 @@ class GameGraph:
         return GraphArrays(self.packed, self.plan, self._control, self._shared)
 
     def _search(self, progress: Progress | None) -> None:
-        """Run the first thread's search to its end; others join it once it has taken a while."""
+        """Run the search until it is done; start the other threads after `_ALONE` nodes."""
         before = self.size
         self._control[0].threads = 1
-        with ThreadPoolExecutor(self.threads, "wfb_gym explore") as pool:  # starts none by itself
+        with ThreadPoolExecutor(
+            self.threads, "wfb_gym explore"
+        ) as pool:  # starts threads on demand
             while True:
                 answers = self._run_searches(pool, progress)
                 if GraphStatus.DONE in answers:
@@ -424,7 +428,7 @@ class GameGraph:
     def _run_searches(
         self, pool: ThreadPoolExecutor, progress: Progress | None
     ) -> set[GraphStatus]:
-        """Run the threads' searches until one of them stops all; returns why they stopped."""
+        """Run all threads' searches until one of them stops; return the reasons."""
         threads = int(self._control[0].threads)
         game, nodes, lanes = self._game(), self._nodes, self._optimal
         explore = int(GraphOperation.EXPLORE)
@@ -446,34 +450,34 @@ class GameGraph:
         return {GraphStatus(each) for each in (status, *map(Future.result, others))}
 
     def _add_threads(self) -> None:
-        """Let other threads search from the position that the first one began with."""
-        room, stack = self._searches[0]
+        """Start searches of the other threads from the first thread's start position."""
+        buffers, stack = self._searches[0]
         while len(self._searches) < self.threads:
-            self._searches.append(_new_search(len(room.steps), len(stack.frames), stack.keys))
+            self._searches.append(_new_search(len(buffers.steps), len(stack.frames), stack.keys))
         for thread in range(1, self.threads):
-            self._begin_search(thread, room.steps[0].state)
+            self._begin_search(thread, buffers.steps[0].state)
         self._control[0].threads = self.threads
 
     def _begin_search(self, thread: int, state: State) -> None:
-        room, stack = self._searches[thread]
-        room.steps[0].state = state
-        room.steps[0].node = graph_arrays.UNKNOWN
+        buffers, stack = self._searches[thread]
+        buffers.steps[0].state = state
+        buffers.steps[0].node = graph_arrays.UNKNOWN
         stack.frames[0] = (0, -1, 0, 0, 0, 0)
         stack.place[0] = (thread, 1, 1)
 
     def _grow(self, status: GraphStatus) -> None:
-        """Enlarge what the compiled code found too small."""
+        """Enlarge the array that was too small for the compiled code."""
         nodes = self._nodes
         if status == GraphStatus.NODES_FULL:
             before = len(nodes.kinds)
             capacity = int(before * _GROWTH)
             row = (self.bytes - nodes.slots.nbytes) // before
-            self._check_room(self.bytes + row * (capacity - before))
+            self._check_memory(self.bytes + row * (capacity - before))
             self._nodes = Nodes._make(
                 array if array is nodes.slots else _enlarge(array, capacity) for array in nodes
             )
         elif status == GraphStatus.INDEX_FULL:
-            self._check_room(self.bytes + nodes.slots.nbytes)
+            self._check_memory(self.bytes + nodes.slots.nbytes)
             self._nodes = nodes._replace(slots=np.zeros(2 * len(nodes.slots), np.int32))
             self._fill_index()
         elif status == GraphStatus.STEPS_FULL:
@@ -489,15 +493,15 @@ class GameGraph:
         else:
             assert_never(status)
 
-    def _check_room(self, wanted: int) -> None:
+    def _check_memory(self, wanted: int) -> None:
         if wanted > self.max_bytes:
             raise TooLarge(
-                f"{self.size:,} positions take {self.bytes / 2**20:,.0f} MiB, and more would pass "
-                f"the limit of {self.max_bytes / 2**20:,.0f} MiB"
+                f"{self.size:,} positions take {self.bytes / 2**20:,.0f} MiB, and more would "
+                f"exceed the limit of {self.max_bytes / 2**20:,.0f} MiB"
             )
 
     def _learn_bits(self) -> None:
-        """Add the bits in the stacks' `unknown` to the key plan, and write all keys anew."""
+        """Add the bits in the stacks' `unknown` to the key plan, and rebuild all keys."""
         before = self.plan
         moves = np.bitwise_or.reduce(
             [before[0].moves, *(each.stack.unknown for each in self._searches)]
@@ -507,10 +511,10 @@ class GameGraph:
         keys = np.zeros((len(self._nodes.kinds), words), np.uint64)
         repack(before, self.plan, self.size, self._nodes.keys, keys, new_states(1))
         self._nodes = self._nodes._replace(keys=keys)
-        for thread, (room, stack) in enumerate(self._searches):
-            step_keys = np.zeros((len(room.steps), words), np.uint64)
-            pack_steps(self.plan, room.steps, int(stack.place[0].top), step_keys)
-            self._searches[thread] = _Search(room, stack._replace(keys=step_keys))
+        for thread, (buffers, stack) in enumerate(self._searches):
+            step_keys = np.zeros((len(buffers.steps), words), np.uint64)
+            pack_steps(self.plan, buffers.steps, int(stack.place[0].top), step_keys)
+            self._searches[thread] = _Search(buffers, stack._replace(keys=step_keys))
         self._fill_index()
 
     def _check_keys(self) -> None:
@@ -525,7 +529,7 @@ class GameGraph:
             same &= np.diff(column[order]) == 0
         if same.any():
             wrong = int(order[np.argmax(same) + 1])
-            raise ValueError(f"node {wrong}: expected a key of its own, found another's")
+            raise ValueError(f"node {wrong}: expected a unique key, found a duplicate")
 
     def _fill_index(self) -> None:
         self._nodes.slots[:] = graph_arrays.FREE

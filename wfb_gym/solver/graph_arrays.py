@@ -1,9 +1,9 @@
-"""What the compiled code of the game graph works on: constants, records and tuples of arrays.
+"""Data of the game graph's compiled code: constants, records and tuples of arrays.
 
-Nodes are numbered so that every node comes after all that can follow it: going through them in
-order finds the values of the successors ready. A node is a decision, or a chance node that is
-stored so that its chain of rolls is not written out once for each way into it. A node's
-successors are never stored: the engine enumerates them again, which is quicker than memory.
+Every node has a higher number than all of its successors, so a pass in ascending order finds the
+values of the successors computed. A node is a decision or a chance node. Chance nodes are stored so
+that their chains of rolls are not enumerated again for every step into them. Successors are not
+stored: it is faster to enumerate them again with the engine than to read them from memory.
 
 `wfb_gym.solver.game_graph` owns the arrays and enlarges them.
 """
@@ -25,33 +25,33 @@ from wfb_gym.scenario.sizes import DICE
 END = -1
 UNKNOWN = -2
 NEW_BITS = -3
-"""In place of a node's number: the battle is over; the position is not stored; its key needs bits
-that the key plan does not hold."""
+"""Special node numbers: END: the battle is over; UNKNOWN: the position is not stored; NEW_BITS: the
+key of the position needs bits that are not in the key plan."""
 
 FREE = -1
 RESERVED = -2
-"""In place of a node's number in the index: no node; one that a thread is about to write."""
+"""Special node numbers in the index: FREE: no node; RESERVED: a thread is writing the node."""
 
 NODES = 0
 HALT = 8
 SHARED = 16
-"""Items of `Game.shared`, in cache lines of their own, and how many there are: the number of nodes;
-whether all threads are to return."""
+"""Indices into `GraphArrays.shared` in separate cache lines, and its length. NODES: number of
+nodes; HALT: 1 if all threads must return."""
 
 CHANCE = 2
 LEAF = 3
-"""Kinds of a stored chance node, and of a position behind the horizon, whose value is given; the
-kind of a decision is the army that decides, 0 or 1."""
+"""Kinds of nodes that are not decisions: chance nodes, and positions after the horizon, which have
+given values. The kind of a decision is the army that decides, 0 or 1."""
 
 NO_HORIZON = 1 << 30
-"""In place of the phase from which on positions are leaves: there are none."""
+"""Horizon without leaves: later than every phase."""
 
 TIE = 1e-9
-"""Points by which an action must be better to be preferred to one of a lower code."""
+"""Points by which an action must be better than one with a lower code to be chosen."""
 
 
 class GraphOperation(IntEnum):
-    """What the compiled entry `backward_induction.run` does."""
+    """Operation of the compiled function `backward_induction.run`."""
 
     EXPLORE = 0
     SWEEP = 1
@@ -59,7 +59,7 @@ class GraphOperation(IntEnum):
 
 
 class GraphStatus(IntEnum):
-    """Why `backward_induction.run` returns."""
+    """Reason why `backward_induction.run` returned."""
 
     DONE = 0
     PAUSED = 1
@@ -67,111 +67,111 @@ class GraphStatus(IntEnum):
     INDEX_FULL = 3
     STEPS_FULL = 4
     NEW_KEY_BITS = 5
-    HALTED = 6  # another thread returned for one of these reasons, or Python asked for it
+    HALTED = 6  # another thread returned for one of the reasons above, or Python requested it
 
 
 class SweepMode(IntEnum):
     """How an army plays in a lane of a sweep."""
 
     OPTIMAL = 0  # the best response to the other army's play
-    GIVEN = 1  # the probabilities in `Lanes.weights`
+    GIVEN = 1  # the probabilities in `PolicyBatch.weights`
     UNIFORM = 2  # every legal action with the same probability
-    REPORTED = 3  # OPTIMAL, and writes the actions' values into `Lanes.weights`
+    REPORTED = 3  # OPTIMAL, and writes the action values into `PolicyBatch.weights`
 
 
 class Successor(Record):
-    """A way from a node to one that can follow it."""
+    """A step from a node to a successor: an action and the rolls after it, or rolls only."""
 
-    state: State
+    state: State  # the successor's position
     probability: Float64
-    gain: Float64  # points on the way, for the first army
-    action: Int64  # which of the legal actions it began with; -1 at a chance node
-    code: Int64  # of that action
-    rolls: Int64  # rolls on the way
-    node: Int64  # that it leads to, or END, UNKNOWN, NEW_BITS
-    hash: Int64  # of that node's key
+    gain: Float64  # points of the first army during the step
+    action: Int64  # index of the action among the legal ones; -1 at a chance node
+    code: Int64  # engine code of the action; -1 at a chance node
+    rolls: Int64  # number of rolls in the step
+    node: Int64  # the successor, or END, UNKNOWN, NEW_BITS
+    hash: Int64  # hash of the successor's key
     candidate: Int64  # the node in the key's first slot of the index, or -1
 
 
 class ExploredNode(Record):
-    """A node under exploration: the step to it, and the steps that leave it."""
+    """A frame of the depth-first search: a node, the step to it, and the steps from it."""
 
-    step: Int64
-    first: Int64  # -1 where it is not expanded
-    end: Int64
-    cursor: Int64  # step to look at next
-    left: Int64  # steps to look at
-    count: Int64  # legal actions
+    step: Int64  # step to the node
+    first: Int64  # first step from the node; -1 before it is expanded
+    end: Int64  # after the last step from the node
+    cursor: Int64  # step to visit next
+    left: Int64  # number of steps to visit
+    count: Int64  # number of legal actions
 
 
 class Control(Record):
-    """What a computation that returns and is called again is to do."""
+    """Parameters and progress of a computation that can return and resume."""
 
     cursor: Int64  # next node of a sweep
-    merging: Int64  # 1: positions that play alike are one node
-    threads: Int64  # that explore at the same time
-    horizon: Int64  # phase from which on positions are leaves, or NO_HORIZON
+    merging: Int64  # 1: equivalent positions share a node
+    threads: Int64  # number of threads that explore
+    horizon: Int64  # phase from which positions are leaves, or NO_HORIZON
 
 
 class Place(Record):
-    """How far one thread's search has come."""
+    """Progress of one thread's search."""
 
-    thread: Int64  # its number; the steps that leave a node are gone through in another order
-    depth: Int64  # frames in use
-    top: Int64  # steps in use
+    thread: Int64  # number of the thread; determines its order of the steps from a node
+    depth: Int64  # number of frames in use
+    top: Int64  # number of steps in use
 
 
 class GraphArrays(NamedTuple):
-    """A scenario, and how far its graph has come; the first are arrays of one record each."""
+    """A scenario and the state of its graph; the first three are arrays of one record each."""
 
     packed: Records[PackedScenario]
     plan: Records[KeyPlan]
     control: Records[Control]
-    shared: NDArray[np.int64]  # (SHARED,): what threads tell one another
+    shared: NDArray[np.int64]  # (SHARED,): communication between threads
 
 
 class Nodes(NamedTuple):
-    """The nodes' arrays; of a sweep, `values` and `chosen` have a column for each lane."""
+    """Arrays of the nodes; in a sweep `values` and `chosen` have one column per lane."""
 
     keys: NDArray[np.uint64]  # (capacity, words)
     slots: NDArray[np.int32]  # (a power of two,): numbers of nodes by hash; FREE, RESERVED
     kinds: NDArray[np.int8]  # (capacity,)
-    counts: NDArray[np.int16]  # (capacity,): legal actions; 0 of chance nodes
-    values: NDArray[np.float64]  # (capacity, lanes): points to come for the first army
+    counts: NDArray[np.int16]  # (capacity,): number of legal actions; 0 for chance nodes
+    values: NDArray[np.float64]  # (capacity, lanes): future points of the first army
     chosen: NDArray[np.int16]  # (capacity, lanes): code of the best action, or -1
 
 
 class PolicyBatch(NamedTuple):
-    """Ways to play that are evaluated side by side."""
+    """Pairs of policies that one sweep evaluates side by side, one pair per lane."""
 
     plays: NDArray[np.int64]  # (lanes, 2): a `SweepMode` for each army
     weights: NDArray[np.float64]  # (actions of all nodes,): probabilities, or values if REPORTED
-    offsets: NDArray[np.int64]  # (nodes,): where a node's weights begin; empty where unused
+    offsets: NDArray[np.int64]  # (nodes,): index of each node's first weight; empty if unused
 
 
 class Expansion(NamedTuple):
-    """Room for the successors of positions."""
+    """Buffers for the successors of positions."""
 
     steps: Records[Successor]
-    chain: Records[Successor]  # scratch: chance nodes to roll on from
+    chain: Records[Successor]  # scratch: chance nodes whose rolls are still to be enumerated
     outcomes: NDArray[np.int64]  # scratch of `chance_outcomes`
-    probabilities: NDArray[np.float64]  # likewise
-    codes: NDArray[np.int64]  # (ACTIONS,): the legal actions of the decision expanded last
-    sums: NDArray[np.float64]  # (ACTIONS,), scratch: their values
+    probabilities: NDArray[np.float64]  # scratch of `chance_outcomes`
+    codes: NDArray[np.int64]  # (ACTIONS,): legal actions of the last expanded decision
+    sums: NDArray[np.float64]  # (ACTIONS,): scratch: values of these actions
     work: Records[WorkSpace]
 
 
 class Stack(NamedTuple):
-    """Room of one thread's depth-first search."""
+    """Memory of one thread's depth-first search."""
 
     place: Records[Place]  # (1,)
     frames: Records[ExploredNode]
-    keys: NDArray[np.uint64]  # (steps, words): keys of the positions that the steps lead to
-    unknown: NDArray[np.uint64]  # (STATE_WORDS,): bits that the key plan lacks
+    keys: NDArray[np.uint64]  # (steps, words): keys of the successors
+    unknown: NDArray[np.uint64]  # (STATE_WORDS,): bits that are missing in the key plan
 
 
 def new_expansion(size: int) -> Expansion:
-    """Room for `size` successors."""
+    """Return buffers for `size` successors."""
     outcomes = most_outcomes(DICE, rerolls=True)
     steps, chain = new_records(Successor, size), new_records(Successor, size)
     return Expansion(

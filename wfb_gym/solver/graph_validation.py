@@ -1,7 +1,7 @@
-"""Whether the nodes of a graph from elsewhere are what solving could have written.
+"""Validation of the nodes of a game graph from a file.
 
-Optimal players take their moves from saved graphs without asking whether they are legal, so they
-are asked here, once.
+Optimal players take their moves from saved graphs without checking that they are legal. Therefore
+the graph is validated once, when it is loaded.
 """
 
 import numpy as np
@@ -27,16 +27,16 @@ from wfb_gym.solver.graph_arrays import CHANCE, NODES, GraphArrays, Nodes
 from wfb_gym.solver.node_index import find_node
 
 _TOGETHER = 20_000
-"""Nodes whose positions are in memory at a time."""
+"""Nodes that are validated in one batch."""
 
 
 @jit(forceinline=False)
 def _unpack(
     game: GraphArrays, nodes: Nodes, first: int, states: Records[State], key: NDArray[np.uint64]
 ) -> int:
-    """Write the positions of the nodes from `first` on; return the first whose key is no key.
+    """Write the positions of the nodes from `first`; return the first with an invalid key, or -1.
 
-    That is one that another node has too, or with bits that the plan does not know.
+    A key is invalid if another node has it too, or if it has bits that are not in the key plan.
     """
     for k in range(states.shape[0]):
         unpack_key(game.plan[0], nodes.keys[first + k], states[k])
@@ -53,7 +53,7 @@ def _unpack(
 def _first_illegal(
     game: GraphArrays, nodes: Nodes, first: int, states: Records[State], scratch: Records[WorkSpace]
 ) -> int:
-    """Return the first node from `first` on whose move or number of moves is wrong, or -1."""
+    """Return the first node with an illegal best action or a wrong number of actions, or -1."""
     work = scratch[0]
     for k in range(states.shape[0]):
         if nodes.kinds[first + k] == CHANCE:
@@ -68,7 +68,7 @@ def _first_illegal(
 
 
 def check_nodes(game: GraphArrays, nodes: Nodes) -> None:
-    """Raise a ValueError about the first node that solving could not have written."""
+    """Raise a ValueError about the first node that solving cannot produce."""
     size = int(game.shared[NODES])
     values = nodes.values[:size, 0]
     if not np.isfinite(values).all():
@@ -79,7 +79,7 @@ def check_nodes(game: GraphArrays, nodes: Nodes) -> None:
         states = new_states(min(_TOGETHER, size - first))
         wrong = _unpack(game, nodes, first, states, key)
         if wrong >= 0:
-            raise ValueError(f"node {wrong}: expected a key of its own, found another's or none")
+            raise ValueError(f"node {wrong}: expected a unique valid key, found another")
         here = slice(first, first + len(states))
         kinds, node = nodes.kinds[here], states["node"]
         rolls = (node >= FIRST_CHANCE) & (node <= LAST_CHANCE) & (kinds == CHANCE)
@@ -87,12 +87,12 @@ def check_nodes(game: GraphArrays, nodes: Nodes) -> None:
         decides = (node >= FIRST_DECISION) & (node <= LAST_DECISION) & (kinds == states["mover"])
         if not (rolls | decides).all():
             wrong = first + int(np.argmin(rolls | decides))
-            raise ValueError(f"node {wrong}: expected what its position is, found another kind")
+            raise ValueError(f"node {wrong}: expected the kind of its position, found another")
         some = states[decides]
         check_states("position", game.packed, np.zeros(len(some), np.int64), some, reachable=False)
         wrong = _first_illegal(game, nodes, first, states, scratch)
         if wrong >= 0:
             raise ValueError(
-                f"node {wrong}: expected a legal action and the number of these, found "
-                f"{nodes.chosen[wrong, 0]} of {nodes.counts[wrong]}"
+                f"node {wrong}: expected a legal best action and the number of legal actions, "
+                f"found {nodes.chosen[wrong, 0]} and {nodes.counts[wrong]}"
             )

@@ -14,14 +14,14 @@ from wfb_gym.solver.solving import solve_all
 
 _CACHE: dict[tuple[str, ...], MoveTables] = {}
 _CACHE_SIZE = 4
-"""Move tables that a process keeps for its next environments."""
+"""Number of move tables that a process caches for later environments."""
 
 
 def load_move_tables(scenarios: Sequence[Scenario], seat: int) -> MoveTables:
-    """Make a move table of a seat for each scenario, solving those that are not solved yet.
+    """Return a move table of a seat for each scenario; solve scenarios that are not solved yet.
 
     Raises:
-        TooLarge: one has more positions than fit.
+        TooLarge: The positions of a scenario do not fit into memory.
     """
     name = (str(seat), *(packed_digest(pack(scenario)) for scenario in scenarios))
     if name in _CACHE:

@@ -1,8 +1,9 @@
-"""Finding the nodes of the game graph by their whole keys, compiled.
+"""Hash index of the game graph's nodes by key, compiled.
 
-Threads look up and enter nodes at the same time. Whoever enters one reserves the free slot where
-its key was looked for in vain, and writes the number there last, once the whole node is written.
-Whoever comes to a reserved slot waits, for less than a microsecond, since it may be the same key's.
+Several threads look up and insert nodes concurrently. To insert a node, a thread reserves the free
+slot at which the search for its key ended, writes the node, and then writes its number into the
+slot. A thread that finds a reserved slot waits for the number (less than a microsecond), because
+the slot may belong to the same key.
 """
 
 import numpy as np
@@ -28,7 +29,7 @@ from wfb_gym.solver.graph_arrays import (
 
 @jit
 def _is_key(words: int, keys: NDArray[np.uint64], node: int, key: NDArray[np.uint64]) -> bool:
-    """Whether `key` is the whole key of a node."""
+    """Whether `key` is the key of a node."""
     same = True
     for word in range(words):
         same &= keys[node, word] == key[word]
@@ -37,7 +38,7 @@ def _is_key(words: int, keys: NDArray[np.uint64], node: int, key: NDArray[np.uin
 
 @jit
 def _number_in(slots: NDArray[np.int32], place: int) -> int:
-    """Return the number of the node in a slot, or FREE."""
+    """Return the number of the node in a slot, or FREE; wait while the slot is reserved."""
     node = int64(load_item(slots, place))
     while node == RESERVED:
         pause()
@@ -59,7 +60,7 @@ def unpack_states(
 
 @jit(nogil=True, forceinline=False)
 def pack_states(plan: Records[KeyPlan], states: Records[State], keys: NDArray[np.uint64]) -> None:
-    """Write the keys of some positions, whose bits the plan holds."""
+    """Write the keys of some positions; the key plan must contain all their bits."""
     for row in range(keys.shape[0]):
         pack_key(plan[0], states[row], keys[row])
 
@@ -107,10 +108,10 @@ def reserve(
     keys: NDArray[np.uint64],
     slots: NDArray[np.int32],
 ) -> tuple[int, int]:
-    """Reserve a slot for the node with a key, unless there is one.
+    """Reserve a slot for a new node with a key.
 
     Returns:
-        The slot and UNKNOWN; or the node's slot and its number, with nothing reserved.
+        The reserved slot and UNKNOWN; or, if the node exists, its slot and its number.
     """
     mask = slots.shape[0] - 1
     place = hashed & mask
@@ -127,7 +128,7 @@ def reserve(
 
 @jit
 def _enter(words: int, node: int, keys: NDArray[np.uint64], slots: NDArray[np.int32]) -> None:
-    """Enter a node into the index."""
+    """Insert a node into the index; not thread-safe."""
     mask = slots.shape[0] - 1
     place = int64(hash_of(keys[node], words)) & mask
     while slots[place] >= 0:
@@ -137,7 +138,7 @@ def _enter(words: int, node: int, keys: NDArray[np.uint64], slots: NDArray[np.in
 
 @jit(forceinline=False)
 def enter_all(words: int, count: int, keys: NDArray[np.uint64], slots: NDArray[np.int32]) -> None:
-    """Enter the first `count` nodes into an empty index (all FREE)."""
+    """Insert the first `count` nodes into an empty index (all FREE)."""
     for node in range(count):
         _enter(words, node, keys, slots)
 
@@ -151,7 +152,7 @@ def repack(
     larger: NDArray[np.uint64],
     scratch: Records[State],
 ) -> None:
-    """Write the first `count` keys, which the plan `before` packed, to `larger` by the other."""
+    """Convert the first `count` keys from the plan `before` to the plan `after`, into `larger`."""
     for node in range(count):
         unpack_key(before[0], keys[node], scratch[0])
         pack_key(after[0], scratch[0], larger[node])
@@ -161,7 +162,7 @@ def repack(
 def pack_steps(
     plan: Records[KeyPlan], steps: Records[Successor], count: int, keys: NDArray[np.uint64]
 ) -> None:
-    """Write the keys of the first `count` steps, but of those whose nodes are known."""
+    """Write the keys of the first `count` steps, except for steps with a known node or END."""
     for k in range(count):
         if steps[k].node < 0 and steps[k].node != END:
             write_key(plan[0], steps[k], keys[k])
@@ -169,7 +170,7 @@ def pack_steps(
 
 @jit
 def write_key(plan: KeyPlan, step: Successor, key: NDArray[np.uint64]) -> None:
-    """Write the key of the position that a step leads to, and its hash."""
+    """Write the key and the hash of the position that a step leads to."""
     step.node = UNKNOWN
     if pack_key(plan, step.state, key):
         step.hash = int64(hash_of(key, int64(plan.words)))
@@ -186,13 +187,13 @@ def find_successors(
     end: int,
     keys: NDArray[np.uint64],
 ) -> bool:
-    """Write the nodes that the steps from `first` to before `end` lead to, and their `keys`.
+    """Write the nodes and keys of the steps from `first` to before `end`.
 
-    Short loops one after the other: the processor then fetches from far memory what many of them
-    need at once, instead of waiting for each.
+    The work is split into short loops so that the processor can overlap the memory accesses of
+    many steps.
 
     Returns:
-        False if the key plan lacks bits of one of them.
+        False if the key plan lacks bits of a position.
     """
     packed = game.packed[0]
     plan = game.plan[0]

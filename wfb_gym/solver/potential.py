@@ -1,7 +1,7 @@
-"""The potential of positions: a number that falls with every move and every roll.
+"""The potential of a position: a number that falls with every move and every roll.
 
-No battle can therefore go round in a circle, and going through positions from the highest
-potential down meets each of them after all that lead to it.
+It proves that a battle has no cycles. In descending order of potential, every position comes after
+all of its predecessors.
 """
 
 from typing import Any
@@ -19,14 +19,14 @@ States = NDArray[Any]
 Whole = NDArray[np.int64]
 
 FREE_TARGET = len(Node)
-"""Aiming the opponent's free spell, which comes behind taking it."""
+"""Extra node number for aiming the opponent's free spell, which comes after choosing it."""
 _ROLLS_OF_STRIKE = 2 * WIZARDS + 4
-"""More than one strike has: those of its hits, two for each character in a unit, and the unit's."""
+"""Upper bound on the rolls of one strike: its hits, two per character in a unit, and the unit."""
 _ROLLING_AGAIN = tuple(spec.again for spec in NODES.values() if spec.again is not None)
 
 
 def _places() -> Whole:
-    """Return places in a cast by node, the last of the rules' order first."""
+    """Return the place of each node in a cast, counted from the last step of the rules."""
     order: list[int] = []
     for node, spec in NODES.items():
         if spec.stage in (Stage.CASTING, Stage.IN_PLAY):
@@ -45,11 +45,11 @@ _STAGES: Whole = np.full(len(Node), Stage.CASTING, np.int64)
 _STAGES[list(NODES)] = [spec.stage for spec in NODES.values()]
 LONGEST = 64
 BELOW_PHASE = 44
-"""Bits of a potential below those of the phases to come."""
+"""Bits of a potential below the number of phases left."""
 
 
 def stages(states: States) -> Whole:
-    """Return the stages of the phase that positions belong to (`wfb_gym.engine.nodes.Stage`)."""
+    """Return the stage of the phase (`wfb_gym.engine.nodes.Stage`) of each position, int64 (k,)."""
     node = states["node"].astype(np.int64)
     stage = _STAGES[node]
     landing = np.isin(node, STRIKE_ROLLS) & (states["return_to"] == ReturnTo.COMETS)
@@ -59,11 +59,11 @@ def stages(states: States) -> Whole:
 
 
 def potentials(packed: Records[PackedScenario], states: States) -> Whole:
-    """Return numbers of positions that fall with every move and every roll.
+    """Return the potential of each position, int64 (k,).
 
-    Phases to come weigh most, then the stage of the phase, then what its rules use up: spells
-    that may still be attempted, how far a cast has come, players and spells in play still to
-    have their turn, how far the engine's own list has come.
+    The highest bits are the phases left, then the stage of the phase. The other bits are counters
+    that the rules of the stage decrease: spells that may still be cast, steps left in a cast,
+    players and spells in play that have not had their turn, entries left in the engine's lists.
     """
     node = states["node"].astype(np.int64)
     cursor, strike = states["cursor"].astype(np.int64), states["strike"].astype(np.int64)
@@ -121,7 +121,7 @@ def _bits(masks: NDArray[Any]) -> Whole:
 
 
 def _pack_bits(*parts: tuple[NDArray[Any], int]) -> Whole:
-    """Numbers with their widths in bits, the first weighing most."""
+    """Combine numbers with their widths in bits; the first takes the highest bits."""
     number = np.zeros(len(parts[0][0]), np.int64)
     for values, width in parts:
         number = number << width | values

@@ -1,12 +1,13 @@
-"""The tree of what everybody sees of a scenario with hidden items.
+"""The public tree of a scenario with hidden items.
 
-A node is a public history: what was cast, thrown and answered, but not what was dealt. What a mover
-may do depends on the items that it was dealt, so each action comes with a flag for each set. Ways
-that dice open are merged where everything that follows is the same, which past choices never are:
-they carry what the enemy believes. Where both armies' sets are known, the rest is a game of perfect
-information, and the node a leaf with its exact value.
+A node is a public history: the casts, rolls and answers, without the dealt items. The legal actions
+depend on the mover's items, so each action has one flag per set of hidden items. Roll results that
+lead to the same position are merged; different choices never are, because the enemy's beliefs
+depend on them. If the sets of both armies are known, the rest is a game of perfect information, and
+the node is a leaf with its exact value.
 
-How such a tree is solved is in `wfb_gym.solver.equilibrium`.
+In the arrays, a "way" is a transition from an action to a child node: one result of the rolls.
+`wfb_gym.solver.equilibrium` solves such a tree.
 """
 
 from collections import deque
@@ -42,23 +43,24 @@ from wfb_gym.solver.graph_arrays import CHANCE, LEAF
 from wfb_gym.solver.node_index import pack_states, unpack_states
 
 _AT_ONCE = 1 << 10
-"""Nodes whose successors are enumerated at once."""
+"""Nodes that are expanded in one batch."""
 
 
 class TreeArrays(NamedTuple):
     """A public tree for compiled code; parents come before children.
 
-    Every way leads to a node of its own: way w to node w + 1. A node's actions follow one another,
-    and so do an action's ways.
+    Transition ("way") w leads to node w + 1, because every node but the root has exactly one
+    parent. The actions of a node are contiguous, and so are the ways of an action.
     """
 
     mover: NDArray[np.int8]  # (nodes,): the army that decides, CHANCE or LEAF
     first_action: NDArray[np.int64]  # (nodes + 1,): a chance node has one action, a leaf none
-    legal: NDArray[np.bool_]  # (actions, kinds): by what the mover was dealt; of chance the first
-    gain: NDArray[np.float64]  # (actions,): expected points on the way, for the first army
+    # (actions, kinds): by the mover's set of hidden items; only the first column for chance
+    legal: NDArray[np.bool_]
+    gain: NDArray[np.float64]  # (actions,): expected points of the first army up to the children
     first_way: NDArray[np.int64]  # (actions + 1,)
-    probability: NDArray[np.float64]  # (ways,): sums to 1 for an action, less what ends the battle
-    value: NDArray[np.float64]  # (nodes,): of a leaf, points still to come for the first army
+    probability: NDArray[np.float64]  # (ways,): per action 1 minus the probability of the end
+    value: NDArray[np.float64]  # (nodes,): of a leaf, future points of the first army
 
 
 class PublicTree(NamedTuple):
@@ -66,10 +68,10 @@ class PublicTree(NamedTuple):
 
     Attributes:
         arrays: the tree.
-        code: engine codes of the actions, int16 (actions,); -1 of chance.
-        kinds: what each army may have been dealt, bool (nodes, 2, kinds).
-        weights: chances of the deals, float64 (2, kinds).
-        parts: positions of the nodes, some at a time: a key plan and their keys, (k, words).
+        code: engine codes of the actions, int16 (actions,); -1 for chance.
+        kinds: sets of hidden items that each army may have, bool (nodes, 2, kinds).
+        weights: probabilities of the deals, float64 (2, kinds).
+        parts: positions of the nodes in batches: a key plan and the keys, uint64 (k, words).
     """
 
     arrays: TreeArrays
@@ -92,21 +94,21 @@ class PublicTree(NamedTuple):
 
     @property
     def bytes(self) -> int:
-        """Memory that it takes."""
+        """Memory of the tree, in bytes."""
         keys = sum(keys.nbytes for _, keys in self.parts)
         return keys + sum(each.nbytes for each in (*self.arrays, self.code, self.kinds))
 
     def actions_of(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the actions of some nodes (k,), and which of these each belongs to, both (a,)."""
+        """Return the actions of nodes (k,), and the row of each action's node, int64 (a,) each."""
         first = self.arrays.first_action
         counts = first[nodes + 1] - first[nodes]
         row = np.repeat(np.arange(len(nodes)), counts)
         return np.arange(len(row)) + (first[nodes] - np.cumsum(counts) + counts)[row], row
 
     def decisions(self, seat: int) -> Iterator[tuple[NDArray[np.int64], Records[State]]]:
-        """Yield the decisions of a seat, some at a time: their nodes and positions, both (k,).
+        """Yield the decisions of a seat in batches: nodes and positions, both (k,).
 
-        The positions hold one of the deals that may be.
+        The positions contain one of the possible deals.
         """
         first = 0
         for plan, keys in self.parts:
@@ -119,12 +121,12 @@ class PublicTree(NamedTuple):
 
 
 class TreeHistories:
-    """How spells were cast and answered on the way to each node of a tree.
+    """Histories of the spells cast and answered before each node of a tree.
 
     Args:
         packed: the packed scenario, (1,).
-        veil: of the scenario.
-        tree: of its public histories.
+        veil: veil of the scenario.
+        tree: tree of its public histories.
     """
 
     def __init__(self, packed: Records[PackedScenario], veil: "Veil", tree: PublicTree) -> None:
@@ -133,7 +135,7 @@ class TreeHistories:
         for army, side in enumerate(packed[0].armies):
             for field in HISTORY.names or ():
                 cast[field][0, army, : int(side.n_spells)] = -1
-        self._bytes = np.flatnonzero(_bytes_of(cast)[0])  # others stay 0
+        self._bytes = np.flatnonzero(_bytes_of(cast)[0])  # the other bytes stay 0
         self._kept = np.zeros((len(arrays.mover), len(self._bytes)), np.uint8)
         first = 0
         for plan, keys in tree.parts:
@@ -171,9 +173,9 @@ def _note_each(
     actions: NDArray[np.int64],
     scratch: Records[WorkSpace],
 ) -> None:
-    """Add what is done in positions (k,) to histories (k,), and the roll that follows at once.
+    """Add an action at each position (k,), and an immediate roll after it, to histories (k,).
 
-    Positions are overwritten. The action of a roll is -1.
+    The positions are overwritten. The action of a roll is -1.
     """
     for k in range(states.shape[0]):
         state, history = states[k], histories[k]
@@ -190,7 +192,7 @@ def _bytes_of(histories: Records[History]) -> NDArray[np.uint8]:
 
 
 class Veil:
-    """Hides what was dealt: positions that look alike to everybody become equal."""
+    """Hides the dealt items: positions with the same public information become equal."""
 
     def __init__(self, packed: PackedScenario) -> None:
         self.counts = [int(army.n_kinds) for army in packed.armies]
@@ -202,7 +204,7 @@ class Veil:
                 self.weights[army, 0] = 1.0
 
     def possible(self, states: Records[State]) -> NDArray[np.bool_]:
-        """Return what may have been dealt, bool (k, 2, 4); the first where nothing is hidden."""
+        """Return the possible sets of each army, bool (k, 2, 4); the first if it hides nothing."""
         found = np.zeros((len(states), *self.weights.shape), np.bool_)
         for army, count in enumerate(self.counts):
             shown = self.shown(states, army)
@@ -213,14 +215,14 @@ class Veil:
         return found
 
     def shown(self, states: Records[State], army: int) -> NDArray[np.int64]:
-        """Return the uses of each item that everybody has seen, (k, items)."""
+        """Return the uses of each item that both players have seen, int64 (k, items)."""
         dealt = np.maximum(np.asarray(states["hidden_set"])[:, army].astype(np.int64) - 1, 0)
         left: NDArray[np.int64] = np.asarray(states["items"])[:, army].astype(np.int64)
         shown: NDArray[np.int64] = self.uses[army, dealt] - left
         return shown
 
     def deal(self, states: Records[State], army: int, kinds: NDArray[np.int64]) -> None:
-        """Change what the army was dealt, in place; what it has shown stays."""
+        """Give the army other sets of hidden items in place; uses that were seen stay used."""
         if not self.counts[army]:
             return
         shown = self.shown(states, army)
@@ -228,50 +230,51 @@ class Veil:
         states["hidden_set"][:, army] = kinds + 1
 
     def hide(self, states: Records[State]) -> None:
-        """Deal each army the first set that it may have, in place."""
-        going_on = np.asarray(states["node"]) != Node.END
-        some = as_records(State, np.asarray(states)[going_on])
+        """Deal each army its first possible set, in place."""
+        is_running = np.asarray(states["node"]) != Node.END
+        some = as_records(State, np.asarray(states)[is_running])
         possible = self.possible(some)
         for army in range(ARMIES):
             self.deal(some, army, possible[:, army].argmax(1))
-        np.asarray(states)[going_on] = np.asarray(some)
+        np.asarray(states)[is_running] = np.asarray(some)
 
 
 class PublicNodes(NamedTuple):
-    """Some public positions."""
+    """A batch of public positions."""
 
     mover: NDArray[np.int8]  # (nodes,): the army that decides, CHANCE or LEAF
-    possible: NDArray[np.bool_]  # (nodes, 2, 4): what each army may have been dealt
-    value: NDArray[np.float64]  # (nodes,): of a leaf, points still to come for the first army
+    possible: NDArray[np.bool_]  # (nodes, 2, 4): sets that each army may have
+    value: NDArray[np.float64]  # (nodes,): of a leaf, future points of the first army
 
 
 class PublicWays(NamedTuple):
-    """What follows some public positions: their actions in order, and the ways of these."""
+    """Actions of a batch of public positions, and the transitions ("ways") of these actions."""
 
-    counts: NDArray[np.int64]  # (nodes,): of actions
-    code: NDArray[np.int16]  # (actions,): engine codes; -1 of chance
-    legal: NDArray[np.bool_]  # (actions, 4): by what the mover was dealt; of chance the first
-    gain: NDArray[np.float64]  # (actions,): expected points, for the first army
-    ways: NDArray[np.int64]  # (actions,): how many
+    counts: NDArray[np.int64]  # (nodes,): number of actions
+    code: NDArray[np.int16]  # (actions,): engine codes; -1 for chance
+    legal: NDArray[np.bool_]  # (actions, 4): by the mover's set; only the first for chance
+    gain: NDArray[np.float64]  # (actions,): expected points of the first army
+    ways: NDArray[np.int64]  # (actions,): number of transitions
     probability: NDArray[np.float64]  # (ways,)
-    states: Records[State]  # (ways,): veiled
+    states: Records[State]  # (ways,): positions after `Veil.hide`
 
 
 class PublicExpansion:
-    """What follows public positions: those that look alike to everybody are one.
+    """Enumerates the successors of public positions; indistinguishable successors are merged.
 
     Args:
-        scenario: whose items may be hidden.
-        max_bytes: memory that positions may take.
-        whole: whether positions go on where all is known; else these are leaves.
-        start: position to begin with, (1,), with any deal that it fits; that of the battle unless
-            given.
-        known_bytes: memory of positions in which all is known; `max_bytes` unless given.
+        scenario: a scenario, with or without hidden items.
+        max_bytes: most memory for the positions, in bytes.
+        whole: whether to expand positions in which all items are known; otherwise they are leaves.
+        start: position to start from, (1,), with any deal that is possible in it; default: the
+            start of the battle.
+        known_bytes: most memory for positions in which all items are known, in bytes; default:
+            `max_bytes`.
 
     Attributes:
         packed: the packed scenario, (1,).
-        veil: of the scenario.
-        graph: positions of perfect information behind the leaves.
+        veil: veil of the scenario.
+        graph: game graph with the exact values of the leaves.
     """
 
     def __init__(
@@ -291,7 +294,7 @@ class PublicExpansion:
         self._start = start
 
     def root(self) -> Records[State]:
-        """Return the position to begin with, after all deals, (1,)."""
+        """Return the first position after all deals, (1,)."""
         states = new_states(1)
         if self._start is None:
             battle = Battle(self.packed)
@@ -304,23 +307,23 @@ class PublicExpansion:
         return states
 
     def expand(self, states: Records[State]) -> tuple[PublicNodes, PublicWays]:
-        """Return what some positions are, (k,), and what follows them; see `position_chunks`."""
+        """Return the nodes of a batch of positions (see `position_chunks`) and their successors."""
         possible = self.veil.possible(states)
         mover, value = self._kinds_of_nodes(states, possible)
         return PublicNodes(mover, possible, value), self._expand(states, possible, mover)
 
     def check_room(self, taken: int, found: int) -> None:
-        """Raise `TooLarge` where so many bytes for so many positions are more than there may be."""
+        """Raise `TooLarge` if `taken` bytes for `found` positions exceed the memory limit."""
         if taken + self.graph.bytes > self.max_bytes:
             raise TooLarge(
-                f"{self.scenario.name}: more than {found:,} public histories, which do not fit "
-                f"into {self.max_bytes / 2**20:,.0f} MiB"
+                f"{self.scenario.name}: expected public histories that fit into "
+                f"{self.max_bytes / 2**20:,.0f} MiB, found more than {found:,}"
             )
 
     def _kinds_of_nodes(
         self, states: Records[State], possible: NDArray[np.bool_]
     ) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
-        """Return who decides at some nodes, and the values of leaves."""
+        """Return the movers of some nodes, and the values of leaves."""
         nodes = np.asarray(states["node"])
         decides = (nodes >= FIRST_DECISION) & (nodes <= LAST_DECISION)
         mover = np.where(decides, np.asarray(states["mover"]), CHANCE).astype(np.int8)
@@ -335,11 +338,11 @@ class PublicExpansion:
     def _expand(
         self, states: Records[State], possible: NDArray[np.bool_], mover: NDArray[np.int8]
     ) -> PublicWays:
-        """Return what follows some nodes: for each set that the mover may have, what it may do."""
+        """Return the successors of some nodes, for each possible set of the mover."""
         decides = mover < CHANCE
         own = possible[np.arange(len(states)), np.where(decides, mover, 0)]
         own[~decides] = False
-        own[mover == CHANCE, 0] = True  # what was dealt is no matter to dice
+        own[mover == CHANCE, 0] = True  # rolls do not depend on the deal
         node, kind = np.nonzero(own)
         dealt = as_records(State, np.asarray(states)[node])
         for army in range(ARMIES):
@@ -353,7 +356,7 @@ class PublicExpansion:
         found, action = np.unique(pair, return_inverse=True)
         legal = np.zeros((len(found), own.shape[1]), np.bool_)
         legal[action, kind[source]] = True
-        # What a mover does has the same consequences whatever it was dealt: those of the first.
+        # The successors of an action do not depend on the mover's set: keep one set's successors.
         kept = kind[source] == legal.argmax(1)[action]
         action = action[kept]
         after = as_records(State, np.asarray(steps)["state"][kept])
@@ -380,7 +383,7 @@ class PublicExpansion:
 
 
 def position_chunks(states: Records[State]) -> Iterator[Records[State]]:
-    """Yield copies of positions, as many at a time as are expanded at once."""
+    """Yield copies of positions in batches for `PublicExpansion.expand`."""
     for first in range(0, len(states), _AT_ONCE):
         yield states[first : first + _AT_ONCE].copy()
 
@@ -389,11 +392,11 @@ def build_tree(expansion: PublicExpansion, progress: Progress | None = None) -> 
     """Return the tree of a scenario's public histories.
 
     Args:
-        expansion: of the scenario.
+        expansion: expansion of the scenario.
         progress: called with the number of histories found so far.
 
     Raises:
-        TooLarge: it takes more memory than the expansion may.
+        TooLarge: The tree exceeds the memory limit of the expansion.
     """
     waiting = deque([expansion.root()])
     nodes: list[PublicNodes] = []
@@ -431,7 +434,7 @@ def build_tree(expansion: PublicExpansion, progress: Progress | None = None) -> 
 
 
 def _pack_states(states: Records[State]) -> tuple[Records[KeyPlan], NDArray[np.uint64]]:
-    """Return positions in few words each, and the plan that brings them back."""
+    """Return a key plan for some positions, and their keys, uint64 (k, words)."""
     words = np.asarray(states).view(np.uint64).reshape(len(states), -1)
     plan = new_plan(words[0].copy(), np.bitwise_or.reduce(words ^ words[0], axis=0))
     keys = np.zeros((len(states), int(plan[0].words)), np.uint64)
@@ -442,7 +445,11 @@ def _pack_states(states: Records[State]) -> tuple[Records[KeyPlan], NDArray[np.u
 def _merge_equal(
     action: NDArray[np.int64], states: Records[State]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return one way for each action and position, and which of these each way became."""
+    """Merge transitions with equal action and position.
+
+    Returns:
+        Index of the first transition of each group, and the group of each transition.
+    """
     if not len(action):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     words = np.asarray(states).view(np.int64).reshape(len(action), -1)

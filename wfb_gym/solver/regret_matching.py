@@ -1,13 +1,15 @@
-"""Sweeps over a public tree: reaches on the way down, values on the way up, and what is learned.
+"""Counterfactual regret minimization on a public tree.
 
-Strategies and values are held for each set of items that an army may have been dealt, so that one
-sweep serves them all. A value is counterfactual: weighted by the chance that everything but the own
-choices leads there, the other army's deals together (Zinkevich et al. 2007). What is learned is
-predictive CFR+ with quadratic averages (Farina, Kroer and Sandholm 2021): regrets never fall below
-0, and the regrets of the next sweep are taken to be those of the last.
+A sweep computes reach probabilities from the root down, and then values and regrets from the leaves
+up. Strategies and values have one column per set of hidden items, so one sweep handles all sets.
+Values are counterfactual: weighted by the probability that chance and the other army lead to the
+node, summed over the sets of the other army (Zinkevich et al. 2007). The update is predictive CFR+
+with quadratic averaging (Farina, Kroer and Sandholm 2021): regrets never fall below 0, and the last
+regrets are used as the prediction of the next ones.
 
-A node needs nothing but what its parent and its children have. So threads may share a tree: it is
-cut across, and each sweeps a part of what is below. Results are the same for any number of them.
+A node depends only on its parent and its children. Threads can therefore share a sweep: the tree is
+cut below some depth, and each thread sweeps a part of the lower nodes. The number of threads does
+not change the results.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -26,43 +28,43 @@ from wfb_gym.solver.public_tree import TreeArrays
 
 Floats = NDArray[np.float64]
 Spans = NDArray[np.int64]
-"""Shape (k, 2): nodes from each first one to before each end, parents before children."""
+"""Ranges of nodes, int64 (k, 2): first node and end (exclusive), parents before children."""
 
 _DOWN, _UP = 1, 2
-"""Directions of a sweep, as bits."""
+"""Directions of a sweep, as bit flags."""
 _SHARED = 20_000
-"""Nodes of a tree from which on threads share it."""
+"""Least number of nodes of a tree that threads share."""
 _WIDE = 16
-"""Nodes just below the cut for each thread, so that their parts are of about the same size."""
+"""Least number of nodes per thread at the cut, so that the parts have about the same size."""
 
 
 class Sweep(NamedTuple):
-    """Room for a sweep of one army over the tree."""
+    """Arrays of one army's sweep over the tree; "kinds" are sets of hidden items."""
 
-    # (nodes, kinds), by what the other army was dealt: chance to come here but for the own choices
+    # (nodes, kinds of the other army): reach probability from chance and the other army's choices
     other_reach: Floats
-    own_reach: Floats  # (nodes, kinds), by what the army was dealt: by its own choices alone
-    action_values: Floats  # (actions, kinds): points of each action
-    values: Floats  # (nodes, kinds): points from each node on
+    own_reach: Floats  # (nodes, kinds): reach probability from the army's own choices
+    action_values: Floats  # (actions, kinds): counterfactual value of each action, in points
+    values: Floats  # (nodes, kinds): counterfactual value of each node, in points
 
 
 class Learned(NamedTuple):
-    """What sweeps have taught, and how much the next one counts."""
+    """Regrets and average strategy, and the weight of the next sweep."""
 
-    regrets: Floats  # (actions, kinds): sums above 0
-    sums: Floats  # (actions, kinds): of strategies by weight and own reach
-    weight: Floats  # (1,): of this sweep in the average; 0 where nothing is learned
+    regrets: Floats  # (actions, kinds): cumulative regrets, not below 0
+    sums: Floats  # (actions, kinds): sums of strategies, weighted by sweep and own reach
+    weight: Floats  # (1,): weight of this sweep in the average; 0 to learn nothing
 
 
 class Sweeper:
-    """Sweeps a tree.
+    """Runs sweeps over a tree.
 
     Args:
-        tree: of public histories.
-        weights: chances of the deals, (2, kinds).
+        tree: tree of public histories.
+        weights: probability of each army's sets of hidden items, float64 (2, kinds).
 
     Attributes:
-        sweep: what the last one left.
+        sweep: arrays of the last sweep.
     """
 
     def __init__(self, tree: TreeArrays, weights: Floats) -> None:
@@ -75,30 +77,30 @@ class Sweeper:
 
     @contextmanager
     def shared(self, threads: int | None) -> Iterator[None]:
-        """Let threads share a large tree meanwhile, as many as there are cores unless told."""
+        """Use several threads for a large tree within the context; default: one per core."""
         threads = available_cores() if threads is None else threads
         if threads == 1 or len(self._tree.mover) < _SHARED:
             yield
             return
-        alone = self._spans, self._map
+        unshared = self._spans, self._map
         with ThreadPoolExecutor(threads, "wfb_gym sweep") as pool:
             self._spans, self._map = cut(self._tree, threads), pool.map
             try:
                 yield
             finally:
-                self._spans, self._map = alone
+                self._spans, self._map = unshared
 
     def points(
         self, seat: int, answers_best: bool, strategy: Floats, learned: Learned | None = None
     ) -> float:
-        """Return the points of a seat.
+        """Sweep the tree and return the expected points of a seat.
 
         Args:
-            seat: whose own choices are set apart.
-            answers_best: whether it takes its best action everywhere; else it plays its strategy.
-            strategy: of both, (actions, kinds): probabilities, by what the mover was dealt; changed
-                to the seat's next one where it learns.
-            learned: changed by what the sweep teaches the seat; nothing is unless given.
+            seat: the seat whose values are computed.
+            answers_best: whether the seat plays its best response; otherwise its strategy.
+            strategy: action probabilities of both seats by the mover's set of hidden items,
+                float64 (actions, kinds). If the seat learns, its part is updated in place.
+            learned: regrets and sums of the seat, updated in place; None to learn nothing.
         """
         tree, sweep = self._tree, self.sweep
         learned = self._nothing if learned is None else learned
@@ -116,20 +118,23 @@ class Sweeper:
 
 
 def cut(tree: TreeArrays, parts: int) -> list[Spans]:
-    """Cut a tree across: what is above, then parts of what is below, of about the same size.
+    """Cut a tree below some depth.
 
-    What follows the nodes of a span is a span too, as nodes stand by depth.
+    Nodes are ordered by depth, so the children of a range of nodes are a range too.
+
+    Returns:
+        The ranges above the cut, then `parts` lists of ranges below it, of about the same size.
     """
     depths = [np.array([0, 1])]
     while np.diff(depths[-1])[0] < _WIDE * parts:
-        below = _behind(tree, depths[-1])
+        below = _first_children(tree, depths[-1])
         if below[0] == below[1]:
             break
         depths.append(below)
     first, end = depths.pop()
-    edges = [np.arange(first, end + 1)]  # by depth, where what follows each of these begins
+    edges = [np.arange(first, end + 1)]  # by depth: first descendant of each node at the cut
     while edges[-1][0] < edges[-1][-1]:
-        edges.append(_behind(tree, edges[-1]))
+        edges.append(_first_children(tree, edges[-1]))
     sizes = np.cumsum(np.diff(edges).sum(0))
     inner = np.searchsorted(sizes, sizes[-1] * np.arange(1, parts) / parts)
     ends = [0, *inner, len(sizes)]
@@ -137,10 +142,10 @@ def cut(tree: TreeArrays, parts: int) -> list[Spans]:
     return [np.array(depths, np.int64).reshape(-1, 2), *below_each]
 
 
-def _behind(tree: TreeArrays, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where what follows each of these nodes begins."""
-    behind: NDArray[np.int64] = 1 + tree.first_way[tree.first_action[nodes]]
-    return behind
+def _first_children(tree: TreeArrays, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the first child of each node, or the end of the children before it."""
+    children: NDArray[np.int64] = 1 + tree.first_way[tree.first_action[nodes]]
+    return children
 
 
 @jit(nogil=True, forceinline=False)
@@ -154,7 +159,7 @@ def _sweep(
     spans: Spans,
     direction: int,
 ) -> None:
-    """Sweep some nodes down, up, or down and up again; see `Sweeper.points`."""
+    """Sweep ranges of nodes down, up, or both; see `Sweeper.points`."""
     if direction & _DOWN:
         for span in range(spans.shape[0]):
             _spread_reaches(tree, seat, strategy, sweep, spans[span, 0], spans[span, 1])
@@ -170,7 +175,7 @@ def _sweep(
 def _spread_reaches(
     tree: TreeArrays, seat: int, strategy: Floats, sweep: Sweep, first_node: int, end_node: int
 ) -> None:
-    """Write how likely what follows the nodes is, by what each army was dealt."""
+    """Write the reach probabilities of the nodes' children."""
     other_reach, own_reach = sweep.other_reach, sweep.own_reach
     kinds = strategy.shape[1]
     for node in range(first_node, end_node):
@@ -198,7 +203,7 @@ def _sum_values(
     first_node: int,
     end_node: int,
 ) -> None:
-    """Write what the army wins from each node on, by what it was dealt."""
+    """Write the counterfactual values of nodes and actions, by the army's hidden items."""
     other_reach, values = sweep.other_reach, sweep.values
     action_values = sweep.action_values
     kinds = strategy.shape[1]
@@ -251,7 +256,7 @@ def _learn(
     first_node: int,
     end_node: int,
 ) -> None:
-    """Add a sweep to the army's regrets and sums, and write its next strategy."""
+    """Update the army's regrets and sums, and write its next strategy."""
     regrets, sums, weight = learned.regrets, learned.sums, learned.weight[0]
     own_reach, values = sweep.own_reach, sweep.values
     action_values = sweep.action_values
@@ -282,12 +287,12 @@ def _learn(
 
 @jit(nogil=True, forceinline=False)
 def to_probabilities(tree: TreeArrays, sums: Floats, strategy: Floats) -> None:
-    """Write each node's sums as probabilities; of what was never reached all are alike.
+    """Normalize each node's sums to probabilities; uniform if all sums of a node are 0.
 
     Args:
-        tree: of public histories.
-        sums: (actions, kinds), not negative.
-        strategy: (actions, kinds): written, 0 where an action is not legal.
+        tree: tree of public histories.
+        sums: float64 (actions, kinds), not negative.
+        strategy: output, float64 (actions, kinds); 0 for illegal actions.
     """
     for node in range(tree.mover.shape[0]):
         if tree.mover[node] >= CHANCE:

@@ -1,15 +1,15 @@
-"""Samples of a scenario's game, and how much of it they leave unseen.
+"""Sample the positions of a scenario's game to estimate their number.
 
-Positions are sampled in groups. A group's number (`wfb_gym.solver.potential`) falls with every
-move and every roll, so that going through the groups from the highest down meets every position
-after all that lead to it. Of those of a group that came up, the ones with the lowest hashes are
-expanded: the choice is by position, whatever the ways to it. How many did not come up is inferred
-from how often the others did: if every position was hit by two or three of the sampled ones that
-come before, few were missed; if each was hit once, most were.
+Positions are grouped by rank, their potential (`wfb_gym.solver.potential`). The rank falls with
+every move and every roll, so in descending order of rank every position comes after all of its
+predecessors. In each group, the positions with the lowest hashes are expanded, so the choice does
+not depend on the path to a position. The number of positions that the sample missed is estimated
+from the hits of the others, that is, from how many expanded positions lead to each: if most have
+two or three hits, few were missed; if most have one hit, most were missed.
 
-A sample's positions are related, so their successors coincide more often than those of unrelated
-positions, and the count falls short. It does so less the larger the sample is: the growth from a
-sample of a quarter of the size says how much is still missing (`estimate_count`).
+The positions of a sample are related, so their successors coincide more often than successors of
+independent positions, and the estimate is too low. The error falls with the size of the sample.
+`estimate_count` extrapolates from the growth between a sample and one of a quarter of its size.
 """
 
 from functools import cache
@@ -30,43 +30,43 @@ Floats = NDArray[np.float64]
 
 _FIRST_WIDTH = 8
 _MOST_WIDTH = 2048
-"""Positions that are expanded in a group."""
+"""Least and greatest number of positions that are expanded in a group."""
 _SPARE = 4
-"""A group counts this many times the positions that it expands."""
+"""A group stores this many times the positions that it expands."""
 _FIRST_EFFORT = 0.5
 _EFFORT = 1.1
-"""What the first and the last sample may take; about seconds."""
+"""Effort of the first and of the last sample, roughly in seconds."""
 _GROUP_EFFORT, _STATE_EFFORT, _STEP_EFFORT = 1.2e-3, 1e-5, 1e-6
 _STEPS_AT_ONCE = 20_000
 _KEPT_FOR_CAUSES = 250
 
 
 class Sample(NamedTuple):
-    """What one sample says of the game."""
+    """Result of one sample of the game."""
 
-    width: int  # positions that were expanded in a group, at most
-    number: float  # of positions, as far as the sample saw through
-    exact: bool  # whether it saw all of them
-    left: int  # phases to come where it gave up; 0 if it came to the end of the game
-    effort: float  # that it took
-    groups: int  # that it went through
+    width: int  # most positions that were expanded in a group
+    number: float  # estimated number of positions in the groups that were processed
+    exact: bool  # whether the sample contains all positions
+    left: int  # phases left when the sample stopped early; 0 if it reached the end of the game
+    effort: float  # effort used, roughly in seconds
+    groups: int  # groups that were processed
     origin: NDArray[np.uint64]  # words of the first position
-    moves: NDArray[np.uint64]  # bits in which others differ
+    moves: NDArray[np.uint64]  # bits in which other positions differ from it
     states: States  # some of the positions
-    weights: Floats  # for how many each of these stands
+    weights: Floats  # estimated number of positions that each of them represents
 
 
 def sample_once(battle: Battle) -> Sample:
-    """Return a small sample of what can follow."""
+    """Return a small sample of the positions that can follow."""
     return _sample(battle, _FIRST_WIDTH, _FIRST_EFFORT)
 
 
 def sample_game(battle: Battle, first: Sample | None = None) -> list[Sample]:
-    """Return samples of growing size of what can follow; the last is the most reliable.
+    """Return samples of increasing size; the last is the most reliable.
 
     Args:
-        battle: the position to begin with.
-        first: what `sample_once` returned for it, if it is known.
+        battle: the position to start from.
+        first: result of `sample_once` for this position, if it is known.
     """
     first = first or sample_once(battle)
     samples = [first]
@@ -84,12 +84,12 @@ def sample_game(battle: Battle, first: Sample | None = None) -> list[Sample]:
 
 
 def estimate_count(samples: list[Sample]) -> float:
-    """Return the number of positions: the last sample's if exact, else extrapolated.
+    """Return the number of positions: from the last sample if exact, else extrapolated.
 
-    If a count grows with the sample, by a factor g for four times the width, it has about g ** g
-    to go: less than twice where the growth is ending, 4 at a growth of 2 (both found by counting
-    games that could be solved). Beyond a growth of 3 the sample says only that it has seen next
-    to nothing.
+    If four times the width multiplies the count by g, the true count is about g ** g times the
+    last one. This rule was fitted to games that could be solved: the factor is below 2 for a
+    growth close to 1, and 4 for a growth of 2. For a growth above 3 the sample is too small, and
+    4 is used.
     """
     last = samples[-1]
     if last.exact:
@@ -102,45 +102,52 @@ def estimate_count(samples: list[Sample]) -> float:
 
 
 class _Group:
-    """Positions of one rank that came up."""
+    """Sampled positions of one rank."""
 
-    def __init__(self, room: int) -> None:
-        self.limit = 1 << 64  # positions with this hash or a higher one are left out
-        self._room = room
+    def __init__(self, capacity: int) -> None:
+        self.limit = 1 << 64  # positions with this hash or a higher one are dropped
+        self._capacity = capacity
         self._parts: list[tuple[NDArray[np.uint64], Whole, Floats, States]] = []
         self._size = 0
 
-    def add(self, hashes: NDArray[np.uint64], hits: Whole, shares: Floats, states: States) -> None:
-        """Add positions, each once, with hits and how many positions these stand for."""
+    def add(
+        self, hashes: NDArray[np.uint64], hits: Whole, represented: Floats, states: States
+    ) -> None:
+        """Add distinct positions; see `_represented_counts` for `hits` and `represented`."""
         if self.limit < 1 << 64:
             low = hashes < np.uint64(self.limit)
-            hashes, hits, shares, states = hashes[low], hits[low], shares[low], states[low]
-        self._parts.append((hashes, hits, shares, states))
+            hashes, hits, represented, states = (
+                hashes[low],
+                hits[low],
+                represented[low],
+                states[low],
+            )
+        self._parts.append((hashes, hits, represented, states))
         self._size += len(hashes)
-        if self._size > 2 * self._room:
+        if self._size > 2 * self._capacity:
             self.merge()
 
     def merge(self) -> tuple[NDArray[np.uint64], Whole, Floats, States]:
-        """Return every position once, in order of hashes, and no more than there is room for."""
-        hashes, hits, shares, states = (
+        """Return the distinct positions in order of hashes, at most as many as the capacity."""
+        hashes, hits, represented, states = (
             np.concatenate(column) for column in zip(*self._parts, strict=True)
         )
         unique, first, which = np.unique(hashes, return_index=True, return_inverse=True)
         hits = np.bincount(which, hits).astype(np.int64)
-        shares = np.bincount(which, shares).astype(np.float64)
-        if len(unique) > self._room:
-            self.limit = int(unique[self._room])
-        lowest = slice(self._room)
-        whole = (unique[lowest], hits[lowest], shares[lowest], states[first[lowest]])
+        represented = np.bincount(which, represented).astype(np.float64)
+        if len(unique) > self._capacity:
+            self.limit = int(unique[self._capacity])
+        lowest = slice(self._capacity)
+        whole = (unique[lowest], hits[lowest], represented[lowest], states[first[lowest]])
         self._parts = [whole]
         self._size = len(whole[0])
         return whole
 
 
 def _sample(battle: Battle, width: int, most: float) -> Sample:
-    """Sample the game, `width` positions of a group at most; give up after the effort `most`."""
+    """Sample the game, at most `width` positions per group; stop after the effort `most`."""
     packed = battle.packed_scenarios
-    graph = GameGraph(packed, max_bytes=1 << 62, merging=True)  # which stores nothing
+    graph = GameGraph(packed, max_bytes=1 << 62, merging=True)  # used only to expand positions
     start = np.zeros(1, STATE)
     start[0] = graph.canonical(battle.state)
     origin = _words(start)[0].copy()
@@ -153,15 +160,15 @@ def _sample(battle: Battle, width: int, most: float) -> Sample:
     while groups and effort < most:
         rank = max(groups)
         group = groups.pop(rank)
-        hashes, hits, shares, states = group.merge()
+        hashes, hits, represented, states = group.merge()
         sampled = group.limit / 2**64
-        unseen = _represented_counts(hits, shares)
-        here = float(unseen.sum()) / sampled
-        exact &= sampled == 1 and bool((unseen == 1).all()) and len(hashes) <= width
+        multiplicity = _represented_counts(hits, represented)
+        here = float(multiplicity.sum()) / sampled
+        exact &= sampled == 1 and bool((multiplicity == 1).all()) and len(hashes) <= width
         count += here
         done += 1
         expanded = min(width, len(hashes))
-        weight = unseen[:expanded] * (here / unseen[:expanded].sum())
+        weight = multiplicity[:expanded] * (here / multiplicity[:expanded].sum())
         moves |= np.bitwise_or.reduce(_words(states) ^ origin, axis=0)
         few = weight[:_KEPT_FOR_CAUSES]
         kept.append((states[: len(few)], few * (here / few.sum())))
@@ -185,12 +192,17 @@ def _spread(
     counts: Whole,
     weights: Floats,
     groups: dict[int, _Group],
-    room: int,
+    capacity: int,
 ) -> None:
-    """Add what can follow some positions to its groups, by rank; a new group has that room.
+    """Add the successors of some positions to the groups of their ranks.
 
-    The steps are as `GameGraph.successors` returns them, `counts` of each position; the weights
-    say for how many positions each of these stands.
+    Args:
+        packed: the packed scenario, (1,).
+        steps: result of `GameGraph.successors`.
+        counts: number of steps of each position.
+        weights: number of positions that each expanded position represents.
+        groups: groups by rank; changed in place.
+        capacity: capacity of a new group.
     """
     states = np.asarray(steps)["state"]
     alive = states["node"] != Node.END
@@ -199,17 +211,17 @@ def _spread(
         return
     parents = np.repeat(np.arange(len(counts)), counts)[alive]
     hashes, first, which = np.unique(_hashes(states), return_index=True, return_inverse=True)
-    pairs = np.unique(parents * len(hashes) + which)  # a position may lead to another in many ways
+    pairs = np.unique(parents * len(hashes) + which)  # several steps may lead to the same position
     child = pairs % len(hashes)
     hits = np.bincount(child, minlength=len(hashes))
-    stand = weights[pairs // len(hashes)]
-    shares = np.bincount(child, stand, minlength=len(hashes)).astype(np.float64)
+    by_pair = weights[pairs // len(hashes)]
+    represented = np.bincount(child, by_pair, minlength=len(hashes)).astype(np.float64)
     states = states[first]
     rank = potentials(packed, states)
     order = np.argsort(rank, kind="stable")
     for part in np.split(order, np.flatnonzero(np.diff(rank[order])) + 1):
-        group = groups.setdefault(int(rank[part[0]]), _Group(room))
-        group.add(hashes[part], hits[part], shares[part], states[part])
+        group = groups.setdefault(int(rank[part[0]]), _Group(capacity))
+        group.add(hashes[part], hits[part], represented[part], states[part])
 
 
 _SCRAMBLE: NDArray[np.uint64] = np.random.default_rng(6).integers(
@@ -229,49 +241,50 @@ def _hashes(states: States) -> NDArray[np.uint64]:
     return mixed ^ (mixed >> np.uint64(32))
 
 
-_WAYS: Whole = np.unique(np.round(1.25 ** np.arange(60)).astype(np.int64))
-"""Numbers of positions that may lead to one."""
+_PARENT_COUNTS: Whole = np.unique(np.round(1.25 ** np.arange(60)).astype(np.int64))
+"""Candidate numbers of parents of a position."""
 _ROUNDS = 40
 
 
 @cache
 def _log_factorials() -> Floats:
-    """Logarithms of the factorials up to that of the most ways, which few processes ask for."""
-    return np.array([lgamma(k + 1.0) for k in range(int(_WAYS[-1]) + 1)])
+    """Return log(k!) up to the largest number of parents; cached, because few processes need it."""
+    return np.array([lgamma(k + 1.0) for k in range(int(_PARENT_COUNTS[-1]) + 1)])
 
 
-def _represented_counts(hits: Whole, shares: Floats) -> Floats:
-    """Return how many positions each one that was hit represents: itself and some that were not.
+def _represented_counts(hits: Whole, represented: Floats) -> Floats:
+    """Return the number of positions that each hit position represents, including itself.
 
-    Every position that comes before is among the expanded ones with the same chance: hits by
-    shares. A position with `n` ways to it is missed with the chance that none of the `n` is. How
-    many have `n` ways is fitted to the hits (expectation and maximisation).
+    Assume that every possible parent was expanded with the same probability `chance`, which is the
+    ratio of the two sums. A position with n parents then has a binomial number of hits, and is
+    missed if that number is 0. The distribution of n is fitted to the hits by
+    expectation-maximization.
 
     Args:
-        hits: expanded positions that lead to each; 1 or more.
-        shares: for how many positions those stand.
+        hits: number of expanded parents of each position, at least 1.
+        represented: number of positions that these parents represent.
     """
-    chance = float(hits.sum() / shares.sum())
+    chance = float(hits.sum() / represented.sum())
     if chance > 1 - 1e-9:
         return np.ones(len(hits))
     values, which, numbers = np.unique(hits, return_inverse=True, return_counts=True)
     most = max(4, 2 * values[-1] / chance + 4)
-    ways = _WAYS[most >= _WAYS]
-    ways = np.union1d(ways, values)
-    hit, way = values[:, None], np.maximum(ways[None, :], values[:, None])
+    parents = _PARENT_COUNTS[most >= _PARENT_COUNTS]
+    parents = np.union1d(parents, values)
+    hit, all_parents = values[:, None], np.maximum(parents[None, :], values[:, None])
     factorials = _log_factorials()
     logs = (
-        factorials[way] - factorials[hit] - factorials[way - hit]
-        + hit * np.log(chance) + (way - hit) * np.log1p(-chance)
+        factorials[all_parents] - factorials[hit] - factorials[all_parents - hit]
+        + hit * np.log(chance) + (all_parents - hit) * np.log1p(-chance)
     )  # fmt: skip
-    seen = -np.expm1(ways * np.log1p(-chance))
-    logs = np.where(ways >= hit, logs, -np.inf)
-    logs -= logs.max(axis=1, keepdims=True)  # of many hits all chances would vanish
+    seen = -np.expm1(parents * np.log1p(-chance))
+    logs = np.where(parents >= hit, logs, -np.inf)
+    logs -= logs.max(axis=1, keepdims=True)  # avoids underflow for many hits
     likely = np.exp(logs) / seen
-    share = np.full(len(ways), 1 / len(ways))
+    mixture = np.full(len(parents), 1 / len(parents))
     for _ in range(_ROUNDS):
-        given = likely * share
+        given = likely * mixture
         given /= given.sum(axis=1, keepdims=True)
-        share = numbers @ given / len(hits)
+        mixture = numbers @ given / len(hits)
     each: Floats = (given / seen).sum(axis=1)[which]
     return each

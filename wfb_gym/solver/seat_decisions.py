@@ -1,9 +1,9 @@
-"""The decisions of one seat of a solved scenario, and policies: given ones, or one in a table.
+"""The decisions of one seat of a solved scenario, and the policies that play them.
 
-Exact values need a policy that is a function of the observation, or of the position: no memory,
-no draws of its own. Then asking it once at every decision says all about it, as no two positions
-of a scenario share an observation. Where only what follows from the start counts, it is asked at
-the decisions that its own choices may lead to: of a caster who draws none, a small part.
+Exact values require a policy that is a function of the observation or the position: without memory
+and without random draws of its own. No two positions of a scenario have the same observation, so
+one call per decision determines the whole policy. For the value at the start it is enough to call
+the policy at the decisions that it can reach, which are few for a deterministic caster.
 """
 
 from collections.abc import Callable, Iterator
@@ -35,28 +35,29 @@ from wfb_gym.solver.graph_arrays import LEAF
 PolicyLike = Any
 """A scripted player's name, "NAME:EPSILON", a saved model's path, an agent, or a function of
 observations (k, size) and masks (k, actions) that returns actions (k,) or probabilities
-(k, actions). An agent that sees positions gets these too (`wfb_gym.encoding.positions`)."""
+(k, actions). An agent that plays from positions also gets these (`wfb_gym.encoding.positions`)."""
 
 _BATCH = 1 << 15
 """Decisions in one call of a policy."""
 _ASKED_TWICE = 1024
+"""Decisions at which a policy is called again, to check that it has no memory."""
 _EXPANDED = 1024
-"""Positions whose successors are in memory at once."""
+"""Positions that are expanded in one batch."""
 _REORDERED = 0.01
-"""Share of the answers that may change with the order of the rows: floating-point sums in another
-order differ slightly, and ties fall otherwise."""
+"""Fraction of answers that may change with the order of the rows: the order changes the rounding of
+floating-point sums, which can break ties differently."""
 
 
 class SeatDecisions:
     """The decisions of one seat of a solved scenario, as policies see them.
 
     Args:
-        graph: the game graph, not merging.
+        graph: the game graph; it must not merge positions.
         seat: 0 or 1.
-        limits: sizes of the spaces; fitted to the scenario unless given.
+        limits: limits of the spaces; default: fitted to the scenario.
 
     Attributes:
-        nodes: of the decisions, int64 (n,).
+        nodes: nodes of the decisions, int64 (n,).
         view: layout and codec of the observations and actions.
     """
 
@@ -66,32 +67,32 @@ class SeatDecisions:
         self.view = View.fitted(graph.packed, seat, limits)
 
     def positions(self, nodes: NDArray[np.int64]) -> Positions:
-        """Return some of the decisions as planners see them."""
+        """Return the positions of some decisions, as planners see them."""
         states, scenario = self.graph.states(nodes), np.zeros(len(nodes), np.int64)
         return Positions(self.graph.packed, scenario, states, self.view.seat, self.view.codec)
 
     def observe(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """Return observations (k, size) and masks (k, actions) of some of the decisions."""
+        """Return observations (k, size) and masks (k, actions) of some decisions."""
         positions = self.positions(nodes)
         return self.view.show(positions.scenario, positions.states)
 
     def batches(self) -> Iterator[NDArray[np.int64]]:
-        """Yield the nodes of all decisions, as many at a time as are looked at at once."""
+        """Yield the nodes of all decisions, in batches."""
         for first in range(0, len(self.nodes), _BATCH):
             yield self.nodes[first : first + _BATCH]
 
     def codes_of(self, policy: int) -> NDArray[np.int64]:
-        """Return the codes of the actions that a scripted player takes, int64 (n,).
+        """Return the action code of a scripted player at each decision, int64 (n,).
 
         Raises:
-            ValueError: The player's actions do not follow from the position.
+            ValueError: The player draws random numbers.
         """
         if policy == Scripted.OPTIMAL:
             return self.graph.chosen[self.nodes].astype(np.int64)
         if policy == Scripted.RANDOM or policy == Scripted.EXTERNAL:
             name = Scripted(policy).name
-            raise ValueError(f"policy: expected one that draws nothing, found {name}")
-        chooser = scripted.new_chooser(policy, no_move_tables())  # all others draw nothing
+            raise ValueError(f"policy: expected a deterministic scripted player, found {name}")
+        chooser = scripted.new_chooser(policy, no_move_tables())  # the others are deterministic
         actions = [np.zeros(0, np.int64)]
         for nodes in self.batches():
             actions.append(np.empty(len(nodes), np.int64))
@@ -105,24 +106,23 @@ class SeatDecisions:
         start: int | None = None,
         progress: Progress | None = None,
     ) -> None:
-        """Write a policy's probabilities of the legal actions at each decision.
-
-        They are float64, all nodes' legal actions behind one another; see `GameGraph.sweep`.
+        """Write a policy's action probabilities at each decision.
 
         Args:
-            probabilities: where they are written.
+            probabilities: output: probabilities of the legal actions of all nodes, in the order of
+                `GameGraph.offsets`, float64 (sum of counts,).
             policy: see `PolicyLike`.
-            start: node from which on they count: one that is no scripted player is then not asked
-                where its own choices never lead, and there every action has the same probability.
-            progress: called with the number of decisions at which the policy was asked.
+            start: if given, call the policy only at decisions that it can reach from this node, and
+                write uniform probabilities elsewhere. Scripted players ignore it.
+            progress: called with the number of decisions at which the policy was called.
 
         Raises:
-            ValueError: It is no policy, is made for other sizes, answers with something else than
-                legal actions or probabilities, or answers one observation in two ways.
+            ValueError: `policy` is not a policy or has other sizes; or it returns something other
+                than legal actions or probabilities, or different answers for one observation.
         """
         offsets = self.graph.offsets()
         spec = PolicySpec.find(policy) if isinstance(policy, str) else None
-        places, lengths = self._places(self.nodes, offsets)
+        places, lengths = self._action_indices(self.nodes, offsets)
         uniform = np.repeat(1.0 / lengths, lengths)
         if spec is None or not spec.is_scripted:
             preferred = ("action_probabilities", "act")
@@ -152,15 +152,15 @@ class SeatDecisions:
         start: int | None,
         progress: Progress | None,
     ) -> None:
-        """Ask a policy at all decisions, or at those that it may come to from a node."""
+        """Call a policy at all decisions, or at decisions that it can reach from `start`."""
         reached = self._reached(probabilities, offsets, start) if start is not None else None
         checked, enough = np.zeros(0, np.int64), min(_ASKED_TWICE, _BATCH)
         asked = 0
         for nodes in self.batches() if reached is None else reached:
             observations, masks = self.observe(nodes)
             answers = self._ask(policy, nodes, observations, masks)
-            places, _ = self._places(nodes, offsets)
-            probabilities[places] = answers[masks]  # both ascend by code, row by row
+            places, _ = self._action_indices(nodes, offsets)
+            probabilities[places] = answers[masks]  # both are sorted by row, then by code
             asked += len(nodes)
             if progress is not None:
                 progress(asked)
@@ -174,9 +174,10 @@ class SeatDecisions:
     def _reached(
         self, probabilities: NDArray[np.float64], offsets: NDArray[np.int64], start: int
     ) -> Iterator[NDArray[np.int64]]:
-        """Yield the nodes of the decisions that can come about, some at a time.
+        """Yield the nodes of the reachable decisions in batches, breadth first.
 
-        What may follow decisions of the seat depends on what has been written for them by then.
+        The caller must write the probabilities of a batch before it asks for the next one: they
+        determine which positions are reached.
         """
         graph, seat = self.graph, self.view.seat
         known = np.zeros(graph.size, np.bool_)
@@ -191,11 +192,11 @@ class SeatDecisions:
                 nodes = wave[first : first + _EXPANDED]
                 steps, counts = graph.successors(graph.states(nodes))
                 sources = np.repeat(nodes, counts)
-                goes_on = steps.node >= 0  # the end has no node
+                is_open = steps.node >= 0  # the end has no node
                 chosen = graph.kinds[sources] == seat
                 places = offsets[sources[chosen]] + steps.action[chosen]
-                goes_on[chosen] &= probabilities[places] > 0.0
-                found = np.unique(steps.node[goes_on])
+                is_open[chosen] &= probabilities[places] > 0.0
+                found = np.unique(steps.node[is_open])
                 after.append(found[~known[found]])
                 known[found] = True
             wave = np.concatenate(after)
@@ -208,14 +209,14 @@ class SeatDecisions:
         observations: NDArray[np.float32],
         masks: NDArray[np.bool_],
     ) -> NDArray[np.float64]:
-        """Return a policy's probabilities of all actions at some decisions."""
+        """Return a policy's action probabilities at some decisions, float64 (k, actions)."""
         answer = ask_policy(policy, observations, masks, partial(self.positions, nodes))
         return validated_probabilities(answer, masks, "policy")
 
     def _check_memoryless(self, policy: Callable[..., Any], nodes: NDArray[np.int64]) -> None:
-        """Raise if a policy's answers at some decisions depend on more than what it observes.
+        """Raise if a policy's answers at some decisions depend on more than its observations.
 
-        Asked the same again it must answer the same; in another order, nearly.
+        A repeated call must give identical answers; a call with permuted rows nearly identical.
         """
         order = np.random.default_rng(0).permutation(len(nodes))
         first, again, reordered = (
@@ -224,15 +225,15 @@ class SeatDecisions:
         moved = (np.abs(first[order] - reordered) > CLOSE).any(axis=1)
         if not np.array_equal(first, again) or moved.mean() > _REORDERED:
             raise ValueError(
-                "policy: it answered the same observations differently when asked again: it has "
-                "memory or draws its actions. Exact values need a function of the observation; a "
-                "policy that plays at random must return its probabilities, float (k, actions)"
+                "policy: expected equal answers to equal observations, found different ones: it "
+                "has memory or draws its actions. Exact values require a function of the "
+                "observation; a random policy must return probabilities, float (k, actions)"
             )
 
-    def _places(
+    def _action_indices(
         self, nodes: NDArray[np.int64], offsets: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Where the nodes' legal actions stand among those of all, and how many each has."""
+        """Return indices of the nodes' legal actions in the array of all, and counts by node."""
         lengths = self.graph.counts[nodes].astype(np.int64)
         starts = offsets[nodes] - np.cumsum(lengths) + lengths
         return np.repeat(starts, lengths) + np.arange(lengths.sum()), lengths
@@ -249,7 +250,7 @@ def _write_certain(
     works: Records[WorkSpace],
     certain: NDArray[np.float64],
 ) -> None:
-    """Write 1 for one action of each decision and 0 for its others; two records are scratch."""
+    """Write 1 for the chosen action of each decision, else 0; `states` and `works` are scratch."""
     state, work = states[0], works[0]
     top = 0
     for row in range(nodes.shape[0]):
@@ -260,14 +261,14 @@ def _write_certain(
 
 
 class TablePolicy:
-    """Answers observations with the actions of a table; an agent for experiments and opponents.
+    """Agent that looks up the action of each observation in a table.
 
-    Observations are looked up by 64-bit hashes. Making the table checks that no two of its
-    observations share one, so that every observation that can come about finds its own action.
+    Observations are looked up by 64-bit hashes. The constructor chooses a hash function for which
+    all observations of the scenario have different hashes.
 
     Args:
-        decisions: of the seat.
-        codes: engine code of the action at each of them, int64 (n,).
+        decisions: decisions of the seat.
+        codes: engine code of the action at each decision, int64 (n,).
     """
 
     def __init__(self, decisions: SeatDecisions, codes: NDArray[np.int64]) -> None:
@@ -280,7 +281,7 @@ class TablePolicy:
             self._hashes = hashes[order]
             if (self._hashes[1:] != self._hashes[:-1]).all():
                 break
-            self._salt += np.uint64(1)  # about once in 10**7 tables
+            self._salt += np.uint64(1)  # collision: about one in 10**7 tables
         self._actions = decisions.view.codec.index_of[codes[order]]
 
     def act(
@@ -293,11 +294,11 @@ class TablePolicy:
 
         Args:
             observations: float32 (k, size).
-            action_masks: bool (k, actions); tells the end of the battle.
+            action_masks: bool (k, actions); used to recognize ended battles.
             positions: unused.
 
         Raises:
-            ValueError: An observation that the scenario's play never shows.
+            ValueError: The shape is wrong, or an observation is not in the table.
         """
         if observations.ndim != 2 or observations.shape[1] != self.size:
             raise ValueError(
@@ -315,8 +316,9 @@ class TablePolicy:
         if not (known | ended).all():
             row = int(np.flatnonzero(~(known | ended))[0])
             raise ValueError(
-                f"observations: row {row} is none that the solved scenario shows; the table plays "
-                "one scenario from one seat, with limits fitted to it"
+                f"observations: expected observations of the solved scenario, found another in row "
+                f"{row}; the table plays one scenario from one seat, with the limits of its "
+                "decisions"
             )
         return actions
 
@@ -331,7 +333,7 @@ class TablePolicy:
 
 @jit(nogil=True, forceinline=False)
 def hash_rows(rows: NDArray[np.uint32], salt: np.uint64, hashes: NDArray[np.uint64]) -> None:
-    """Write a 64-bit hash of each row (k, size) to look it up by, another for another salt."""
+    """Write a 64-bit hash of each row (k, size); the salt selects the hash function."""
     for row in range(rows.shape[0]):
         hashed = salt
         for column in range(rows.shape[1]):

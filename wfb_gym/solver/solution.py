@@ -1,7 +1,7 @@
-"""A solved scenario: its value, and the best action and every action's value anywhere in it.
+"""A solved scenario: its value, and the best action and the action values at any position.
 
-Its file is a compressed archive of a header in JSON and the arrays as NumPy writes them. One that
-cannot be read back whole, or was solved under other rules, is refused.
+A solution file is a ZIP archive that contains a JSON header and NumPy arrays. `load` rejects
+damaged files and solutions for other rules.
 """
 
 import hashlib
@@ -38,13 +38,14 @@ from wfb_gym.solver.seat_decisions import SeatDecisions, TablePolicy
 _FORMAT, _VERSION = "wfb_gym solution", 1
 _HEADER = "header.json"
 _MOST_RATIO, _SMALL = 100, 2**24
-"""Bytes that a file may unpack to for each of its own, and bytes that any may; 4 are usual."""
+"""Limit on the size of an unpacked file: this many bytes per packed byte (4 are usual), but never
+below the second number of bytes."""
 _FASTEST = 1
-"""Compression: keys and values shrink little, whatever time it takes."""
+"""Compression level; higher levels are slower and hardly make keys and values smaller."""
 
 
 class SolutionError(ValueError):
-    """A file that is no solution, is damaged, or belongs to other rules."""
+    """The file is not a solution, is damaged, or was solved under other rules."""
 
 
 def packed_digest(packed: Records[PackedScenario]) -> str:
@@ -53,16 +54,16 @@ def packed_digest(packed: Records[PackedScenario]) -> str:
 
 
 class Solution:
-    """Exact values of a scenario, and optimal play from any position of it.
+    """Exact values and optimal play of a scenario, at any position.
 
-    Made by `wfb_gym.solver.solve`. Positions are given as a `Battle`; one that cannot come about
-    in the scenario (other pools, for example) is solved when it is first asked for.
+    Returned by `wfb_gym.solver.solve`. Positions are passed as a `Battle`. A position that the
+    scenario cannot reach (with other pools, for example) is solved when it is first needed.
 
     Attributes:
-        scenario: what was solved.
+        scenario: the solved scenario.
         packed: the packed scenario, shape (1,).
-        graph: every position that can come about, with its value.
-        seconds: that solving took.
+        graph: all reachable positions with their values.
+        seconds: time that solving took, in seconds.
     """
 
     def __init__(self, scenario: Scenario, graph: GameGraph, seconds: float) -> None:
@@ -73,7 +74,7 @@ class Solution:
 
     @property
     def value(self) -> float:
-        """The points that the first army wins on average if both play optimally."""
+        """The expected points of the first army if both sides play optimally."""
         battle = Battle(self.packed)
         return battle.points + self.value_of(battle)
 
@@ -84,27 +85,27 @@ class Solution:
 
     @property
     def bytes(self) -> int:
-        """The memory that the solution takes."""
+        """The memory of the solution, in bytes."""
         return self.graph.bytes
 
     def value_of(self, battle: Battle) -> float:
-        """Return the points still to come for the first army if both play optimally."""
+        """Return the expected future points of the first army if both sides play optimally."""
         if battle.is_over:
             return 0.0
-        node = self.graph.explore(battle.state)  # which may enlarge the arrays
+        node = self.graph.explore(battle.state)  # first: it may reallocate the arrays
         return float(self.graph.values[node])
 
     def action_values(self, battle: Battle) -> Mapping[int, float]:
-        """Return the value of each legal action: points still to come for the first army.
+        """Return the value of each legal action if play is optimal afterwards.
 
         Args:
-            battle: at a decision; it stays as it is.
+            battle: a battle at a decision; not changed.
 
         Returns:
-            By engine code, ascending; play is optimal on both sides afterwards.
+            Expected future points of the first army by engine code, in ascending order of codes.
 
         Raises:
-            ValueError: The battle is at no decision.
+            ValueError: The battle is not at a decision.
         """
         if not battle.is_decision():
             raise ValueError(f"action values: expected a decision, found {battle.node.name}")
@@ -113,17 +114,17 @@ class Solution:
         states[0] = battle.state
         steps = self.graph.successors(states)[0].copy()
         for k in np.flatnonzero((steps.node < 0) & (steps.node != END)):
-            steps.node[k] = self.graph.explore(steps[k].state)  # nothing else led to it
+            steps.node[k] = self.graph.explore(steps[k].state)  # reached only from here
         after = np.where(steps.node >= 0, self.graph.values[steps.node], 0.0)
         codes = battle.legal_actions()
         sums = np.bincount(steps.action, steps.probability * (steps.gain + after), len(codes))
         return {code: float(value) for code, value in zip(codes, sums, strict=True)}
 
     def best_action(self, battle: Battle) -> int:
-        """Return the engine code of the best action; of equally good ones the lowest.
+        """Return the engine code of the best action; the lowest code if several are equal.
 
         Raises:
-            ValueError: The battle is at no decision.
+            ValueError: The battle is not at a decision.
         """
         if not battle.is_decision():
             raise ValueError(f"best action: expected a decision, found {battle.node.name}")
@@ -132,28 +133,28 @@ class Solution:
 
     @cached_property
     def full(self) -> GameGraph:
-        """The graph in which positions that play alike are nodes of their own.
+        """The graph without merging of equivalent positions; solved on first access.
 
-        Policies of observations may tell them apart. Solved when it is first asked for.
+        Equivalent positions can have different observations, so a policy may play them differently.
 
         Raises:
-            TooLarge: There are more of them than fit.
+            TooLarge: The positions do not fit into memory.
         """
         return self._explore_full(None)
 
     def solve_full(self, progress: Progress | None = None) -> GameGraph:
-        """Return `full`, with progress if it is still to be solved.
+        """Return `full`, and report progress if it is not solved yet.
 
         Args:
-            progress: called with the number of positions solved so far. Unless it is given, a bar
-                shows on a terminal if solving takes long.
+            progress: called with the number of positions solved so far. By default a progress bar
+                appears on a terminal if solving takes long.
         """
         if "full" not in vars(self):
             self.full = self._explore_full(progress)
         return self.full
 
     def _explore_full(self, progress: Progress | None) -> GameGraph:
-        # One thread: its order of nodes is that of the batches in which policies are asked.
+        # One thread, so that the order of nodes, and of batches for policies, is reproducible.
         positions = GameGraph(
             self.packed,
             self.graph.max_bytes,
@@ -171,35 +172,35 @@ class Solution:
         return positions
 
     def points_at_start(self, values: NDArray[np.float64]) -> float:
-        """Return the points of the whole battle if `full`'s nodes have these values, (n,)."""
+        """Return the points of the whole battle, given values of `full`'s nodes, (n,)."""
         battle = Battle(self.packed)
         start = self.start_node
         return battle.points + (0.0 if start is None else float(values[start]))
 
     @property
     def start_node(self) -> int | None:
-        """Node of `full` with which the battle begins; None where there is nothing to decide."""
+        """Node of `full` at the start of the battle; None if the battle has no decisions."""
         battle = Battle(self.packed)
         return None if battle.is_over else self.full.find(battle.state)
 
     def policy(self, seat: int | str, limits: Limits | None = None) -> TablePolicy:
-        """Return optimal play of a seat as a function of observations: an agent.
+        """Return an agent that plays a seat optimally from observations.
 
         Args:
             seat: 0 or "caster", 1 or "dispeller".
-            limits: of the observations; fitted to the scenario unless given.
+            limits: limits of the observations; default: fitted to the scenario.
         """
         decisions = SeatDecisions(self.full, seat_number(seat), limits)
         return TablePolicy(decisions, decisions.codes_of(Scripted.OPTIMAL))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the solution to one compressed file; `wfb_gym.solver.load` reads it back.
+        """Write the solution to one compressed file; `wfb_gym.solver.load` reads it.
 
-        It is written whole or not at all; an older one is overwritten.
+        The write is atomic and replaces an existing file.
 
         Raises:
             OSError: The file cannot be written.
-            ValueError: It was solved with values of leaves, which no file holds.
+            ValueError: The solution has leaf values, which cannot be saved.
         """
         if self.graph.leaf_values is not None:
             raise ValueError("save: expected a solution to the end, found one with leaf values")
@@ -227,19 +228,19 @@ def save(solution: Solution, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_BYTES) -> Solution:
-    """Read a solution back.
+    """Read a solution from a file.
 
-    Whatever the file, what is read can be played from: its actions are legal and its values are
-    finite. That the values are the right ones is trusted: solve a scenario yourself where they
-    matter and the file comes from somebody whom you do not trust.
+    A loaded solution is safe to play: all actions are legal and all values are finite. The values
+    themselves are not verified. If the file comes from an untrusted source and exact values
+    matter, solve the scenario again.
 
     Args:
-        path: of a file that `Solution.save` wrote.
-        max_bytes: memory that its positions may take, as they are and if more are solved later.
+        path: a file that `Solution.save` wrote.
+        max_bytes: most memory for the positions, in bytes, including positions solved later.
 
     Raises:
         FileNotFoundError: There is no such file.
-        SolutionError: It is no solution, is damaged, or was solved under other rules.
+        SolutionError: The file is not a solution, is damaged, or was solved under other rules.
     """
     target = Path(path)
     if not target.is_file():
@@ -254,8 +255,8 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_BYTES) -> Sol
         packed = pack(scenario)
         if packed_digest(packed) != header["table"]:
             raise SolutionError(
-                f"{target}: {scenario.name} was solved with other data than this version's; "
-                "solve it again"
+                f"{target}: expected a solution with the data of this version, found one of "
+                f"{scenario.name} with other data; solve it again"
             )
         seconds = float(header["seconds"])
         if not 0.0 <= seconds < math.inf:
@@ -273,4 +274,7 @@ def _check_header(path: Path, header: Any) -> None:
             f"{format_value(header['version'])}; solve it again"
         )
     if header["rules"] != rules_digest():
-        raise SolutionError(f"{path}: it was solved under other rules than these; solve it again")
+        raise SolutionError(
+            f"{path}: expected a solution under the rules of this version, found one under other "
+            "rules; solve it again"
+        )

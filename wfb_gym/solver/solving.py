@@ -1,7 +1,7 @@
-"""Solving a scenario or several, and the cache of solutions on disk.
+"""Solve one or several scenarios, with a cache of solutions on disk.
 
-Cached solutions lie beside the compiled code, in a folder that is named after a hash of the
-sources: another version of the rules finds none of them.
+Cached solutions are stored in the folder of the compiled code, which is named after a hash of the
+sources. Another version of the rules therefore never uses them.
 """
 
 import contextlib
@@ -40,18 +40,19 @@ from wfb_gym.solver.graph_arrays import NO_HORIZON
 from wfb_gym.solver.solution import Solution, SolutionError, load, packed_digest
 
 LeafValues = Callable[[Positions], NDArray[np.float64]]
-"""Points still to come for the first army at positions (k,), float64 (k,)."""
+"""Function from positions (k,) to the future points of the first army, float64 (k,)."""
 
 _SAVE_EVERY = 120.0
-"""Seconds of solving after which the cache gets what was done so far."""
+"""Seconds between two saves of a partial solution to the cache."""
 _NOTICE_EVERY = 2.0
+"""Seconds between two lines of progress."""
 _MOST_AHEAD = 64
-"""Solutions that may wait for those before them."""
+"""Most solutions of `solve_all` that wait for earlier ones."""
 _BYTES_AHEAD = 2**28
-"""What they may take."""
+"""Most memory of the waiting solutions, in bytes."""
 
 
-def solve(  # noqa: PLR0913 - all but the scenario are given by name
+def solve(  # noqa: PLR0913 - keyword-only except for the scenario
     scenario: Any,
     *,
     battle: Battle | None = None,
@@ -63,38 +64,36 @@ def solve(  # noqa: PLR0913 - all but the scenario are given by name
     notice: TextIO | None = None,
     threads: int | None = None,
 ) -> Solution:
-    """Return exact values and optimal play of a scenario, by expectiminimax over the rules.
+    """Return exact values and optimal play of a scenario, by expectiminimax.
 
     Args:
         scenario: a bundled name, a path, or a `Scenario`.
-        battle: a position of the scenario to begin with, if it is not its beginning: what comes
-            before is then solved only if it is asked for. Not together with `cache`.
-        horizon: phases that are looked at, the one of `battle` or the first one included, as if
-            the battle ended after them unless there are `leaf_values`; all of them unless given.
-        leaf_values: function of `wfb_gym.encoding.positions.Positions` (k,), where the phase
-            behind the horizon begins, before its first dice: points still to come for the first
-            army, float64 (k,). Not together with `cache`; the solution cannot be saved.
-        max_bytes: memory that the positions may take.
-        progress: called with the number of positions solved so far, now and then. Unless it is
-            given, a bar shows on a terminal if solving takes long; with `notice` there is none.
-        cache: whether to read the solution from disk if the scenario was solved before, to keep
-            it there if not, and to go on where an earlier call was interrupted.
-        notice: gets lines about the progress if solving takes long.
-        threads: that share the work of a large scenario; as many as the process has cores unless
-            given. Values and actions do not depend on it; with 1 the positions are also stored in
-            the same order every time.
+        battle: a position of the scenario to start from; default: the start of the battle.
+            Earlier positions are then solved only on demand. Not allowed with `cache`.
+        horizon: number of phases to solve, including the current phase of `battle` or the first
+            one; default: all. Without `leaf_values` the battle ends after them.
+        leaf_values: function of `wfb_gym.encoding.positions.Positions` (k,) at the start of the
+            phase after the horizon, before its first roll. Returns the future points of the first
+            army, float64 (k,). Not allowed with `cache`; the solution cannot be saved.
+        max_bytes: most memory for the positions, in bytes.
+        progress: called repeatedly with the number of positions solved so far. By default a
+            progress bar appears on a terminal if solving takes long, unless `notice` is given.
+        cache: whether to use the cache on disk: read a stored solution, resume an interrupted
+            one, and store the result.
+        notice: stream for lines of progress if solving takes long.
+        threads: number of threads for a large scenario; default: the number of cores. Values and
+            actions do not depend on it. With 1 the order of the nodes is reproducible too.
 
     Raises:
-        TooLarge: The scenario has more positions than fit; names what makes it large.
-        ScenarioError: There is no such scenario, or it is refused.
-        ValueError: A battle or leaf values together with `cache`, a horizon below 1, leaf values
-            without a horizon, or not a finite one for each position; no whole number of bytes or
-            threads from 1 on.
+        TooLarge: The positions do not fit into memory; the message lists the main causes.
+        ScenarioError: The scenario does not exist or is invalid.
+        ValueError: `battle` or `leaf_values` is given together with `cache`; `horizon` is below 1;
+            `leaf_values` is given without `horizon`, or does not return one finite number per
+            position; `max_bytes` or `threads` is not a positive integer.
     """
     for name, number in (("max_bytes", max_bytes), ("threads", threads)):
         if number is not None and (not isinstance(number, Integral) or number < 1):
-            expected = f"{name}: a whole number from 1 on"
-            raise ValueError(f"solve: expected {expected}, found {number!r}")
+            raise ValueError(f"solve: {name}: expected a positive integer, found {number!r}")
     if cache and (battle is not None or leaf_values is not None):
         given = "a battle" if battle is not None else "leaf_values"
         raise ValueError(f"solve: expected {given} or cache=True, found both")
@@ -157,7 +156,7 @@ def solve(  # noqa: PLR0913 - all but the scenario are given by name
             save()
 
     def save() -> None:
-        with contextlib.suppress(OSError):  # a full disk spoils nothing
+        with contextlib.suppress(OSError):  # a full disk must not stop solving
             path.parent.mkdir(parents=True, exist_ok=True)
             solution.save(path)
 
@@ -165,7 +164,7 @@ def solve(  # noqa: PLR0913 - all but the scenario are given by name
         explore(solution.graph, near, start.state, report, bar.expect)
         solution.seconds = before + time.perf_counter() - began
     except TooLarge:
-        cache = False  # what does not fit is not kept
+        cache = False  # do not store a solution that does not fit
         raise
     finally:
         bar.close()
@@ -175,7 +174,7 @@ def solve(  # noqa: PLR0913 - all but the scenario are given by name
 
 
 def _of_states(leaf_values: LeafValues, packed: Records[PackedScenario]) -> StateValues:
-    """Return what a graph asks: the same of states alone."""
+    """Return leaf values as a function of states instead of positions."""
     codec = View.fitted(packed, 0).codec
 
     def ask(states: Records[State]) -> NDArray[np.float64]:
@@ -192,24 +191,24 @@ def solve_all(
     cache: bool = False,
     notice: TextIO | None = None,
 ) -> Iterator[Solution]:
-    """Solve several scenarios side by side, each in a thread of its own.
+    """Solve several scenarios in parallel, one thread per scenario.
 
-    Some are solved ahead, so that a long one does not hold up those after it: twice as
-    many as the process has cores, and more as long as they are small.
+    Later scenarios are solved while an earlier one still takes long: at least twice as many as the
+    process has cores, and more if their solutions are small.
 
     Args:
-        scenarios: each a bundled name, a path, or a `Scenario`.
-        max_bytes: memory that the positions of each may take.
+        scenarios: bundled names, paths, or `Scenario` objects.
+        max_bytes: most memory for the positions of each scenario, in bytes.
         cache: see `solve`.
         notice: see `solve`.
 
     Yields:
-        What `solve` returns for each, in their order.
+        The solution of each scenario, in the given order.
 
     Raises:
-        TooLarge: as `solve` does, once those before were yielded; the others are given up.
-        ScenarioError: likewise.
-        ValueError: a single name or path in place of several.
+        TooLarge: As in `solve`, after the solutions of earlier scenarios; later ones are canceled.
+        ScenarioError: As for `TooLarge`.
+        ValueError: `scenarios` is a single name or path.
     """
     if isinstance(scenarios, str | Path):
         raise ValueError(f"solve_all: expected several scenarios, found {scenarios!r}")
@@ -247,7 +246,7 @@ def solve_all(
 
 
 def _has_room(begun: Collection[Future[Solution]], least: int) -> bool:
-    """Whether one more scenario may be solved ahead."""
+    """Whether another scenario may be started before earlier ones are yielded."""
     if len(begun) < least:
         return True
     done = (each.result() for each in begun if each.done() and each.exception() is None)
@@ -255,4 +254,4 @@ def _has_room(begun: Collection[Future[Solution]], least: int) -> bool:
 
 
 class _GivenUpError(Exception):
-    """This solution is not waited for any more."""
+    """Raised in a worker thread: the solution is no longer needed."""
