@@ -347,5 +347,5 @@ def test_a_policy_of_openspiel_plays_as_often_as_it_says() -> None:
 def test_a_policy_of_openspiel_plays_its_own_scenario_alone() -> None:
     game = load_battle("apprentice")
     player = PolicyPlayer(game, UniformRandomPolicy(game))
-    with pytest.raises(ValueError, match="expected battles of the scenario that its game is of"):
+    with pytest.raises(ValueError, match="expected battles of the policy's scenario"):
         solver.normalised_score("archmage-duel", player, 0)
