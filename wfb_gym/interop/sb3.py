@@ -181,7 +181,7 @@ class PhaseVecEnv(VecEnv):
         """
         if hasattr(self, attr_name):
             raise AttributeError(
-                f"attr_name: expected a new name, found {attr_name!r}, which all environments share"
+                f"attr_name: expected a new name, found {attr_name!r}, shared by all environments"
             )
         values = self._attributes.setdefault(attr_name, [None] * self.num_envs)
         for i in self._get_indices(indices):
