@@ -69,12 +69,15 @@ def test_chances_to_cast_are_those_of_the_rules() -> None:
         (
             "6e",
             (
-                "Rows 5-6, 7, 8-9, 10-11, 12: not found in print but ours; "
-                "a scenario file may replace them."
+                "Rows 5-6, 7, 8-9, 10-11, 12: house rule, no printed source; "
+                "a scenario file may replace the table."
             ),
         ),
-        ("7e", "Row 12: not found in print but ours; a scenario file may replace them."),
-        ("daemons", "All rows: not found in print but ours; a scenario file may replace them."),
+        ("7e", "Row 12: house rule, no printed source; a scenario file may replace the table."),
+        (
+            "daemons",
+            "All rows: house rule, no printed source; a scenario file may replace the table.",
+        ),
         ("gut-magic", ""),
         ("own", ""),  # of the scenario's, whatever it calls its rows
     ],

@@ -307,7 +307,7 @@ def dice_line(sheet: OddsSheet) -> str:
     """Describe the dice of both sides in the army's first phase."""
     own = f" and {sheet.own_dice} of the wizards' own" if sheet.own_dice else ""
     bonus = f", {sheet.dispel_bonus:+d} to each roll" if sheet.dispel_bonus else ""
-    sixes = "; two 6s dispel whatever the total" if sheet.dispel_double_six else ""
+    sixes = "; two 6s dispel any total" if sheet.dispel_double_six else ""
     return (
         f"{dice_phrase(sheet.power, 'power')}{own} in its first phase, "
         f"against {dice_phrase(sheet.dispel, 'dispel')}{bonus}{sixes}"
@@ -330,7 +330,7 @@ def remark_of(rows: Sequence[MiscastOdds]) -> str:
         return ""
     which = f"Row{'s' if len(ours) > 1 else ''} {', '.join(ours)}"
     which = "All rows" if len(ours) == len(rows) else which
-    return f"{which}: not found in print but ours; a scenario file may replace them."
+    return f"{which}: house rule, no printed source; a scenario file may replace the table."
 
 
 def points_line(sheet: OddsSheet, spell: SpellOdds) -> str:
