@@ -288,7 +288,7 @@ def test_a_scenario_of_python_can_be_saved_here() -> None:
 
 
 def test_the_book_may_forget(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(openspiel, "_KEPT", 10)
+    monkeypatch.setattr(openspiel, "_MAX_CACHED", 10)
     pyspiel.random_sim_test(load_battle("apprentice"), num_sims=5, serialize=True, verbose=False)
 
 

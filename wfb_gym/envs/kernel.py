@@ -372,9 +372,11 @@ def drive(
         if team != ALONE:
             low, high = next_chunk(team)
         waiting = 0
-        what, how, played, seen, given = task
+        task_operation, task_moves, task_game, task_view, task_out = task
         while low < high:
-            waiting += _drive_chunk(what, low, high, how, played, seen, given, scratch[0])
+            waiting += _drive_chunk(
+                task_operation, low, high, task_moves, task_game, task_view, task_out, scratch[0]
+            )
             low, high = next_chunk(team) if team != ALONE else (high, high)
         if not helps:
             if team != ALONE:

@@ -42,7 +42,7 @@ _OPEN, _NEXT, _WORKING, _TOTAL, _COUNT, _CHUNK, _ARGUMENTS = 0, 64, 128, 192, 25
 _PAUSES = 4000
 """Polls of the team's memory, each followed by a pause, before a thread stops busy-waiting: about
 0.1 ms."""
-_MOST_ALONE = 1023
+_MAX_UNSHARED = 1023
 """Longest run of tasks without helpers while other programs use the cores of the helpers."""
 
 
@@ -113,7 +113,7 @@ class ThreadPool:
         self.size = 1 if config.DISABLE_JIT else size  # type: ignore[attr-defined]
         self._in_use = _thread.allocate_lock()
         self._process = 0  # id of the process that started the helpers
-        self._alone = 0  # number of next tasks to run without helpers
+        self._unshared = 0  # number of next tasks to run without helpers
         self._back_off = 0  # its last start value, doubled while helpers are late
         self._task: Callable[[int], int] | None = None
 
@@ -132,8 +132,8 @@ class ThreadPool:
         Returns:
             The sum of the results of the task and its helpers.
         """
-        if self._alone > 0:
-            self._alone -= 1
+        if self._unshared > 0:
+            self._unshared -= 1
             return task(ALONE)
         if self.size == 1 or not self._in_use.acquire(blocking=False):
             return task(ALONE)
@@ -152,8 +152,8 @@ class ThreadPool:
                 self._wait()
             self._task = None
             is_late = time.perf_counter() - done > done - began
-            self._back_off = min(2 * self._back_off + 1, _MOST_ALONE) if is_late else 0
-            self._alone = self._back_off
+            self._back_off = min(2 * self._back_off + 1, _MAX_UNSHARED) if is_late else 0
+            self._unshared = self._back_off
             return total + int(self._memory[self._total])
         finally:
             self._in_use.release()

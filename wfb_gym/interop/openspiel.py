@@ -44,13 +44,13 @@ register_with_openspiel(pyspiel)
 
 POINTS_PER_UTILITY = 100.0
 """Points for a utility of 1."""
-_GIVEN = "given-"
-_KEPT = 200_000
+_PREFIX = "given-"
+_MAX_CACHED = 200_000
 """Most positions in a game's cache; a full cache is cleared."""
 _DECISIONS_PER_SPELL = 64
 """Upper bound of the decisions for one attempt to cast a spell, or for one spell in play."""
 
-_given: dict[str, Scenario] = {}
+_unnamed: dict[str, Scenario] = {}
 """`Scenario` objects given to `load_battle`, by the value of the game's parameter."""
 
 
@@ -132,7 +132,7 @@ class _PositionStore:
         """Return the cached position of a battle."""
         key = battle.key()
         if key not in self._known:
-            if len(self._known) >= _KEPT:
+            if len(self._known) >= _MAX_CACHED:
                 self._known.clear()
                 self.first = Position(self, self.battle(self.first.key))
             self._known[key] = Position(self, battle)
@@ -151,7 +151,7 @@ class _PositionStore:
         changed = np.flatnonzero(words != self._first_words)
         return " ".join([Node(int(state.node)).name, *(f"{k}:{int(words[k]):x}" for k in changed)])
 
-    def veiled(self, position: Position, known: Collection[int]) -> Records[State]:
+    def redact(self, position: Position, known: Collection[int]) -> Records[State]:
         """Return a position (1,) that does not depend on the deals of armies outside `known`."""
         states = as_records(State, np.frombuffer(bytearray(position.key), STATE))
         for army in range(ARMIES):
@@ -163,7 +163,7 @@ class _PositionStore:
         self, position: Position, player: int, known: Collection[int] = range(ARMIES)
     ) -> NDArray[np.float32]:
         """Return an army's observation, float32 (size,)."""
-        states = self.veiled(position, known)
+        states = self.redact(position, known)
         observations, _ = self.views[player].show(np.zeros(1, np.int64), states)
         return observations.reshape(-1)
 
@@ -224,7 +224,7 @@ class PhaseGame(pyspiel.Game):  # type: ignore[misc]
     def __init__(self, params: dict[str, Any] | None = None) -> None:
         params = params or {}
         name = str(params.get("scenario", DEFAULT_SCENARIO))
-        self.scenario = _given[name] if name in _given else load_scenario(name)
+        self.scenario = _unnamed[name] if name in _unnamed else load_scenario(name)
         self.store = _PositionStore(self.scenario)
         packed = self.store.packed[0]
         reach = self.store.max_points / POINTS_PER_UTILITY
@@ -424,7 +424,7 @@ class SecretsObserver:
         if self._recalls:
             words += ["moves", *map(str, state.public_history())]
         elif self._is_public:
-            words.append(self._store.text_of(self._store.veiled(state.position, known)[0]))
+            words.append(self._store.text_of(self._store.redact(state.position, known)[0]))
         return " ".join(words)
 
 
@@ -495,7 +495,7 @@ def load_battle(scenario: Any = DEFAULT_SCENARIO) -> PhaseGame:
     """
     name = str(scenario)
     if isinstance(scenario, Scenario):
-        name = _GIVEN + sha256(pack(scenario).tobytes()).hexdigest()[:16]
-        _given[name] = scenario
+        name = _PREFIX + sha256(pack(scenario).tobytes()).hexdigest()[:16]
+        _unnamed[name] = scenario
     game: PhaseGame = pyspiel.load_game(_TYPE.short_name, {"scenario": name})
     return game

@@ -20,7 +20,7 @@ from wfb_gym.view.position import PositionView, view_position
 _BOLD, _DIM = "1", "2"
 _ARMIES = ("31", "34")
 """ANSI colours of the armies: red and blue."""
-_LIVELY = (SpellStatus.OPEN, SpellStatus.PENDING, SpellStatus.IN_PLAY)
+_ACTIVE = (SpellStatus.OPEN, SpellStatus.PENDING, SpellStatus.IN_PLAY)
 """Statuses of spells that are not dimmed."""
 _BAR = 10
 _DIE = "\N{BLACK SQUARE}"
@@ -197,7 +197,7 @@ def _characters(army: ArmyView, style: AnsiStyle) -> Iterator[str]:
         for spell in who.spells:
             if spell.status != SpellStatus.UNKNOWN:
                 row = _spell_row(spell)
-                yield row if spell.status in _LIVELY else style(row, _DIM)
+                yield row if spell.status in _ACTIVE else style(row, _DIM)
         if who.items:
             yield f"{'':8}items: {_items(who.items)}"
 

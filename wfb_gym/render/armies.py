@@ -180,8 +180,8 @@ def _draw_character(
 
 def _draw_spell(sketch: Sketch, box: Extent, spell: SpellView) -> None:
     size, status = box.height * _FONT, spell.status
-    is_lively = status in (SpellStatus.OPEN, SpellStatus.PENDING, SpellStatus.IN_PLAY)
-    ink = colours.INK if is_lively or status == SpellStatus.IDLE else colours.FADED
+    is_active = status in (SpellStatus.OPEN, SpellStatus.PENDING, SpellStatus.IN_PLAY)
+    ink = colours.INK if is_active or status == SpellStatus.IDLE else colours.FADED
     edge = colours.TURN if status == SpellStatus.PENDING else colours.LINE
     sketch.fill(box, STATUS_COLOURS[status], edge)
     inner = _inside(box)

@@ -113,19 +113,21 @@ def _svg_note(shape: Shape) -> str:
 
 def _svg_path(shape: Shape, scale: _Scale) -> str:
     style = shape.style
-    look = f'fill="{_css(style.fill)}"'
+    attributes = f'fill="{_css(style.fill)}"'
     if style.fill is not None and style.opacity < 1:
-        look += f' fill-opacity="{_number(style.opacity)}"'
+        attributes += f' fill-opacity="{_number(style.opacity)}"'
     if style.edge is not None:
-        look += f' stroke="{_css(style.edge)}" stroke-width="{_number(style.width * scale.stroke)}"'
+        attributes += (
+            f' stroke="{_css(style.edge)}" stroke-width="{_number(style.width * scale.stroke)}"'
+        )
         if style.dashes:
-            look += f' stroke-dasharray="{_number(style.dashes * scale.stroke)}"'
+            attributes += f' stroke-dasharray="{_number(style.dashes * scale.stroke)}"'
     if shape.role == "touch":
-        look += ' pointer-events="all"'
+        attributes += ' pointer-events="all"'
     elif shape.code is None:
-        look += ' pointer-events="none"' if shape.role != "terrain" else ""
+        attributes += ' pointer-events="none"' if shape.role != "terrain" else ""
     path = "".join(_svg_commands(shape, part, scale) for part in shape.parts)
-    return f'<path {_svg_attributes(shape)} {look} d="{path}">{_svg_note(shape)}</path>'
+    return f'<path {_svg_attributes(shape)} {attributes} d="{path}">{_svg_note(shape)}</path>'
 
 
 def _svg_commands(shape: Shape, part: Points, scale: _Scale) -> str:

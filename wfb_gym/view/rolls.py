@@ -161,8 +161,8 @@ def _describe_other_roll(
         inches = f"{outcome} inch{'' if outcome == 1 else 'es'}"
         return f"{names.spell_name(*divmod(cursor, SPELLS))} reaches {inches} for each marker"
     if node == Node.ROLL_COMET:
-        how = f"{'lands' if works else 'comes nearer'}, on {int(needed(packed, state))}+"
-        return f"{names.spell_name(*divmod(cursor, SPELLS))} {how}"
+        result = f"{'lands' if works else 'comes nearer'}, on {int(needed(packed, state))}+"
+        return f"{names.spell_name(*divmod(cursor, SPELLS))} {result}"
     raise ValueError(f"node: expected a roll that has a description, found {node.name}")
 
 
