@@ -69,12 +69,15 @@ def test_chances_to_cast_are_those_of_the_rules() -> None:
         (
             "6e",
             (
-                "Rows 5-6, 7, 8-9, 10-11, 12: not found in print but ours; "
-                "a scenario file may replace them."
+                "Rows 5-6, 7, 8-9, 10-11, 12: house rule, no printed source; "
+                "a scenario file may replace the table."
             ),
         ),
-        ("7e", "Row 12: not found in print but ours; a scenario file may replace them."),
-        ("daemons", "All rows: not found in print but ours; a scenario file may replace them."),
+        ("7e", "Row 12: house rule, no printed source; a scenario file may replace the table."),
+        (
+            "daemons",
+            "All rows: house rule, no printed source; a scenario file may replace the table.",
+        ),
         ("gut-magic", ""),
         ("own", ""),  # of the scenario's, whatever it calls its rows
     ],
@@ -192,7 +195,7 @@ def test_costs_and_chances_of_miscasts() -> None:
 def test_every_army_that_can_cast_has_a_sheet(name: str, side: int) -> None:
     scenario = load_scenario(name)
     if not any(who.candidate_spells for who in scenario.armies[side].wizards):
-        with pytest.raises(ValueError, match="expected an army that can cast something"):
+        with pytest.raises(ValueError, match="expected an army with spells"):
             odds_sheet(scenario, side)
         return
     sheet = odds_sheet(scenario, side)
@@ -296,7 +299,7 @@ def test_the_page_is_written(capsys: Capture, tmp_path: Path) -> None:
     ("line", "message"),
     [
         ("odds nowhere", "nowhere"),
-        ("odds archmage-duel --side dispeller", "expected an army that can cast something"),
+        ("odds archmage-duel --side dispeller", "expected an army with spells"),
         ("odds apprentice --side both", "invalid choice: 'both'"),
         (
             "odds apprentice --html no/such/folder/sheet.html",

@@ -158,7 +158,7 @@ def test_of_self_play() -> None:
         assert np.array_equal(left.observations, right.observations)
     idle = SelfPlayBatch(2, nobody_decides())
     kept = idle.get_state(), idle.points.tolist(), idle.ended.tolist()
-    with pytest.raises(ValueError, match="neither army ever has anything to decide"):
+    with pytest.raises(ValueError, match="expected a decision, found none"):
         idle.reset(3)
     assert (idle.get_state(), idle.points.tolist(), idle.ended.tolist()) == kept
 

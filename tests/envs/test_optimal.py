@@ -166,7 +166,7 @@ def test_the_refusal_of_a_large_scenario_names_other_opponents(
         raise solver.TooLarge("border-skirmish does not fit")
 
     monkeypatch.setattr("wfb_gym.solver.move_tables.load_move_tables", refuse)
-    expected = "opponent: border-skirmish does not fit; optimal plays what can be solved, others"
+    expected = "opponent: border-skirmish does not fit; optimal plays only scenarios that"
     with pytest.raises(solver.TooLarge, match=expected):
         gym.make_vec("wfb_gym/Battle-v0", num_envs=2, opponent=["veteran", "optimal"])
 

@@ -194,7 +194,7 @@ def test_what_cannot_be_played_is_refused() -> None:
     small = Limits(ArmyLimits(), ArmyLimits(), 1)
     with pytest.raises(ValueError, match=r"own\.spells: the scenario needs 4"):
         SelfPlayBatch(1, DUEL, (small, small))
-    with pytest.raises(ValueError, match="empty: neither army ever has anything to decide"):
+    with pytest.raises(ValueError, match="empty: expected a decision, found none"):
         SelfPlayBatch(2, scenario_from_dict(nothing_to_decide(), "empty")).reset(0)
 
 

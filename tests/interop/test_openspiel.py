@@ -288,7 +288,7 @@ def test_a_scenario_of_python_can_be_saved_here() -> None:
 
 
 def test_the_book_may_forget(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(openspiel, "_KEPT", 10)
+    monkeypatch.setattr(openspiel, "_MAX_CACHED", 10)
     pyspiel.random_sim_test(load_battle("apprentice"), num_sims=5, serialize=True, verbose=False)
 
 
@@ -347,5 +347,5 @@ def test_a_policy_of_openspiel_plays_as_often_as_it_says() -> None:
 def test_a_policy_of_openspiel_plays_its_own_scenario_alone() -> None:
     game = load_battle("apprentice")
     player = PolicyPlayer(game, UniformRandomPolicy(game))
-    with pytest.raises(ValueError, match="expected battles of the scenario that its game is of"):
+    with pytest.raises(ValueError, match="expected battles of the policy's scenario"):
         solver.normalised_score("archmage-duel", player, 0)

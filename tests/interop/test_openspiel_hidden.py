@@ -296,7 +296,7 @@ def test_an_observation_is_what_the_environment_shows() -> None:
     observer = make_observation(game, INFO_STATE_OBS_TYPE)
     for state in dealt_states(game):
         for player in (0, 1):
-            states = game.store.veiled(state.position, [0, 1])
+            states = game.store.redact(state.position, [0, 1])
             shown, _ = game.store.views[player].show(np.zeros(1, np.int64), states)
             observer.set_from(state, player)
             size = shown.shape[1]

@@ -1,1 +1,1 @@
-"""Gymnasium environments over one batch: thin, no rule in them."""
+"""Gymnasium environments: thin wrappers around `batch.Batch`, without any game rules."""

@@ -1,7 +1,7 @@
-"""Environments with one learner: their steps, and the opponents that are asked from outside.
+"""A batch of environments with one learner: steps, resets, and calls of external opponents.
 
-Everything that Gymnasium's single and vector environments share. Numbers in, numbers out: spaces
-and infos are theirs.
+This is the code that the single and the vector environment share. It takes and returns plain
+arrays; the environments add Gymnasium's spaces and infos.
 """
 
 import hashlib
@@ -46,12 +46,12 @@ _STEP = Operation.STEP.value
 
 
 class Batch(EpisodeDriver):
-    """Environments that step together; `MagicPhaseVectorEnv` describes the arguments.
+    """Environments that step together; see `MagicPhaseVectorEnv` for the arguments.
 
     Attributes:
-        allowed: the learner's legal actions as things stand, bool (n, actions).
-        begun: whether there are episodes: `reset` or `set_state` was called.
-        watcher: follows every step, to render it; None without a render mode.
+        allowed: the learner's legal actions now, bool (n, actions).
+        begun: whether `reset` or `set_state` was called.
+        watcher: records every step for rendering; None without a render mode.
     """
 
     def __init__(
@@ -80,24 +80,28 @@ class Batch(EpisodeDriver):
         super().__init__(num_envs, scenarios, view, numbers, move_tables, mode, scale)
         self.layout, self.codec = view.layout, view.codec
         digest = hashlib.sha256(packed_scenarios.tobytes())
-        told = " history" if view.limits.history else ""
-        digest.update(f"{seat} {numbers} {int(mode)} {self.redraw}{told}".encode())
+        suffix = " history" if view.limits.history else ""
+        digest.update(f"{seat} {numbers} {int(mode)} {self.redraw}{suffix}".encode())
         self._identity = digest.hexdigest()
         dice = (scenarios.limits or fit(packed_scenarios, 1 - seat)).dice
         self._other = View(packed_scenarios, 1 - seat, self.limits.from_other_seat(dice))
         self.allowed: NDArray[np.bool_] = np.zeros((num_envs, self.codec.n), np.bool_)
-        self.allowed_as_int8 = self.allowed.view(np.int8)  # the same memory, as infos have it
+        self.allowed_as_int8 = self.allowed.view(np.int8)  # same memory; infos use int8
         self.begun = False
         self.watcher: BatchWatcher | None = None
         kernel.first_invalid(self._members[:0], self.allowed, self.envs)
         self._first_invalid = entry_point(kernel.first_invalid)
 
     def get_state(self) -> dict[str, Any]:
-        """Return everything that the environments' futures depend on; see `set_state`."""
+        """Return the complete state of all environments, for `set_state`."""
         return {"identity": self._identity, "envs": self.envs.tobytes()}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go back to a state that `get_state` of an equal batch gave; else raise a ValueError."""
+        """Restore a state from `get_state` of a batch with the same arguments.
+
+        Raises:
+            ValueError: the state is damaged, or comes from a batch with other arguments.
+        """
         envs, identity = part_of_state(state, "envs", bytes), part_of_state(state, "identity", str)
         if len(envs) == self.envs.nbytes and identity != self._identity:
             raise ValueError(
@@ -108,9 +112,16 @@ class Batch(EpisodeDriver):
         self.begun = True
 
     def reset(self, chosen: NDArray[np.bool_], seeds: Sequence[int | None] = ()) -> BatchStep:
-        """Begin new episodes in the chosen environments, bool (n,); returns what `look` does.
+        """Start new episodes in the chosen environments.
 
-        `seeds` are those of `seed`. If the call fails, the batch is as it was.
+        If the call raises, the batch is unchanged.
+
+        Args:
+            chosen: the environments to reset, bool (n,).
+            seeds: see `seed`.
+
+        Returns:
+            Observations and masks of all environments, as `look` returns them.
         """
         out, members = self.new_step(), chosen.nonzero()[0]
         with self.unchanged_on_failure():
@@ -126,7 +137,7 @@ class Batch(EpisodeDriver):
 
     @contextmanager
     def unchanged_on_failure(self) -> Iterator[None]:
-        """Put the environments and their masks back as they were if the block fails."""
+        """Restore the environments and their masks if the block raises."""
         allowed = self.allowed.copy()
         try:
             with super().unchanged_on_failure():
@@ -136,22 +147,22 @@ class Batch(EpisodeDriver):
             raise
 
     def look(self) -> BatchStep:
-        """Observations and masks of all environments as they stand; the rest is undefined."""
+        """Return current observations and masks of all environments; other fields are undefined."""
         out = self.new_step()
         self._drive(Operation.OBSERVE.value, self._members, _NO_ACTIONS, out)
         return out
 
     def playing(self, index: int) -> Scenario:
-        """Return the scenario that an environment plays now."""
+        """Return the current scenario of an environment."""
         return self.scenarios[int(self.envs.scenario[index])]
 
     def action_meanings(self, index: int) -> list[str]:
-        """Return each action in words, with the names of the scenario that is played."""
+        """Describe each action with the names in the current scenario."""
         names = [army_names(self.playing(index), seat) for seat in (self.seat, 1 - self.seat)]
         return action_meanings(self.limits, *names)
 
     def check_actions(self, actions: NDArray[np.int64], strict: bool) -> None:
-        """Raise a ValueError about an action outside the space, or an illegal one if `strict`."""
+        """Raise a ValueError for an action outside the space, or if `strict` an illegal one."""
         outside, illegal = self._first_invalid(actions, self.allowed, self.envs)
         if outside >= 0:
             raise ValueError(self._outside(int(actions[outside]), outside))
@@ -163,16 +174,16 @@ class Batch(EpisodeDriver):
             )
 
     def _outside(self, action: int, i: int) -> str:
-        """Return the message about an action outside the space."""
+        """Return the error message for an action outside the space."""
         return f"action {action} of environment {i}: expected 0..{self.codec.n - 1}"
 
     def as_actions(self, actions: Any) -> NDArray[np.int64]:
-        """Return a caller's actions as `step` takes them.
+        """Convert actions to a contiguous int64 array (n,) for `step`.
 
         Raises:
-            ValueError: they are no integers, not one for each environment, or larger than any.
+            ValueError: wrong shape, not integers, or a value above int64.
         """
-        if type(actions) is np.ndarray and actions.dtype is _INT64:  # spares most of the time
+        if type(actions) is np.ndarray and actions.dtype is _INT64:  # fast path
             if actions.shape == self._members.shape and actions.flags.c_contiguous:
                 return actions
         array = np.asarray(actions)
@@ -182,7 +193,7 @@ class Batch(EpisodeDriver):
                 f"found {array.dtype} of shape {array.shape}"
             )
         whole = np.ascontiguousarray(array, np.int64)
-        if array.dtype == np.uint64 and (whole < 0).any():  # it has wrapped
+        if array.dtype == np.uint64 and (whole < 0).any():  # wrapped around
             i = int(np.argmax(whole < 0))
             raise ValueError(self._outside(int(array[i]), i))
         return whole
@@ -198,8 +209,8 @@ class Batch(EpisodeDriver):
         return out
 
     def step_into(self, actions: NDArray[np.int64], out: BatchStep) -> None:
-        """`step` into arrays that `new_step` gave."""
-        if not self._policies and self.watcher is None:  # nothing else that could fail
+        """Do a `step` and write the results into arrays from `new_step`."""
+        if not self._policies and self.watcher is None:  # nothing else can fail: no copy needed
             if self._step(actions, out) < 0:
                 self.check_actions(actions, strict=False)
             return
@@ -213,10 +224,10 @@ class Batch(EpisodeDriver):
                 self.watcher.follow_step(self, actions)
 
     def prepare_step(self, actions: NDArray[np.int64], out: BatchStep) -> Callable[[], object]:
-        """Return what does `step_into` with these arrays each time it is called.
+        """Return a function that does `step_into` with these arrays.
 
-        Actions must lie in the action space. With few environments, going through the calls that
-        lead to the kernel takes as long as the kernel itself.
+        Actions must be in the action space. In small batches, the Python calls that lead to the
+        kernel take as long as the kernel itself; the returned function skips them.
         """
         if self._policies or self.watcher is not None or self.num_envs >= MIN_SHARED:
             return partial(self.step_into, actions, out)
@@ -226,17 +237,17 @@ class Batch(EpisodeDriver):
         )
 
     def new_step(self) -> BatchStep:
-        """Allocate what a step gives."""
+        """Allocate the results of a step."""
         return self._new_step(self.allowed)
 
     def _ask_opponents(self, out: BatchStep) -> None:
-        """Ask external opponents, once a batch, until no environment waits for one."""
+        """Call each external opponent once per round, until no environment waits for one."""
         members = np.flatnonzero(self.envs.status >= Status.OPPONENT_DECIDES)
         while len(members):
             codes = np.empty(len(members), np.int64)
-            places = self.envs.opponent[members]
-            for place, policy in self._policies.items():
-                own = np.flatnonzero(places == place)
+            opponents = self.envs.opponent[members]
+            for index, policy in self._policies.items():
+                own = np.flatnonzero(opponents == index)
                 if len(own):
                     codes[own] = self._ask_opponent(policy, members[own])
             if self.watcher is not None:
@@ -245,14 +256,14 @@ class Batch(EpisodeDriver):
             members = members[self.envs.status[members] >= Status.OPPONENT_DECIDES]
 
     def _ask_opponent(self, policy: Policy, members: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the engine codes that an external opponent chooses in these environments."""
+        """Return the engine actions that an external opponent chooses in these environments."""
         view = self._other
         observations, masks = self.observe(members, view)
         answer = ask_policy(policy, observations, masks, lambda: self.positions_of(members, view))
         return view.codec.code_of[validated_actions(answer, masks, "opponent")]
 
     def positions(self, members: NDArray[np.int64] | None = None) -> Positions:
-        """Return what a planner in the learner's seat may see, by default of all environments."""
+        """Return the positions as the learner's seat may see them, by default of all."""
         return self.positions_of(self._members if members is None else members, self.view)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -273,15 +284,15 @@ def _load_move_tables(numbers: list[int], scenarios: ScenarioSet, seat: int) -> 
         return no_move_tables()
     if scenarios.redraw:
         raise ValueError(
-            "opponent: expected one that plays any battle, as the scenarios are generated; "
-            "optimal plays scenarios that can be solved ahead"
+            "opponent: expected a player of generated scenarios, such as veteran, found optimal, "
+            "which plays only scenarios that can be solved"
         )
-    from wfb_gym.solver import TooLarge, move_tables  # brings the solver
+    from wfb_gym.solver import TooLarge, move_tables  # slow import
 
     try:
         return move_tables.load_move_tables(scenarios.scenarios, seat)
     except TooLarge as error:
         raise TooLarge(
-            f"opponent: {error}; optimal plays what can be solved, others (veteran, greedy, "
-            "phase-search) any battle"
+            f"opponent: {error}; optimal plays only scenarios that can be solved; veteran, greedy "
+            "and phase-search play all"
         ) from None

@@ -1,7 +1,7 @@
-"""Whole battles: `wfb_gym/Battle-v0`, one army through all its own phases and the enemy's.
+"""Whole battles: `wfb_gym/Battle-v0`, one army in all magic phases of both sides.
 
-The stepping, observations and actions are those of `single` and `vector`; only the seat is a
-matter of choice here, and the scenario has several phases.
+Steps, observations and actions are the same as in `single` and `vector`. The differences: the seat
+is an argument, and the scenario has several phases.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from wfb_gym.envs.single import MagicPhaseEnv
 from wfb_gym.envs.vector import MagicPhaseVectorEnv
 
 BATTLE = "border-skirmish"
-"""The battle that is played unless another is asked for."""
+"""The default scenario."""
 
 
 def _validate_seat(seat: int) -> int:
@@ -27,9 +27,9 @@ class BattleEnv(MagicPhaseEnv):
     ## Description
 
     Up to six turns a side. The armies cast in turn: the learner casts in its own phases and
-    dispels in the enemy's. Spells in play carry over and end as the rules say; scrolls, stones
-    and stored dice are spent for good; wounds, lost levels and forgotten spells stay; units that
-    are wiped out are gone. Nobody moves: units stand where the scenario puts them.
+    dispels in the enemy's. Spells in play last until the rules end them. Used scrolls, stones and
+    stored dice stay used; wounds, lost levels, forgotten spells and wiped-out units stay lost.
+    There is no movement: units stay where the scenario puts them.
 
     ## Arguments
 
@@ -39,7 +39,7 @@ class BattleEnv(MagicPhaseEnv):
     document; or "generated": a new one each episode |
     | `seat` | 0 | the learner's army: 0 has the first phase, 1 the second |
 
-    The other arguments are those of `MagicPhaseEnv`.
+    All other arguments are the same as for `MagicPhaseEnv`.
 
     ## Version History
 
@@ -52,7 +52,7 @@ class BattleEnv(MagicPhaseEnv):
 
 
 class BattleVectorEnv(MagicPhaseVectorEnv):
-    """Many whole battles side by side; see `BattleEnv` and `MagicPhaseVectorEnv`."""
+    """A vector environment of whole battles; see `BattleEnv` and `MagicPhaseVectorEnv`."""
 
     def __init__(
         self, num_envs: int = 1, *, scenario: Any = BATTLE, seat: int = 0, **kwargs: Any

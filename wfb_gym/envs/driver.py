@@ -1,4 +1,4 @@
-"""The arrays of a batch and the compiled driver that plays them, for one learner or both seats."""
+"""The arrays of a batch and the calls of the compiled kernel, for one learner or for both seats."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,23 +25,24 @@ from wfb_gym.envs.thread_pool import ALONE, THREAD_POOL
 from wfb_gym.opponents.move_tables import MoveTables
 
 MIN_SHARED = 128
-"""Fewest environments whose step several threads share: fewer gain less than it costs."""
+"""Number of environments from which a step uses several threads; below, threads cost more than
+they gain."""
 CHUNKS_PER_THREAD, MAX_CHUNK = 8, 256
-"""Chunks that each thread would take if all were alike, and environments of one at most: room to
-even out a busy core."""
+"""Chunks per thread if all take equally long, and the most environments in a chunk. Several small
+chunks balance the load if a core is busy."""
 _NO_ACTIONS = np.zeros(0, np.int64)
 LEAST_POINTS_PER_REWARD, MOST_POINTS_PER_REWARD = 1e-9, 1e9
-"""Rewards stay finite in single precision too, and not all of them are 0."""
+"""Bounds that keep rewards finite and different from 0 in float32."""
 _Part = TypeVar("_Part")
-_STEP = Operation.STEP.value  # asking the enumeration takes a twentieth of a step
+_STEP = Operation.STEP.value  # an enum lookup takes 5 % of a step
 _JOIN_TEAM = Operation.JOIN_TEAM.value
 
 
 def validated_points_per_reward(points_per_reward: Any) -> float:
-    """Return the points that make a reward of 1.
+    """Return the points for a reward of 1.
 
     Raises:
-        ValueError: they are no number, or none that rewards can be divided by.
+        ValueError: not a number, or outside the bounds.
     """
     known = isinstance(points_per_reward, Real) and not isinstance(points_per_reward, bool)
     try:
@@ -57,7 +58,7 @@ def validated_points_per_reward(points_per_reward: Any) -> float:
 
 
 def check_num_envs(num_envs: Any) -> None:
-    """Raise a ValueError unless so many environments can step together."""
+    """Raise a ValueError unless the number is an integer of at least 1."""
     known = isinstance(num_envs, int | np.integer) and not isinstance(num_envs, bool)
     if not known or num_envs < 1:
         kind = "" if known else ", a whole number"
@@ -65,37 +66,37 @@ def check_num_envs(num_envs: Any) -> None:
 
 
 def part_of_state(state: Any, key: str, kind: type[_Part]) -> _Part:
-    """Return a part of what a `get_state` gave.
+    """Return one entry of a state from `get_state`.
 
     Raises:
-        ValueError: it is missing, or of another type.
+        ValueError: the entry is missing or has another type.
     """
     part = state.get(key) if isinstance(state, Mapping) else None
     if not isinstance(part, kind):
         held = f"{key!r} as {type(part).__name__}" if isinstance(state, Mapping) else repr(state)
         raise ValueError(
-            f"state: expected what get_state gives, with {key!r} as {kind.__name__}, found {held}"
+            f"state: expected a result of get_state, with {key!r} as {kind.__name__}, found {held}"
         )
     return part
 
 
 def check_running(what: str, states: NDArray[Any]) -> None:
-    """Raise a ValueError about the first state, (k,), in which the battle is over; see `Fields`."""
+    """Raise a ValueError for the first state, of (k,), in which the battle is over."""
     Fields(what, states).check(states["node"] != Node.END, "node", "a decision")
 
 
 class EpisodeDriver:
-    """Environments that are driven together.
+    """A batch of environments that one compiled call steps.
 
     Args:
-        num_envs: how many, 1 or more.
-        scenarios: what they play.
-        view: the learner's.
+        num_envs: number of environments, 1 or more.
+        scenarios: the scenarios to play.
+        view: the learner's view.
         pool: opponents by number (`wfb_gym.opponents.scripted`).
-        move_tables: for optimal opponents.
-        mode: when ended episodes begin anew.
+        move_tables: tables for optimal opponents.
+        mode: when ended episodes restart.
         scale: reward per point.
-        notes: keep the histories for the view of another seat too.
+        notes: record histories even if the learner's view does not show them.
 
     Raises:
         ValueError: there are more scenarios than environments.
@@ -116,14 +117,14 @@ class EpisodeDriver:
         self.num_envs, self.mode, self.view, self.scale = num_envs, mode, view, scale
         self.scenarios, self.packed_scenarios, self.redraw, *_ = scenarios
         count = len(self.packed_scenarios)
-        if count > num_envs and not self.redraw:  # the last ones would never be played
+        if count > num_envs and not self.redraw:  # the last ones would not be played
             raise ValueError(
                 f"scenario: expected at most one for each environment, found {count} for "
-                f"{num_envs}; gym.make_vec with num_envs={count} or more plays them side by side"
+                f"{num_envs}; use gym.make_vec with num_envs={count} or more"
             )
         self.envs = new_records(kernel.Environment, num_envs)
         self.envs.scenario = np.arange(num_envs) % count
-        # Views of plain arrays: records take ten times as long to copy and to look up.
+        # Views of plain arrays: copies and lookups of record arrays take ten times as long.
         plain = np.asarray(self.envs)
         self._bytes, self._rngs, self._states = plain.view(np.uint8), plain["rng"], plain["state"]
         self.game = kernel.BatchGame(
@@ -137,7 +138,7 @@ class EpisodeDriver:
         self._chunk = min(MAX_CHUNK, max(MIN_SHARED // 4, even))
         self.share_outputs(False)
         rows = num_envs if mode == Autoreset.SAME_STEP else 0
-        self._final = np.empty((rows, view.layout.size), np.float32)  # callers copy what they keep
+        self._final = np.empty((rows, view.layout.size), np.float32)  # reused by every step
         self._arrays = view.arrays
         out = self._new_step(np.zeros((0, view.codec.n), np.bool_))
         self._kernel: Any = kernel.drive
@@ -145,10 +146,10 @@ class EpisodeDriver:
         self._kernel = entry_point(kernel.drive)
 
     def seed(self, seeds: Sequence[int | None]) -> None:
-        """Key environments' generators with their own seeds, and count from 0; None leaves one.
+        """Seed the generator of each environment; None leaves a generator unchanged.
 
         Raises:
-            ValueError: a seed that is no whole number from 0.
+            ValueError: a seed is negative or not an integer.
         """
         chosen = [i for i, seed in enumerate(seeds) if seed is not None]
         given: Sequence[Any] = seeds
@@ -164,7 +165,7 @@ class EpisodeDriver:
 
     @contextmanager
     def unchanged_on_failure(self) -> Iterator[None]:
-        """Put the environments back as they were if the block fails."""
+        """Restore the environments if the block raises."""
         before = self._bytes.copy()
         try:
             yield
@@ -173,13 +174,13 @@ class EpisodeDriver:
             raise
 
     def share_outputs(self, is_shared: bool) -> None:
-        """Say whether every step writes its observations into the arrays of the step before."""
+        """Set whether every step overwrites the observations of the step before."""
         self.outputs_shared = is_shared
         shape = self.num_envs, self.view.layout.size
         self._observations = RecycledArrays(shape, np.float32, is_shared=is_shared)
 
     def _new_step(self, masks: NDArray[np.bool_]) -> BatchStep:
-        """Return arrays for what a step gives; the masks are those."""
+        """Allocate the results of a step, with these masks."""
         count = self.num_envs
         observations = self._observations.take()
         return BatchStep(
@@ -190,14 +191,14 @@ class EpisodeDriver:
     def _drive(
         self, operation: int, members: NDArray[np.int64], actions: NDArray[np.int64], out: BatchStep
     ) -> int:
-        """Drive some environments; returns how many wait for an external opponent."""
+        """Do an operation; return the number of environments that wait for an external opponent."""
         waiting: int = self._kernel(
             operation, (members, actions), self.game, self._arrays, out, self._scratch, ALONE, 0
         )  # fmt: skip
         return waiting
 
     def _step(self, actions: NDArray[np.int64], out: BatchStep) -> int:
-        """Play the learner's actions, on several threads where that pays; as `drive` otherwise."""
+        """Play the learner's actions, on several threads in a large batch; see `kernel.drive`."""
         if self.num_envs < MIN_SHARED:
             return self._drive(_STEP, self._members, actions, out)
         kernel, moves, scratch = self._kernel, (self._members, actions), self._scratch
@@ -208,14 +209,19 @@ class EpisodeDriver:
         )
 
     def _helper(self, task: tuple[Any, ...]) -> Callable[[int], None]:
-        """Return what helpers call; it keeps nothing of this batch."""
+        """Return the function that helper threads run; it holds no reference to this batch."""
         kernel, nothing = self._kernel, _without_rows(task)
         return lambda team: kernel(_JOIN_TEAM, *nothing, new_work_spaces(), team, 0)
 
     def observe(
         self, members: NDArray[np.int64], view: View
     ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """Return observations (k, size) and masks (k, actions) of a seat; pass where it waits."""
+        """Return observations and masks of a seat.
+
+        Returns:
+            Observations, float32 (k, size), and masks, bool (k, actions). While the other seat
+            decides, only pass is legal.
+        """
         observations = np.empty((len(members), view.layout.size), np.float32)
         masks = np.empty((len(members), view.codec.n), np.bool_)
         none = np.zeros(0, np.bool_)
@@ -227,7 +233,7 @@ class EpisodeDriver:
         return observations, masks
 
     def positions_of(self, members: NDArray[np.int64], view: View) -> Positions:
-        """Return what a planner in a seat may see of some environments."""
+        """Return the positions of some environments as a seat may see them."""
         scenario, states = self.envs.scenario[members], copy_states(self.envs["state"], members)
         histories = None
         if self.game.notes:
@@ -237,16 +243,16 @@ class EpisodeDriver:
     def read_envs(
         self, state: bytes, what: str, seat: int | None, *, must_run: bool = False
     ) -> Records[kernel.Environment]:
-        """Return the environments that bytes from elsewhere hold, which errors call `what`.
+        """Decode and validate environments from untrusted bytes.
 
         Args:
-            state: the bytes of as many environments as these.
-            what: environments or battles.
-            seat: the learner's, None where both are asked from outside.
-            must_run: whether none may be over.
+            state: the bytes of `num_envs` environments.
+            what: "environments" or "battles", for error messages.
+            seat: the learner's seat; None if both seats are played from outside.
+            must_run: reject battles that are over.
 
         Raises:
-            ValueError: they are not as many, or they could not be played on.
+            ValueError: wrong number of environments, or an environment cannot be continued.
         """
         if len(state) != self.envs.nbytes:
             raise ValueError(
@@ -261,9 +267,9 @@ class EpisodeDriver:
         return found
 
     def _check(self, envs: Records[kernel.Environment], what: str, seat: int | None) -> None:
-        """Raise a ValueError about the first environment from elsewhere that cannot be played on.
+        """Raise a ValueError for the first environment that cannot be continued.
 
-        Of a generator any bits are a key, and any are counters.
+        Generators need no check: every bit pattern is a valid key and counter.
         """
         fields = Fields(what, np.asarray(envs))
         fields.check_range("scenario", 0, len(self.packed_scenarios) - 1)
@@ -277,13 +283,13 @@ class EpisodeDriver:
         good = (status == Status.LEARNER_DECIDES) | ((status == Status.DONE) & stays_over)
         if seat is None:
             good = (status == Status.LEARNER_DECIDES) | (status == Status.OPPONENT_OPENS)
-        fields.check(good, "status", "that of a battle between two steps")
+        fields.check(good, "status", "the status of a battle between two steps")
         turn = np.ones(len(envs), np.bool_) if seat is None else over | (states["mover"] == seat)
         fields.check(turn, "state", f"a decision of seat {seat}")
 
 
 def _without_rows(value: Any) -> Any:
-    """Return arguments of the same types, with nothing in their arrays."""
+    """Return arguments of the same types, with empty arrays."""
     if isinstance(value, tuple):
         parts = map(_without_rows, value)
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)

@@ -1,8 +1,8 @@
-"""The compiled driver of episodes: play each environment on until its learner must decide.
+"""The compiled kernel of a batch: it plays each environment until the learner must decide.
 
-`wfb_gym.envs.driver` owns the arrays and decides which environments are driven where. No rule lives
-here: everything goes through the engine's operations. `advance` and `draw_episode` fix the order in
-which dice and choices are drawn; `wfb_gym.envs.watching` calls `draw_episode` too.
+`wfb_gym.envs.driver` owns the arrays and calls the kernel. The kernel contains no game rules; it
+calls the engine. `advance` and `draw_episode` define the order in which random numbers are drawn.
+`wfb_gym.envs.watching` must draw in the same order to reproduce a step.
 """
 
 from enum import IntEnum
@@ -36,7 +36,7 @@ from wfb_gym.packing.records import PackedScenario
 
 
 class Autoreset(IntEnum):
-    """When an ended episode begins anew; Gymnasium's `AutoresetMode`."""
+    """When an ended episode restarts; the members of Gymnasium's `AutoresetMode`."""
 
     NEXT_STEP = 0
     SAME_STEP = 1
@@ -44,23 +44,26 @@ class Autoreset(IntEnum):
 
 
 class Operation(IntEnum):
-    """What `drive` does. One compiled entry for all, since each compiles the whole engine."""
+    """The operations of `drive`.
 
-    PREPARE = 0  # work out the scenarios' first positions
-    RESET = 1  # begin episodes
+    They share one compiled function because every compiled function contains the whole engine.
+    """
+
+    PREPARE = 0  # compute the first position of each scenario
+    RESET = 1  # start episodes
     STEP = 2  # play the learner's actions
     OPPONENT_STEP = 3  # play an external opponent's actions
-    OBSERVE = 4  # only write observations and masks
-    JOIN_TEAM = 5  # share the work of teams; other arguments only say of what types theirs are
+    OBSERVE = 4  # write observations and masks, change nothing
+    JOIN_TEAM = 5  # help a team's tasks; the other arguments only provide types
 
 
 class Status(IntEnum):
-    """Where an environment stands between two calls of `drive`."""
+    """The status of an environment between two calls of `drive`."""
 
     LEARNER_DECIDES = 0
     DONE = 1
     OPPONENT_DECIDES = 2  # in the middle of the learner's step
-    OPPONENT_OPENS = 3  # in an episode in which the learner has not acted yet
+    OPPONENT_OPENS = 3  # before the learner's first action
 
 
 class Environment(Record):
@@ -68,10 +71,10 @@ class Environment(Record):
 
     state: State
     rng: Rng
-    unpaid: Float64  # points won since the learner's last reward, by the first army
+    unpaid: Float64  # points that the first army won since the learner's last reward
     scenario: Int64
-    opponent: Int64  # member of the pool that plays this episode
-    history: History  # kept where an observation tells of it
+    opponent: Int64  # index in the pool of this episode's opponent
+    history: History  # recorded only if `BatchGame.notes`
     status: Int8
 
 
@@ -79,7 +82,7 @@ ENVIRONMENT = dtype_of(Environment)
 
 
 class FirstPosition(Record):
-    """A scenario's first position, the points on the way to it, and its number of legal actions."""
+    """A scenario's first position, the points won before it, and its number of legal actions."""
 
     state: State
     points: Float64
@@ -87,28 +90,29 @@ class FirstPosition(Record):
 
 
 class BatchGame(NamedTuple):
-    """What a batch plays, and against whom."""
+    """The environments, scenarios and opponents of a batch."""
 
     envs: Records[Environment]  # (n,), changed in place
     packed_scenarios: Records[PackedScenario]
-    starts: Records[FirstPosition]  # of the scenarios
-    redraw: bool  # draw a scenario for each episode; else an environment keeps its own
-    pool: NDArray[np.int64]  # opponents by number; of several, one is drawn for each episode
-    move_tables: MoveTables  # of optimal opponents
+    starts: Records[FirstPosition]  # one for each scenario
+    redraw: bool  # draw a scenario for each episode; else environments keep their scenario
+    pool: NDArray[np.int64]  # opponents by number; if several, one is drawn for each episode
+    move_tables: MoveTables  # for optimal opponents
     mode: int  # Autoreset
-    notes: bool  # keep the histories
+    notes: bool  # record histories
     scale: float  # reward per point
 
 
 class BatchStep(NamedTuple):
-    """What one step of a batch gives."""
+    """The results of one step of a batch."""
 
     observations: NDArray[np.float32]  # (n, size)
     masks: NDArray[np.bool_]  # (n, actions); the next step overwrites them
-    rewards: NDArray[np.float64]  # (n,), the learner's, in points over `points_per_reward`
+    rewards: NDArray[np.float64]  # (n,), the learner's: points / points_per_reward
     terminations: NDArray[np.bool_]  # (n,)
-    illegal: NDArray[np.bool_]  # (n,): an illegal action was replaced
-    # (n, size); rows where `terminations` in SAME_STEP mode, else undefined; until the next step
+    illegal: NDArray[np.bool_]  # (n,), whether an illegal action was replaced
+    # (n, size), last observations of ended episodes, in SAME_STEP mode; other rows are undefined.
+    # The next step overwrites them.
     final: NDArray[np.float32]
 
 
@@ -122,13 +126,20 @@ def advance(
     count: int,
     work: WorkSpace,
 ) -> tuple[float, int]:
-    """Go on until the learner, in `seat`, or an external opponent decides, or the battle ends.
+    """Play until the learner or an external opponent must decide, or the battle ends.
 
-    `work` lists the `count` legal actions of the state, none if it is no decision, and in the end
-    those of whoever must decide. What is done goes to the environment's history if it `notes`.
+    Args:
+        packed: the scenario.
+        env: the environment, changed in place.
+        notes: whether to record decisions and rolls in the environment's history.
+        seat: the learner's seat.
+        opponent: the player of the other seat.
+        count: number of legal actions in `work.legal`; 0 if the state is not a decision.
+        work: on return, `work.legal` has the legal actions of the army that must decide.
 
     Returns:
-        Points that changed hands, as the first army sees them, and the number of legal actions.
+        Points that changed hands, from the first army's perspective, and the number of legal
+        actions.
     """
     state, rng = env.state, env.rng
     points = 0.0
@@ -152,7 +163,7 @@ def advance(
 
 @jit
 def draw_episode(env: Environment, redraw: bool, scenarios: int, opponents: int) -> None:
-    """Draw an episode's scenario, if it is to, then its opponent, if there are several."""
+    """Draw an episode's scenario, if `redraw`, then its opponent, if there are several."""
     if redraw:
         env.scenario = next_choice(env.rng, scenarios)
     if opponents > 1:
@@ -160,7 +171,7 @@ def draw_episode(env: Environment, redraw: bool, scenarios: int, opponents: int)
 
 
 def find_opponent(env: Environment, game: BatchGame) -> ScriptedPlayer:
-    """Return who plays the other seat in an environment's episode."""
+    """Return the opponent of an environment's current episode."""
     tables = game.move_tables.tables
     table = tables[env.scenario % tables.shape[0]]
     return ScriptedPlayer(game.pool[env.opponent], table, game.move_tables.storage)
@@ -171,7 +182,7 @@ _opponent_of = jit(inline="always")(find_opponent)  # compiled code cannot retur
 
 @jit
 def restart(env: Environment, game: BatchGame, seat: int, work: WorkSpace) -> int:
-    """Begin an environment's next episode; returns how many actions `work.legal` lists then."""
+    """Start an environment's next episode; return the number of legal actions in `work.legal`."""
     draw_episode(env, game.redraw, game.starts.shape[0], game.pool.shape[0])
     start = game.starts[env.scenario]
     env.state = start.state
@@ -189,7 +200,7 @@ def restart(env: Environment, game: BatchGame, seat: int, work: WorkSpace) -> in
 
 @jit
 def legal_or_lowest(i: int, index: int, allowed: NDArray[np.bool_]) -> int:
-    """Return the index to play: an illegal one becomes the lowest legal one, pass if legal."""
+    """Return the action to play: the lowest legal one (0 is pass) in place of an illegal one."""
     if allowed[i, index]:
         return index
     lowest = 0
@@ -202,9 +213,9 @@ def legal_or_lowest(i: int, index: int, allowed: NDArray[np.bool_]) -> int:
 def first_invalid(
     actions: NDArray[np.int64], allowed: NDArray[np.bool_], envs: Records[Environment]
 ) -> tuple[int, int]:
-    """Return the first row whose action is outside the space and the first illegal one, or -1.
+    """Return the first row with an action outside the space, and the first with an illegal one.
 
-    Where an episode is over, every action is accepted.
+    Each is -1 if there is none. If an episode is over, every action in the space is accepted.
     """
     outside = -1
     illegal = -1
@@ -227,7 +238,7 @@ def _drive_chunk(
     out: BatchStep,
     work: WorkSpace,
 ) -> int:
-    """Do one operation for `members[low:high]`, as `drive` says; returns how many wait."""
+    """Do one operation for `members[low:high]`; return how many wait for an external opponent."""
     members, actions = moves
     at, seat = view.offsets[0], view.seat
     waiting = 0
@@ -270,7 +281,7 @@ def _drive_chunk(
         elif operation == Operation.RESET:
             begins = True
         else:
-            raise AssertionError("the driver has no such operation")
+            raise AssertionError("operation: expected a member of Operation")
         if code >= 0:
             if game.notes:
                 note(packed, env.history, state, code)
@@ -324,27 +335,27 @@ def drive(
     team: int,
     chunk: int,
 ) -> int:
-    """Do one operation for all members; every output is written once.
+    """Do one operation for all members.
 
-    Outputs stand in the rows of their environments, but OBSERVE fills rows from 0 on. In
-    SAME_STEP mode the last observation of an ended episode goes to `out.final`. Environments that
-    wait for an external opponent have no observation yet.
+    Results of environment i are written to row i of `out`; OBSERVE writes the results of member j
+    to row j. In SAME_STEP mode the last observation of an ended episode goes to `out.final`. For
+    environments that wait for an external opponent, no observation is written.
 
     Args:
         operation: a member of `Operation`.
-        moves: the members, int64 (k,): environments, or scenarios to PREPARE; and the actions,
-            int64: for STEP indices of the action space, one for each environment of the batch,
-            for OPPONENT_STEP engine codes, one for each member.
-        game: what is played, and against whom.
-        view: the learner's; of OBSERVE, any seat's.
-        out: overwritten.
-        scratch: shape (1,), the thread's own.
-        team: the address of a team that shares the work, or `thread_pool.ALONE`.
-        chunk: members that a thread of a team takes at a time.
+        moves: members and actions. Members, int64 (k,): environments, or scenarios for PREPARE.
+            Actions, int64: for STEP (n,), indices in the action space; for OPPONENT_STEP (k,),
+            engine actions.
+        game: environments, scenarios and opponents.
+        view: the learner's view; for OBSERVE, the view of either seat.
+        out: the results.
+        scratch: work space of this thread, (1,).
+        team: the address of the team that shares the work, or `thread_pool.ALONE`.
+        chunk: number of members that a thread of a team takes at a time.
 
     Returns:
-        How many environments wait for an external opponent, but for those of helpers; -1, with
-        nothing changed, where STEP has an action outside the action space.
+        The number of environments that wait for an external opponent; helper threads count their
+        own. -1, with nothing changed, if STEP has an action outside the action space.
     """
     helps = operation == Operation.JOIN_TEAM
     task = operation, moves, game, view, out
@@ -361,9 +372,11 @@ def drive(
         if team != ALONE:
             low, high = next_chunk(team)
         waiting = 0
-        what, how, played, seen, given = task
+        task_operation, task_moves, task_game, task_view, task_out = task
         while low < high:
-            waiting += _drive_chunk(what, low, high, how, played, seen, given, scratch[0])
+            waiting += _drive_chunk(
+                task_operation, low, high, task_moves, task_game, task_view, task_out, scratch[0]
+            )
             low, high = next_chunk(team) if team != ALONE else (high, high)
         if not helps:
             if team != ALONE:

@@ -1,4 +1,4 @@
-"""Arrays that are reused once their holders release them."""
+"""Arrays whose memory is reused once the caller has released them."""
 
 from typing import Any
 from weakref import ref
@@ -7,26 +7,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 _RECYCLED = 2
-"""Memories that are kept: a training loop holds one array while the next one is written."""
+"""Arrays kept for reuse: a training loop holds one array while the next one is written."""
 
 
 class _Memory(np.ndarray[Any, Any]):
-    """Memory that arrays are views of.
+    """An array that owns the memory of the arrays that `take` returns.
 
-    It has a type of its own and owns its data, so that NumPy makes a view of such an array refer to
-    that array, not to the memory: the array lives as long as anything that reads the memory.
+    NumPy lets a view of a view refer to the owner of the memory. With this type in between, a view
+    of a taken array refers to the taken array, so the array stays alive while a view is in use.
     """
 
 
 class RecycledArrays:
-    """Arrays of one shape, whose memory is reused once no array refers to it.
+    """A pool of arrays of one shape; their memory is reused once nothing refers to it.
 
-    Touching memory that is new from the system takes as long as a step of a large battle.
+    Newly allocated memory is slow to write: the first write can take as long as a step.
 
     Args:
-        shape: of each array.
-        dtype: of their elements.
-        is_shared: return the same array each time, whether or not it is still in use.
+        shape: shape of each array.
+        dtype: dtype of each array.
+        is_shared: return the same array each time, even if it is still in use.
     """
 
     def __init__(self, shape: tuple[int, ...], dtype: Any, *, is_shared: bool = False) -> None:
@@ -36,7 +36,7 @@ class RecycledArrays:
         self._taken: list[ref[NDArray[Any]]] = []  # the last array over each memory
 
     def take(self) -> NDArray[Any]:
-        """Return an array whose content is undefined."""
+        """Return an array with undefined content."""
         if self._shared is not None:
             return self._shared
         place = 0
@@ -47,7 +47,7 @@ class RecycledArrays:
             place += 1
         else:
             memory = _Memory(self._shape, self._dtype)
-            if place == _RECYCLED:  # forget the older one
+            if place == _RECYCLED:  # drop the oldest one
                 place -= 1
                 del self._memories[0], self._taken[0]
             self._memories.append(memory)
@@ -57,7 +57,7 @@ class RecycledArrays:
         return array
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the arrays out: a copy has its own."""
+        """Leave out the arrays: a copy allocates its own."""
         return {
             "shape": self._shape, "dtype": self._dtype, "is_shared": self._shared is not None,
         }  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a batch plays: one scenario, several in turn, or one of a generated pool each episode."""
+"""The scenarios of a batch: one, several in turn, or a generated one for each episode."""
 
 import re
 import sys
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
     from wfb_gym.generating import Generated
 
 ScenarioLike = Any
-"""A bundled name, a path to a scenario file, a `Scenario` or its document, "generated", or
-`Generated` or its fields; or the `ScenarioSet` of another batch."""
+"""A bundled name, the path of a scenario file, a `Scenario` or its document, "generated", a
+`Generated` or its fields, or the `ScenarioSet` of another batch."""
 
 _GENERATED = re.compile(r"generated(-[\w-]+)?(:(?!.*\.toml).*)?$")
 _QUIET = 2.0
-"""Seconds between two lines about progress, and before the first."""
+"""Seconds before the first progress line and between two lines."""
 
 
 class ScenarioSet(NamedTuple):
     """The scenarios of a batch, at least one.
 
-    Copies keep the scenarios and read no file again; generated scenarios are generated again.
+    Unpickling reads no scenario file again, but generates generated scenarios again.
     """
 
     scenarios: tuple[Scenario, ...]
     packed_scenarios: Records[PackedScenario]  # (n,)
-    redraw: bool  # each episode draws one of them; else the environments take them in turn
-    limits: Limits | None  # that they ask for, of either seat; None to fit the scenarios
+    redraw: bool  # draw a scenario for each episode; else environment i plays i modulo n
+    limits: Limits | None  # of both seats; None to fit them to the scenarios
     generated: "Generated | None" = None
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -47,19 +47,19 @@ class ScenarioSet(NamedTuple):
 
 
 def resolve_scenarios(scenario: ScenarioLike | Sequence[ScenarioLike]) -> ScenarioSet:
-    """Load and pack the scenarios that a user names.
+    """Load and pack the scenarios of a user's argument.
 
     Args:
         scenario: one of `ScenarioLike`, or several.
 
     Raises:
-        ScenarioError: a scenario that does not exist, or that is refused.
-        ValueError: none at all.
+        ScenarioError: a scenario does not exist or is invalid.
+        ValueError: an empty sequence.
     """
     if isinstance(scenario, ScenarioSet):
         return scenario
     if isinstance(scenario, str) and _GENERATED.match(scenario):
-        from wfb_gym.generating import Generated  # brings the army lists
+        from wfb_gym.generating import Generated  # slow import: it loads the army lists
 
         scenario = Generated.parse(scenario)
     if isinstance(scenario, Mapping) and "split" in scenario:
@@ -84,22 +84,22 @@ def _generated_set(generated: "Generated") -> ScenarioSet:
 
 
 def pack_all(scenarios: Iterable[Scenario]) -> Records[PackedScenario]:
-    """Pack scenarios; where it takes long, lines on stderr report progress."""
+    """Pack scenarios; print progress to stderr if it takes more than 2 seconds."""
     members = list(scenarios)
     packed_scenarios = bytearray()
-    told = time.monotonic()
+    reported = time.monotonic()
     for done, scenario in enumerate(members, start=1):
-        # Byte for byte: copies by field leave the padding between them undefined, and equal
-        # scenarios would have unequal bytes.
+        # Copy bytes, not fields: padding between fields would be undefined, and the digest of
+        # equal scenarios would differ.
         packed_scenarios += pack(scenario).tobytes()
-        if time.monotonic() - told > _QUIET:
-            told = time.monotonic()
+        if time.monotonic() - reported > _QUIET:
+            reported = time.monotonic()
             sys.stderr.write(f"wfb_gym: {done} of {len(members)} scenarios packed\n")
     return as_records(PackedScenario, np.frombuffer(packed_scenarios, PACKED_SCENARIO))
 
 
 def generated_limits(sizes: Any) -> Limits:
-    """Limits that hold for all generated scenarios of those sizes, whatever the seeds."""
+    """Return limits that fit every generated scenario of these sizes, for all seeds."""
     army = ArmyLimits(sizes.characters, sizes.spells, sizes.items, sizes.units, sizes.comet_points)
     contacts = min(CONTACTS, 2 * sizes.characters)
     return Limits(army, army, DICE, contacts, **dict.fromkeys(SWITCHES, True))

@@ -1,7 +1,7 @@
-"""Both seats of many battles, asked from outside: what self-play stands on.
+"""A batch of battles in which the caller plays both armies, for self-play.
 
-Where `wfb_gym.envs.batch` plays on until one learner must decide, this stops at every decision of
-either army. Each army sees the battle in its own layout and answers in its own action space.
+`wfb_gym.envs.batch` plays until one learner must decide; `SelfPlayBatch` stops at every decision of
+both armies. Each army has its own observation layout and its own action space.
 """
 
 from collections.abc import Sequence
@@ -25,16 +25,16 @@ from wfb_gym.opponents.scripted import Scripted
 from wfb_gym.seats import SEATS
 
 _ATTEMPTS = 1000
-"""Battles begun before giving up on one with a decision."""
+"""Resets in search of a battle with a decision before `reset` raises."""
 
 
 class Decisions(NamedTuple):
     """The decisions that one army must make now, in the order of the battles.
 
     Attributes:
-        members: the battles that they are in, shape (k,).
-        observations: float32, shape (k, size).
-        masks: legal actions, bool, shape (k, actions).
+        members: the indices of their battles, int64 (k,).
+        observations: float32 (k, size).
+        masks: legal actions, bool (k, actions).
     """
 
     members: NDArray[np.int64]
@@ -43,30 +43,31 @@ class Decisions(NamedTuple):
 
 
 class SelfPlayBatch(EpisodeDriver):
-    """Battles side by side in which every decision, of either army, is asked for.
+    """A batch of battles; the caller makes every decision of both armies.
 
-    Battles that end begin anew at once, unless `autoreset` is off. Those without any decision are
-    skipped. Without `autoreset`, those that have ended stay so until `reset`.
+    With `autoreset`, the call that ends a battle also starts the next one. Without it, ended
+    battles stay ended until `reset`. Battles without any decision are skipped.
 
     Args:
-        num_envs: how many, 1 or more.
+        num_envs: number of battles, 1 or more.
         scenario: a bundled name, a path, a `Scenario`, or a sequence of these.
-        limits: of each army's spaces; fitted to the scenarios unless given.
-        autoreset: begin the next battle in the call that ends one.
-        history: each army sees how spells were last cast and answered, whatever the limits say.
+        limits: limits of each army's spaces; by default fitted to the scenarios.
+        autoreset: start the next battle in the call that ends one.
+        history: observations include how each spell was last cast and answered, even if `limits`
+            does not ask for it.
 
     Attributes:
-        views: how each army sees the battles: layout and codec.
-        scenarios: that are played.
-        points: float64 (n,): won by the first army since the last `play`, up to the next decision
-            or the end of the battle.
-        opening_points: float64 (n,): what it had won when a battle that has just begun came to its
-            first decision; 0 in the others.
-        ended: bool (n,): the battle of the last `play` is over.
+        views: layout and codec of each army.
+        scenarios: the scenarios to play.
+        points: points that the first army won from the last `play` to the next decision or the
+            end of the battle, float64 (n,).
+        opening_points: points that the first army won before the first decision, in battles that
+            have just started; 0 in others; float64 (n,).
+        ended: whether the last `play` ended the battle, bool (n,).
 
     Raises:
-        ValueError: no battle, or limits that a scenario exceeds.
-        ScenarioError: there is no such scenario, or it is refused.
+        ValueError: no battle, or a scenario exceeds the limits.
+        ScenarioError: the scenario does not exist or is invalid.
     """
 
     def __init__(
@@ -86,8 +87,8 @@ class SelfPlayBatch(EpisodeDriver):
             View.fitted(scenarios.packed_scenarios, 0, first, history=history),
             View.fitted(scenarios.packed_scenarios, 1, second, history=history),
         )
-        # The first army's seat is the learner's, the other's an external opponent's, and what is
-        # won between two decisions stays in `Environment.unpaid`.
+        # The kernel sees the first army as the learner and the second as an external opponent.
+        # Points won between two decisions accumulate in `Environment.unpaid`.
         pool, tables = [int(Scripted.EXTERNAL)], no_move_tables()
         super().__init__(
             num_envs, scenarios, self.views[0], pool, tables, Autoreset.DISABLED, 1.0,
@@ -103,46 +104,48 @@ class SelfPlayBatch(EpisodeDriver):
 
     @property
     def playing(self) -> NDArray[np.int64]:
-        """The scenario of each battle, int64 (n,)."""
+        """Index of each battle's scenario, int64 (n,)."""
         return self.envs.scenario.copy()
 
     def get_state(self) -> dict[str, Any]:
-        """Return everything that the battles' futures depend on; see `set_state`."""
+        """Return the complete state of all battles, for `set_state`."""
         return {"battles": self.envs.tobytes()}
 
     def set_state(self, state: dict[str, Any]) -> tuple[Decisions, Decisions]:
-        """Go back to a state that `get_state` of equal battles gave.
+        """Restore a state from `get_state` of a batch with the same arguments.
 
         Returns:
-            What each army must decide now.
+            The current decisions of each army.
 
         Raises:
-            ValueError: the state is of another number of battles, or could not be played on.
+            ValueError: another number of battles, or a battle that cannot be continued.
         """
         self.envs[:] = self.read_state(state)
         self.points[:], self.opening_points[:], self.ended[:] = 0.0, 0.0, False
         return self._decisions()
 
     def read_state(self, state: dict[str, Any]) -> Records[Environment]:
-        """Return the environments of such a state; a ValueError if it could not be played on."""
+        """Decode a state from `get_state`; raise a ValueError if it cannot be continued."""
         battles = part_of_state(state, "battles", bytes)
         return self.read_envs(battles, "battles", None, must_run=self._autoreset)
 
     def states(self, members: NDArray[np.int64]) -> Records[State]:
-        """Copy the positions of some battles: `engine.state.STATE`, shape (k,)."""
+        """Copy the positions of some battles, `engine.state.STATE` (k,)."""
         return copy_states(self.envs["state"], members)
 
     def check_positions(self, scenario: NDArray[np.int64], states: NDArray[Any]) -> None:
-        """Raise a ValueError about the first position from elsewhere that cannot be played on.
+        """Raise a ValueError for the first position that cannot be continued.
 
         Args:
-            scenario: that each position belongs to, int64 (k,).
-            states: `engine.state.STATE`, (k,).
+            scenario: index of each position's scenario, int64 (k,).
+            states: the positions, `engine.state.STATE` (k,).
         """
         known = (scenario >= 0) & (scenario < len(self.packed_scenarios))
         if scenario.shape != states.shape or not known.all():
             count = len(self.packed_scenarios)
-            raise ValueError(f"positions: expected one of {count} scenarios for each, found others")
+            raise ValueError(
+                f"scenario: expected one of 0..{count - 1} for each position, found {scenario}"
+            )
         if len(states):
             check_states("position", self.packed_scenarios, scenario, states)
             check_running("position", states)
@@ -150,36 +153,35 @@ class SelfPlayBatch(EpisodeDriver):
     def put(
         self, members: NDArray[np.int64], scenario: NDArray[np.int64], states: NDArray[Any]
     ) -> tuple[Decisions, Decisions]:
-        """Go on from other positions in some battles; their generators stay.
+        """Set the positions of some battles; their random generators do not change.
 
         Args:
             members: the battles, int64 (k,).
-            scenario: that each position belongs to, int64 (k,).
-            states: decisions, as `states` gave them; not checked, `check_positions` does.
+            scenario: index of each position's scenario, int64 (k,).
+            states: positions at a decision, from `states`; see `check_positions` to validate them.
 
         Returns:
-            What each army must decide now, in all battles.
+            The current decisions of each army, in all battles.
 
         Raises:
-            ValueError: observations tell what went before, which positions do not.
+            ValueError: observations include history, which positions do not have.
         """
         if self.game.notes:
             raise ValueError(
-                "positions: expected battles whose observations tell nothing of what went before, "
-                "found limits with history"
+                "positions: expected limits without history, found limits with history"
             )
         self.envs["state"][members] = states
         self.envs["scenario"][members] = scenario
         return self._decisions()
 
     def reset(self, seed: int | None = None) -> tuple[Decisions, Decisions]:
-        """Begin all battles.
+        """Start all battles.
 
         Args:
-            seed: battle i gets the dice of `seed` + i; None goes on with the dice as they come.
+            seed: seed of battle 0; battle i gets `seed` + i. None keeps the current generators.
 
         Returns:
-            What each army must decide now.
+            The current decisions of each army.
         """
         with self.unchanged_on_failure():
             if seed is not None:
@@ -191,18 +193,17 @@ class SelfPlayBatch(EpisodeDriver):
     def play(
         self, first: NDArray[np.int64], second: NDArray[np.int64]
     ) -> tuple[Decisions, Decisions]:
-        """Play a decision in every battle.
+        """Play one decision in every battle.
 
         Args:
-            first: the first army's actions, int64, one for each of its decisions in order.
+            first: the first army's actions, int64 (k,), in the order of its `Decisions`.
             second: the second army's actions.
 
         Returns:
-            What each army must decide next.
+            The next decisions of each army.
 
         Raises:
-            ValueError: an army has another number of decisions, or an action is illegal. No battle
-                has changed then.
+            ValueError: wrong number of actions, or an illegal action. No battle has changed.
             gymnasium.error.ResetNeeded: `reset` was not called.
         """
         if self._asked is None:
@@ -232,13 +233,13 @@ class SelfPlayBatch(EpisodeDriver):
         return self._decisions()
 
     def play_one(self, seat: int, action: int) -> tuple[Decisions, Decisions]:
-        """Play an army's decision in the only battle; see `play`."""
+        """Play one army's decision in a batch of one battle; see `play`."""
         actions = [np.zeros(0, np.int64), np.zeros(0, np.int64)]
         actions[seat] = np.array([action], np.int64)
         return self.play(*actions)
 
     def _begin(self, members: NDArray[np.int64]) -> None:
-        """Begin the next battles in which there is a decision."""
+        """Start battles, and skip those without a decision."""
         pending = members
         for _ in range(_ATTEMPTS):
             self._drive(Operation.RESET.value, pending, self._codes, self._out)
@@ -247,10 +248,10 @@ class SelfPlayBatch(EpisodeDriver):
                 self.opening_points[members] = self.envs.unpaid[members]
                 return
         name = self.scenarios[int(self.envs.scenario[pending[0]])].name
-        raise ValueError(f"{name}: neither army ever has anything to decide in it")
+        raise ValueError(f"{name}: expected a decision, found none in {_ATTEMPTS} battles")
 
     def _decisions(self) -> tuple[Decisions, Decisions]:
-        """Return what each army must decide; nothing in a battle that is over."""
+        """Return the current decisions of each army; battles that are over have none."""
         running = self._states["node"] != Node.END
         first, second = (
             Decisions(members, *self.observe(members, view))
@@ -277,7 +278,7 @@ class SelfPlayBatch(EpisodeDriver):
 
 
 def _check_legal(seat: str, asked: Decisions, actions: NDArray[np.int64]) -> None:
-    """Raise a ValueError about the first illegal action; the compiled code checks none."""
+    """Raise a ValueError for the first illegal action; the kernel does not check actions."""
     legal = (actions >= 0) & (actions < asked.masks.shape[1])
     legal &= asked.masks[np.arange(len(actions)), np.where(legal, actions, 0)]
     if not legal.all():

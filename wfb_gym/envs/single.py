@@ -1,4 +1,4 @@
-"""The Gymnasium environments of one battle: `wfb_gym/Caster-v0` and `wfb_gym/Dispeller-v0`."""
+"""Single Gymnasium environments: `wfb_gym/Caster-v0` and `wfb_gym/Dispeller-v0`."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,53 +20,53 @@ from wfb_gym.scenario import Scenario
 
 _INTEGERS = (int, np.integer)
 _THIS = np.ones(1, np.bool_)
-"""The only environment of its batch."""
+"""Reset mask of a batch of one environment."""
 
 
 class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
-    """One seat of a magic phase, the opponent's play inside `step`.
+    """One seat of a magic phase; `step` plays the opponent too.
 
     ## Description
 
-    The magic phase of Warhammer Fantasy Battle, 6th edition, or 7th where the scenario says so:
-    a two-player, zero-sum game of dice with perfect information. The caster commits power dice
-    to spells, the dispeller commits dispel dice against them, and every die spent is gone. One
-    seat is the learner's; the opponent plays inside `step`.
+    The magic phase of Warhammer Fantasy Battle, 6th edition (7th if the scenario asks for it): a
+    two-player, zero-sum dice game with perfect information, unless items are hidden. The caster
+    spends power dice to cast spells, and the dispeller spends dispel dice to stop them. The
+    learner plays one seat; `step` plays the opponent.
 
-    Decisions are small: first the spell, then its target, then an item, then the dice. Where only
-    one action is legal it is played for the learner.
+    Each decision is small: first the spell, then its target, then an item, then the dice. If only
+    one action is legal, the environment plays it.
 
     ## Action Space
 
-    `Discrete(n)`: micro-actions whose ranges `wfb_gym.encoding.actions` lists: pass, dice,
-    items, re-rolls, wizards, spells, spells in play, targets or none, points (of a Comet).
-    `action_meanings()` puts them in words; `action_masks()` and `info["action_mask"]` say which
-    are legal. An illegal action becomes pass where pass is legal, else the lowest legal action,
-    and sets `info["illegal_action"]`.
+    `Discrete(n)`, with these ranges (`wfb_gym.encoding.actions`): pass, dice, items, re-rolls,
+    wizards, spells, spells in play, targets or none, points (for a Comet). `action_meanings()`
+    describes each action; `action_masks()` and `info["action_mask"]` have the legal ones. An
+    illegal action is replaced by pass if pass is legal, else by the lowest legal action, and sets
+    `info["illegal_action"]`.
 
     ## Observation Space
 
-    `Box(float32)`, one flat vector scaled into finite bounds and never clipped, from the
-    learner's seat. `named_fields(observation)` names its fields; `wfb_gym.encoding.fields`
-    documents units and scales. Different positions never share an observation. The last one of an
-    episode shows only what the scenario fixes.
+    `Box(float32)`: one flat vector from the learner's perspective, scaled to finite bounds without
+    clipping. `named_fields(observation)` returns its fields by name; `wfb_gym.encoding.fields`
+    documents units and scales. Different positions have different observations. The last
+    observation of an episode contains only the constants of the scenario.
 
     ## Rewards
 
-    The change of (enemy points lost - own points lost) since the learner's last action, over
-    `points_per_reward`. The sum over an episode is the battle's result; use gamma 1.
+    The change of (enemy points lost - own points lost) since the learner's last action, divided
+    by `points_per_reward`. The sum over an episode is the result of the battle; use gamma 1.
 
     ## Starting State
 
-    The scenario's, played on to the learner's first decision. If none comes, the observation
-    is the last one, only pass is legal, and the first step ends the episode.
+    The learner's first decision in the scenario. If the learner has no decision, `reset` returns
+    the last observation, only pass is legal, and the first step ends the episode.
 
     ## Episode End
 
     1. Termination: the last magic phase of the scenario ends.
-    2. Truncation: never; the game ends by itself.
+    2. Truncation: never. Every battle has an end.
 
-    An environment that is stepped after its end stays there: reward 0, terminated.
+    A step after the end changes nothing: reward 0, terminated.
 
     ## Information
 
@@ -83,17 +83,17 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
     document; or "generated": a new one each episode |
     | `opponent` | "veteran" | name, callable, agent, path of a saved model, or a list of these |
     | `limits` | fitted | sizes of the spaces, to let one policy play several scenarios |
-    | `history` | False | observations also tell how each spell was last cast and answered |
-    | `points_per_reward` | 100.0 | points that make a reward of 1 |
+    | `history` | False | observations include how each spell was last cast and answered |
+    | `points_per_reward` | 100.0 | points for a reward of 1 |
     | `strict` | False | raise on an illegal action |
-    | `render_mode` | None | "ansi" or "rgb_array": `render()` describes or draws what has \
-    happened since the learner's last action, and where both sides stand |
+    | `render_mode` | None | "ansi" or "rgb_array": `render()` describes or draws the events since \
+    the learner's last action, and the position |
 
     ## Vectorized environment
 
-    `gym.make_vec(id, num_envs=...)` steps all environments in one compiled call; environment i of
-    `reset(seed=s)` plays what a single one plays after `reset(seed=s + i)`. It takes the same
-    arguments, `scenario` also as a list, and `autoreset_mode`, by default SAME_STEP.
+    `gym.make_vec(id, num_envs=...)` steps all environments in one compiled call. Environment i
+    after `reset(seed=s)` is the same as a single environment after `reset(seed=s + i)`. The
+    arguments are the same, plus `autoreset_mode` (default SAME_STEP); `scenario` may be a list.
     """
 
     seat: int = 0
@@ -128,7 +128,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         self._make_step()
 
     def _make_step(self) -> None:
-        """Make what every step writes to, and the parts of it that callers get copies of."""
+        """Allocate the arrays that every step writes to."""
         self._out = self.batch.new_step()
         self._play = self.batch.prepare_step(self._action, self._out)
         self._observation = self._out.observations[0]
@@ -137,10 +137,10 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Begin an episode.
+        """Start an episode.
 
         Args:
-            seed: decides the dice; None goes on with the dice as they come.
+            seed: seed of the dice; None keeps the current generator.
             options: ignored.
 
         Returns:
@@ -164,23 +164,23 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
     def step(
         self, action: np.int64 | int
     ) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
-        """Play one action, and everything that follows up to the learner's next decision.
+        """Play one action, then dice and the opponent until the learner's next decision.
 
         Args:
             action: a member of the action space.
 
         Returns:
-            Observation, reward, terminated, truncated (never True) and info.
+            Observation, reward, terminated, truncated (always False) and info.
 
         Raises:
             gymnasium.error.ResetNeeded: `reset` was not called.
-            ValueError: the action is outside the space, or illegal under `strict`.
+            ValueError: the action is outside the space, or illegal with `strict`.
         """
         batch, out, actions = self.batch, self._out, self._action
         if not batch.begun:
             raise gym.error.ResetNeeded("Cannot call env.step() before calling env.reset()")
         given: Any = action
-        if isinstance(given, _INTEGERS):  # asking the space takes as long as the step
+        if isinstance(given, _INTEGERS):  # `contains` takes as long as the step
             member = 0 <= given < self._actions_n
         else:
             member = self.action_space.contains(given)
@@ -199,15 +199,15 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         )
 
     def render(self) -> Any:
-        """Return what happened since the learner's last action and the position, as the mode says.
+        """Render the events since the learner's last action, and the position.
 
         Returns:
-            A string in mode "ansi"; a picture, uint8 (height, width, 3), in mode "rgb_array";
+            A string in mode "ansi"; an image, uint8 (height, width, 3), in mode "rgb_array";
             None without a mode.
 
         Raises:
             gymnasium.error.ResetNeeded: `reset` was not called.
-            gymnasium.error.DependencyNotInstalled: what draws pictures is missing.
+            gymnasium.error.DependencyNotInstalled: Pillow is not installed.
         """
         if self.render_mode is None:
             gym.logger.warn(
@@ -220,7 +220,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         return draw_frames(self.batch, self.render_mode)[0]
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Legal actions, bool (n,); at least one."""
+        """Return the legal actions, bool (n,); at least one is True."""
         if not self.batch.begun:
             raise gym.error.ResetNeeded("Cannot call action_masks() before calling env.reset()")
         mask: NDArray[np.bool_] = self.batch.allowed[0].copy()
@@ -228,29 +228,29 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
 
     @property
     def scenario(self) -> Scenario:
-        """The scenario that is played now, such as the one that this episode drew."""
+        """The scenario of the current episode."""
         return self.batch.playing(0)
 
     def action_meanings(self) -> list[str]:
-        """Return what each action means in this scenario, in words."""
+        """Describe each action with the names in the current scenario."""
         return self.batch.action_meanings(0)
 
     def named_fields(self, observation: NDArray[np.float32]) -> dict[str, float]:
-        """Return an observation with its fields' names."""
+        """Return the fields of an observation by name."""
         return self.batch.layout.named_fields(observation)
 
     def get_state(self) -> dict[str, Any]:
-        """Everything that the environment's future depends on; see `set_state`."""
+        """Return the complete state of the environment, for `set_state`."""
         return {**self.batch.get_state(), "seeded": self._seeded}
 
     def set_state(self, state: dict[str, Any]) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Go back to a state that `get_state` of an equal environment gave.
+        """Restore a state from `get_state` of an environment with the same arguments.
 
         Returns:
-            Observation and info as they were then.
+            Observation and info of that state.
 
         Raises:
-            ValueError: the state is of another kind of environment.
+            ValueError: the state is damaged, or comes from an environment with other arguments.
         """
         seeded = part_of_state(state, "seeded", bool)
         self.batch.set_state(state)
@@ -258,12 +258,12 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         return self._observation_and_info(self.batch.look())
 
     def __getstate__(self) -> dict[str, Any]:
-        made = ("_out", "_play", "_observation", "_mask")  # by `_make_step`
+        made = ("_out", "_play", "_observation", "_mask")  # `_make_step` makes them
         return {key: value for key, value in vars(self).items() if key not in made}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._make_step()  # a step writes to the masks of its own batch
+        self._make_step()  # with the arrays of this copy's batch
 
 
 class CasterEnv(MagicPhaseEnv):
@@ -271,8 +271,8 @@ class CasterEnv(MagicPhaseEnv):
 
     ## Description
 
-    The learner is the first army of the scenario. It casts in the first phase, and in scenarios
-    of several phases dispels in the second, and so on in turn.
+    The learner is the first army of the scenario. It casts in the first phase; in scenarios with
+    several phases it dispels in the second, casts in the third, and so on.
 
     ## Version History
 
@@ -287,8 +287,8 @@ class DispellerEnv(MagicPhaseEnv):
 
     ## Description
 
-    The learner is the second army of the scenario. It dispels in the first phase, and in
-    scenarios of several phases casts in the second, and so on in turn.
+    The learner is the second army of the scenario. It dispels in the first phase; in scenarios
+    with several phases it casts in the second, dispels in the third, and so on.
 
     ## Version History
 

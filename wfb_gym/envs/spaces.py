@@ -1,4 +1,4 @@
-"""Gymnasium spaces from layouts and codecs."""
+"""Gymnasium spaces for layouts and codecs."""
 
 from typing import Any
 
@@ -11,11 +11,11 @@ from wfb_gym.encoding.layout import Layout
 
 
 def observation_space(layout: Layout) -> Space[NDArray[float32]]:
-    """One flat float32 vector with finite bounds, shape (size,)."""
+    """Return the space of observations: float32, shape (size,), with finite bounds."""
     box: Space[Any] = spaces.Box(layout.low, layout.high, dtype=float32)
     return box
 
 
 def action_space(codec: ActionCodec) -> spaces.Discrete:
-    """Flat actions; `wfb_gym.encoding.actions` says what each range means."""
+    """Return the space of actions; see `wfb_gym.encoding.actions` for the ranges."""
     return spaces.Discrete(codec.n)

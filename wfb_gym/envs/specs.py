@@ -1,8 +1,8 @@
-"""Environments' arguments as plain values, which Gymnasium's specs write to JSON and read back.
+"""Convert the arguments of environments to plain values, so that Gymnasium's specs can be JSON.
 
-Environments take these values in place of what they stand for: the path of a file as text, the
-document of a scenario, the fields of limits and of generated scenarios, the value of an
-enumeration's member. Callables, agents and models in memory have no such value.
+Environments accept these values too: a path as text, a scenario's document, the fields of `Limits`
+and `Generated`, the value of an enum member. Callables, agents and models in memory have no plain
+value.
 """
 
 import os
@@ -22,7 +22,7 @@ _SPEC = "_spec"
 
 
 def plain_value(argument: Any) -> Any:
-    """Return an environment's argument as JSON has it; unchanged if there is no such value."""
+    """Return an argument as a JSON value; unchanged if it has none."""
     if argument is None or isinstance(argument, str | int | float):
         return argument
     if isinstance(argument, list | tuple):
@@ -33,22 +33,22 @@ def plain_value(argument: Any) -> Any:
         return argument.model_dump(mode="json")
     if isinstance(argument, os.PathLike):
         path = Path(argument)
-        in_here = path.name == str(path)  # as a text it could be a name
+        in_here = path.name == str(path)  # without "./" it could be a scenario's name
         return f"{os.curdir}{os.sep}{path}" if in_here else str(path)
     if isinstance(argument, Enum):
         return argument.value
     if isinstance(argument, np.generic):
         return argument.item()
-    from wfb_gym.generating import Generated  # brings the army lists
+    from wfb_gym.generating import Generated  # slow import: it loads the army lists
 
     return plain_value(asdict(argument)) if isinstance(argument, Limits | Generated) else argument
 
 
 def as_limits(limits: Limits | Mapping[str, Any] | None) -> Limits | None:
-    """Return limits, also from their plain value.
+    """Return limits, given as `Limits` or as their plain value.
 
     Raises:
-        ValueError: a mapping has other keys than the fields of limits.
+        ValueError: the keys of a mapping are not the fields of `Limits`.
     """
     if not isinstance(limits, Mapping):
         return limits
@@ -72,4 +72,4 @@ def _set_spec(env: Any, spec: EnvSpec | None) -> None:
 
 
 plain_spec: Any = property(_get_spec, _set_spec)
-"""An environment's attribute `spec`: Gymnasium sets it, with the arguments as they were given."""
+"""The attribute `spec` of environments; it stores the arguments as plain values."""

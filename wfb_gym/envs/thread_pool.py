@@ -1,15 +1,15 @@
-"""Threads that share the chunks of one batched step.
+"""A pool of helper threads that share the chunks of a batched step.
 
-Compiled code releases the interpreter's lock, so plain threads run it side by side. A helper that
-has nothing to do waits in compiled code for a moment, since the next step mostly follows at once:
-waking it through Python would take as long as a hundred environments do. After that it sleeps. The
-calling thread works too and never waits for a helper that has not begun: a machine whose other
-cores are busy loses little. (`numba.prange` waits for all its threads, and on a busy machine that
-made a step a hundred times slower.) Threads do not survive a fork; a child process starts its own.
+Compiled code releases the interpreter lock, so Python threads run it in parallel. An idle helper
+first busy-waits in compiled code for about 0.1 ms, because the next step usually follows at once
+and waking a thread through Python is slow. Then it sleeps. The calling thread works too, and never
+waits for a helper that has not started. So busy cores cost little. `numba.prange` waits for all its
+threads, which made a step much slower on a busy machine. Threads do not survive a fork; a child
+process starts its own.
 
-The compiled functions here are called by both sides, inside of compiled code: `open_task`,
-`next_chunk` and `close_task` by the thread whose step it is, `join_task`, `next_chunk` and
-`leave_task` by helpers. Arguments reach helpers through the team's memory.
+The compiled functions of this module run inside the kernel. The calling thread uses `open_task`,
+`next_chunk` and `close_task`; helpers use `join_task`, `next_chunk` and `leave_task`. The arguments
+of a task are copied to helpers through the team's shared memory.
 """
 
 import _thread
@@ -35,20 +35,20 @@ from wfb_gym._intrinsics import (
 from wfb_gym._jit import int64, jit
 
 ALONE = 0
-"""In place of a team's address: nobody helps."""
+"""Instead of the address of a team: no helpers."""
 
-# Where things stand in a team's memory, in bytes; each word has a cache line of its own.
+# Offsets in a team's memory, in bytes; each word has its own cache line (64 bytes).
 _OPEN, _NEXT, _WORKING, _TOTAL, _COUNT, _CHUNK, _ARGUMENTS = 0, 64, 128, 192, 256, 320, 384
 _PAUSES = 4000
-"""Looks at the team's memory, with a pause after each, before a helper sleeps or a step asks the
-system to run somebody else: about a tenth of a millisecond."""
-_MOST_ALONE = 1023
-"""Tasks in a row that are not shared while the cores of helpers are busy with something else."""
+"""Polls of the team's memory, each followed by a pause, before a thread stops busy-waiting: about
+0.1 ms."""
+_MAX_UNSHARED = 1023
+"""Longest run of tasks without helpers while other programs use the cores of the helpers."""
 
 
 @jit
 def open_task(team: int, count: int, chunk: int, arguments: Any) -> None:
-    """Offer the chunks of `range(count)` to helpers, and the arguments that they need."""
+    """Publish a task: its arguments, and the chunks of `range(count)`."""
     store_value(team + _ARGUMENTS, arguments)
     store_word(team + _NEXT, 0)
     store_word(team + _COUNT, count)
@@ -58,7 +58,7 @@ def open_task(team: int, count: int, chunk: int, arguments: Any) -> None:
 
 @jit
 def next_chunk(team: int) -> tuple[int, int]:
-    """Take a chunk; returns its low and high end, equal when none is left."""
+    """Take the next chunk; return its start and stop, which are equal if none is left."""
     count = load_word(team + _COUNT)
     chunk = load_word(team + _CHUNK)
     low = min(count, add_to_word(team + _NEXT, chunk))
@@ -67,7 +67,7 @@ def next_chunk(team: int) -> tuple[int, int]:
 
 @jit
 def close_task(team: int) -> None:
-    """Wait, but not long, until all helpers have left."""
+    """Close the task and busy-wait until all helpers have left, for at most about 0.1 ms."""
     store_word(team + _OPEN, 0)
     for _ in range(_PAUSES):
         if load_word(team + _WORKING) == 0:
@@ -77,11 +77,11 @@ def close_task(team: int) -> None:
 
 @jit
 def join_task(team: int) -> bool:
-    """Wait for a task with chunks left, but not long; returns whether there is one."""
+    """Busy-wait for a task with chunks left, for about 0.1 ms; return whether one was joined."""
     for _ in range(_PAUSES):
         if load_word(team + _OPEN) and load_word(team + _NEXT) < load_word(team + _COUNT):
             add_to_word(team + _WORKING, 1)
-            if load_word(team + _OPEN):  # else it was closed in between, and its arguments are old
+            if load_word(team + _OPEN):  # not closed in the meantime
                 return True
             add_to_word(team + _WORKING, -1)
         pause()
@@ -90,48 +90,50 @@ def join_task(team: int) -> bool:
 
 @jit
 def task_arguments(team: int, like: Any) -> Any:
-    """Return the arguments of the task that was joined; `like` has their types."""
+    """Return the arguments of the joined task; `like` provides their types."""
     return load_value(team + _ARGUMENTS, like)
 
 
 @jit
 def leave_task(team: int, result: int) -> None:
-    """Add to the task's result, and be done with it."""
+    """Add a result to the task's total, and leave the task."""
     add_to_word(team + _TOTAL, int64(result))
     add_to_word(team + _WORKING, int64(-1))
 
 
 class ThreadPool:
-    """Helper threads, started when first needed.
+    """A pool of helper threads, started at the first task.
 
     Args:
-        size: threads that may work on a task, the caller's included; without a compiler it is 1.
+        size: number of threads that work on a task, including the caller's. Always 1 if the
+            compiler is disabled.
     """
 
     def __init__(self, size: int) -> None:
         self.size = 1 if config.DISABLE_JIT else size  # type: ignore[attr-defined]
         self._in_use = _thread.allocate_lock()
-        self._process = 0  # whose helpers they are
-        self._alone = self._back_off = 0  # tasks without helpers: that come now, and in a row
+        self._process = 0  # id of the process that started the helpers
+        self._unshared = 0  # number of next tasks to run without helpers
+        self._back_off = 0  # its last start value, doubled while helpers are late
         self._task: Callable[[int], int] | None = None
 
     def run(
         self, task: Callable[[int], int], make_helper: Callable[[], Callable[[int], None]]
     ) -> int:
-        """Share a task with helpers.
+        """Run a task, with helpers if they are available.
 
         Args:
-            task: called with a team's address, or with `ALONE`; what its arguments point to is
-                kept until no helper works on it.
-            make_helper: called when helpers are started; returns what each of them calls with the
-                team's address, to join tasks until `join_task` finds none. All tasks must have
-                arguments of the same types.
+            task: called with a team's address or with `ALONE`. The pool keeps a reference to it
+                until no helper works on it, so its arrays stay valid.
+            make_helper: called when helpers are started; returns the function that each helper
+                calls with the team's address. That function joins tasks until `join_task` returns
+                False. All tasks must have arguments of the same types.
 
         Returns:
-            The sum of what the task and its helpers give.
+            The sum of the results of the task and its helpers.
         """
-        if self._alone > 0:
-            self._alone -= 1
+        if self._unshared > 0:
+            self._unshared -= 1
             return task(ALONE)
         if self.size == 1 or not self._in_use.acquire(blocking=False):
             return task(ALONE)
@@ -140,7 +142,7 @@ class ThreadPool:
                 self._start(make_helper())
             while self._asleep:
                 self._asleep.pop().release()
-            self._wait()  # for what an interruption has left
+            self._wait()  # helpers of an interrupted task may still work
             self._task, self._memory[self._total] = task, 0
             began = time.perf_counter()
             try:
@@ -150,15 +152,15 @@ class ThreadPool:
                 self._wait()
             self._task = None
             is_late = time.perf_counter() - done > done - began
-            self._back_off = min(2 * self._back_off + 1, _MOST_ALONE) if is_late else 0
-            self._alone = self._back_off
+            self._back_off = min(2 * self._back_off + 1, _MAX_UNSHARED) if is_late else 0
+            self._unshared = self._back_off
             return total + int(self._memory[self._total])
         finally:
             self._in_use.release()
 
     def _start(self, help_team: Callable[[int], None]) -> None:
         memory = np.zeros(_ARGUMENTS + ROOM + 64, np.uint8)
-        memory = memory[-memory.ctypes.data % 64 :]  # words lie in lines of the cache
+        memory = memory[-memory.ctypes.data % 64 :]  # align to cache lines
         self._team = memory.ctypes.data
         self._memory = memory[:_ARGUMENTS].view(np.int64)
         self._open, self._working, self._total = _OPEN // 8, _WORKING // 8, _TOTAL // 8
@@ -170,20 +172,20 @@ class ThreadPool:
             Thread(target=_serve, args=arguments, name="wfb_gym step", daemon=True).start()
 
     def _wait(self) -> None:
-        """Wait until no helper works on the task; raise what one of them has raised."""
+        """Wait until no helper works on the task; raise the exception of a helper, if any."""
         memory, errors = self._memory, self._errors
-        memory[self._open] = 0  # it is open still if the caller's part has failed
+        memory[self._open] = 0  # still open if the caller's part has raised
         while memory[self._working] > len(errors):
             time.sleep(0)
         if errors:
-            self._process = 0  # the next task has other helpers
+            self._process = 0  # start new helpers for the next task
             raise errors[0]
 
 
 def _serve(
     help_team: Callable[[int], None],
     team: int,
-    _memory: Any,  # that the team's address is of
+    _memory: Any,  # keeps the memory at the team's address alive
     asleep: list[Any],
     errors: list[BaseException],
 ) -> None:
@@ -200,4 +202,4 @@ def _serve(
 
 
 THREAD_POOL = ThreadPool(available_cores())
-"""The process's threads for batched steps."""
+"""The pool of this process."""

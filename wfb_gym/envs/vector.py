@@ -1,7 +1,6 @@
-"""The native Gymnasium vector environment: thousands of phases in one process.
+"""Gymnasium vector environments: thousands of magic phases in one process.
 
-Spaces, infos and autoreset as Gymnasium's documentation has them; the stepping is
-`wfb_gym.envs.batch`'s.
+This module adds Gymnasium's spaces, infos and autoreset modes to `wfb_gym.envs.batch.Batch`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -49,37 +48,36 @@ def _check_max_episode_steps(steps: Any) -> None:
 
 
 class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[Any]]):
-    """Many magic phases side by side; see `wfb_gym.envs.single` for observations and actions.
+    """A vector environment of magic phases; see `wfb_gym.envs.single` for observations and actions.
 
     Args:
-        num_envs: how many environments.
-        scenario: a bundled name, a path, a `Scenario`, or a sequence of these, which the
-            environments take in turn.
-        opponent: a scripted player's name, a callable over batches, a saved model's path, or
-            a list of these, of which one is drawn for each episode.
-        limits: sizes of the spaces; fitted to the scenarios unless given.
-        history: observations also tell how each spell was last cast and answered, for policies
-            without a memory where items are hidden.
-        autoreset_mode: when ended episodes begin anew.
-        points_per_reward: points that make a reward of 1.
+        num_envs: number of environments.
+        scenario: a bundled name, a path, a `Scenario`, or a sequence of these; environment i plays
+            scenario i modulo the number of scenarios.
+        opponent: the name of a scripted player, a callable over batches, the path of a saved
+            model, or a list of these, from which each episode draws one.
+        limits: sizes of the spaces; by default fitted to the scenarios.
+        history: observations include how each spell was last cast and answered. This helps
+            policies without memory in scenarios with hidden items.
+        autoreset_mode: when ended episodes restart.
+        points_per_reward: points for a reward of 1.
         strict: raise on illegal actions instead of replacing them.
-        copy: as of Gymnasium's `SyncVectorEnv`. If False, a step writes observations and action
-            masks into the arrays of the step before, which saves memory and, in large batches,
-            time: copy what must outlast a step.
-        final_infos: whether SAME_STEP steps report how episodes ended, in ``final_obs`` and
-            ``final_info``, as Gymnasium does. Episodes are never truncated, so few learners need
-            it. Without it steps are faster, and ``illegal_action`` covers ended episodes too.
-        render_mode: None, "ansi" or "rgb_array", as of single environments. Every environment is
-            described step by step in Python, so this is for a few of them.
-        max_episode_steps: None or -1. The argument is here because `gymnasium.make_vec` passes it;
-            a limit raises, as this environment has no truncation.
+        copy: as in Gymnasium's `SyncVectorEnv`. If False, every step overwrites the observations
+            and action masks of the step before. This saves memory and, in large batches, time.
+        final_infos: whether SAME_STEP steps report ``final_obs`` and ``final_info``, as Gymnasium
+            does. Episodes are never truncated, so few learners need them. If False, steps are
+            faster, and ``illegal_action`` includes the last actions of ended episodes.
+        render_mode: None, "ansi" or "rgb_array", as in single environments. Rendering replays every
+            environment in Python, so use it only for a few environments.
+        max_episode_steps: None or -1, because `gymnasium.make_vec` passes it. This environment does
+            not truncate episodes, so any other value raises.
 
     Attributes:
-        autoreset_mode: as given, a member of `AutoresetMode`.
-        copy: as given.
+        autoreset_mode: the mode, a member of `AutoresetMode`.
+        copy: the argument.
 
     Raises:
-        ValueError: an argument is none of these.
+        ValueError: an invalid argument.
     """
 
     seat: int = 0
@@ -134,14 +132,14 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Begin episodes: all of them, or those of ``options["reset_mask"]``.
+        """Start episodes in all environments, or in those of ``options["reset_mask"]``.
 
         Args:
-            seed: environment i gets seed + i and plays what a single environment does under
-                that seed; a sequence gives one for each; None goes on with the dice as they
-                come.
-            options: ``reset_mask``, bool, shape (n,): reset only these, as DISABLED mode needs;
-                other keys are ignored. The mapping is not changed.
+            seed: environment i gets seed + i, and then plays like a single environment with that
+                seed. A sequence has one seed for each environment. None keeps the current
+                generators.
+            options: ``reset_mask``, bool (n,): reset only these environments, in DISABLED mode.
+                Other keys are ignored. The mapping is not changed.
 
         Returns:
             Observations, float32 (n, size), and infos.
@@ -170,14 +168,14 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
     def _seeds(
         self, seed: int | Sequence[int | None] | None, chosen: NDArray[np.bool_]
     ) -> tuple[list[int | None], tuple[Any, Any]]:
-        """Return the environments' seeds, and Gymnasium's generator with its own.
+        """Return the seeds of the environments, and Gymnasium's generator with its seed.
 
-        An environment that is not chosen keeps its dice, but all get some by the first reset.
+        Environments that are not chosen keep their generator; the first reset seeds all of them.
         """
         generator: tuple[Any, Any] = self._np_random, self._np_random_seed
         seeds: list[int | None] = [None] * self.num_envs
         if isinstance(seed, int | np.integer):
-            if seed < 0:  # Gymnasium's generator would raise no ValueError, as other seeds here do
+            if seed < 0:  # Gymnasium would raise another exception than ValueError
                 raise ValueError(f"seed: expected a whole number from 0, found {seed}")
             generator = gym.utils.seeding.np_random(int(seed))
             seeds = [int(seed) + i for i in range(self.num_envs)]
@@ -216,13 +214,13 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
             actions: integers, shape (n,), members of the action space.
 
         Returns:
-            Observations, float32 (n, size), rewards, float64 (n,), terminations and truncations,
-            bool (n,), the latter never True, and infos.
+            Observations, float32 (n, size), rewards, float64 (n,), terminations, bool (n,),
+            truncations, bool (n,), all False, and infos.
 
         Raises:
             gymnasium.error.ResetNeeded: `reset` was not called.
-            ValueError: wrong shape or dtype, an action outside the space, or an illegal one
-                under `strict`.
+            ValueError: wrong shape or dtype, an action outside the space, or with `strict` an
+                illegal one.
         """
         if not self.batch.begun:
             raise gym.error.ResetNeeded("Cannot call env.step() before calling env.reset()")
@@ -237,13 +235,13 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         return out.observations, out.rewards, out.terminations, np.zeros(self.num_envs, bool), infos
 
     def render(self) -> tuple[Any, ...] | None:
-        """Return a frame of every environment, as `MagicPhaseEnv.render` does; None without a mode.
+        """Return a frame of each environment, as `MagicPhaseEnv.render` does; None without a mode.
 
-        Where an episode has ended and the next has begun in the same step, the frame shows both.
+        If a step ended an episode and started the next one, the frame has the events of both.
 
         Raises:
             gymnasium.error.ResetNeeded: `reset` was not called.
-            gymnasium.error.DependencyNotInstalled: what draws pictures is missing.
+            gymnasium.error.DependencyNotInstalled: Pillow is not installed.
         """
         if self.render_mode is None:
             return None
@@ -252,18 +250,18 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         return draw_frames(self.batch, self.render_mode)
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Legal actions of each environment, bool (n, actions); at least one in each row."""
+        """Return the legal actions, bool (n, actions); each row has at least one."""
         if not self.batch.begun:
             raise gym.error.ResetNeeded("Cannot call action_masks() before calling env.reset()")
         return self.batch.allowed.copy()
 
     @property
     def scenarios(self) -> list[Scenario]:
-        """The scenarios that the environments play now, one of each environment."""
+        """The current scenario of each environment."""
         return [self.batch.playing(index) for index in range(self.num_envs)]
 
     def action_meanings(self, index: int = 0) -> list[str]:
-        """Return what each action means in the scenario that an environment plays now, in words."""
+        """Describe each action with the names in an environment's current scenario."""
         return self.batch.action_meanings(index)
 
     def _infos(self, illegal: NDArray[np.bool_]) -> dict[str, Any]:
@@ -277,15 +275,15 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         }
 
     def _final_infos(self, out: BatchStep) -> dict[str, Any]:
-        """Return Gymnasium's entries of the episodes that ended in a SAME_STEP step."""
+        """Return Gymnasium's final entries for the episodes that ended in a SAME_STEP step."""
         ended = out.terminations.copy()
         members = ended.nonzero()[0]
-        observations = np.empty(self.num_envs, object)  # of None
+        observations = np.empty(self.num_envs, object)  # filled with None
         observations[members] = list(out.final[members])
         pass_only = np.zeros(self.batch.allowed.shape, np.int8)
         pass_only[:, 0] = ended
         illegal = out.illegal & ended
-        out.illegal[members] = False  # the new episodes' first actions are still to come
+        out.illegal[members] = False  # the new episodes had no action yet
         infos = {
             "action_mask": pass_only,
             "_action_mask": ended,
@@ -303,15 +301,15 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         """Call a method of each environment, or return an attribute of each.
 
         Args:
-            name: a public name of the single environment, or one given to `set_attr`.
-            args: for the method; they are the same for each environment.
-            kwargs: as args.
+            name: a public name of the single environment, or a name set by `set_attr`.
+            args: arguments of the method, the same for each environment.
+            kwargs: keyword arguments of the method.
 
         Returns:
-            What each environment returns.
+            One result for each environment.
 
         Raises:
-            AttributeError: environments of a batch have no such name.
+            AttributeError: unknown name.
         """
         if name in self._attributes:
             values = self._attributes[name]
@@ -331,12 +329,12 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         """Set an attribute of each environment.
 
         Args:
-            name: ``strict``, or a new name for values of the caller.
-            values: a list or tuple with one for each environment, or one value for all.
+            name: ``strict``, or a new name for the caller's own values.
+            values: a list or tuple with one value for each environment, or one value for all.
 
         Raises:
-            AttributeError: the attribute is fixed when the batch is made.
-            ValueError: not one value for each environment, or different ones for ``strict``.
+            AttributeError: the attribute cannot be changed after construction.
+            ValueError: wrong number of values, or different values for ``strict``.
         """
         listed = list(values) if isinstance(values, list | tuple) else [values] * self.num_envs
         if len(listed) != self.num_envs:
@@ -351,20 +349,20 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
             self._attributes[name] = listed
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Nothing to close; takes what other vector environments take."""
+        """Do nothing: there is nothing to close."""
 
     def get_state(self) -> dict[str, Any]:
-        """Everything that the environments' futures depend on; see `set_state`."""
+        """Return the complete state of all environments, for `set_state`."""
         return {**self.batch.get_state(), "seeded": self._seeded}
 
     def set_state(self, state: dict[str, Any]) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Go back to a state that `get_state` of an equal environment gave.
+        """Restore a state from `get_state` of an environment with the same arguments.
 
         Returns:
-            Observations and infos as they were then.
+            Observations and infos of that state.
 
         Raises:
-            ValueError: the state is of another number or kind of environments.
+            ValueError: the state is damaged, or comes from environments with other arguments.
         """
         seeded = part_of_state(state, "seeded", bool)
         self.batch.set_state(state)
@@ -374,7 +372,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
 
 
 def _single_spec(spec: EnvSpec | None) -> EnvSpec | None:
-    """Return the specification of one environment of a batch that `gymnasium.make_vec` made."""
+    """Return the spec of a single environment, given the spec of the vector environment."""
     if spec is None:
         return None
     kwargs = {key: value for key, value in spec.kwargs.items() if key not in _BATCH_ARGUMENTS}
@@ -384,7 +382,7 @@ def _single_spec(spec: EnvSpec | None) -> EnvSpec | None:
 _BATCH_ARGUMENTS = (
     "num_envs", "vectorization_mode", "autoreset_mode", "copy", "final_infos", "max_episode_steps",
 )  # fmt: skip
-"""Arguments of `gymnasium.make_vec` that `gymnasium.make` does not take."""
+"""Arguments of `gymnasium.make_vec` that `gymnasium.make` does not accept."""
 _EACH: dict[str, Callable[..., Iterable[Any]]] = {
     "action_masks": MagicPhaseVectorEnv.action_masks,
     "action_meanings": lambda envs: [envs.action_meanings(i) for i in range(envs.num_envs)],
@@ -396,7 +394,7 @@ _EACH: dict[str, Callable[..., Iterable[Any]]] = {
     "scenario": lambda envs, *_, **__: envs.scenarios,
     "spec": lambda envs, *_, **__: [_single_spec(envs.spec)] * envs.num_envs,
 }
-"""Names of the single environment, and how a batch makes one value for each environment."""
+"""Names of the single environment, each with a function that returns one value per environment."""
 _SHARED = {
     "action_space": "single_action_space",
     "limits": "limits",
@@ -405,16 +403,16 @@ _SHARED = {
     "seat": "seat",
     "strict": "strict",
 }
-"""Names of the single environment whose value all environments share, and the batch's names."""
+"""Names of the single environment whose value is shared, each with the name in this class."""
 
 
 class CasterVectorEnv(MagicPhaseVectorEnv):
-    """The first army's seat: it casts first."""
+    """A vector environment for the first army's seat, which casts in the first phase."""
 
     seat = 0
 
 
 class DispellerVectorEnv(MagicPhaseVectorEnv):
-    """The other army's seat: it dispels first."""
+    """A vector environment for the second army's seat, which dispels in the first phase."""
 
     seat = 1

@@ -1,8 +1,8 @@
-"""Battles that are rendered: what happens in each step, in words and drawn.
+"""Watchers: they replay each step of an environment to render its events.
 
-The kernel plays to the learner's next decision at once. A watcher plays the same again, with a copy
-of the environment from before the step (`wfb_gym.transcripts.recording`). What tells and draws is
-imported only if an environment is made with a render mode.
+The kernel plays to the learner's next decision in one call and records no events. A watcher copies
+the environment before the step and plays the same step again (`wfb_gym.transcripts.recording`). The
+renderers are imported only if an environment has a render mode.
 """
 
 import sys
@@ -33,9 +33,9 @@ _RENDERERS = {
 }
 RENDER_MODES = tuple(_RENDERERS)
 TERMINAL_RENDER_MODES = ("human", *RENDER_MODES)
-"""Modes of environments that write by themselves: "human" prints what "ansi" returns."""
+"""Render modes plus "human", which prints the text of "ansi"."""
 FPS = 2
-"""Frames per second of a film, slow enough to read."""
+"""Frames per second of recorded videos, slow enough to read."""
 
 
 def check_render_mode(mode: str | None) -> None:
@@ -47,14 +47,14 @@ def check_render_mode(mode: str | None) -> None:
 def draw_frame(
     mode: str, narrated: "NarratedBattle", events: Sequence["Event"], seat: int = 0
 ) -> Any:
-    """Draw what has happened and where both sides stand, the seat's side first, as a mode does."""
+    """Draw events and the position in a render mode, with the seat's army first."""
     module, function = _RENDERERS[mode]
     draw = getattr(import_module(module), function)
     return draw(narrated.scenario, narrated.visible, events, seat=seat)
 
 
 def draw_frames(batch: "Batch", mode: str) -> tuple[Any, ...]:
-    """Draw a frame of each environment of a batch with a watcher, as a mode does."""
+    """Draw a frame of each environment in a render mode; the batch must have a watcher."""
     watcher = batch.watcher
     assert watcher is not None
     return tuple(
@@ -64,7 +64,7 @@ def draw_frames(batch: "Batch", mode: str) -> tuple[Any, ...]:
 
 
 class BattleWatcher:
-    """Follows one battle whose seats are both played from outside, in a terminal's render mode."""
+    """Render one battle in which the caller plays both seats."""
 
     def __init__(self, mode: str) -> None:
         self.mode = mode
@@ -74,21 +74,21 @@ class BattleWatcher:
     def begin(
         self, scenario: Scenario, packed: Records[PackedScenario], state: State, points: float
     ) -> None:
-        """Start at a battle's first decision, with the first army's points on the way to it."""
+        """Start at a battle's first decision; `points` is the first army's score there."""
         from wfb_gym.transcripts.narrated_battle import NarratedBattle
 
         self._narrated, self._events = NarratedBattle(scenario, packed), []
         self._narrated.set_state(state, points)
 
     def follow(self, code: int, rng: Rng) -> None:
-        """Follow an engine's action to the next decision; `rng` copies the generator before it."""
+        """Replay an engine action up to the next decision; `rng` is the generator before it."""
         from wfb_gym.transcripts.recording import play_on
 
         self._events = [self._narrated.act(code)]
         self._events += play_on(self._narrated, rng, (None, None))
 
     def render(self) -> str | NDArray[np.uint8] | None:
-        """Return a frame as the mode has it: words, a picture uint8 (height, width, 3), or None."""
+        """Return a frame: a string ("ansi"), uint8 (height, width, 3) ("rgb_array") or None."""
         if self.mode != "human":
             return draw_frame(self.mode, self._narrated, self._events)  # type: ignore[no-any-return]
         sys.stdout.write(f"{draw_frame('ansi', self._narrated, self._events)}\n\n")
@@ -96,10 +96,10 @@ class BattleWatcher:
 
 
 class BatchWatcher:
-    """Follows what happens in the environments of a batch.
+    """Replay the steps of a batch to record their events.
 
     Attributes:
-        events: of each environment's last step, in order.
+        events: the events of each environment's last step, in order.
     """
 
     def __init__(self, num_envs: int) -> None:
@@ -107,30 +107,33 @@ class BatchWatcher:
         self._narrated: list[NarratedBattle | None] = [None] * num_envs
 
     def begin_step(self, batch: "Batch") -> None:
-        """Copy what is needed of the batch before a step or a reset."""
+        """Copy the environments and masks before a step or a reset."""
         self._envs = batch.envs.copy()
         self._allowed = batch.allowed.copy()
         self._answers: list[list[int]] = [[] for _ in self.events]
 
     def add_answers(self, members: NDArray[np.int64], codes: NDArray[np.int64]) -> None:
-        """Note the engine codes that external opponents chose in these environments."""
+        """Record the engine actions that external opponents chose in these environments."""
         for member, code in zip(members.tolist(), codes.tolist(), strict=True):
             self._answers[member].append(code)
 
     def follow_reset(self, batch: "Batch", chosen: NDArray[np.bool_]) -> None:
-        """Follow the reset of the chosen environments, bool (n,)."""
+        """Replay the reset of the chosen environments, bool (n,)."""
         for member in np.flatnonzero(chosen).tolist():
             self.events[member] = self._follow_restart(batch, member, self._env_before(member))
 
     def follow_step(self, batch: "Batch", actions: NDArray[np.int64]) -> None:
-        """Follow a step in which every environment played an action, int64 (n,)."""
+        """Replay a step with one action for each environment, int64 (n,)."""
         for member, action in enumerate(actions.tolist()):
             self.events[member] = self._follow_action(batch, member, action)
 
     def narrated_battle(
         self, batch: "Batch", member: int, envs: Records[Environment] | None = None
     ) -> "NarratedBattle":
-        """Return a battle as it stands, or as in `envs`; anew where `set_state` has moved it."""
+        """Return an environment's current battle, or its battle in `envs`.
+
+        If `set_state` has changed the position, the battle is rebuilt and its events are cleared.
+        """
         envs = batch.envs if envs is None else envs
         state = envs["state"][member]
         narrated = self._narrated[member]
@@ -149,7 +152,7 @@ class BatchWatcher:
         return narrated
 
     def _env_before(self, member: int) -> Environment:
-        """Copy an environment as it was before the step; its generator moves on with the copy."""
+        """Copy an environment from before the step; the replay advances the copy's generator."""
         return as_records(Environment, self._envs[member : member + 1].copy())[0]
 
     def _follow_action(self, batch: "Batch", member: int, action: int) -> "list[Event]":
@@ -182,7 +185,7 @@ class BatchWatcher:
         answers = self._answers[member]
 
         def next_answer(battle: Battle, rng: Rng) -> int:
-            return answers.pop(0)  # others may be left for an episode that begins in this step
+            return answers.pop(0)  # the rest belongs to an episode that starts in this step
 
         scripted = find_opponent(env, batch.game)
         opponent: ChooseAction = next_answer

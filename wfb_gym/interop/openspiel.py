@@ -1,9 +1,9 @@
 """OpenSpiel: one battle as a Python game with explicit chance nodes.
 
-Imported only on use; needs ``pip install "wfb-gym[openspiel]"``. The game is ``wfb_gym_phase``
-(`wfb_gym._registration`). No rule lives here: positions, chances and points are the
-engine's. Without hidden items it is a game of perfect information. With them it is one of imperfect
-information: chance deals each army its items, which its enemy does not see; all else is public.
+Needs ``pip install "wfb-gym[openspiel]"``. The game is ``wfb_gym_phase`` (`wfb_gym._registration`).
+This module contains no game rules: positions, chances and points come from the engine. Without
+hidden items, the game has perfect information. With hidden items, it has imperfect information:
+chance deals each army its items, the enemy does not see them, and everything else is public.
 """
 
 from collections.abc import Collection
@@ -43,27 +43,27 @@ from wfb_gym.scenario.sizes import ARMIES, DICE, HIDDEN_KINDS
 register_with_openspiel(pyspiel)
 
 POINTS_PER_UTILITY = 100.0
-"""Points that make a utility of 1."""
-_GIVEN = "given-"
-_KEPT = 200_000
-"""Positions that a game remembers before it forgets them all and begins anew."""
+"""Points for a utility of 1."""
+_PREFIX = "given-"
+_MAX_CACHED = 200_000
+"""Most positions in a game's cache; a full cache is cleared."""
 _DECISIONS_PER_SPELL = 64
-"""More than an attempt at a spell ever asks for, and more than a spell in play does."""
+"""Upper bound of the decisions for one attempt to cast a spell, or for one spell in play."""
 
-_given: dict[str, Scenario] = {}
-"""Scenarios of `load_battle` that have no name of their own, by that of the game's parameter."""
+_unnamed: dict[str, Scenario] = {}
+"""`Scenario` objects given to `load_battle`, by the value of the game's parameter."""
 
 
 class Position:
-    """A node of the game that all histories leading to it share; it never changes.
+    """A node of the game, shared by all histories that lead to it; immutable.
 
     Attributes:
-        player: who decides: 0 or 1, or OpenSpiel's chance or terminal player.
-        steps: OpenSpiel's actions, ascending: indices of the mover's action space; at a chance
-            node the outcomes counted from 0.
-        codes: the engine's actions or outcomes of these.
-        chances: of the outcomes.
-        text: that tells it from every other position of the scenario.
+        player: 0, 1, or OpenSpiel's chance or terminal player.
+        steps: OpenSpiel's actions, ascending: indices in the mover's action space, or at a chance
+            node the numbers of the outcomes from 0.
+        codes: the engine's actions or outcomes, parallel to `steps`.
+        chances: the probabilities of the outcomes, parallel to `steps`.
+        text: a text that is unique among the positions of the scenario.
     """
 
     def __init__(self, store: "_PositionStore", battle: Battle) -> None:
@@ -87,7 +87,7 @@ class Position:
         self._next: dict[int, tuple[Position, float]] = {}
 
     def next_position(self, step: int) -> "tuple[Position, float]":
-        """Return the position after a step, and the first army's points on the way."""
+        """Return the position after a step, and the points that the first army won in it."""
         if step not in self._next:
             battle = self.battle()
             code = self.codes[self.steps.index(step)]
@@ -96,7 +96,7 @@ class Position:
         return self._next[step]
 
     def battle(self) -> Battle:
-        """Return the position as a battle of its own; its points are those since the position."""
+        """Return a new battle at this position, with 0 points."""
         return self.store.battle(self.key)
 
     def __deepcopy__(self, memo: object) -> "Position":
@@ -104,10 +104,10 @@ class Position:
 
 
 class _PositionStore:
-    """The positions of a scenario reached so far, and how both armies see them.
+    """A cache of the positions of a scenario, and the view of each army.
 
     Attributes:
-        deals: the armies that hidden items are dealt to, in order, and their sets by outcome.
+        deals: for each deal of hidden items, in order, the army and the sets by outcome.
     """
 
     def __init__(self, scenario: Scenario) -> None:
@@ -123,36 +123,36 @@ class _PositionStore:
         self.meanings: list[list[str]] = []
         for view in self.views:
             texts = action_meanings(view.limits, names[view.seat], names[1 - view.seat])
-            # With their numbers where two are the same.
+            # OpenSpiel needs unique texts: add the number to equal ones.
             self.meanings.append(
                 [f"{text} ({k})" if texts.count(text) > 1 else text for k, text in enumerate(texts)]
             )
 
     def position(self, battle: Battle) -> Position:
-        """Where a battle stands."""
+        """Return the cached position of a battle."""
         key = battle.key()
         if key not in self._known:
-            if len(self._known) >= _KEPT:
+            if len(self._known) >= _MAX_CACHED:
                 self._known.clear()
                 self.first = Position(self, self.battle(self.first.key))
             self._known[key] = Position(self, battle)
         return self._known[key]
 
     def battle(self, key: bytes) -> Battle:
-        """Another battle, at the position of a key and without points."""
+        """Return a new battle at the position of a key, with 0 points."""
         twin = self._blank.copy()
         twin.state.setfield(np.frombuffer(key, STATE)[0], STATE)
         twin.points = 0.0
         return twin
 
     def text_of(self, state: State) -> str:
-        """Return a text that no other position has: the node, and what differs from the start."""
+        """Return a unique text: the node, and the words that differ from the first position."""
         words = words_of(state)
         changed = np.flatnonzero(words != self._first_words)
         return " ".join([Node(int(state.node)).name, *(f"{k}:{int(words[k]):x}" for k in changed)])
 
-    def veiled(self, position: Position, known: Collection[int]) -> Records[State]:
-        """Return a position that is the same whatever was dealt to armies but the known, (1,)."""
+    def redact(self, position: Position, known: Collection[int]) -> Records[State]:
+        """Return a position (1,) that does not depend on the deals of armies outside `known`."""
         states = as_records(State, np.frombuffer(bytearray(position.key), STATE))
         for army in range(ARMIES):
             if army not in known:
@@ -163,20 +163,20 @@ class _PositionStore:
         self, position: Position, player: int, known: Collection[int] = range(ARMIES)
     ) -> NDArray[np.float32]:
         """Return an army's observation, float32 (size,)."""
-        states = self.veiled(position, known)
+        states = self.redact(position, known)
         observations, _ = self.views[player].show(np.zeros(1, np.int64), states)
         return observations.reshape(-1)
 
     @property
     def max_points(self) -> float:
-        """Points that the result of no battle exceeds; generous."""
+        """A loose upper bound of the absolute result of a battle, in points."""
         packed = self.packed[0]
         spells, aims, wizards, units = (
             [army[kind][: army[f"n_{kind}"]] for army in packed.armies]
             for kind in ("spells", "aims", "wizards", "units")
         )
         contacts = packed.contacts[: packed.n_contacts]
-        # An attempt may end in a miscast, and that in a free spell of the other army.
+        # Twice, because a miscast may give the other army a free spell.
         casts = 2 * int(packed.phases) * sum(len(each) for each in spells) + 1
         lives = sum(float((each["models"] * each["points"]).sum()) for each in units)
         lives += sum(float((each["wounds"] * each["points_per_wound"]).sum()) for each in wizards)
@@ -192,7 +192,7 @@ class _PositionStore:
 
 
 def _deals(battle: Battle) -> list[tuple[int, list[int]]]:
-    """Return whom a battle that begins deals hidden items, and which sets; plays these deals."""
+    """Play the deals of hidden items; return the army and the sets of each."""
     found = []
     while battle.node == Node.DEAL:
         found.append((battle.mover, [code for code, _ in battle.chance_outcomes()]))
@@ -206,24 +206,25 @@ _TYPE = openspiel_type(pyspiel)
 class PhaseGame(pyspiel.Game):  # type: ignore[misc]
     """A scenario as a game: player 0 is the first army, returns are points / 100.
 
-    Outcomes of chance nodes are the engine's: those with equal successors are one. Information
-    states are positions: what led to one changes neither what may follow nor what it is worth, so
-    that a policy of OpenSpiel is one of `wfb_gym.solver`, and the other way round.
+    Chance nodes have the engine's outcomes, which merge rolls with equal successors. Without hidden
+    items, information states are positions, because values do not depend on the history. So
+    policies of OpenSpiel and of `wfb_gym.solver` correspond one to one.
 
-    Where items are hidden, the game's type says imperfect information, and information states are
-    what the army was dealt and all that happened since: past choices tell what the enemy may hold.
+    With hidden items, the game type has imperfect information. An information state is the
+    player's own deal plus the public history, because past choices are evidence of the enemy's
+    items.
 
     Args:
         params: ``scenario``: a bundled name, or the path of a scenario file.
 
     Raises:
-        ScenarioError: there is no such scenario, or it is refused.
+        ScenarioError: the scenario does not exist or is invalid.
     """
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
         params = params or {}
         name = str(params.get("scenario", DEFAULT_SCENARIO))
-        self.scenario = _given[name] if name in _given else load_scenario(name)
+        self.scenario = _unnamed[name] if name in _unnamed else load_scenario(name)
         self.store = _PositionStore(self.scenario)
         packed = self.store.packed[0]
         reach = self.store.max_points / POINTS_PER_UTILITY
@@ -235,19 +236,19 @@ class PhaseGame(pyspiel.Game):  # type: ignore[misc]
             min_utility=-reach,
             max_utility=reach,
             utility_sum=0.0,
-            max_game_length=attempts * _DECISIONS_PER_SPELL,  # generous
+            max_game_length=attempts * _DECISIONS_PER_SPELL,  # an upper bound
         )
         secrets = self.scenario.has_secrets
         super().__init__(openspiel_type(pyspiel, True) if secrets else _TYPE, info, params)
 
     def new_initial_state(self) -> "PhaseState":
-        """Return the beginning of the battle."""
+        """Return the first state of the battle."""
         return PhaseState(self)
 
     def make_py_observer(
         self, iig_obs_type: Any = None, params: dict[str, Any] | None = None
     ) -> "PhaseObserver | SecretsObserver":
-        """Return an observer; all types of observation are alike where nothing is hidden."""
+        """Return an observer; without hidden items, `iig_obs_type` makes no difference."""
         if params:
             raise ValueError(f"observer: expected no parameters, found {params}")
         if self.scenario.has_secrets:
@@ -258,11 +259,11 @@ class PhaseGame(pyspiel.Game):  # type: ignore[misc]
 
 
 class PhaseState(pyspiel.State):  # type: ignore[misc]
-    """A history of a battle.
+    """A state of the game: a history of a battle.
 
     Attributes:
-        position: that it leads to.
-        points: that the first army has won so far.
+        position: the current position.
+        points: points that the first army has won so far.
     """
 
     def __init__(self, game: PhaseGame) -> None:
@@ -271,17 +272,17 @@ class PhaseState(pyspiel.State):  # type: ignore[misc]
         self.points = game.store.opening_points
 
     def battle(self) -> Battle:
-        """Return the position as an engine's battle of its own, with the points won so far."""
+        """Return a new battle at the current position, with the points won so far."""
         battle = self.position.battle()
         battle.points = self.points
         return battle
 
     def current_player(self) -> int:
-        """Return who decides: 0, 1, chance, or the terminal player once the battle is over."""
+        """Return the player to act: 0, 1, OpenSpiel's chance player or its terminal player."""
         return self.position.player
 
     def dealt(self, army: int) -> int | None:
-        """Return which set of hidden items an army was dealt, from 0; None if none yet."""
+        """Return the number, from 0, of the set that an army was dealt; None before the deal."""
         history: list[int] = self.history()
         for (owner, sets), outcome in zip(self.position.store.deals, history, strict=False):
             if owner == army:
@@ -289,7 +290,7 @@ class PhaseState(pyspiel.State):  # type: ignore[misc]
         return None
 
     def public_history(self) -> list[int]:
-        """Return all actions and outcomes of dice so far: the history less the deals."""
+        """Return the history without the deals: all actions and dice outcomes so far."""
         history: list[int] = self.history()[len(self.position.store.deals) :]
         return history
 
@@ -297,7 +298,7 @@ class PhaseState(pyspiel.State):  # type: ignore[misc]
         return self.position.steps
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """Outcomes counted from 0, with their exact chances."""
+        """Return the outcomes, numbered from 0, with their exact probabilities."""
         return list(zip(self.position.steps, self.position.chances, strict=True))
 
     def _apply_action(self, action: int) -> None:
@@ -311,11 +312,11 @@ class PhaseState(pyspiel.State):  # type: ignore[misc]
         return meaning
 
     def is_terminal(self) -> bool:
-        """Whether the battle is over."""
+        """Return whether the battle is over."""
         return self.position.node == Node.END
 
     def returns(self) -> list[float]:
-        """Return the result for each player; zeros before the end."""
+        """Return the utility of each player; zeros before the end."""
         if not self.is_terminal():
             return [0.0, 0.0]
         utility = self.points / POINTS_PER_UTILITY
@@ -326,11 +327,12 @@ class PhaseState(pyspiel.State):  # type: ignore[misc]
 
 
 class PhaseObserver:
-    """What a player sees where nothing is hidden: `tensor` as environments, strings as positions.
+    """The observer of a game without hidden items.
 
     Attributes:
-        tensor: float32 (size,), overwritten by `set_from`; zeros behind a shorter layout.
-        dict: the same by name.
+        tensor: the observation of the Gymnasium environments, padded with zeros to the longer
+            layout of the two seats, float32 (size,). `set_from` overwrites it.
+        dict: the same array by name.
     """
 
     def __init__(self, store: _PositionStore) -> None:
@@ -339,33 +341,33 @@ class PhaseObserver:
         self.dict = {"observation": self.tensor}
 
     def set_from(self, state: PhaseState, player: int) -> None:
-        """Write a player's view of a state to `tensor`."""
+        """Write a player's observation of a state to `tensor`."""
         observation = self._store.observation(state.position, player)
         self.tensor.fill(0.0)
         self.tensor[: len(observation)] = observation
 
     def string_from(self, state: PhaseState, player: int) -> str:
-        """Return the position and the player that sees it."""
+        """Return the player and the position as text."""
         return f"player {player} {state.position.text}"
 
 
 class SecretsObserver:
-    """What a player may know where items are hidden, as much of it as a type asks for.
+    """The observer of a game with hidden items.
 
-    Never what the enemy was dealt, unless the type says that it knows all. Without the player's own
-    deal, observations are what everybody sees.
+    The enemy's deal is visible only with `PrivateInfoType.ALL_PLAYERS`. With `NONE`, the observer
+    returns public information.
 
     Args:
         game: a scenario with hidden items.
-        kind: OpenSpiel's type of observation.
+        kind: OpenSpiel's `IIGObservationType`.
 
     Attributes:
-        tensor: float32 (size,), overwritten by `set_from`.
-        dict: its parts by name. ``observation``: as the environments show the position, zeros
-            behind a shorter layout. ``dealt``: (2, sets), 1 at what an army is known to hold.
-            ``history``, for perfect recall: what was done and thrown since the deals, a number
-            above 0 for each move, zeros behind them; with ``dealt`` it tells apart all information
-            states that strings do.
+        tensor: all parts in one array, float32 (size,). `set_from` overwrites it.
+        dict: the parts by name. ``observation``: the observation of the Gymnasium environments,
+            padded with zeros. ``dealt``: (2, sets), 1 at the set that an army is known to hold.
+            ``history``, with perfect recall only: a positive number for each action and outcome
+            since the deals, padded with zeros. ``history`` and ``dealt`` together identify the
+            information state.
     """
 
     def __init__(self, game: PhaseGame, kind: Any) -> None:
@@ -391,13 +393,13 @@ class SecretsObserver:
         }
 
     def _known(self, player: int) -> Collection[int]:
-        """Return the armies whose deals are told."""
+        """Return the armies whose deals are visible to a player."""
         if self._knows_all:
             return range(ARMIES)
         return [player] if self._is_private else []
 
     def set_from(self, state: PhaseState, player: int) -> None:
-        """Write what a player may know of a state to `tensor`."""
+        """Write a player's observation of a state to `tensor`."""
         self.tensor.fill(0.0)
         known = self._known(player)
         if "observation" in self.dict:
@@ -413,7 +415,7 @@ class SecretsObserver:
             self.dict["history"][: len(moves)] = (moves + 1.0) / self._moves
 
     def string_from(self, state: PhaseState, player: int) -> str:
-        """Return what was dealt, and all moves since or where they led."""
+        """Return the visible deals, then all moves (perfect recall) or the position, as text."""
         known = self._known(player)
         words = [f"player {player}"] if self._is_private else []
         for army in known:
@@ -422,21 +424,21 @@ class SecretsObserver:
         if self._recalls:
             words += ["moves", *map(str, state.public_history())]
         elif self._is_public:
-            words.append(self._store.text_of(self._store.veiled(state.position, known)[0]))
+            words.append(self._store.text_of(self._store.redact(state.position, known)[0]))
         return " ".join(words)
 
 
 class PolicyPlayer:
-    """A policy of OpenSpiel as a player: in environments, and graded by `wfb_gym.solver`.
+    """An OpenSpiel policy as a player, for environments and for `wfb_gym.solver`.
 
     Args:
-        game: that the policy is of; the player plays no other scenario.
-        policy: has `action_probabilities(state, player)`, as all of `open_spiel.python.policy`. It
-            may look at the position of a state, and not at the history that led there.
-        seed: of its draws; None draws differently each time.
+        game: the policy's game. The player plays only this scenario.
+        policy: an object with `action_probabilities(state, player)`, such as the policies in
+            `open_spiel.python.policy`. It must depend on the position only, not on the history.
+        seed: seed of its draws; None draws differently each time.
 
     Raises:
-        ValueError: the game has hidden items, so that its policies go by what led to a position.
+        ValueError: the game has hidden items; then policies depend on the history.
     """
 
     sees_positions = True
@@ -444,8 +446,8 @@ class PolicyPlayer:
     def __init__(self, game: PhaseGame, policy: Any, seed: int | None = None) -> None:
         if game.scenario.has_secrets:
             raise ValueError(
-                f"game: expected a scenario without hidden items, found {game.scenario.name}: "
-                "policies of it go by histories, which players are not shown"
+                f"game: expected a scenario without hidden items, found {game.scenario.name}; "
+                "its policies depend on histories, which players do not get"
             )
         self._game, self._policy = game, policy
         self._rng = np.random.default_rng(seed)
@@ -463,11 +465,11 @@ class PolicyPlayer:
         """Return the policy's probabilities, float64 (k, actions).
 
         Raises:
-            ValueError: the battles are of another scenario than the policy's.
+            ValueError: the battles belong to another scenario than the policy's.
         """
         store = self._game.store
         if positions is None or positions.packed_scenarios.tobytes() != store.packed.tobytes():
-            raise ValueError("policy: expected battles of the scenario that its game is of")
+            raise ValueError("positions: expected battles of the policy's scenario, found others")
         found = np.zeros(action_masks.shape)
         decides = positions.arrays.decides()
         found[~decides, 0] = 1.0
@@ -485,15 +487,15 @@ def load_battle(scenario: Any = DEFAULT_SCENARIO) -> PhaseGame:
     """Load the game of a scenario.
 
     Args:
-        scenario: a bundled name, the path of a scenario file, or a `Scenario`. Of the last, saved
-            games and states can be read by this process alone.
+        scenario: a bundled name, the path of a scenario file, or a `Scenario`. Games and states of
+            a `Scenario` can be serialized, but only this process can load them.
 
     Raises:
-        ScenarioError: there is no such scenario, or it is refused.
+        ScenarioError: the scenario does not exist or is invalid.
     """
     name = str(scenario)
     if isinstance(scenario, Scenario):
-        name = _GIVEN + sha256(pack(scenario).tobytes()).hexdigest()[:16]
-        _given[name] = scenario
+        name = _PREFIX + sha256(pack(scenario).tobytes()).hexdigest()[:16]
+        _unnamed[name] = scenario
     game: PhaseGame = pyspiel.load_game(_TYPE.short_name, {"scenario": name})
     return game

@@ -1,8 +1,8 @@
-"""PettingZoo: both seats of one battle, turn by turn, as an AEC and as a parallel environment.
+"""PettingZoo: both seats of one battle as an AEC environment and as a parallel environment.
 
-Imported only on use; needs ``pip install "wfb-gym[pettingzoo]"``. PettingZoo's ids are
-``wfb_gym/MagicPhase-v0`` and ``wfb_gym/Battle-v0`` (`wfb_gym._registration`). No rule lives
-here: the battle is `wfb_gym.envs.self_play.SelfPlayBatch`, with both armies played from outside.
+Needs ``pip install "wfb-gym[pettingzoo]"``. The ids are ``wfb_gym/MagicPhase-v0`` and
+``wfb_gym/Battle-v0`` (`wfb_gym._registration`). This module contains no game rules: the battle is a
+`wfb_gym.envs.self_play.SelfPlayBatch` of one.
 """
 
 from typing import Any, Literal
@@ -35,61 +35,61 @@ from wfb_gym.envs.watching import FPS, TERMINAL_RENDER_MODES, BattleWatcher
 register_with_pettingzoo(pettingzoo)
 
 ILLEGAL_REWARD = -1.0
-"""Reward of an illegal action where `env` and `parallel_env` end the game on it."""
+"""Reward for an illegal action in `env` and `parallel_env`, where it ends the game."""
 
 FITTED: Literal["fitted"] = "fitted"
-"""Limits of each army's own, as the single environments have them."""
+"""Fit the limits to each army separately, as the single environments do."""
 SomeLimits = Limits | tuple[Limits, Limits] | Literal["fitted"] | None
-"""Of both armies, or of each; None for the smallest that both can share."""
+"""Limits for both armies, one for each army, "fitted", or None for the smallest common limits."""
 
 _PHASE_AGENTS = ("caster_0", "dispeller_0")
 _BATTLE_AGENTS = ("army_0", "army_1")
 
 
 def _one_battle(scenario: ScenarioLike, limits: SomeLimits, history: bool) -> SelfPlayBatch:
-    """Return one battle, which stays where it ends."""
-    how: dict[str, bool] = {"autoreset": False, "history": history}
+    """Return a batch of one battle, without autoreset."""
+    options: dict[str, bool] = {"autoreset": False, "history": history}
     scenarios = resolve_scenarios(scenario)
     pair = (limits, limits) if isinstance(limits, Limits) else limits
-    game = SelfPlayBatch(1, scenarios, None if pair == FITTED else pair, **how)
+    game = SelfPlayBatch(1, scenarios, None if pair == FITTED else pair, **options)
     if limits is None:
         both = union([view.limits for view in game.views])
-        game = SelfPlayBatch(1, scenarios, (both, both), **how)
+        game = SelfPlayBatch(1, scenarios, (both, both), **options)
     return game
 
 
 class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
-    """A magic phase, or a battle of several, in which every decision of either side is asked for.
+    """A magic phase, or a battle of several phases, with one agent for each army.
 
-    Observations, actions, masks and dice are those of ``wfb_gym/Caster-v0`` and its kin: with the
-    same seed and the same actions the same battle comes about. Rewards are the points that change
-    hands, over `points_per_reward`: what one agent gains, the other loses, and what an agent gets
-    in an episode sums to the battle's result. What is won before the first decision comes with
-    the rewards of the first step. There is no truncation: the game ends by itself.
+    Observations, actions, masks and dice are the same as in the Gymnasium environments: the same
+    seed and actions give the same battle. Rewards are zero-sum: the points that changed hands,
+    divided by `points_per_reward`. The rewards of an episode add up to the result of the battle;
+    points won before the first decision are part of the first rewards. Episodes are never
+    truncated.
 
-    An illegal action becomes pass where pass is legal, else the lowest legal action, and sets
-    ``infos[agent]["illegal_action"]`` until the agent acts again.
+    An illegal action is replaced by pass if pass is legal, else by the lowest legal action, and
+    sets ``infos[agent]["illegal_action"]`` until the agent acts again.
 
-    Agents are ``caster_0`` and ``dispeller_0`` where the scenario has one phase, else ``army_0``
-    and ``army_1``. ``infos[agent]["action_mask"]`` is int8 (n,): while the other one decides zeros
-    or, with `idle_pass`, pass alone; pass alone when the game is over.
+    The agents are ``caster_0`` and ``dispeller_0`` if the scenario has one phase, else ``army_0``
+    and ``army_1``. ``infos[agent]["action_mask"]`` is int8 (n,). While the other agent decides, it
+    is all zeros, or with `idle_pass` only pass is legal. After the end, only pass is legal.
 
     Args:
         scenario: a bundled name, a path, a `Scenario`; or "generated", a new one each episode.
-        limits: sizes of the spaces: None for the smallest that both armies can share, so that
-            their spaces are equal and one policy can play either; "fitted" for those that
-            ``wfb_gym/Caster-v0`` and its kin have; or `Limits`, for both or of each.
-        history: observations also tell how each spell was last cast and answered.
-        points_per_reward: points that make a reward of 1.
+        limits: sizes of the spaces. None for the smallest common limits, so that both armies have
+            equal spaces and one policy can play both; "fitted" for the limits of the single
+            environments; or `Limits`, one for both armies or one for each.
+        history: observations include how each spell was last cast and answered.
+        points_per_reward: points for a reward of 1.
         strict: raise on an illegal action.
         observe_mask: observations are dicts of ``observation`` and ``action_mask``.
-        idle_pass: whoever waits may pass, for samplers that must find a legal action of everybody.
-        render_mode: None; or what `render` returns: "ansi" words, "rgb_array" a picture. "human"
-            prints the words after every `reset` and `step`.
+        idle_pass: the waiting agent may pass, for samplers that need a legal action of every agent.
+        render_mode: "ansi" (`render` returns text), "rgb_array" (`render` returns an image),
+            "human" (`reset` and `step` print the text) or None.
 
     Raises:
-        ValueError: an argument that is none of these, or limits that the scenario exceeds.
-        ScenarioError: there is no such scenario, or it is refused.
+        ValueError: an invalid argument, or a scenario that exceeds the limits.
+        ScenarioError: the scenario does not exist or is invalid.
     """
 
     metadata: dict[str, Any] = {
@@ -142,26 +142,26 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
     # --- spaces ----------------------------------------------------------------------------
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """Flat float32 of the agent's seat; with `observe_mask` a dict with the mask."""
+        """Return an agent's observation space; with `observe_mask` a dict space."""
         return self._observation_spaces[self.possible_agents.index(agent)]
 
     def action_space(self, agent: str) -> spaces.Discrete:
-        """Return the actions of the agent's seat."""
+        """Return an agent's action space."""
         return self._action_spaces[self.possible_agents.index(agent)]
 
     @property
     def limits(self) -> dict[str, Limits]:
-        """Sizes of each agent's spaces, as `wfb_gym.solver.normalised_score` takes them."""
+        """Limits of each agent's spaces, for `wfb_gym.solver.normalised_score`."""
         views = zip(self.possible_agents, self._game.views, strict=True)
         return {agent: view.limits for agent, view in views}
 
     # --- playing ---------------------------------------------------------------------------
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin an episode.
+        """Start an episode.
 
         Args:
-            seed: decides the dice; None goes on with the dice as they come.
+            seed: seed of the dice; None keeps the current generator.
             options: ignored.
         """
         game = self._game
@@ -185,13 +185,13 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
             self._print_frame()
 
     def step(self, action: Any) -> None:
-        """Play an action of `agent_selection`, and everything up to the next decision.
+        """Play an action of `agent_selection`, then dice until the next decision.
 
         Args:
-            action: a member of the agent's action space; None once the agent is done.
+            action: a member of the agent's action space; None after the end.
 
         Raises:
-            ValueError: the action is outside the space, or illegal under `strict`.
+            ValueError: the action is outside the space, or illegal with `strict`.
         """
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
@@ -230,12 +230,12 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         self._print_frame()
 
     def _print_frame(self) -> None:
-        """Print what `step` or `reset` brought, in mode "human"."""
+        """Print the last events and the position in mode "human"."""
         if self.render_mode == "human":
             self.render()
 
     def _announce_turn(self) -> None:
-        """Set whose turn it is, the first army's once the battle is over, and what is legal."""
+        """Set `agent_selection` (the first agent after the end) and `infos`."""
         assert self._asked is not None
         mover = 1 if len(self._asked[1].members) else 0
         self.agent_selection = self.possible_agents[mover]
@@ -245,7 +245,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         }
 
     def _mask(self, seat: int) -> NDArray[np.int8]:
-        """Legal actions of a seat, int8 (n,)."""
+        """Return the action mask of a seat, int8 (n,)."""
         assert self._asked is not None
         own, other = self._asked[seat], self._asked[1 - seat]
         mask = np.zeros(int(self._action_spaces[seat].n), np.int8)
@@ -255,10 +255,10 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
             mask[0] = 1
         return mask
 
-    # --- looking ---------------------------------------------------------------------------
+    # --- observing -------------------------------------------------------------------------
 
     def observe(self, agent: str) -> Any:
-        """Return what an agent sees, whether or not it is to decide, and after the end too."""
+        """Return an agent's observation, at any time after `reset`."""
         seat = self.possible_agents.index(agent)
         seen = self._observation_of(seat)
         if not self._observe_mask:
@@ -266,22 +266,22 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         return {"observation": seen, "action_mask": self._mask(seat)}
 
     def state(self) -> NDArray[np.float32]:
-        """Return the whole position, as the first army sees it: not the other's hidden items."""
+        """Return the first army's observation, without the other army's hidden items."""
         return self._observation_of(0)
 
     def _observation_of(self, seat: int) -> NDArray[np.float32]:
-        """Observation of a seat, float32 (size,)."""
+        """Return the observation of a seat, float32 (size,)."""
         if self._asked is None:
-            raise RuntimeError("call reset() before looking")
+            raise RuntimeError("call reset() before observe()")
         observations, _ = self._game.observe(np.zeros(1, np.int64), self._game.views[seat])
         return observations.reshape(-1)
 
     def render(self) -> Any:
-        """Return what happened since the last decision and the position, as the mode says.
+        """Render the events since the last decision, and the position.
 
         Returns:
-            A string in mode "ansi", a picture, uint8 (height, width, 3), in mode "rgb_array"; None
-            in mode "human", which prints the words once more, and without a mode.
+            A string in mode "ansi"; an image, uint8 (height, width, 3), in mode "rgb_array"; None
+            without a mode, and in mode "human", which prints the text again.
         """
         if self._watcher is None:
             logger.warn("render() was called, but the environment has no render_mode")
@@ -291,18 +291,18 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         return self._watcher.render()
 
     def close(self) -> None:
-        """Nothing to close; PettingZoo asks for the method of whatever renders."""
+        """Do nothing: there is nothing to close. PettingZoo requires the method."""
 
 
 def raw_env(**kwargs: Any) -> AECEnv[str, Any, Any]:
-    """Return the environment alone; keyword arguments are those of `MagicPhaseAEC`."""
+    """Return the environment without wrappers; see `MagicPhaseAEC` for the arguments."""
     return MagicPhaseAEC(**kwargs)
 
 
 def env(**kwargs: Any) -> AECEnv[str, Any, Any]:
-    """Return the environment in PettingZoo's usual wrappers; arguments as `MagicPhaseAEC`.
+    """Return the environment in PettingZoo's usual wrappers; see `MagicPhaseAEC` for arguments.
 
-    An illegal action ends the game: `ILLEGAL_REWARD` for who took it, 0 for the other one.
+    An illegal action ends the game: its agent gets `ILLEGAL_REWARD`, the other agent 0.
     """
     made: AECEnv[str, Any, Any] = raw_env(**kwargs)
     made = wrappers.TerminateIllegalWrapper(made, illegal_reward=ILLEGAL_REWARD)
@@ -311,16 +311,16 @@ def env(**kwargs: Any) -> AECEnv[str, Any, Any]:
 
 
 def parallel_env(**kwargs: Any) -> ParallelEnv[str, Any, Any]:
-    """`env` as a parallel environment: of the actions given, that of the agent to decide counts.
+    """Return `env` as a parallel environment; only the active agent's action is played.
 
-    ``infos[agent]["active_agent"]`` names the agent to decide next; the other one is shown that it
-    may pass (`idle_pass`).
+    ``infos[agent]["active_agent"]`` is the agent that decides next. For the other agent, only pass
+    is legal (`idle_pass`).
     """
     return _TurnBasedParallelEnv(env(**{"idle_pass": True, **kwargs}))
 
 
 class _TurnBasedParallelEnv(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
-    """PettingZoo's conversion, which leaves "active_agent" out of the infos of `reset`."""
+    """PettingZoo's conversion, which lacks "active_agent" in the infos of `reset`."""
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None

@@ -1,6 +1,6 @@
-"""Stable-Baselines3: the batch as its `VecEnv`; its saved models are `players.sb3_model`'s.
+"""Stable-Baselines3: a `VecEnv` of magic phases; see `players.sb3_model` for saved models.
 
-Imported only on use; needs ``pip install "wfb-gym[train]"``.
+Needs ``pip install "wfb-gym[train]"``.
 """
 
 from collections.abc import Sequence
@@ -32,22 +32,22 @@ _MASKS = "action_masks"
 
 
 class PhaseVecEnv(VecEnv):
-    """Many magic phases as one Stable-Baselines3 `VecEnv`; masks as MaskablePPO asks for them.
+    """A Stable-Baselines3 `VecEnv` of magic phases, with action masks for MaskablePPO.
 
-    Ended episodes begin anew in the same step. Environment i of ``seed(s)`` plays what a single
-    environment does after ``reset(seed=s + i)``. `reset_infos` stay empty; the legal actions
-    come from ``env_method("action_masks")``. Train with ``gamma=1``: battles are undiscounted.
+    Ended episodes restart in the same step. Environment i after ``seed(s)`` is the same as a single
+    environment after ``reset(seed=s + i)``. `reset_infos` are empty; the legal actions come from
+    ``env_method("action_masks")``. Train with ``gamma=1``: battles are undiscounted.
 
     Args:
-        num_envs: how many environments.
+        num_envs: number of environments.
         seat: the learner's army: 0 or "caster", 1 or "dispeller".
-        scenario: a bundled name, a path, a `Scenario`, or a sequence of these, which the
-            environments take in turn.
-        opponent: a scripted player's name, a callable over batches, a saved model's path, or a
-            list of these, of which one is drawn for each episode.
-        limits: sizes of the spaces; fitted to the scenarios unless given.
-        history: observations also tell how each spell was last cast and answered.
-        points_per_reward: points that make a reward of 1.
+        scenario: a bundled name, a path, a `Scenario`, or a sequence of these; environment i plays
+            scenario i modulo the number of scenarios.
+        opponent: the name of a scripted player, a callable over batches, the path of a saved model,
+            or a list of these, from which each episode draws one.
+        limits: sizes of the spaces; by default fitted to the scenarios.
+        history: observations include how each spell was last cast and answered.
+        points_per_reward: points for a reward of 1.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class PhaseVecEnv(VecEnv):
         )
 
     def reset(self) -> NDArray[np.float32]:
-        """Begin episodes everywhere; seeds given by `seed` apply now, once.
+        """Start episodes in all environments; the seeds given by `seed` are used once.
 
         Returns:
             Observations, float32 (n, size).
@@ -97,10 +97,10 @@ class PhaseVecEnv(VecEnv):
         return out.observations
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
-        """Take the actions of the next step.
+        """Store the actions of the next step.
 
         Args:
-            actions: integers, shape (n,), members of the action space.
+            actions: members of the action space, integers (n,).
 
         Raises:
             RuntimeError: `reset` was not called.
@@ -114,12 +114,12 @@ class PhaseVecEnv(VecEnv):
     def step_wait(
         self,
     ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
-        """Play the actions that `step_async` took.
+        """Play the actions that `step_async` stored.
 
         Returns:
-            Observations, rewards, dones and infos. An ended episode's info has its
-            ``terminal_observation`` and ``TimeLimit.truncated``, which is always False; an
-            illegal action, which was replaced, sets ``illegal_action``.
+            Observations, rewards, dones and infos. The info of an ended episode has
+            ``terminal_observation`` and ``TimeLimit.truncated`` (always False). If an illegal
+            action was replaced, the info has ``illegal_action``.
         """
         if self._actions is None:
             raise RuntimeError("call step_async() before step_wait()")
@@ -135,7 +135,7 @@ class PhaseVecEnv(VecEnv):
         return out.observations, out.rewards.astype(np.float32), out.terminations, infos
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Legal actions of each environment, bool (n, actions); at least one in each row."""
+        """Return the legal actions, bool (n, actions); each row has at least one."""
         if not self.batch.begun:
             raise RuntimeError("call reset() before action_masks()")
         return self.batch.allowed.copy()
@@ -147,25 +147,25 @@ class PhaseVecEnv(VecEnv):
         indices: VecEnvIndices = None,
         **method_kwargs: Any,
     ) -> Any:
-        """Call a method of environments: ``action_masks`` is the one they have.
+        """Call a method of the environments; the only one is ``action_masks``.
 
         Returns:
-            The chosen environments' rows of `action_masks`, as one array.
+            The rows of `action_masks` for the chosen environments, as one array.
 
         Raises:
-            AttributeError: another method.
+            AttributeError: any other method.
         """
         if method_name != _MASKS:
-            raise AttributeError(f"the environments have no method {method_name!r}, only {_MASKS}")
+            raise AttributeError(f"method_name: expected {_MASKS}, found {method_name!r}")
         masks = self.action_masks()
         return masks if indices is None else masks[list(self._get_indices(indices))]
 
     def has_attr(self, attr_name: str) -> bool:
-        """Whether the environments have an attribute; asks none of them."""
+        """Return whether the environments have an attribute."""
         return attr_name in self._attributes or hasattr(self, attr_name)
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
-        """Return an attribute of each chosen environment: its own by `set_attr`, or the shared."""
+        """Return an attribute of each chosen environment, from `set_attr` or shared by all."""
         chosen = self._get_indices(indices)
         if attr_name in self._attributes:
             values = self._attributes[attr_name]
@@ -174,20 +174,22 @@ class PhaseVecEnv(VecEnv):
         return [shared for _ in chosen]
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
-        """Attach a value to environments; those not chosen keep theirs, None if they had none.
+        """Set a new attribute of the chosen environments; it is None in others if not set there.
 
         Raises:
-            AttributeError: all environments share this attribute, so it cannot be set.
+            AttributeError: an attribute that all environments share.
         """
         if hasattr(self, attr_name):
-            raise AttributeError(f"{attr_name!r} is shared by all environments and cannot be set")
+            raise AttributeError(
+                f"attr_name: expected a new name, found {attr_name!r}, shared by all environments"
+            )
         values = self._attributes.setdefault(attr_name, [None] * self.num_envs)
         for i in self._get_indices(indices):
             values[i] = value
 
     def env_is_wrapped(self, wrapper_class: Any, indices: VecEnvIndices = None) -> list[bool]:
-        """Return False for each chosen environment: there is nothing inside to wrap."""
+        """Return False for each chosen environment: they are not Gymnasium environments."""
         return [False for _ in self._get_indices(indices)]
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing: there is nothing to close."""

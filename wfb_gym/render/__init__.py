@@ -1,5 +1,5 @@
-"""Battles for the eye: in text (`ansi`), as a picture (`picture`), and where they are fought.
+"""Renderers: text (`ansi`), image (`picture`), HTML (`html`) and battlefield map (`battlefield`).
 
-`battlefield` returns the latter as plain shapes, which `drawing` writes as SVG or as an image.
-Nothing here decides what happens. A module a kind, imported when it is used.
+`battlefield` and `picture` make plain shapes; `drawing` writes them as SVG or as an image. This
+package contains no game rules. Import the modules that you need; each has its own dependencies.
 """

@@ -1,7 +1,6 @@
-"""A battle in text for a terminal: what has just happened, and where both armies stand.
+"""Text for a terminal: the last events and the position of both armies.
 
-The standard library alone. Colours are plain ANSI and say nothing that the words do not; the
-environment variable NO_COLOR turns them off.
+Colours use ANSI codes and add no information; the environment variable NO_COLOR turns them off.
 """
 
 import math
@@ -20,8 +19,8 @@ from wfb_gym.view.position import PositionView, view_position
 
 _BOLD, _DIM = "1", "2"
 _ARMIES = ("31", "34")
-"""Colours of the armies: red and blue."""
-_LIVELY = (SpellStatus.OPEN, SpellStatus.PENDING, SpellStatus.IN_PLAY)
+"""ANSI colours of the armies: red and blue."""
+_ACTIVE = (SpellStatus.OPEN, SpellStatus.PENDING, SpellStatus.IN_PLAY)
 """Statuses of spells that are not dimmed."""
 _BAR = 10
 _DIE = "\N{BLACK SQUARE}"
@@ -31,9 +30,9 @@ _TERRAIN = {
     "wall": "=",
 }  # fmt: skip
 _LINE = 2.0
-"""Inches of depth that a line of the plan has: letters are twice as high as wide."""
+"""Inches of depth for each line of the map: letters are twice as high as wide."""
 _TOUCHED = 0.35
-"""Share of a square from which it belongs to who stands there."""
+"""A square is marked if a shape covers more than this fraction of it."""
 _DIRECTIONS = ("up", "up right", "right", "down right", "down", "down left", "left", "up left")
 
 
@@ -46,49 +45,49 @@ def frame(
     colour: bool | None = None,
     known: Collection[int] | None = None,
 ) -> str:
-    """Return what has happened and where both armies stand, as text.
+    """Return the last events and the position as text.
 
     Args:
-        scenario: that is played.
+        scenario: the scenario.
         battle: the visible position (`wfb_gym.transcripts.NarratedBattle.visible`).
-        events: what has just happened, in order.
+        events: the last events, in order.
         seat: the viewer's army.
-        colour: whether to colour; unless given, where NO_COLOR does not forbid it.
-        known: armies whose hidden items are shown; unless given the viewer's, and all when the
-            battle is over.
+        colour: whether to use colours; by default unless NO_COLOR is set.
+        known: armies whose hidden items are shown. Default: the viewer's army; all if the battle
+            is over.
 
     Returns:
-        Lines, the last without a line break.
+        Lines, without a final line break.
     """
     style = AnsiStyle(colour)
     known = armies_known(battle, seat) if known is None else known
     names = ScenarioNames(scenario)
-    told = list(all_as_told(names, events, known))
-    lines = [*event_lines(told, style), *([""] if told else [])]
+    visible = list(all_as_told(names, events, known))
+    lines = [*event_lines(visible, style), *([""] if visible else [])]
     view = view_position(names, battle, seat, known, with_points=False)
     return "\n".join([*lines, *position_lines(view, style)])
 
 
 class AnsiStyle:
-    """Colours words, or leaves them as they are; by default as NO_COLOR says."""
+    """Add ANSI colours to text; by default unless NO_COLOR is set."""
 
     def __init__(self, colour: bool | None = None) -> None:
         self.on = not os.environ.get("NO_COLOR") if colour is None else colour
 
     def __call__(self, words: str, *codes: str) -> str:
-        """Return the words in the colours of these codes."""
+        """Return the words with these ANSI codes."""
         return f"\x1b[{';'.join(codes)}m{words}\x1b[0m" if self.on and words else words
 
 
 def event_lines(events: Sequence[Event], style: AnsiStyle) -> Iterator[str]:
-    """Yield a line for each event, marked with its army's colour."""
+    """Yield a line for each event, with a mark in the colour of its army."""
     for event in events:
         mark = ">" if event.kind == "decision" else "*"
         yield f"{style(mark, _ARMIES[event.army], _BOLD)} {event.words}"
 
 
 def position_lines(view: PositionView, style: AnsiStyle) -> Iterator[str]:
-    """Yield lines on where both armies stand: dice, wizards, spells, items, units, points."""
+    """Yield the lines of a position: score, dice, characters, spells, items, units."""
     yield style(f"{view.scenario}, {view.stage}: {view.score}", _BOLD)
     for army in view.armies:
         heading = f"{capital(army.words)}{', you' if army.army == view.viewer else ''}"
@@ -109,10 +108,10 @@ def position_lines(view: PositionView, style: AnsiStyle) -> Iterator[str]:
 
 
 def battlefield_lines(scenario: Scenario, battle: Battle) -> Iterator[str]:
-    """Yield a plan of the battlefield, two inches deep a line and one wide a letter, and its key.
+    """Yield a map of the battlefield and its key; a line is 2 inches deep, a letter 1 inch wide.
 
     Args:
-        scenario: that is played.
+        scenario: the scenario.
         battle: the visible position.
     """
     field = scenario.battlefield
@@ -134,19 +133,19 @@ def battlefield_lines(scenario: Scenario, battle: Battle) -> Iterator[str]:
                 who = next(each for each in army.characters if each.name == name)
                 if not who.wounds or who.place:
                     continue
-                told = "character"
+                description = "character"
                 facing = next(each.facing for each in standing.characters if each.name == name)
             else:
                 unit, facing = army.units[index], standing.units[index].facing
                 if not unit.models:
                     continue
-                told = plural(unit.models, "model")
-                told += f", {unit.condition}" if unit.condition else ""
+                description = plural(unit.models, "model")
+                description += f", {unit.condition}" if unit.condition else ""
                 within = [each.name for each in standing.companions(standing.units[index])]
-                told += f", with {', '.join(within)}" if within else ""
+                description += f", with {', '.join(within)}" if within else ""
             letter = next(letters, "?")
             _draw(rows, shape, letter)
-            keys.append(f"{letter} {name}: {told}, looks {_compass(facing)}")
+            keys.append(f"{letter} {name}: {description}, looks {_compass(facing)}")
     edge = "+" + "-" * len(rows[0]) + "+"
     yield from [edge, *(f"|{''.join(row)}|" for row in reversed(rows)), edge]
     yield f'{field.width:g}" by {field.depth:g}"; up is away from {view.armies[0].words}'
@@ -154,10 +153,10 @@ def battlefield_lines(scenario: Scenario, battle: Battle) -> Iterator[str]:
 
 
 def _draw(rows: list[list[str]], shape: Any, letter: str) -> None:
-    """Mark the squares that a shape touches, at least the one of its middle."""
+    """Mark the squares that a shape covers, at least the square of its centre."""
     from shapely import box  # type: ignore[import-untyped]
 
-    shape = shape.convex_hull  # without the gaps between bases
+    shape = shape.convex_hull  # fills the gaps between bases
     left, low, right, high = shape.bounds
     middle = shape.centroid
     for y, row in enumerate(rows):
@@ -171,7 +170,7 @@ def _draw(rows: list[list[str]], shape: Any, letter: str) -> None:
 
 
 def _compass(facing: float) -> str:
-    """Return where who faces so many degrees looks on the plan."""
+    """Return the direction on the map of a facing in degrees."""
     return _DIRECTIONS[round(facing / 45.0) % len(_DIRECTIONS)]
 
 
@@ -193,25 +192,25 @@ def _characters(army: ArmyView, style: AnsiStyle) -> Iterator[str]:
         yield f"  {who.name}: {', '.join(parts)}"
         unknown = sum(spell.status == SpellStatus.UNKNOWN for spell in who.spells)
         if unknown:
-            what = f"{plural(unknown, 'spell')} of its lore"
-            yield style(f"{'':8}{what:<28} {SpellStatus.UNKNOWN.value}", _DIM)
+            spells = f"{plural(unknown, 'spell')} of its lore"
+            yield style(f"{'':8}{spells:<28} {SpellStatus.UNKNOWN.value}", _DIM)
         for spell in who.spells:
             if spell.status != SpellStatus.UNKNOWN:
                 row = _spell_row(spell)
-                yield row if spell.status in _LIVELY else style(row, _DIM)
+                yield row if spell.status in _ACTIVE else style(row, _DIM)
         if who.items:
             yield f"{'':8}items: {_items(who.items)}"
 
 
 def _spell_row(spell: SpellView) -> str:
-    """Return a spell with its casting value; of one bound in an item its power level, and where."""
+    """Return the line of a spell, with its casting value, or its power level and item."""
     name = f"{spell.name} ({spell.item})" if spell.item else spell.name
     return f"   {spell.value:>4} {name:<28} {spell.words}".rstrip()
 
 
 def _items(items: Sequence[ItemView]) -> str:
-    """Return items in words, with the number of uses that are left."""
-    numbers: dict[tuple[str, str], int] = defaultdict(int)  # equal ones may be in several entries
+    """Describe items, with the number of uses left."""
+    numbers: dict[tuple[str, str], int] = defaultdict(int)  # equal items may have several entries
     for item in items:
         numbers[item.name, item.spent] += item.number
     return ", ".join(

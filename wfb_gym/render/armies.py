@@ -1,6 +1,6 @@
-"""Draws an army as a column of the picture: its dice, characters with spells and items, units.
+"""Draw an army as a column of the picture: dice, characters with spells and items, units.
 
-Spells, items and units stand in one column where there is room, else in two or three.
+Spells, items and units are in one column if they fit, else in two or three.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,24 +33,24 @@ STATUS_COLOURS: dict[SpellStatus, Colour] = {
     SpellStatus.FORGOTTEN: colours.FORGOTTEN,
     SpellStatus.UNKNOWN: colours.PANEL,
 }
-"""Backgrounds of spells."""
+"""Background colours of spells, by status."""
 LEGEND = [status for status, colour in STATUS_COLOURS.items() if colour != colours.PANEL]
-"""Statuses whose colour the picture explains."""
+"""Statuses in the legend of the picture."""
 
 _FONT = 0.64
-"""Size of writing in a line of the column, of the line's height."""
+"""Font size, as a fraction of the height of a line."""
 _MOST_DISCS = 6
-"""Wounds of one character that are drawn one by one."""
+"""Wounds of one character that are drawn as discs; more are written as a number."""
 _TALLEST, _LEAST = 28, 18
-"""Height of a line; where it would be less, spells, items and units stand side by side."""
+"""Largest and smallest height of a line; if lines would be smaller, add a column."""
 
 _Cell = CharacterView | SpellView | ItemView | UnitView | str
 _Line = tuple[float, Sequence[_Cell]]
-"""A line of the column: its share of a line's height, and what stands in it side by side."""
+"""A line of the column: its height as a multiple of the normal height, and its cells."""
 
 
 def draw_armies(sketch: Sketch, boxes: Sequence[Extent], armies: Sequence[ArmyView]) -> None:
-    """Draw the armies in their boxes, in lines of one height."""
+    """Draw the armies in their boxes; all lines have the same height."""
     bodies = [box.grown(-8)._replace(top=box.top - 76) for box in boxes]
     fits = [_fit_lines(army, body.height) for army, body in zip(armies, bodies, strict=True)]
     each = min(height for _, _, height in fits)
@@ -59,9 +59,9 @@ def draw_armies(sketch: Sketch, boxes: Sequence[Extent], armies: Sequence[ArmyVi
         _draw_head(sketch, box, army)
         wide = (body.width - gap * (across - 1)) // across
         down = 0
-        for share, cells in lines:
-            row = body.row(down, int(share * each))
-            down += int(share * each)
+        for multiple, cells in lines:
+            row = body.row(down, int(multiple * each))
+            down += int(multiple * each)
             for index, cell in enumerate(cells):
                 left = row.left + index * (wide + gap)
                 place = row._replace(left=left, right=left + wide, bottom=row.bottom + each // 12)
@@ -79,13 +79,13 @@ def draw_armies(sketch: Sketch, boxes: Sequence[Extent], armies: Sequence[ArmyVi
 
 
 def _fit_lines(army: ArmyView, height: float) -> tuple[int, list[_Line], int]:
-    """Find how many stand side by side, the lines, and the height that these may have."""
+    """Return the number of columns, the lines, and the height of a line."""
     for across in (1, 2, 3):
         lines = list(_lines(army, across))
-        shares = sum(share for share, _ in lines) or 1.0
-        if height >= _LEAST * shares:
+        total = sum(multiple for multiple, _ in lines) or 1.0
+        if height >= _LEAST * total:
             break
-    return across, lines, int(min(_TALLEST, height / shares))
+    return across, lines, int(min(_TALLEST, height / total))
 
 
 def _lines(army: ArmyView, across: int) -> Iterator[_Line]:
@@ -116,7 +116,7 @@ def _lines(army: ArmyView, across: int) -> Iterator[_Line]:
 
 
 def _draw_head(sketch: Sketch, box: Extent, army: ArmyView) -> None:
-    """Draw its name, what it does, and its dice."""
+    """Draw the name, the activity and the dice of an army."""
     colour = colours.ARMIES[army.army]
     edge, width = (colours.TURN, 4) if army.activity else (colours.LINE, 1)
     sketch.fill(box, colours.PANEL, edge, width)
@@ -142,7 +142,7 @@ def _draw_head(sketch: Sketch, box: Extent, army: ArmyView) -> None:
 def _draw_character(
     sketch: Sketch, box: Extent, each: int, character: CharacterView, colour: Colour
 ) -> None:
-    """Draw a character in a box, among lines that are `each` high."""
+    """Draw a character in a box; `each` is the height of a line."""
     is_dead = character.wounds == 0
     sketch.fill(box.row(box.height - 1, 1), colours.LINE)
     small, tiny, gap = each * 0.6, each * 0.52, each * 0.3
@@ -152,7 +152,7 @@ def _draw_character(
     disc = max(5.0, each * 0.4)
     discs = 0 if is_dead or most > _MOST_DISCS else most
     dice_wide = (each * 0.8 * character.dice + gap) if character.dice else 0.0
-    # Where all of it is too long, words give way first, and the name last.
+    # If the parts are too wide, shrink the condition first and the name last.
     needed = sum(text_width(each, small) + gap for each in words) + dice_wide + gap
     needed += discs * disc * 1.2 + gap + text_width(character.condition, tiny) * 0.8
     name = box._replace(right=max(box.left + box.width / 3, box.right - needed))
@@ -164,7 +164,7 @@ def _draw_character(
         place = box._replace(left=left, right=left + text_width(word, small))
         ink = colours.WOUND if word.startswith("W") else colours.INK
         left = sketch.write(place, word, small, ink).right + gap
-    for wound in range(discs):  # those that are lost are circles
+    for wound in range(discs):  # lost wounds are drawn as empty circles
         sketch.dot(box, left, disc, colours.WOUND, wound < character.wounds)
         left += disc * 1.2
     left += gap if discs else 0.0
@@ -180,8 +180,8 @@ def _draw_character(
 
 def _draw_spell(sketch: Sketch, box: Extent, spell: SpellView) -> None:
     size, status = box.height * _FONT, spell.status
-    is_lively = status in (SpellStatus.OPEN, SpellStatus.PENDING, SpellStatus.IN_PLAY)
-    ink = colours.INK if is_lively or status == SpellStatus.IDLE else colours.FADED
+    is_active = status in (SpellStatus.OPEN, SpellStatus.PENDING, SpellStatus.IN_PLAY)
+    ink = colours.INK if is_active or status == SpellStatus.IDLE else colours.FADED
     edge = colours.TURN if status == SpellStatus.PENDING else colours.LINE
     sketch.fill(box, STATUS_COLOURS[status], edge)
     inner = _inside(box)
@@ -189,8 +189,8 @@ def _draw_spell(sketch: Sketch, box: Extent, spell: SpellView) -> None:
     sketch.write(inner._replace(right=inner.left + wide), spell.value, size, ink)
     inner = inner._replace(left=inner.left + wide + size / 2)
     note = "" if status == SpellStatus.UNKNOWN else spell.place or status.value
-    room = text_width(spell.name, size) + text_width(note, size * 0.85) + size * 0.6
-    if note and (room <= inner.width or spell.place):
+    needed = text_width(spell.name, size) + text_width(note, size * 0.85) + size * 0.6
+    if note and (needed <= inner.width or spell.place):
         place = inner._replace(left=max(inner.left, inner.right - inner.width * 0.5))
         covered = sketch.write(place, note, size * 0.85, ink, "end")
         inner = inner._replace(right=covered.left - size * 0.4)
@@ -214,7 +214,7 @@ def _draw_item(sketch: Sketch, box: Extent, item: ItemView) -> None:
 
 
 def _draw_unit(sketch: Sketch, box: Extent, unit: UnitView, colour: Colour) -> None:
-    """Draw a unit on a bar that is as long as it has models left."""
+    """Draw a unit on a bar whose length shows the models left."""
     size, is_fleeing = box.height * _FONT, unit.condition == FLEES
     sketch.fill(box, colours.GONE, colours.LINE)
     bar = box.grown(-1)
@@ -239,5 +239,5 @@ def _draw_unit(sketch: Sketch, box: Extent, unit: UnitView, colour: Colour) -> N
 
 
 def _inside(box: Extent) -> Extent:
-    """Where the words of a cell stand."""
+    """Return the text area of a cell."""
     return box.grown(-max(3, box.height // 5), 0)

@@ -1,7 +1,7 @@
-"""A battlefield as plain shapes: who stands where, and whom a spell may be cast at.
+"""The battlefield as plain shapes: terrain, units, characters and the targets of a spell.
 
-`wfb_gym.render.drawing` writes such shapes as SVG or as an image, and `labels` finds room for the
-names. What is in range, in sight and a legal target is geometry's and the scenario's to say.
+`wfb_gym.render.drawing` writes the shapes as SVG or as an image; `labels` places the names. Range,
+sight and legal targets come from `wfb_gym.geometry` and the scenario.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
     from wfb_gym.engine.battle import Battle
 
 MARGIN = 4.0
-"""Inches around the models."""
+"""Margin around the models, in inches."""
 _LAYERS = ("touch", "lost", "unit", "character", "wizard", "front", "combat", "outline")
-"""Roles of pieces, those that lie over others later; the ground lies below all of them."""
+"""Roles of pieces in drawing order, from back to front; the ground is drawn before all of them."""
 _LEAST_WIDTH = 24.0
-"""Inches that a picture shows across, or more."""
+"""Smallest width of a picture, in inches."""
 _FRONT = 0.55
-"""Inches that the triangle before a front is high."""
+"""Size of the triangle that shows a piece's front, in inches."""
 _THIN = 2.0
-"""Inches across of terrain whose name stands beside it, not on it."""
+"""Terrain wider than this, in inches, has its name written on it."""
 _TOUCH = 0.6
-"""Inches around a piece that count as the piece where one points at it."""
+"""Margin around a piece that reacts to the pointer, in inches."""
 
 
 class _Piece(NamedTuple):
     """A piece in a position of a battle."""
 
     piece: Piece
-    role: str  # as a shape's
-    polygons: list[Points]  # of its models, those first that are lost last
+    role: str  # see `Shape.role`
+    polygons: list[Points]  # one for each model; the last ones are lost first
     left: int  # models left
     fleeing: bool
 
@@ -52,7 +52,7 @@ class _Piece(NamedTuple):
 
 
 class _Aimed(NamedTuple):
-    """A spell that is shown: its caster, and whether it may be cast at whom, or why not."""
+    """A spell to show: its caster, and for each target whether it is legal, or why not."""
 
     caster: int
     aim: Aim
@@ -67,18 +67,18 @@ def draw_battlefield(
     *,
     legend: bool = True,
 ) -> Drawing:
-    """Return the battlefield as shapes, cropped to what stands on it.
+    """Return the battlefield as shapes, cropped to the models.
 
     Args:
-        scenario: one with a battlefield.
-        battle: a position of it with its casualties and fled units, as for
-            `wfb_gym.render.picture.picture`; None for the beginning.
-        spell: the army, 0 or 1, and the number among `Scenario.slots`' spells of a
-            spell whose range, arc of sight and legal targets are shown; None for none.
-        legend: whether a line says what is shown, and lines below explain the marks.
+        scenario: a scenario with a battlefield.
+        battle: the visible position, as for `wfb_gym.render.picture.picture`; None for the start of
+            the battle.
+        spell: army, 0 or 1, and index in the spells of `Scenario.slots`. The drawing shows its
+            range, arc of sight and legal targets. None for no spell.
+        legend: whether to add a title and a legend.
 
     Raises:
-        ValueError: the scenario has no battlefield, or the army no spell of that number.
+        ValueError: the scenario has no battlefield, or the army has no spell of that number.
     """
     if scenario.battlefield is None:
         raise ValueError(f"scenario: expected one with a battlefield, found {scenario.name}")
@@ -112,11 +112,11 @@ def draw_battlefield(
     return Drawing(captions.extent, tuple(styled), title, font / 10)
 
 
-# --- what stands there ---------------------------------------------------------------------
+# --- pieces and terrain --------------------------------------------------------------------
 
 
 def _polygons_of(shape: Any) -> list[Points]:
-    """Return the corners of each polygon of a shape of shapely's, empty ones aside."""
+    """Return the corners of each non-empty polygon of a shapely geometry."""
     parts = [part for part in getattr(shape, "geoms", [shape]) if not part.is_empty]
     return [
         tuple((float(x), float(y)) for x, y in part.exterior.coords[:-1])
@@ -126,7 +126,7 @@ def _polygons_of(shape: Any) -> list[Points]:
 
 
 def _pieces(scenario: Scenario, battle: "Battle | None") -> list[_Piece]:
-    """Return the units and characters that stood on the battlefield as the battle began."""
+    """Return the units and characters that were on the battlefield at the start of the battle."""
     deployment, outlines = scenario.deployment, scenario.deployment.outlines()
     wizards = [[wizard.name for wizard in army.wizards] for army in scenario.armies]
     found = []
@@ -135,7 +135,7 @@ def _pieces(scenario: Scenario, battle: "Battle | None") -> list[_Piece]:
             continue
         left, fleeing = piece.models, piece.fleeing
         if battle is not None:
-            from wfb_gym.engine import targets  # compiled: a picture of the beginning needs none
+            from wfb_gym.engine import targets  # compiles code, so import it only if needed
 
             army, index = divmod(code, TARGETS)
             if piece.is_unit:
@@ -152,7 +152,7 @@ def _pieces(scenario: Scenario, battle: "Battle | None") -> list[_Piece]:
 
 
 def _crop(places: Collection[Point], size: Point) -> Extent:
-    """Return what is shown: all places with a margin, and no less than a part of the field."""
+    """Return the extent of the picture: all places with a margin, at least `_LEAST_WIDTH`."""
     extent = Extent(0.0, 0.0, *size)
     if places:
         extent = extent_of([tuple(places)]).grown(MARGIN)
@@ -161,7 +161,7 @@ def _crop(places: Collection[Point], size: Point) -> Extent:
 
 
 def _ground(scenario: Scenario, extent: Extent) -> Iterator[Shape]:
-    """Yield the battlefield and its terrain, as far as they are shown."""
+    """Yield the battlefield and its terrain, cut to the extent."""
     assert scenario.battlefield is not None
     field = Extent(0.0, 0.0, scenario.battlefield.width, scenario.battlefield.depth)
     yield Shape("ground", "polygon", (field.cut(extent).corners,), name="the battlefield")
@@ -221,7 +221,7 @@ def _piece_shapes(each: _Piece, states: tuple[str, ...], aimed: _Aimed | None) -
 
 
 def _outline(polygons: Sequence[Points]) -> tuple[Points, ...]:
-    """Return what surrounds polygons that touch."""
+    """Return the outline of polygons that touch."""
     import shapely
 
     shapes = [shapely.Polygon(polygon).buffer(0.02, join_style="mitre") for polygon in polygons]
@@ -229,7 +229,7 @@ def _outline(polygons: Sequence[Points]) -> tuple[Points, ...]:
 
 
 def _note(each: _Piece, aimed: _Aimed | None) -> str:
-    """Say what there is to say of a piece: models, flight, combat, and why it is no target."""
+    """Describe a piece: models, flight, combat, and whether it is a legal target."""
     piece, words = each.piece, []
     if piece.is_unit:
         words.append(f"{each.left} of {piece.models} models")
@@ -246,22 +246,22 @@ def _note(each: _Piece, aimed: _Aimed | None) -> str:
 
 
 def _front(each: _Piece) -> Points:
-    """Return a triangle before the middle of a piece's front edge, which points forward."""
+    """Return a triangle at the middle of a piece's front edge that points forward."""
     piece = each.piece
-    assert piece.position is not None  # all that stand alone on a battlefield have one
-    turn = np.deg2rad(piece.facing)
-    ahead, aside = (
+    assert piece.position is not None  # pieces without a host have a position
+    turn = np.deg2rad(piece.facing)  # clockwise from the y axis
+    forward, sideways = (
         np.array([np.sin(turn), np.cos(turn)]),
         np.array([np.cos(turn), -np.sin(turn)]),
     )
     wide = _FRONT * 0.9
     middle = np.array(piece.position)
-    corners = middle - wide * aside, middle + wide * aside, middle + 1.5 * _FRONT * ahead
+    corners = middle - wide * sideways, middle + wide * sideways, middle + 1.5 * _FRONT * forward
     return tuple((float(x), float(y)) for x, y in corners)
 
 
 def _cross(each: _Piece) -> tuple[Points, ...]:
-    """Return two lines across the middle of a piece."""
+    """Return two crossing lines at the middle of a piece."""
     extent = each.extent
     x, y = extent.middle
     reach = min(1.0, (extent.right - extent.left) / 2, (extent.top - extent.bottom) / 2)
@@ -275,10 +275,10 @@ def _cross(each: _Piece) -> tuple[Points, ...]:
 
 
 def spell_of(scenario: Scenario, army: int, number: int) -> SpellSlot:
-    """Return the spell of that number among an army's slots.
+    """Return a spell of an army by its index in `Scenario.slots`.
 
     Raises:
-        ValueError: there is none.
+        ValueError: the army has no such spell.
     """
     slots = scenario.slots[army].spells
     if not 0 <= number < len(slots):
@@ -291,18 +291,17 @@ def _aimed(scenario: Scenario, battle: "Battle | None", army: int, number: int) 
     caster, effect = scenario.armies[army].characters[slot.wizard], slot.spell.effect
     if effect is None:
         raise ValueError(
-            f"spell: expected one that is aimed, found {slot.spell.name}, whose worth is fixed, so "
-            "that it needs no target"
+            f"spell: expected a spell with targets, found {slot.spell.name}, whose worth is fixed"
         )
     aim = scenario.aim(army, slot.wizard, effect)
     title = f"{slot.spell.name} of {caster.name}"
     verdicts: dict[int, tuple[bool, str]] = {}
-    if aim.falls_on_point:  # its points are shown
+    if aim.falls_on_point:  # the drawing shows its points instead of targets
         return _Aimed(aim.caster.code, aim, verdicts, title)
     rows = explain_targets(scenario, army, caster.name, slot.spell.name)
     now = None if battle is None else _open_now(battle, army, number)
     for verdict, row in zip(aim.verdicts(), rows, strict=True):
-        if verdict.target is None:  # it strikes all who are in reach, or the caster
+        if verdict.target is None:  # it strikes everything in reach, or the caster
             strikes = aim.strikes(None) if row.legal else []
             verdicts |= {strike.victim: (True, "") for strike in strikes}
         elif now is None:
@@ -314,7 +313,7 @@ def _aimed(scenario: Scenario, battle: "Battle | None", army: int, number: int) 
 
 
 def _open_now(battle: "Battle", army: int, number: int) -> set[int]:
-    """Return the codes of units and characters that a spell may be cast at in a position."""
+    """Return the codes of a spell's legal targets in a position."""
     from wfb_gym.engine import targets
 
     found = set()
@@ -329,7 +328,7 @@ def _open_now(battle: "Battle", army: int, number: int) -> set[int]:
 
 
 def _reach(aimed: _Aimed | None, extent: Extent) -> Iterator[Shape]:
-    """Yield what a spell's caster reaches, cut at the edge of the picture."""
+    """Yield the range and arc of sight of a spell, cut at the edge of the picture."""
     if aimed is None:
         return
     box, near, seen = _box(extent), aimed.aim.ground_in_range(), aimed.aim.ground_in_arc()
@@ -345,7 +344,7 @@ def _reach(aimed: _Aimed | None, extent: Extent) -> Iterator[Shape]:
 
 
 def _lines_of(shape: Any) -> list[Points]:
-    """Return the places along each line of a shape of shapely's."""
+    """Return the coordinates of each line of a shapely geometry."""
     lines = getattr(shape, "geoms", [shape])
     return [
         tuple((float(x), float(y)) for x, y in line.coords)
@@ -355,7 +354,7 @@ def _lines_of(shape: Any) -> list[Points]:
 
 
 def _comet_points(scenario: Scenario, aimed: _Aimed | None) -> Points:
-    """Return the points that a spell may be aimed at; none for a spell at somebody, or for none."""
+    """Return the points that a Comet may be aimed at; none for other spells or no spell."""
     if aimed is None or not aimed.aim.falls_on_point:
         return ()
     from wfb_gym.packing.aims import comet_points
@@ -367,7 +366,7 @@ def _comet_points(scenario: Scenario, aimed: _Aimed | None) -> Points:
 def _point_shapes(
     army: int | None, points: Points, pieces: Sequence[_Piece], font: float
 ) -> Iterator[Shape]:
-    """Yield a cross for each point, and its number."""
+    """Yield a cross and a number for each point."""
     reach = 0.18 * font
     anchors = [Extent(x, y, x, y).grown(reach) for x, y in points]
     labels = [Label((str(number),), anchor) for number, anchor in enumerate(anchors, 1)]
@@ -386,12 +385,12 @@ def _point_shapes(
 def _named(
     scenario: Scenario, pieces: Sequence[_Piece], aimed: _Aimed | None, shapes: Sequence[Shape]
 ) -> list[Named]:
-    """Return what is named: units, characters who stand alone, and terrain."""
+    """Return everything with a name: units, characters outside of units, and terrain."""
     left = {each.piece.code for each in pieces if each.left}
     found = []
     for each in pieces:
         piece = each.piece
-        if piece.host not in left:  # else it is named with its unit
+        if piece.host not in left:  # else the label of its unit names it
             states, note = _states(each, aimed), _note(each, aimed)
             who = Shape("name", "label", (), piece.army, piece.code, piece.name, states, note=note)
             found.append(Named(_words(scenario, each), each.extent, who))
@@ -399,14 +398,14 @@ def _named(
         if shape.role == "terrain":
             anchor = extent_of(shape.parts)
             if min(anchor.right - anchor.left, anchor.top - anchor.bottom) > _THIN:
-                anchor = Extent(*anchor.middle, *anchor.middle)  # its name stands on it
+                anchor = Extent(*anchor.middle, *anchor.middle)  # write the name on it
             who = shape._replace(role="name", states=("terrain", *shape.states))
             found.append(Named((shape.name,), anchor, who))
     return found
 
 
 def _words(scenario: Scenario, each: _Piece) -> tuple[str, ...]:
-    """Return what a label says of a piece, by lines."""
+    """Return the lines of a piece's label."""
     piece, army = each.piece, scenario.armies[each.piece.army]
     words = [piece.name]
     if piece.is_unit and 0 < each.left < piece.models:

@@ -1,4 +1,4 @@
-"""The words on a picture of a battlefield: names, a key to them where it is crowded, a legend."""
+"""The text of a battlefield picture: names (or tags with a key, if crowded), title and legend."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, count
@@ -9,26 +9,26 @@ from wfb_gym.render.labels import LINE_HEIGHT, Label, fill_lines, place_labels, 
 from wfb_gym.render.shapes import Extent, Points, Shape
 
 LETTERS = 38
-"""Lines of writing that are as high as a picture is wide: ten pixels of 390 for each."""
+"""Picture width divided by font size: about 10 pixels on a screen of 390."""
 _MOST_LEADERS = 3
-"""Names so far from what they name that a line leads there; with more there are tags."""
+"""Most names with a leader line; if more are needed, tags replace the names."""
 _SCALE = 6.0
-"""Inches of the bar that shows how long they are."""
+"""Length of the scale bar, in inches."""
 
 
 class Named(NamedTuple):
-    """What has a name on the picture."""
+    """A unit, character or piece of terrain with a name on the picture."""
 
-    words: tuple[str, ...]  # what its label says, each on a line of its own
-    anchor: Extent  # where it is
-    who: Shape  # whose label's keys the label has
+    words: tuple[str, ...]  # paragraphs of its label
+    anchor: Extent  # its place
+    who: Shape  # template of its label: army, code, states and note
 
 
 class Names(NamedTuple):
-    """The names on a picture, or tags in their place."""
+    """The names on a picture, or the tags that replace them."""
 
     shapes: list[Shape]
-    key: list[tuple[str, Named]]  # the tags and what each stands for; empty for names
+    key: list[tuple[str, Named]]  # the tags and their meanings; empty if names are written
 
 
 def write_names(
@@ -38,16 +38,17 @@ def write_names(
     extent: Extent,
     font: float,
 ) -> Names:
-    """Write the names beside what they name, or tags where there is no room for all.
+    """Place all names beside their anchors; if they do not fit, place tags instead.
 
-    There is no room either where a name would stand nearer to what another one names.
+    Names do not fit if one covers something, leaves the picture, is nearer to the anchor of another
+    name, or if more than `_MOST_LEADERS` need a leader line.
 
     Args:
-        named: what has a name.
-        marks: what else should not be covered.
-        ground: what had better not be.
-        extent: of the picture.
-        font: height of the letters.
+        named: everything with a name.
+        marks: other areas that labels should not cover.
+        ground: areas that labels should avoid, with a lower priority.
+        extent: extent of the picture.
+        font: font size.
     """
     anchors = [each.anchor for each in named]
     obstacles = [*(anchor for anchor in anchors if anchor.left < anchor.right), *marks]
@@ -57,9 +58,9 @@ def write_names(
     for each, place in zip(named, placed, strict=True):
         boxes.append(place.box)
         names.append(_label(each.who, place.lines, place.box))
-        way = place.box.way_to(each.anchor)
-        if each.who.army is not None and dist(*way) > font:
-            leaders.append(Shape("leader", "line", (way,), each.who.army))
+        segment = place.box.way_to(each.anchor)
+        if each.who.army is not None and dist(*segment) > font:
+            leaders.append(Shape("leader", "line", (segment,), each.who.army))
     covering = any(one.overlaps(other) for one, other in combinations(boxes, 2))
     covering |= any(box.overlaps(other) for box in boxes for other in obstacles)
     covering |= any(box.cut(extent) != box for box in boxes)
@@ -79,7 +80,7 @@ def write_names(
 
 
 def _misleads(one: Named, box: Extent, named: Iterable[Named]) -> bool:
-    """Whether the name of a unit or character, in a box, is nearer to another one of these."""
+    """Return whether a unit's or character's name, in a box, is nearer to another anchor."""
     if one.who.army is None:
         return False
     own = dist(*box.way_to(one.anchor))
@@ -91,7 +92,7 @@ def _misleads(one: Named, box: Extent, named: Iterable[Named]) -> bool:
 
 
 def _tags(named: Sequence[Named]) -> list[str]:
-    """Return numbers for the first army, capital letters for the second, small ones for terrain."""
+    """Return the tags: numbers (first army), capitals (second army), small letters (terrain)."""
     counts: dict[int | None, Iterator[str]] = {
         0: map(str, count(1)),
         1: _letters("A"),
@@ -101,7 +102,7 @@ def _tags(named: Sequence[Named]) -> list[str]:
 
 
 def _letters(first: str) -> Iterator[str]:
-    """Yield 26 letters from `first` on, then each with a 2 behind it, and so on."""
+    """Yield 26 letters starting at `first`, then each with the suffix 2, 3, and so on."""
     for number in count(1):
         for letter in range(ord(first), ord(first) + 26):
             yield chr(letter) + (str(number) if number > 1 else "")
@@ -112,15 +113,15 @@ def _label(who: Shape, lines: tuple[str, ...], box: Extent) -> Shape:
 
 
 class Captions:
-    """Writing above and below a picture, whose extent grows with it.
+    """Text above and below a picture; the extent grows with each addition.
 
     Args:
-        extent: of the picture alone.
-        font: height of the letters.
+        extent: extent of the picture without text.
+        font: font size.
 
     Attributes:
-        extent: of the picture with the writing.
-        shapes: the writing.
+        extent: extent of the picture with text.
+        shapes: the text.
     """
 
     def __init__(self, extent: Extent, font: float) -> None:
@@ -131,7 +132,7 @@ class Captions:
         self.extent = extent
 
     def add_title(self, title: str) -> None:
-        """Add a title above all."""
+        """Add a title at the top."""
         font, top = self._font, self.extent.top
         lines = self._lines(title, self._wide)
         high = len(lines) * LINE_HEIGHT * font
@@ -140,7 +141,7 @@ class Captions:
         self.extent = self.extent._replace(top=box.top + 0.3 * font)
 
     def add_key(self, armies: Sequence[str], key: Sequence[tuple[str, Named]]) -> None:
-        """Add what tags stand for: an army in each of two columns, and below them terrain."""
+        """Add the meanings of tags: a column for each army, then terrain in two columns."""
         column, top = self._wide / 2, self.extent.bottom
         ends = []
         for army, name in enumerate(armies):
@@ -159,10 +160,10 @@ class Captions:
     def _add_row(
         self, left: float, top: float, mark: Shape | str, words: Iterable[str], who: Shape
     ) -> float:
-        """Add a mark and what it stands for, half as wide as the picture; return its bottom."""
+        """Add a mark and its meaning, half as wide as the picture; return its bottom."""
         font = self._font
-        x, room = self._left + left, self._wide / 2 - 2.4 * font
-        lines = self._lines(" ".join(words), room)
+        x, wide = self._left + left, self._wide / 2 - 2.4 * font
+        lines = self._lines(" ".join(words), wide)
         top -= 0.25 * font
         bottom = top - len(lines) * LINE_HEIGHT * font
         first = top - LINE_HEIGHT * font
@@ -171,16 +172,16 @@ class Captions:
         else:
             box = Extent(x, first, x + 1.4 * font, top)
             self.shapes.append(_label(who._replace(role="key"), (mark,), box))
-        box = Extent(x + 1.6 * font, bottom, x + 1.6 * font + room, top)
+        box = Extent(x + 1.6 * font, bottom, x + 1.6 * font + wide, top)
         self.shapes.append(_label(who._replace(role="key"), lines, box))
         return bottom
 
     def add_legend(self, armies: Sequence[str], shapes: Iterable[Shape]) -> None:
-        """Add what the marks mean that are among some shapes, side by side in rows.
+        """Add a legend for the marks in the picture, in rows.
 
         Args:
-            armies: names of the armies, where their colours are to be explained.
-            shapes: those of the picture.
+            armies: names of the armies, to explain their colours; empty to leave them out.
+            shapes: the shapes of the picture.
         """
         font = self._font
         shown = {shape.role for shape in shapes} | {s for shape in shapes for s in shape.states}
@@ -206,7 +207,7 @@ class Captions:
         return tuple(shorten(line, self._font, wide) for line in lines)
 
     def _placed(self, mark: Shape, x: float, y: float) -> Shape:
-        """Return a mark of the legend, made for letters of size 1, at a place."""
+        """Move a mark of the legend to a place, and scale it to the font size."""
         size = 1.0 if mark.role == "scale" else self._font
         return mark._replace(
             parts=tuple(tuple((x + size * a, y + size * b) for a, b in part) for part in mark.parts)
@@ -240,4 +241,4 @@ _MARKS = (
     ("point", Shape("point", "line", _PLUS), "point to aim at"),
     ("arc", Shape("arc", "line", _DASH), "arc of sight"),
 )
-"""Roles and states of shapes that a picture may have, each with its mark and what it means."""
+"""Roles and states of shapes, each with its mark and meaning in the legend."""

@@ -1,4 +1,4 @@
-"""Colours of the picture, by what they stand for."""
+"""Colours of the picture, by meaning; RGB, 0 to 255."""
 
 Colour = tuple[int, int, int]
 
@@ -12,19 +12,19 @@ WHITE: Colour = (255, 255, 255)
 ARMIES: tuple[Colour, Colour] = ((44, 88, 150), (160, 48, 44))
 """The first army and the second."""
 PALE: tuple[Colour, Colour] = ((206, 219, 238), (240, 210, 206))
-"""Their colours as a background of writing."""
+"""Light versions, as background for text."""
 
 TURN: Colour = (226, 150, 20)
-"""Whoever decides or rolls."""
+"""The army that decides or rolls."""
 SIX: Colour = (240, 190, 60)
-"""Dice that show a 6."""
+"""Dice of a double 6."""
 ONE: Colour = (226, 120, 110)
-"""Dice that show one of two 1s or more."""
+"""Dice of a double 1."""
 BONE: Colour = (250, 246, 234)
 """Other dice."""
 WOUND: Colour = (190, 40, 40)
 GONE: Colour = (222, 216, 204)
-"""What has been lost, as a background."""
+"""Background of lost models and past phases."""
 
 OPEN: Colour = (214, 234, 205)
 PENDING: Colour = (252, 216, 130)
@@ -32,16 +32,16 @@ IN_PLAY: Colour = (218, 204, 240)
 TRIED: Colour = (232, 227, 216)
 FORGOTTEN: Colour = (236, 196, 190)
 FLIGHT: Colour = (248, 232, 182)
-"""What is left of a unit that flees, as a background."""
+"""Background of the models left in a fleeing unit."""
 
 FIELD: Colour = (250, 247, 238)
 """The ground of a battlefield."""
 UNITS: tuple[Colour, Colour] = ((66, 112, 178), (232, 148, 116))
-"""Models of the first army and of the second: one darker than the other, for who sees no red."""
+"""Models of the first and the second army; they also differ in brightness, for colour blindness."""
 MAGIC: Colour = (248, 208, 40)
 """Wizards on a battlefield."""
 LEGAL: Colour = (0, 122, 88)
-"""Around what a spell may be cast at."""
+"""Outline of legal targets."""
 TERRAIN: dict[str, Colour] = {
     "wood": (190, 214, 176),
     "hill": (229, 214, 184),

@@ -1,4 +1,4 @@
-"""What a drawn die looks like: where its pips are, and which dice of a roll stand out."""
+"""How dice are drawn: the positions of the pips, and the dice to highlight."""
 
 from wfb_gym.engine.nodes import CASTING_ROLLS, DISPEL_ROLLS
 from wfb_gym.engine.state import Node
@@ -22,7 +22,7 @@ PIPS = {
 
 
 def doubled(event: Event) -> set[int]:
-    """Return faces whose doubles mean something: 6s of a cast or a dispel roll, 1s of a cast."""
+    """Return the faces with a double that matters: 6s of casts and dispels, 1s of casts."""
     node: Node = event.node
     marks = {1, FACES} if node in CASTING_ROLLS else {FACES} if node in DISPEL_ROLLS else set()
     return {face for face in marks if double(event.faces.count(face))}

@@ -1,4 +1,4 @@
-"""Writes drawings: as SVG, which needs nothing, or as an image, which needs Pillow."""
+"""Write drawings as SVG (no dependencies) or as an image (needs Pillow)."""
 
 import itertools
 import unicodedata
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 SVG_WIDTH = 780
-"""Units across in an SVG; it fills whatever width it is shown in."""
+"""Width of an SVG's view box; the SVG scales to the width of its page."""
 IMAGE_WIDTH = 1200
-"""Pixels across in an image that is not asked for in another width."""
+"""Default width of an image, in pixels."""
 _SMOOTH = 2
-"""Pixels drawn for one, either way, so that edges are smooth."""
+"""Supersampling factor for smooth edges."""
 _HALO = 0.8
-"""How much of what is behind a label its halo covers."""
+"""Opacity of the background of labels."""
 
 
 class _Scale(NamedTuple):
-    """From lengths of a drawing to units of what is written."""
+    """The scale from a drawing's coordinates to output coordinates."""
 
     drawing: Drawing
-    each: float  # units for a length of 1
+    each: float  # output units per unit of the drawing
 
     @property
     def size(self) -> tuple[int, int]:
@@ -47,7 +47,7 @@ class _Scale(NamedTuple):
         return [((x - left) * self.each, (top - y) * self.each) for x, y in points]
 
     def box(self, points: Points) -> tuple[float, float, float, float]:
-        """Return left, top, right and bottom of what surrounds the points."""
+        """Return the bounding box of points: left, top, right, bottom."""
         xs, ys = zip(*self.places(points), strict=True)
         return min(xs), min(ys), max(xs), max(ys)
 
@@ -60,14 +60,14 @@ def _scaled(drawing: Drawing, width: float) -> _Scale:
 
 
 def to_svg(drawing: Drawing) -> str:
-    """Write a drawing as SVG: one element that stands by itself, or in a page.
+    """Write a drawing as SVG: one element, for a file or inside a page.
 
-    Units, characters, what surrounds them and their names have the attributes ``data-army`` (0 or
-    1), ``data-code`` (see `Shape.code`) and ``data-name``; points of a Comet have ``data-army`` and
-    ``data-point``, their number from 0. The classes are the role, the army's seat and the states.
+    Units, characters, their outlines and names have the attributes ``data-army`` (0 or 1),
+    ``data-code`` (see `Shape.code`) and ``data-name``. Points of a Comet have ``data-army`` and
+    ``data-point`` (from 0). The classes are the role, the army's seat and the states.
 
     Returns:
-        The text, which ends with a newline.
+        The text, with a final newline.
     """
     scale = _scaled(drawing, SVG_WIDTH)
     width, height = scale.size
@@ -113,19 +113,21 @@ def _svg_note(shape: Shape) -> str:
 
 def _svg_path(shape: Shape, scale: _Scale) -> str:
     style = shape.style
-    look = f'fill="{_css(style.fill)}"'
+    attributes = f'fill="{_css(style.fill)}"'
     if style.fill is not None and style.opacity < 1:
-        look += f' fill-opacity="{_number(style.opacity)}"'
+        attributes += f' fill-opacity="{_number(style.opacity)}"'
     if style.edge is not None:
-        look += f' stroke="{_css(style.edge)}" stroke-width="{_number(style.width * scale.stroke)}"'
+        attributes += (
+            f' stroke="{_css(style.edge)}" stroke-width="{_number(style.width * scale.stroke)}"'
+        )
         if style.dashes:
-            look += f' stroke-dasharray="{_number(style.dashes * scale.stroke)}"'
+            attributes += f' stroke-dasharray="{_number(style.dashes * scale.stroke)}"'
     if shape.role == "touch":
-        look += ' pointer-events="all"'
+        attributes += ' pointer-events="all"'
     elif shape.code is None:
-        look += ' pointer-events="none"' if shape.role != "terrain" else ""
+        attributes += ' pointer-events="none"' if shape.role != "terrain" else ""
     path = "".join(_svg_commands(shape, part, scale) for part in shape.parts)
-    return f'<path {_svg_attributes(shape)} {look} d="{path}">{_svg_note(shape)}</path>'
+    return f'<path {_svg_attributes(shape)} {attributes} d="{path}">{_svg_note(shape)}</path>'
 
 
 def _svg_commands(shape: Shape, part: Points, scale: _Scale) -> str:
@@ -134,7 +136,7 @@ def _svg_commands(shape: Shape, part: Points, scale: _Scale) -> str:
         left, top, right, bottom = scale.box(part)
         x, y = (right - left) / 2, (bottom - top) / 2
         start = f"M{_number(left)} {_number(top + y)}"
-        halves = (f"a{_number(x)} {_number(y)} 0 1 0 {_number(way)} 0" for way in (2 * x, -2 * x))
+        halves = (f"a{_number(x)} {_number(y)} 0 1 0 {_number(dx)} 0" for dx in (2 * x, -2 * x))
         return f"{start}{''.join(halves)}Z"
     corners = "L".join(f"{_number(x)} {_number(y)}" for x, y in scale.places(part))
     return f"M{corners}Z" if shape.kind == "polygon" else f"M{corners}"
@@ -170,11 +172,11 @@ def to_image(drawing: Drawing, width: int = IMAGE_WIDTH) -> "Image":
     """Draw a drawing with Pillow.
 
     Args:
-        drawing: any.
-        width: pixels across.
+        drawing: the drawing.
+        width: width in pixels.
 
     Raises:
-        ImportError: there is no Pillow.
+        ImportError: Pillow is not installed.
     """
     try:
         from PIL import Image, ImageDraw
@@ -211,7 +213,7 @@ def _draw_shape(draw: Any, shape: Shape, scale: _Scale) -> None:
         if shape.kind == "ellipse":
             draw.ellipse(within, fill, style.edge, width)
             continue
-        places = [(x - 0.5, y - 0.5) for x, y in scale.places(part)]  # of the middles of pixels
+        places = [(x - 0.5, y - 0.5) for x, y in scale.places(part)]  # Pillow's are pixel centres
         is_upright = len(part) == 4 and all(len(set(each)) == 2 for each in zip(*part, strict=True))
         if fill is not None and is_upright:
             draw.rectangle(tuple(map(round, within)), fill)
@@ -226,31 +228,31 @@ def _draw_shape(draw: Any, shape: Shape, scale: _Scale) -> None:
 
 
 def _dashed(line: Sequence[Point], dash: float) -> Iterator[list[Point]]:
-    """Yield the dashes of a line, with gaps as long between them."""
+    """Yield the dashes of a line; gaps have the same length."""
     done, dashes = 0.0, [[line[0]]]
     for (x0, y0), (x1, y1) in itertools.pairwise(line):
         length, at = hypot(x1 - x0, y1 - y0), 0.0
         while at < length:
             step = min(length - at, dash - done)
             at, done = at + step, done + step
-            share = at / length
-            dashes[-1].append((x0 + share * (x1 - x0), y0 + share * (y1 - y0)))
+            fraction = at / length
+            dashes[-1].append((x0 + fraction * (x1 - x0), y0 + fraction * (y1 - y0)))
             if done >= dash - 1e-9:
                 done = 0.0
                 dashes.append([dashes[-1][-1]])
-    yield from dashes[::2]
+    yield from dashes[::2]  # every second part is a gap
 
 
 # --- words of an image ---------------------------------------------------------------------
 
 _SPACE = 0.3
-"""Width of a space, of the size of the letters: the font's own would hardly part small digits."""
+"""Width of a space, as a fraction of the font size; the font's own space is too narrow."""
 _REPLACEMENTS = {"–": "-", "—": "-", "…": "...", "×": "x", "−": "-", "ß": "ss", "æ": "ae", "ø": "o"}  # noqa: RUF001
-"""For characters that Pillow's own font lacks."""
+"""Replacements for characters that Pillow's default font lacks."""
 
 
 def to_ascii(words: str) -> str:
-    """Spell words in Pillow's own font: accents go, what it lacks becomes "?"."""
+    """Convert text to ASCII for Pillow's default font; unknown characters become "?"."""
     if words.isascii():
         return words
     words = "".join(_REPLACEMENTS.get(each, each) for each in words)
@@ -261,7 +263,7 @@ def to_ascii(words: str) -> str:
 
 
 def _draw_label(image: "Image", shape: Shape, box: tuple[float, float, float, float]) -> None:
-    """Write the lines of a label, each as large as its share of the box allows."""
+    """Write the lines of a label; a line that is too wide gets a smaller font."""
     left, top, right, bottom = box
     step = (bottom - top) / len(shape.text)
     for number, line in enumerate(shape.text):
@@ -271,8 +273,8 @@ def _draw_label(image: "Image", shape: Shape, box: tuple[float, float, float, fl
             size = max(1.0, int(size * (right - left) / width * 2) / 2)
             width = image_text_width(words, size)
         mask, beside, above = _mask(words, size)
-        share = {"start": 0.0, "middle": 0.5, "end": 1.0}[shape.style.align]
-        x = round(left + (right - left - width) * share) + beside
+        fraction = {"start": 0.0, "middle": 0.5, "end": 1.0}[shape.style.align]
+        x = round(left + (right - left - width) * fraction) + beside
         y = round(top + (number + 0.5) * step) + above
         image.paste(shape.style.fill or colours.INK, (x, y), mask)
 
@@ -286,14 +288,14 @@ def _font(size: float) -> Any:
 
 @lru_cache(maxsize=16384)
 def image_text_width(words: str, size: float) -> float:
-    """Return the pixels that ASCII words of a size take in an image."""
+    """Return the width of ASCII text in an image, in pixels."""
     font, apart = _font(size), words.split(" ")
     return float(sum(map(font.getlength, apart))) + (len(apart) - 1) * round(size * _SPACE)
 
 
 @lru_cache(maxsize=4096)
 def _mask(words: str, size: float) -> tuple["Image", int, int]:
-    """Return words as a mask, and its place from their left end and the middle of their height."""
+    """Return a mask of the text, and the mask's offset from the left end at half height."""
     from PIL import Image, ImageDraw
 
     font = _font(size)

@@ -1,8 +1,9 @@
-"""A position in HTML: dice, spells, items, units, choices and odds, as fragments of a page.
+"""HTML fragments of a position: dice, spells, items, units, choices and odds.
 
-The web UI and the review in one file show these. The templates are in `templates`, the style sheets
-and scripts in `static`. A page has `symbols_html` and "fragments.css" once, and the fragments in an
-element of the class ``wfb``. Every name is escaped. Needs ``pip install "wfb-gym[html]"``.
+The web UI and the review page use these fragments. Templates are in `templates`, style sheets and
+scripts in `static`. A page must contain `symbols_html` and "fragments.css" once, and the fragments
+inside an element with the class ``wfb``. All names are escaped. Needs
+``pip install "wfb-gym[html]"``.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +29,7 @@ _MINUS = "\N{MINUS SIGN}"
 
 
 def exact_points(points: float) -> str:
-    """Return points with two decimals and a minus sign."""
+    """Format points with two decimals and a typographic minus sign."""
     return f"{round(points, 2) + 0.0:.2f}".replace("-", _MINUS)
 
 
@@ -57,23 +58,23 @@ def _environment() -> Environment:
 
 
 def render_template(name: str, **values: Any) -> str:
-    """Return a template with its values."""
+    """Render a template with these values."""
     return _environment().get_template(name).render(values)
 
 
 def render_macro(name: str, *values: Any, template: str = "fragments.html") -> str:
-    """Return what a macro of a template makes of values."""
+    """Render a macro of a template with these values."""
     return str(getattr(_environment().get_template(template).module, name)(*values))
 
 
 @cache
 def static_text(*names: str) -> str:
-    """Return style sheets or scripts, one after the other."""
+    """Return the concatenated text of style sheets or scripts."""
     return "\n".join((_FOLDER / "static" / name).read_text(encoding="utf-8") for name in names)
 
 
 def symbols_html() -> str:
-    """Return the faces of a die, and one that lies unthrown, as symbols to refer to."""
+    """Return SVG symbols of the faces of a die and of a die in a pool."""
     return render_macro("symbols", PIPS)
 
 
@@ -81,7 +82,7 @@ def symbols_html() -> str:
 
 
 def army_blocks(view: PositionView, army: int) -> list[str]:
-    """Return an army's card in parts, of which a step changes few: head, characters, units."""
+    """Return an army's card in parts (head, characters, units), because a step changes only few."""
     each = view.armies[army]
     blocks = [render_macro("head", each, view.viewer == army)]
     blocks += [render_macro("character", who, army) for who in each.characters]
@@ -101,11 +102,11 @@ def army_html(view: PositionView, army: int) -> str:
     return f'<section class="army a{army}">{"".join(army_blocks(view, army))}</section>'
 
 
-# --- what goes on --------------------------------------------------------------------------
+# --- the current step ----------------------------------------------------------------------
 
 
 def score_html(view: PositionView) -> str:
-    """Return the phase and who is ahead."""
+    """Return the phase and the score."""
     words = f"level on {view.point}s"
     if view.leader is not None:
         words = f"{view.armies[view.leader].name} ahead by {format_points(abs(view.points))}"
@@ -113,20 +114,20 @@ def score_html(view: PositionView) -> str:
 
 
 def step_html(view: PositionView) -> str:
-    """Return what is going on now, and the dice that are about to be thrown or lie."""
+    """Return the current step with its dice."""
     return render_macro("step", view.step, [(face, "") for face in view.step.faces])
 
 
 def event_html(event: Event) -> str:
-    """Return what happened, with the dice as they fell."""
+    """Return an event with its dice."""
     words = event.words
-    if event.faces:  # they are drawn
+    if event.faces:  # drawn as dice, so remove them from the words
         words = capital(words.removeprefix(f"{' '.join(map(str, event.faces))}: "))
     return render_macro("event", event, words, _marked(event))
 
 
 def _marked(event: Event) -> list[tuple[int, str]]:
-    """Return dice as they fell, each with "six" or "one" for a double that means something."""
+    """Return the faces of an event, each with "six" or "one" for a double that matters, or ""."""
     kinds = {6: "six", 1: "one"}
     return [(face, kinds[face] if face in doubled(event) else "") for face in event.faces]
 
@@ -135,21 +136,21 @@ def _marked(event: Event) -> list[tuple[int, str]]:
 
 
 def choices_html(choices: Iterable[ReviewedAction], method: str, is_exact: bool) -> str:
-    """Return a table of what every choice is worth, the best first.
+    """Return a table of choices with their values, best first.
 
-    Where the best play is a mixture it has how often to choose each.
+    If the best play is a mixture, the table includes the probabilities.
     """
     ranked = sorted(choices, key=lambda each: (not each.is_best, -each.value))
     best = ranked[0].value
     widest = max((best - each.value for each in ranked), default=0.0) or 1.0
     rows = [(each, 100 * (best - each.value) / widest) for each in ranked]
-    how = "exact, both sides playing their best" if is_exact else f"estimated by {method}"
-    how = f"Points still to come for who decides, {how}."
-    return render_macro("choices", rows, how, ranked[0].share is not None)
+    source = "exact, both sides playing their best" if is_exact else f"estimated by {method}"
+    caption = f"Points still to come for who decides, {source}."
+    return render_macro("choices", rows, caption, ranked[0].share is not None)
 
 
 def verdict_html(decision: ReviewedDecision, choices: Sequence[ReviewedAction]) -> str:
-    """Return what a decision of a review was worth, with those of its choices that are listed."""
+    """Return the verdict on a decision of a review, with a table of these choices."""
     about = "" if decision.is_exact else "about "
     table = choices_html(choices, decision.method, decision.is_exact) if choices else ""
     total = f"{about}{plural_points(decision.total)}"
@@ -157,10 +158,10 @@ def verdict_html(decision: ReviewedDecision, choices: Sequence[ReviewedAction]) 
 
 
 def cast_odds_html(spells: Mapping[str, SpellOdds]) -> str:
-    """Return a table for each spell: what every number of dice does."""
+    """Return a table of odds by number of dice for each spell."""
     return render_macro("cast_odds", spells)
 
 
 def dispel_odds_html(rows: Sequence[DispelOdds]) -> str:
-    """Return a table of what every number of dispel dice does."""
+    """Return a table of odds by number of dispel dice."""
     return render_macro("dispel_odds", rows)

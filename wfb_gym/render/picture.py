@@ -1,7 +1,7 @@
-"""A position as a picture: both armies in columns, and between them what goes on.
+"""A position as a picture: both armies in columns, and the current step between them.
 
-The columns are drawn in `armies`; the header, the current step, the last dice, the events and the
-legend here. An image needs no display, but ``pip install "wfb-gym[render]"``.
+`armies` draws the columns; this module draws the header, the current step, the last dice, the
+events and the legend. Needs ``pip install "wfb-gym[render]"``, but no display.
 """
 
 from collections.abc import Collection, Sequence
@@ -28,10 +28,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SIZE = (1280, 720)
-"""Width and height of a picture that is not asked for in another size."""
+"""Default width and height of a picture, in pixels."""
 LEAST_SIZE = (640, 360)
+"""Smallest width and height of a picture, in pixels."""
 _MOST_EVENTS = 30
-"""Events before the last that are looked at."""
+"""Most events in the history."""
 
 
 def picture(
@@ -46,22 +47,22 @@ def picture(
     """Draw a position.
 
     Args:
-        scenario: that is played.
-        battle: the visible position, `wfb_gym.transcripts.NarratedBattle.visible`, with the points
-            that have changed hands. The position that is played will do, but in a battle's last
-            phase it has cleared what can no longer matter.
-        events: what happened last, oldest first; as many of them as there is room for.
-        seat: the army, 0 or 1, that is drawn on the left and whose points count.
+        scenario: the scenario.
+        battle: the visible position, `wfb_gym.transcripts.NarratedBattle.visible`, with its points.
+            The engine's own position works too, but in the last phase the engine clears fields that
+            no longer matter.
+        events: the last events, oldest first; old ones are left out if there is no space.
+        seat: the army, 0 or 1, on the left; points are shown from its perspective.
         size: width and height in pixels.
-        known: armies whose hidden items are shown; unless given the seat's, and all when the
-            battle is over.
+        known: armies whose hidden items are shown. Default: the seat's army; all if the battle is
+            over.
 
     Returns:
-        The picture, uint8 (height, width, 3), red, green and blue.
+        The picture, uint8 (height, width, 3), RGB.
 
     Raises:
         ValueError: an unknown seat, or a size below `LEAST_SIZE`.
-        ImportError: there is no Pillow.
+        ImportError: Pillow is not installed.
     """
     import numpy as np
 
@@ -80,11 +81,11 @@ def picture(
 def draw_position(
     view: PositionView, events: Sequence[Event], size: tuple[int, int] = SIZE
 ) -> Drawing:
-    """Return a position as shapes, for an image of that size.
+    """Return a position as shapes, for an image of this size.
 
     Args:
-        view: of the position; its viewer's army stands on the left.
-        events: what happened last, as the viewer is told, oldest first.
+        view: the view of the position; the viewer's army is on the left.
+        events: the last events as redacted for the viewer, oldest first.
         size: width and height in pixels; only their ratio matters.
     """
     seat = view.viewer or 0
@@ -110,7 +111,7 @@ def draw_position(
 
 
 def _is_throw(event: Event) -> bool:
-    """Whether dice were thrown."""
+    """Return whether the event is a roll of dice, not a deal."""
     return event.kind == "roll" and event.node != Node.DEAL
 
 
@@ -120,7 +121,7 @@ _SCALES = (50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
 
 
 def _draw_score(sketch: Sketch, box: Extent, view: PositionView, seat: int) -> None:
-    """Draw a bar from the middle towards the army that is ahead."""
+    """Draw the score as a bar from the middle towards the leading army."""
     points = view.points
     scale = next((each for each in _SCALES if abs(points) <= each), _SCALES[-1])
     leader = 0 if points > 0 else 1
@@ -143,7 +144,7 @@ def _draw_score(sketch: Sketch, box: Extent, view: PositionView, seat: int) -> N
 
 
 def _draw_phases(sketch: Sketch, box: Extent, view: PositionView) -> None:
-    """Draw a square for each magic phase in the colour of its army: past, present, to come."""
+    """Draw a square for each magic phase in the colour of its army: past, current, future."""
     total, phase = view.phases, view.phase
     words = f"{total} magic phase{'' if total == 1 else 's'}"
     if view.is_over:
@@ -193,7 +194,7 @@ def _draw_step(sketch: Sketch, box: Extent, step: StepView) -> None:
 
 
 def _draw_roll(sketch: Sketch, box: Extent, roll: Event | None) -> None:
-    """Draw the last dice as they fell, and what they meant."""
+    """Draw the last roll: its dice and its description."""
     sketch.fill(box, colours.PANEL, colours.LINE)
     inner = box.grown(-12, -8)
     if roll is None:
@@ -216,7 +217,7 @@ def _draw_roll(sketch: Sketch, box: Extent, roll: Event | None) -> None:
 
 
 def _draw_faces(sketch: Sketch, box: Extent, roll: Event) -> None:
-    """Draw the dice in as many rows as make them largest, and their total beside them."""
+    """Draw the dice as large as possible, in one or more rows, and their total beside them."""
     size, count, marked = 30, len(roll.faces), doubled(roll)
     totalled = (*CASTING_ROLLS, *DISPEL_ROLLS, Node.ROLL_MISCAST)
     total = f"= {sum(roll.faces)}" if count > 1 and roll.node in totalled else ""
@@ -238,9 +239,9 @@ def _draw_faces(sketch: Sketch, box: Extent, roll: Event) -> None:
 
 
 def _draw_events(sketch: Sketch, box: Extent, events: Sequence[Event], seat: int) -> None:
-    """Draw what happened, the latest first, points as `seat` sees them.
+    """Draw the events, latest first, with points from `seat`'s perspective.
 
-    A roll that has just been made stands with its dice, and is left out here.
+    The last roll is left out here, because `_draw_roll` shows it.
     """
     if events and _is_throw(events[-1]):
         events = events[:-1]
@@ -253,22 +254,22 @@ def _draw_events(sketch: Sketch, box: Extent, events: Sequence[Event], seat: int
         won = event.points if seat == 0 else -event.points
         points = "" if abs(won) < 0.05 else f"{won:+.1f}"
         beside = text_width(points, 14) + 8 if points else 0
-        room = inner._replace(left=inner.left + 16, right=inner.right - beside)
-        size, lines = fit_lines(event.words, sizes, room.width, high if age == 0 else 1e6)
+        text = inner._replace(left=inner.left + 16, right=inner.right - beside)
+        size, lines = fit_lines(event.words, sizes, text.width, high if age == 0 else 1e6)
         if len(lines) * size * LEADING > inner.height:
             break
         first = inner.row(0, size * LEADING)
         sketch.dot(first, first.left, 8, colours.ARMIES[event.army], True)
-        down = sketch.write_lines(room, lines, size, colours.INK if age == 0 else colours.FADED)
+        down = sketch.write_lines(text, lines, size, colours.INK if age == 0 else colours.FADED)
         if points:
             winner = colours.ARMIES[0 if event.points > 0 else 1]
-            sketch.write(first._replace(left=room.right), points, size, winner, "end")
+            sketch.write(first._replace(left=text.right), points, size, winner, "end")
         inner = inner._replace(top=inner.top - down - 4)
         sizes = sizes[:1]
 
 
 def _draw_legend(sketch: Sketch, box: Extent) -> None:
-    """Draw what the colours of spells mean."""
+    """Draw the legend of the spells' colours."""
     left = box.left
     for status in LEGEND:
         swatch = box.grown(0, -3)._replace(left=left, right=left + 12)

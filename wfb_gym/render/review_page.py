@@ -1,7 +1,6 @@
-"""A review as one HTML file that opens without a server: the battle, position by position.
+"""A review as one self-contained HTML file: the battle, position by position.
 
-Parts of the page that stay as they were from one position to the next are written once, and
-"review.js" puts them together.
+Parts of the page that several positions share are written once; "review.js" assembles them.
 """
 
 from collections.abc import Sequence
@@ -27,15 +26,15 @@ from wfb_gym.view.names import plural_points
 from wfb_gym.view.position import view_position
 
 _WIDE, _HIGH, _EDGE = 700, 130, 6
-"""Size of the curve, and its margin."""
+"""Width, height and margin of the curve."""
 _ON_THE_MAP = ("unit_wounds", "wounds", "fleeing")
-"""What of a position changes the battlefield."""
+"""Fields of the state that the battlefield map shows."""
 _MOST_CHOICES = 14
-"""Choices of a decision that are listed."""
+"""Most choices in the table of a decision."""
 
 
 class _Parts:
-    """Fragments, each kept once."""
+    """A list of distinct HTML fragments, referred to by number."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -49,7 +48,7 @@ class _Parts:
 
 
 def review_page(review: Review) -> str:
-    """Write a review as a whole HTML document; see the module."""
+    """Write a review as a complete HTML document."""
     return render_template(
         "review_page.html",
         title=review.transcript.scenario.name,
@@ -61,10 +60,10 @@ def review_page(review: Review) -> str:
 
 
 def review_html(review: Review) -> str:
-    """Write a review as a part of a page.
+    """Write a review as a fragment of a page.
 
-    The page has "fragments.css", "review.css" and `symbols_html`, and runs "review.js" once the
-    part is in it.
+    The page must contain "fragments.css", "review.css" and `symbols_html`, and run "review.js"
+    after the fragment.
     """
     transcript, names = review.transcript, review.names
     return render_template(
@@ -91,7 +90,7 @@ def _seat(review: Review, army: int) -> dict[str, str]:
 
 
 def _curve(review: Review) -> dict[str, Any] | None:
-    """Return what the first army could expect in the end, decision by decision, as paths."""
+    """Return the first army's expected result at each decision, as SVG paths."""
     points = [(each.event, each.expected) for each in review.outlooks]
     if review.transcript.over:
         points.append((len(review.events), review.transcript.points))
@@ -123,7 +122,7 @@ def _curve(review: Review) -> dict[str, Any] | None:
 
 
 def _remark(review: Review) -> str:
-    """Say why the curve may jump where a phase begins, if it is estimated."""
+    """Return the remark on estimates for the caption of the curve; "" if it is exact."""
     if all(each.is_exact for each in review.decisions if each.choices):
         return ""
     if review.transcript.scenario.has_secrets:
@@ -135,7 +134,7 @@ def _remark(review: Review) -> str:
 
 
 def _data(review: Review) -> dict[str, Any]:
-    """Return what the script needs: fragments, and by position which of them are shown."""
+    """Return the data of the script: all fragments, and for each position their numbers."""
     parts = _Parts()
     names, scenario = review.names, review.transcript.scenario
     verdicts = {each.event: each for each in review.decisions}
@@ -176,6 +175,6 @@ def _verdict(decision: ReviewedDecision | None, *, is_end: bool) -> str:
 
 
 def _listed(decision: ReviewedDecision) -> Sequence[ReviewedAction]:
-    """Return the choices that are listed: all, or the best of very many and what was played."""
+    """Return the choices to list: the best `_MOST_CHOICES` and the action played."""
     ranked = sorted(decision.choices, key=lambda each: -each.value)
     return [each for place, each in enumerate(ranked) if place < _MOST_CHOICES or each.is_played]

@@ -1,7 +1,7 @@
-"""Plain shapes that pictures are made of, with y growing upwards.
+"""Plain shapes for pictures; y grows upwards.
 
-`battlefield` and `captions` make them in inches, `picture` and `armies` in the pixels of a page;
-`drawing` writes them as SVG or as an image.
+`battlefield` and `captions` use inches, `picture` and `armies` use pixels. `drawing` writes shapes
+as SVG or as an image.
 """
 
 from collections.abc import Iterable
@@ -25,53 +25,53 @@ class Extent(NamedTuple):
 
     @property
     def corners(self) -> Points:
-        """Its four corners, one after the other."""
+        """The four corners, clockwise from the bottom left."""
         left, bottom, right, top = self
         return (left, bottom), (left, top), (right, top), (right, bottom)
 
     @property
     def middle(self) -> Point:
-        """Its centre."""
+        """The centre."""
         return (self.left + self.right) / 2, (self.bottom + self.top) / 2
 
     @property
     def width(self) -> float:
-        """Its length across."""
+        """The width."""
         return self.right - self.left
 
     @property
     def height(self) -> float:
-        """Its length down."""
+        """The height."""
         return self.top - self.bottom
 
     def row(self, down: float, height: float) -> "Extent":
-        """Return a part of it, as wide, that begins `down` below its top."""
+        """Return a row of full width and this height that starts `down` below the top."""
         return self._replace(bottom=self.top - down - height, top=self.top - down)
 
     def grown(self, across: float, down: float | None = None) -> "Extent":
-        """Return it with a margin on every side, of another height if `down` is given."""
+        """Return the rectangle with a margin: `across` left and right, `down` above and below."""
         down = across if down is None else down
         left, bottom, right, top = self
         return Extent(left - across, bottom - down, right + across, top + down)
 
     def cut(self, other: "Extent") -> "Extent":
-        """Return what two that overlap have in common."""
+        """Return the intersection with an overlapping rectangle."""
         low, high = map(max, self[:2], other[:2]), map(min, self[2:], other[2:])
         return Extent(*low, *high)
 
     def way_to(self, other: "Extent") -> tuple[Point, Point]:
-        """Return the ends of the shortest way to another; one place where they touch."""
-        ways = []
+        """Return the ends of the shortest segment to another rectangle; equal if they touch."""
+        intervals = []  # from, to; for x, then for y
         for low, high, start, end in zip(self[:2], self[2:], other[:2], other[2:], strict=True):
             if high < start or end < low:
-                ways.append((high, start) if high < start else (low, end))
-            else:
-                ways.append(((max(low, start) + min(high, end)) / 2,) * 2)
-        (x0, x1), (y0, y1) = ways
+                intervals.append((high, start) if high < start else (low, end))
+            else:  # they overlap on this axis: take the middle of the overlap
+                intervals.append(((max(low, start) + min(high, end)) / 2,) * 2)
+        (x0, x1), (y0, y1) = intervals
         return (x0, y0), (x1, y1)
 
     def overlaps(self, other: "Extent") -> bool:
-        """Whether two have an area in common."""
+        """Return whether the intersection with another rectangle has an area."""
         return (
             self.left < other.right
             and other.left < self.right
@@ -81,45 +81,45 @@ class Extent(NamedTuple):
 
 
 def extent_of(parts: Iterable[Points]) -> Extent:
-    """Return the extent of all corners of polygons, of which there is at least one."""
+    """Return the bounding box of one or more polygons."""
     xs, ys = zip(*(corner for part in parts for corner in part), strict=True)
     return Extent(min(xs), min(ys), max(xs), max(ys))
 
 
 class Style(NamedTuple):
-    """How a shape is drawn; widths and dashes in strokes of its drawing."""
+    """How a shape is drawn; widths and dashes are multiples of `Drawing.stroke`."""
 
-    fill: Colour | None = None  # of a label the ink
+    fill: Colour | None = None  # for a label: the text colour
     edge: Colour | None = None
     width: float = 0.0
     opacity: float = 1.0  # of the fill
-    dashes: float = 0.0  # length of a dash, and of a gap; 0 for a line without
+    dashes: float = 0.0  # length of dashes and gaps; 0 for a solid line
     align: Align = "start"  # of a label's lines in its box
-    halo: Colour | None = None  # behind a label
+    halo: Colour | None = None  # background of a label
 
 
 class Shape(NamedTuple):
     """Polygons, lines, ellipses or words in one style.
 
     Attributes:
-        role: what it shows. In a picture of a battlefield: "ground" and "terrain" (the kind is a
-            state); "unit", "wizard" or another "character"; of each of these "lost" models,
-            "front" (a triangle that points where it looks), "combat" (a cross on who is in close
-            combat), "outline" (around legal targets and the caster), "touch" (invisible, around
-            it); "range" and "arc" of a spell and "reach", what is in both; "point", that a Comet
-            may be aimed at; "name", "leader" (from a name to whose it is), "key", "words" and
-            "scale". In a picture of a position: "box", "bar", "die", "pip", "disc", "words".
-        kind: "polygon"; "line"; "ellipse", each part the corners of the box around it; or "label",
-            whose one part is the box that its lines of text fill.
-        parts: corners of each polygon, or places along each line.
-        army: 0 for the first army, 1 for the second; None for what is nobody's.
-        code: of the unit or character, as `wfb_gym.scenario.battlefield.target_number` has it; None
-            for what is neither. For a "point" its number, from 0, among its army's.
-        name: of the unit, character or piece of terrain.
-        states: "fleeing", "gone", and where a spell is shown "caster", "legal" or "illegal".
+        role: its meaning. On a battlefield: "ground", "terrain" (its kind is a state), "unit",
+            "wizard", "character" (not a wizard), "lost" (lost models), "front" (a triangle that
+            points forward), "combat" (a cross: in close combat), "outline" (around legal targets
+            and the caster), "touch" (invisible, reacts to the pointer), "range" and "arc" (of a
+            spell), "reach" (inside both), "point" (target of a Comet), "name", "leader" (line from
+            a name to its owner), "key", "words", "scale". In a picture of a position: "box", "bar",
+            "die", "pip", "disc", "words".
+        kind: "polygon", "line", "ellipse" (each part is the corners of its bounding box) or
+            "label" (the only part is the box of its text).
+        parts: corners of each polygon, or points of each line.
+        army: 0 for the first army, 1 for the second; None if it belongs to neither.
+        code: number of the unit or character, see `wfb_gym.scenario.battlefield.target_number`, or
+            index of a "point" among its army's points; None for other shapes.
+        name: name of the unit, character or piece of terrain.
+        states: "fleeing", "gone", and with a spell "caster", "legal" or "illegal".
         text: lines of a label.
-        note: what there is to say of it, for who points at it.
-        style: how it is drawn.
+        note: description, shown as a tooltip.
+        style: style.
     """
 
     role: str
@@ -135,7 +135,7 @@ class Shape(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """A picture: its extent, its shapes from the back to the front, and how wide a stroke is."""
+    """A picture: its extent, shapes from back to front, title, and unit of line widths."""
 
     extent: Extent
     shapes: tuple[Shape, ...]

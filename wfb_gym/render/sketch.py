@@ -1,7 +1,7 @@
-"""Boxes, words and dice of a page, as shapes of a drawing.
+"""Drawing primitives for pictures: boxes, text and dice.
 
-Lengths are those of the page. Words stay within the box that they are given: they shrink, and only
-what is still too long is cut with three dots. Nothing here knows the game.
+Lengths are in the unit of the page. Text that is too wide for its box gets a smaller font; if it is
+still too wide, it is cut with three dots. This module does not depend on the game.
 """
 
 from collections.abc import Sequence
@@ -14,17 +14,17 @@ from wfb_gym.render.labels import LINE_HEIGHT, fill_lines, shorten, text_width
 from wfb_gym.render.shapes import Align, Extent, Kind, Points, Shape, Style
 
 LEADING = 1.3
-"""From one line of a paragraph to the next, of the size of the letters."""
+"""Distance between the lines of a paragraph, as a multiple of the font size."""
 _LEAST_SHRINK = 0.72
-"""Words shrink to this share of their size before they are cut."""
+"""Smallest font size for text that is too wide, as a fraction of the requested size."""
 _ALIGNS: dict[Align, float] = {"start": 0.0, "middle": 0.5, "end": 1.0}
 
 
 class Sketch:
-    """A page that is being drawn.
+    """A page to draw on.
 
     Attributes:
-        shapes: from the back to the front; words stand before all others.
+        shapes: the shapes from back to front; labels are drawn in front of all other shapes.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Sketch:
     def fill(
         self, box: Extent, colour: Colour | None, edge: Colour | None = None, width: float = 1.0
     ) -> None:
-        """Fill a rectangle, with an edge inside it; without a colour draw only the edge."""
+        """Draw a rectangle with an edge inside it; None: no fill, or no edge."""
         if box.width > 0 and box.height > 0:
             if edge is not None:
                 box = box.grown(-width / 2)
@@ -45,7 +45,7 @@ class Sketch:
         self._add("box", "line", ((box.left, y), (box.right, y)), Style(edge=colour, width=1))
 
     def dot(self, box: Extent, left: float, size: float, colour: Colour, filled: bool) -> None:
-        """Draw a disc, or a circle, in the middle of a box's height."""
+        """Draw a filled or empty circle at half the height of a box."""
         place = _square(box, left, size).grown(-size / 18)
         style = Style(colour if filled else None, colour, size / 9)
         self._add("disc", "ellipse", place.corners, style)
@@ -53,7 +53,7 @@ class Sketch:
     def die(
         self, box: Extent, left: float, size: float, face: int, body: Colour, ink: Colour
     ) -> None:
-        """Draw a die in the middle of a box's height; face 0 is one that has not been thrown."""
+        """Draw a die at half the height of a box; face 0 is a die without pips."""
         edge = max(1.0, size / 24)
         place = _square(box, left, size)
         outline = _rounded(place.grown(-edge / 2), size / 5)
@@ -63,7 +63,7 @@ class Sketch:
             self._add("pip", "ellipse", middle.grown(size / 11).corners, Style(ink))
 
     def unthrown(self, box: Extent, dice: int, colour: Colour, most: float) -> None:
-        """Draw dice that have not been thrown, from the left, as large as there is room."""
+        """Draw dice without pips from the left; their size is limited by `most` and the box."""
         step = min(most + max(2, most / 6), box.width / max(1, dice))
         size = min(most, box.height, step - max(1, step / 8))
         for number in range(dice):
@@ -72,13 +72,13 @@ class Sketch:
     def write(
         self, box: Extent, words: str, size: float, colour: Colour, align: Align = "start"
     ) -> Extent:
-        """Write words in the middle of a box's height, smaller if need be; return what they cover.
+        """Write one line of text at half the height of a box, and return the area that it covers.
 
         Args:
-            box: where they stay.
-            words: one line.
-            size: height of the letters, if the words fit.
-            colour: of the letters.
+            box: the box of the text.
+            words: one line of text.
+            size: font size; smaller if the text does not fit.
+            colour: colour of the text.
             align: "start", "middle" or "end".
         """
         if not words or box.width <= 0:
@@ -96,7 +96,7 @@ class Sketch:
         return row._replace(left=left, right=left + wide)
 
     def write_lines(self, box: Extent, lines: Sequence[str], size: float, colour: Colour) -> float:
-        """Write lines from a box's top on; return the height that they take."""
+        """Write lines from the top of a box, and return their total height."""
         for number, line in enumerate(lines):
             self.write(box.row(number * size * LEADING, size * LEADING), line, size, colour)
         return len(lines) * size * LEADING
@@ -110,10 +110,10 @@ class Sketch:
 def fit_lines(
     words: str, sizes: Sequence[float], width: float, height: float
 ) -> tuple[float, tuple[str, ...]]:
-    """Break words into lines in the first of the sizes in which they fit, or cut them in the last.
+    """Break text into lines, in the first font size that fits; cut it in the last size.
 
     Returns:
-        The size, and the lines.
+        The font size and the lines.
     """
     for size in sizes:
         most = max(1, int(height / (size * LEADING) + 1e-6))

@@ -1,4 +1,4 @@
-"""What the shapes of a battlefield look like."""
+"""Styles of the shapes of a battlefield."""
 
 from wfb_gym.render import colours
 from wfb_gym.render.colours import Colour
@@ -6,7 +6,7 @@ from wfb_gym.render.shapes import Shape, Style
 
 
 def style_of(shape: Shape) -> Style:
-    """Return how a shape is drawn."""
+    """Return the style of a shape."""
     if shape.kind == "label":
         return _style_of_label(shape)
     army = shape.army or 0
@@ -41,7 +41,7 @@ def style_of(shape: Shape) -> Style:
         case "unit" | "character" | "wizard":
             return _style_of_models(shape, army)
         case role:
-            raise ValueError(f"role: expected that of a polygon or line, found {role!r}")
+            raise ValueError(f"role: expected the role of a polygon or line, found {role!r}")
 
 
 def _style_of_models(shape: Shape, army: int) -> Style:
@@ -69,7 +69,7 @@ def _ink_of(shape: Shape) -> Colour:
 
 
 def _style_of_label(shape: Shape) -> Style:
-    """Names cover a part of what is behind them, except names of terrain, which stand on it."""
+    """Return the style of a label; names have a background, except names of terrain."""
     is_at_place = shape.role in ("name", "point")
     halo = colours.FIELD if is_at_place and shape.army is not None else None
     return Style(_ink_of(shape), align="middle" if is_at_place else "start", halo=halo)

@@ -1,6 +1,6 @@
-"""What a battle looks like, in data and in words; everything that shows a battle reads it.
+"""Views of a battle as data and text, for all renderers.
 
-`position` has the view of a position, `choices` that of a decision, `odds` and `odds_sheet` the
-chances of its dice, `events` what happened in a step. `names` and `effects` name what the engine's
-numbers stand for. Nothing here is decided and nothing is drawn.
+`position` has the view of a position, `choices` the view of a decision, `odds` and `odds_sheet` the
+probabilities of dice rolls, and `events` the descriptions of steps. `names` and `effects` translate
+the engine's numbers to words. This package contains no game rules and draws nothing.
 """

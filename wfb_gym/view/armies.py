@@ -1,4 +1,4 @@
-"""The view of an army: characters, spells with what can be done with them, items, units."""
+"""The view of an army: characters, spells and their status, items, units."""
 
 from collections.abc import Iterator
 from enum import Enum
@@ -20,7 +20,7 @@ from wfb_gym.view.names import ScenarioNames
 
 
 class SpellStatus(Enum):
-    """What can be done with a spell now, in words."""
+    """The status of a spell, in words."""
 
     IDLE = ""
     OPEN = "can be cast"
@@ -38,14 +38,14 @@ class SpellView(NamedTuple):
     """A spell.
 
     Attributes:
-        name: of it.
-        value: its casting value or power level in words.
-        status: what can be done with it.
-        place: where it lies in play; "" where it does not.
-        number: among the army's; None for one that is not rolled yet.
-        item: that it is bound in; "" for none.
-        points: that it promises; None if they are not asked for, once the battle is over, or if
-            it is not rolled yet.
+        name: its name.
+        value: its casting value or power level, in words.
+        status: its status.
+        place: the target of a spell in play, in words; "" otherwise.
+        number: its index among the army's spells; None if it is not rolled yet.
+        item: the item that contains the bound spell; "" for other spells.
+        points: its expected points; None if not requested, if the battle is over, or if the
+            spell is not rolled yet.
     """
 
     name: str
@@ -58,7 +58,7 @@ class SpellView(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The status in words, of a spell in play with its place."""
+        """The status in words, with the place of a spell in play."""
         if not self.place:
             return self.status.value
         comma = "" if self.place.startswith("on ") else ","
@@ -66,9 +66,14 @@ class SpellView(NamedTuple):
 
 
 class ItemView(NamedTuple):
-    """Equal items: their name, uses left, and uses of each; both 0 for one that is not used up.
+    """Equal items of one bearer.
 
-    Then how many there are, and whether they are lost with their bearer.
+    Attributes:
+        name: their name.
+        left: uses left, all items together; 0 if uses are unlimited.
+        uses: uses of each item; 0 if they are unlimited.
+        copies: number of items.
+        lost: whether they are lost with their bearer.
     """
 
     name: str
@@ -79,19 +84,19 @@ class ItemView(NamedTuple):
 
     @property
     def number(self) -> int:
-        """How many are named: uses left, or all of them if none is left or none is used up."""
+        """The number to show: uses left, or `copies` if none is left or uses are unlimited."""
         return self.left or self.copies
 
     @property
     def spent(self) -> str:
-        """Why none is of use any more, in words; "" while one is."""
+        """Why the items cannot be used any more, in words; "" if they can."""
         if self.lost:
             return "lost"
         return "used" if self.uses and not self.left else ""
 
 
 class CharacterView(NamedTuple):
-    """A character: level (0 for none), wounds left and in all, own dice, condition, unit."""
+    """A character: level (0 for none), wounds left and total, own dice, condition, unit."""
 
     name: str
     level: int
@@ -105,7 +110,7 @@ class CharacterView(NamedTuple):
 
 
 class UnitView(NamedTuple):
-    """A unit: models left and in all, wounds that its last model has lost, points lost."""
+    """A unit: models left and total, wounds lost by its last model, points lost, condition."""
 
     name: str
     models: int
@@ -119,18 +124,18 @@ class ArmyView(NamedTuple):
     """An army.
 
     Attributes:
-        army: its number.
+        army: 0 or 1.
         name: its name or seat, for a heading.
         words: its name or seat, in a sentence.
-        casts: whether the phase is its own.
-        activity: "decides" or "rolls"; "" while it does neither.
-        pool: dice of its pool.
-        pool_kind: "power", "dispel" or "" for none.
-        characters: of it, in the scenario's order.
-        items: of the army itself.
-        units: in the scenario's order.
-        hidden: hidden items that were dealt, in words.
-        may_have: the sets of them that may have been dealt, where there are several.
+        casts: whether this is its own magic phase.
+        activity: "decides", "rolls", or "" for neither.
+        pool: number of dice in its pool.
+        pool_kind: "power", "dispel", or "" outside of phases.
+        characters: its characters, in the scenario's order.
+        items: items without a bearer.
+        units: its units, in the scenario's order.
+        hidden: its hidden items in words, if the viewer knows them.
+        may_have: the possible sets of hidden items, if there are several.
     """
 
     army: int
@@ -148,7 +153,7 @@ class ArmyView(NamedTuple):
 
 
 FLEES = "flees"
-"""The condition of who is fleeing."""
+"""The condition of fleeing units and characters."""
 
 
 def army_name(names: ScenarioNames, army: int) -> str:
@@ -159,7 +164,7 @@ def army_name(names: ScenarioNames, army: int) -> str:
 def view_army(
     names: ScenarioNames, battle: Battle, army: int, is_known: bool, *, with_points: bool = True
 ) -> ArmyView:
-    """Return the view of an army, for who knows its hidden items or does not."""
+    """Return the view of an army; `is_known`: the viewer knows its hidden items."""
     side, state = names.scenario.armies[army], battle.state
     in_phase = not battle.is_over and battle.node not in BEFORE_BATTLE
     casts = army == int(state.active) and in_phase
@@ -240,7 +245,7 @@ _LOCKS = {
 
 
 def _conditions(character: Character, battle: Battle, place: tuple[int, int]) -> Iterator[str]:
-    """Yield what keeps a living character from casting or from its items."""
+    """Yield the reasons why a living character cannot cast or use items."""
     if flees(battle.state, place[0], UNITS + place[1]):
         yield FLEES
     elif character.status == "off_table":
@@ -268,10 +273,10 @@ def _spells(names: ScenarioNames, battle: Battle, army: int) -> Iterator[tuple[i
             if slot.wizard != wizard or slot.item is not None:
                 continue
             is_known = bool(known >> spell & 1)
-            if drawn and not is_known:  # of its lore, but the wizard does not know it
+            if drawn and not is_known:  # a spell of the lore that the wizard did not roll
                 continue
             count += 1
-            # A battle that is played knows no spells in its last phase: `open` says all.
+            # In the last phase the engine clears `known`, so 0 does not mean forgotten.
             yield wizard, _spell(names, battle, army, spell, known != 0 and not is_known)
         for _ in range(count, drawn):
             yield wizard, SpellView("spell of its lore", "", SpellStatus.UNKNOWN)
@@ -297,13 +302,13 @@ def _spell(
 def _with_points(battle: Battle, army: int, spell: SpellView) -> SpellView:
     if spell.number is None:
         return spell
-    promise = worth_in_play if spell.status == SpellStatus.IN_PLAY else worth_now
-    points = float(promise(battle.packed, battle.state, army, spell.number, 0.0))
+    value_of = worth_in_play if spell.status == SpellStatus.IN_PLAY else worth_now
+    points = float(value_of(battle.packed, battle.state, army, spell.number, 0.0))
     return spell._replace(points=points)
 
 
 def _place_in_play(names: ScenarioNames, battle: Battle, army: int, spell: int) -> str:
-    """Describe where a spell in play lies, in few words: of a Comet, near whom."""
+    """Describe the target of a spell in play; for a Comet, the nearest unit or character."""
     markers = names.markers(battle, army, spell)
     if markers:
         aim = int(battle.state.aims[army, spell]) - 1
@@ -342,8 +347,8 @@ def _spell_status(
         if not queries.can_nominate(packed, state, spell):
             return SpellStatus.CLOSED
         return SpellStatus.OPEN if dice else SpellStatus.NO_DICE
-    # After a cast, spells close where no dice are left. While dice are thrown for a spell, others
-    # are closed because they were tried; a bound spell may be cast once the dice are gone.
+    # The spell is not castable. Without dice, the reason is the empty pool. But if dice are being
+    # thrown for another spell, the pool may be empty because of that, and the spell was tried.
     cast = names.spells[army][int(state.spell) - 1] if state.spell else None
     throwing = cast is not None and cast.item is None
     return SpellStatus.TRIED if dice or throwing else SpellStatus.NO_DICE

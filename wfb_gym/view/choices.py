@@ -1,4 +1,4 @@
-"""The pending decision in words: what is asked, what is at stake, what every action brings."""
+"""The view of a pending decision: the question, the spell at stake, and the legal actions."""
 
 from typing import NamedTuple
 
@@ -16,13 +16,13 @@ from wfb_gym.view.odds import cast_odds, points_at_stake
 
 
 class DecisionView(NamedTuple):
-    """A decision that is to be taken.
+    """A pending decision.
 
     Attributes:
-        question: what the army is asked; of a swap, what the new spell does too.
-        stake: the spell that may be dispelled, and what it would bring; "" elsewhere.
-        actions: legal ones by engine code, ascending.
-        notes: what each is worth and does, where its words do not say that; else "".
+        question: the question to the army; for a swap, with the effect of the new spell.
+        stake: the spell that may be dispelled, and its points; "" at other decisions.
+        actions: the legal actions by engine code, ascending.
+        notes: points and effect of each action; "" if there is nothing to add.
     """
 
     question: str
@@ -32,7 +32,7 @@ class DecisionView(NamedTuple):
 
 
 def view_decision(names: ScenarioNames, battle: Battle) -> DecisionView:
-    """Return the decision of a position in which an army decides."""
+    """Return the view of a position's decision."""
     choices = describe_choices(names, battle)
     return DecisionView(
         question(names, battle),
@@ -43,7 +43,7 @@ def view_decision(names: ScenarioNames, battle: Battle) -> DecisionView:
 
 
 def question(names: ScenarioNames, battle: Battle) -> str:
-    """Return what an army is asked at its decision; of a swap, what the new spell does too."""
+    """Return the question of a decision; for a swap, with the effect of the new spell."""
     words = NODES[battle.node].question
     if battle.node != Node.SWAP_SPELL:
         return words
@@ -55,7 +55,7 @@ def question(names: ScenarioNames, battle: Battle) -> str:
 
 
 def nomination_words(names: ScenarioNames, battle: Battle, action: int) -> str:
-    """Return what a player should know before a spell is named, which cannot be taken back."""
+    """Return the dice left and the chances to cast, before a player names a spell."""
     spell = action - actions.FIRST_CAST
     name, slot = names.spell(battle.mover, spell), names.spells[battle.mover][spell]
     if slot.item is not None:
@@ -70,25 +70,25 @@ def nomination_words(names: ScenarioNames, battle: Battle, action: int) -> str:
 
 
 def _stake(names: ScenarioNames, battle: Battle) -> str:
-    """Return which spell may be dispelled, what it would bring, and whom it would not."""
+    """Return the spell that may be dispelled, its points, and the armies."""
     pending = names.pending(battle)
     if pending is None:
         return ""
     army, spell = pending
     points = names.points(points_at_stake(names, battle))
-    worth = _worth(names.spells[army][spell].spell, points)
-    what = names.spell(army, spell) + names.at_pending_target(battle)
-    return f"You are {names.armies[1 - army]}. {what} would bring {names.armies[army]} {worth}."
+    value = _value_words(names.spells[army][spell].spell, points)
+    title = names.spell(army, spell) + names.at_pending_target(battle)
+    return f"You are {names.armies[1 - army]}. {title} would bring {names.armies[army]} {value}."
 
 
 def _note(names: ScenarioNames, battle: Battle, action: int) -> str:
     packed, state, army = battle.packed, battle.state, battle.mover
     if actions.FIRST_CAST <= action < actions.FIRST_IN_PLAY:
         spell = action - actions.FIRST_CAST
-        if battle.node == Node.SWAP_SPELL:  # what matters is the spell that comes
+        if battle.node == Node.SWAP_SPELL:  # the value of the new spell
             spell = names.first_of_lore(battle, army, spell)
         points = names.points(float(worth_now(packed, state, army, spell, 0.0)))
-        return _worth(names.spells[army][spell].spell, points)
+        return _value_words(names.spells[army][spell].spell, points)
     if battle.node == Node.TARGET:
         spell = int(state.free or state.spell) - 1
         aim = int(aim_at(packed, army, spell, action - actions.FIRST_TARGET))
@@ -99,7 +99,7 @@ def _note(names: ScenarioNames, battle: Battle, action: int) -> str:
     return ""
 
 
-def _worth(spell: Spell, points: str) -> str:
-    """Return what a spell brings, and what it does where its points do not say that."""
+def _value_words(spell: Spell, points: str) -> str:
+    """Return the points of a spell, with its effect unless its value is fixed."""
     fixed = spell.effect is None and not spell.worth_per_phase
     return points if fixed else f"{points}: {spell_words(spell)}"

@@ -1,6 +1,6 @@
-"""Descriptions of decisions: an open choice (`describe_action`) and one that is taken.
+"""Descriptions of decisions: of legal actions (`describe_action`) and of the action taken.
 
-What follows from a decision is described in `rolls` and `changes`.
+See `rolls` and `changes` for the descriptions of the consequences.
 """
 
 from collections import Counter
@@ -24,13 +24,16 @@ from wfb_gym.view.names import NO_TARGET, ScenarioNames, dice_phrase
 from wfb_gym.view.rolls import added_to_dispel, describe_kept_roll, number_to_match
 
 _BY_WIZARD = (*CAST_CHOICES, Node.KEEP_CASTING)
-"""Decisions whose subject is the wizard that casts, not the army."""
+"""Decisions that are described with the casting wizard as subject, not the army."""
 _VERBS = {"at": "aims at", "dispel": "tries to dispel", "try": "tries", "re-roll": "re-rolls"}
-"""Third person of the verbs that do not just take an s."""
+"""Third person of verbs where adding an s is not enough."""
 
 
 class ActionView(NamedTuple):
-    """An action in words; the dice that it throws, and their chance before any re-roll, if any."""
+    """An action in words, and if it throws dice, their number and chance of success.
+
+    The chance is the one before any re-roll.
+    """
 
     text: str
     dice: int | None = None
@@ -48,10 +51,13 @@ def describe_choices(names: ScenarioNames, battle: Battle) -> dict[int, ActionVi
 
 
 def describe_action(names: ScenarioNames, before: Battle, action: int, after: Battle) -> ActionView:
-    """Describe an action that may be chosen.
+    """Describe a legal action.
 
-    `after` is where its engine code leads with the mover's further choices: dice, or the next
-    player.
+    Args:
+        names: names of the scenario.
+        before: the position of the decision.
+        action: the engine action.
+        after: the position after the action.
     """
     if after.node in (Node.ROLL_CASTING, Node.ROLL_DISPEL):
         return describe_dice(names, before, after)
@@ -68,7 +74,7 @@ def _describe_choice(names: ScenarioNames, before: Battle, action: int, after: B
 def _chosen(
     names: ScenarioNames, before: Battle, choice: ActionKind, number: int, after: Battle
 ) -> tuple[str, ...]:
-    """Return what an action chooses; `number` counts the actions of its kind."""
+    """Return the names of what an action chooses; `number` is its index within its kind."""
     mover = before.mover
     if choice in (ActionKind.PASS, ActionKind.REROLL_ALL):
         return ()
@@ -97,7 +103,7 @@ def _chosen(
 def _named_spell(
     names: ScenarioNames, before: Battle, spell: int, after: Battle
 ) -> tuple[str, ...]:
-    """Return a spell that is cast, with its target if it is settled; or swapped, and for what."""
+    """Return the spell to cast, with its target if known; for a swap, the old and the new spell."""
     mover = before.mover
     if before.node == Node.SWAP_SPELL:
         first = names.first_of_lore(before, mover, spell)
@@ -107,7 +113,7 @@ def _named_spell(
 
 
 def describe_dice(names: ScenarioNames, before: Battle, after: Battle) -> ActionView:
-    """Describe the dice of a casting or a dispel roll, which were chosen in the position before."""
+    """Describe the dice of a casting or dispel roll, chosen at the position `before`."""
     if after.node == Node.ROLL_CASTING:
         return _describe_cast(names, before, after)
     if after.node == Node.ROLL_DISPEL:
@@ -116,7 +122,7 @@ def describe_dice(names: ScenarioNames, before: Battle, after: Battle) -> Action
 
 
 def casting_rolls(names: ScenarioNames, battle: Battle) -> dict[tuple[Casting, int], Fraction]:
-    """Return the chance of every outcome of the casting roll that is to be made, by its total."""
+    """Return the exact chance of each outcome and total of the pending casting roll."""
     packed, state = battle.packed, battle.state
     dice, bonus = int(state.dice), int(cast_bonus(packed, state))
     value = names.spells[int(state.active)][int(state.spell) - 1].casting_value
@@ -174,12 +180,12 @@ def _describe_dispel(names: ScenarioNames, before: Battle, after: Battle) -> Act
 
 
 def _mark_of_own(mover: int, owner: int) -> str:
-    """Return what marks a spell in play that the mover cast itself; "" for the enemy's."""
+    """Return the words that mark the mover's own spell in play; "" for the enemy's."""
     return ", its own" if mover == owner else ""
 
 
 def _dice_with_origins(before: Battle, after: Battle, extra: int, source: str) -> str:
-    """Return the dice about to be thrown, those of a wizard's own, and extra ones of a source."""
+    """Describe the dice to throw, with the number of a wizard's own dice and of extra dice."""
     own = int(before.state.own_dice.sum()) - int(after.state.own_dice.sum())
     origins = ((own, "its own"), (extra, source))
     parts = ", ".join(f"{number} of {origin}" for number, origin in origins if number)
@@ -217,7 +223,7 @@ def describe_decision(names: ScenarioNames, before: Battle, code: int, after: Ba
 
 
 def _subject(names: ScenarioNames, before: Battle, after: Battle) -> str:
-    """Return the wizard that casts, else the army."""
+    """Return the casting wizard if there is one, else the army."""
     army, state = before.mover, before.state
     spell = 0
     if before.node in _BY_WIZARD:

@@ -1,4 +1,4 @@
-"""What spells and items do, in a few words that follow from the data."""
+"""Short descriptions of spells and items, generated from their data."""
 
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ _IN_PLAY = {"remains_in_play": "remains in play", "one_turn": "one turn"}
 
 
 def damage_words(damage: Damage) -> str:
-    """Return hits and how they wound: "D6 hits S4, flaming"."""
+    """Describe hits and wounds: "D6 hits S4, flaming"."""
     words = _HITS[damage.hits]
     if damage.strength_by_armour is not None:
         words += f" S{'/'.join(map(str, damage.strength_by_armour))} by armour"
@@ -29,18 +29,18 @@ def damage_words(damage: Damage) -> str:
         words = words.replace("a template", f'a {damage.template:g}" template')
     if damage.partial is not None:
         words += f", touched ones on {damage.partial}+"
-    for said, what in (
+    for is_set, text in (
         (damage.automatic, "no roll to wound"),
         (not damage.armour_save, "no armour"),
         (not damage.ward_save, "no ward"),
         (damage.flaming, "flaming"),
     ):
-        words += f", {what}" if said else ""
+        words += f", {text}" if is_set else ""
     return words
 
 
 def effect_words(effect: SpellEffect) -> str:
-    """Return what the data say of an effect's hits, wounds and the like; "" for none of these."""
+    """Describe the hits, wounds and flags of an effect; "" if it has none."""
     parts = []
     if effect.damage is not None:
         parts.append(damage_words(effect.damage))
@@ -51,7 +51,7 @@ def effect_words(effect: SpellEffect) -> str:
 
 
 def worth_words(worth: Worth | None) -> str:
-    """Return an estimated worth: "20 points and 5 % a phase"; "" for none."""
+    """Describe an estimated value: "20 points and 5 % a phase"; "" for none."""
     if worth is None:
         return ""
     parts = [f"{worth.points:g} points"] if worth.points else []
@@ -62,9 +62,9 @@ def worth_words(worth: Worth | None) -> str:
 
 
 def spell_words(spell: Spell) -> str:
-    """Return what a spell does and how long it stays: for lists of spells.
+    """Describe the effect and duration of a spell, for lists of spells.
 
-    A worth that is an estimate, or that a scenario gives a spell, is called one.
+    Values that a scenario or an estimate gives are marked with "worth".
     """
     parts = []
     if spell.effect is None:
@@ -73,11 +73,11 @@ def spell_words(spell: Spell) -> str:
         if spell.worth_per_phase:
             parts.append(f"worth {spell.worth_per_phase:g} points a phase")
     else:
-        done, worth = effect_words(spell.effect), worth_words(spell.effect.worth)
-        parts += [done] if done else []
-        if worth:
-            whose = " of its target" if "%" in worth else ""
-            parts.append(f"worth {worth}{whose} by estimate")
+        effect, value = effect_words(spell.effect), worth_words(spell.effect.worth)
+        parts += [effect] if effect else []
+        if value:
+            whose = " of its target" if "%" in value else ""
+            parts.append(f"worth {value}{whose} by estimate")
         if spell.effect.range_inches is not None:
             parts.append(f'{spell.effect.range_inches}"')
     if spell.is_delayed:
@@ -88,12 +88,12 @@ def spell_words(spell: Spell) -> str:
 
 
 def item_words(item: Item) -> str:
-    """Return what an item does."""
+    """Describe the effects of an item."""
     return "; ".join(_item_parts(item))
 
 
 def _item_parts(item: Item) -> Iterator[str]:
-    for number, what in (
+    for number, text in (
         (item.power_dice, "power dice in each of its side's phases"),
         (item.dispel_dice, "dispel dice in each enemy phase"),
         (item.bearer_dice, "power dice that only its bearer uses"),
@@ -103,7 +103,7 @@ def _item_parts(item: Item) -> Iterator[str]:
         (item.extra_spells, "more spells that its bearer rolls"),
     ):
         if number:
-            yield f"{number:+d} {_singular(what) if abs(number) == 1 else what}"
+            yield f"{number:+d} {_singular(text) if abs(number) == 1 else text}"
     if item.takes_power_dice:
         yield f"turns {item.takes_power_dice} of the enemy's power dice into dispel dice"
     if item.any_double:
@@ -140,7 +140,7 @@ def _item_parts(item: Item) -> Iterator[str]:
 
 
 def _singular(words: str) -> str:
-    """Return words about several dice or spells as those about one."""
+    """Change "dice" and "spells" in a text to the singular."""
     for many, one in (
         ("power dice that", "power die that"),
         ("dice ", "die "),

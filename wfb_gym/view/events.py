@@ -1,6 +1,6 @@
-"""What happened in a step of a battle, in words: `Event`, and `describe` that makes its sentences.
+"""Events: a step of a battle as data and words (`Event`, `describe`).
 
-The sentences themselves are in `decisions`, `rolls` and `changes`.
+`decisions`, `rolls` and `changes` write the sentences.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -18,16 +18,16 @@ from wfb_gym.view.rolls import describe_roll
 
 @dataclass(frozen=True)
 class Event:
-    """A decision or a roll, with all that follows from it by itself.
+    """A decision or a roll, with its automatic consequences.
 
     Attributes:
         kind: "decision" or "roll".
-        army: that decides or rolls, 0 or 1.
-        node: where.
-        code: engine code of the action, or the outcome of the roll: of a deal the number of the
-            set, or `hidden_sets.UNTOLD`.
-        faces: dice as they fell, 1 to 6; () where their number is open, or they are unknown.
-        points: that changed hands, as the first army sees them.
+        army: the army that decides or rolls, 0 or 1.
+        node: the node of the position before the step.
+        code: engine action, or outcome of the roll. For a deal: the number of the set, or
+            `hidden_sets.UNTOLD`.
+        faces: faces of the dice, 1 to 6; () if they are unknown or their number varies.
+        points: points that changed hands, from the first army's perspective.
         words: the description.
     """
 
@@ -44,12 +44,12 @@ class EventStep(NamedTuple):
     """A step of a battle.
 
     Attributes:
-        before: the position before it.
-        code: engine code of the action, or the outcome of the roll.
-        faces: dice as they fell; () where they are unknown.
-        after: the position behind it.
-        shown_before: the position before it as it is shown (`NarratedBattle.visible`).
-        shown: the position behind it as it is shown.
+        before: the position before the step.
+        code: engine action, or outcome of the roll.
+        faces: faces of the dice; () if they are unknown.
+        after: the position after the step.
+        shown_before: the visible position before the step (`NarratedBattle.visible`).
+        shown: the visible position after the step.
     """
 
     before: Battle
@@ -61,7 +61,7 @@ class EventStep(NamedTuple):
 
 
 def describe(names: ScenarioNames, step: EventStep) -> Event:
-    """Return what happened in a step."""
+    """Return the event of a step."""
     before, code, after = step.before, int(step.code), step.after
     points, faces = after.points - before.points, tuple(map(int, step.faces))
     if before.is_decision():
@@ -79,12 +79,12 @@ def describe(names: ScenarioNames, step: EventStep) -> Event:
 
 
 def redact_event(names: ScenarioNames, event: Event, known: Collection[int]) -> Event:
-    """Return an event as it is told to who knows the hidden items of these armies."""
+    """Remove hidden information from an event, for a viewer who knows the items of `known`."""
     if event.node != Node.DEAL or event.army in known or event.code == UNTOLD:
         return event
     words = f"{capital(deal_words(names, event.army, UNTOLD))}."
     if 0 <= event.code < len(names.scenario.armies[event.army].hidden):
-        # What follows from the deal by itself, if the words are ours.
+        # Keep the consequences of the deal; they can be split off only from generated text.
         first = f"{capital(deal_words(names, event.army, event.code))}. "
         words += f" {event.words.removeprefix(first)}" * event.words.startswith(first)
     return replace(event, code=UNTOLD, words=words)
@@ -93,5 +93,5 @@ def redact_event(names: ScenarioNames, event: Event, known: Collection[int]) -> 
 def all_as_told(
     names: ScenarioNames, events: Iterable[Event], known: Collection[int]
 ) -> Iterator[Event]:
-    """Yield events as they are told to who knows the hidden items of these armies."""
+    """Yield each event after `redact_event`."""
     return (redact_event(names, event, known) for event in events)

@@ -1,8 +1,7 @@
-"""Hidden items in words: the sets that an army may hold, and what a viewer may know of them.
+"""Hidden items in words: the possible sets of an army, and the part that a viewer may know.
 
-A viewer knows the hidden items of some armies: a player those of its own, a spectator all. Whatever
-is shown to it comes from a position `redact` for it, which is the same whatever the others were
-dealt.
+A player knows the hidden items of its own army; a spectator knows all. Viewers only see redacted
+positions (`redact`), which do not depend on the deals of the other armies.
 """
 
 from collections import Counter
@@ -16,14 +15,14 @@ from wfb_gym.scenario.sizes import ARMIES, NO_BEARER
 from wfb_gym.view.names import ScenarioNames
 
 UNTOLD = -1
-"""In place of the set that was dealt, in events that do not tell it."""
+"""Replaces the number of the dealt set in redacted events."""
 EVERYBODY = tuple(range(ARMIES))
-"""The armies whose hidden items a spectator knows."""
+"""Both armies: a spectator knows the hidden items of all."""
 _NOTHING = "nothing"
 
 
 class HiddenSet(NamedTuple):
-    """A set of hidden items: its number, what is in it in words, and its chance."""
+    """A set of hidden items: its number, its content in words, and its probability."""
 
     kind: int
     words: str
@@ -31,14 +30,14 @@ class HiddenSet(NamedTuple):
 
 
 class KnownItem(NamedTuple):
-    """Equal items as a viewer knows them: uses left, and how many there were."""
+    """Equal items as known to a viewer: uses left, and the original number of items."""
 
     left: int
     copies: int
 
 
 def hidden_sets(army: Army) -> list[HiddenSet]:
-    """Return the sets of hidden items that chance may deal to an army; none where it has none."""
+    """Return the sets of hidden items that may be dealt to an army; empty if it has none."""
     total = sum(each.weight for each in army.hidden)
     return [
         HiddenSet(kind, set_words(army, each), each.weight / total)
@@ -48,7 +47,7 @@ def hidden_sets(army: Army) -> list[HiddenSet]:
 
 
 def set_words(army: Army, hidden: HiddenItems) -> str:
-    """Return what is in a set, with its bearer where another set differs in that alone."""
+    """Describe a set, with its bearer if another set has the same items."""
     if not hidden.items:
         return _NOTHING
     counts = Counter(hidden.items)
@@ -59,9 +58,9 @@ def set_words(army: Army, hidden: HiddenItems) -> str:
 
 
 def sets_that_may_be(names: ScenarioNames, battle: Battle, army: int) -> list[HiddenSet]:
-    """Return the sets that an army may have been dealt by what it has shown.
+    """Return the sets that are consistent with the items that an army has shown.
 
-    Their chances are those of the deal, among these; play may tell more.
+    The chances are the deal's, renormalized. They ignore the evidence in an army's decisions.
     """
     found = hidden_sets(names.scenario.armies[army])
     if battle.state.hidden_set[army]:
@@ -73,32 +72,32 @@ def sets_that_may_be(names: ScenarioNames, battle: Battle, army: int) -> list[Hi
 
 
 def dealt_words(names: ScenarioNames, battle: Battle, army: int) -> str:
-    """Return the set of hidden items that an army was dealt; "" where it was dealt none."""
+    """Describe the set of hidden items that an army was dealt; "" without a deal."""
     kind = int(battle.state.hidden_set[army])
     side = names.scenario.armies[army]
     return set_words(side, side.hidden[kind - 1]) if kind else ""
 
 
 def chances_words(sets: Sequence[HiddenSet]) -> str:
-    """Return sets with their chances; of a single one its items alone."""
+    """Describe sets with their chances; a single set without its chance."""
     if len(sets) == 1:
         return sets[0].words
     return ", ".join(f"{each.words} ({each.chance:.0%})" for each in sets)
 
 
 def armies_known(battle: Battle, viewer: int | None) -> tuple[int, ...]:
-    """Return the armies whose hidden items are shown: the viewer's, all to a spectator, None.
+    """Return the armies whose hidden items a viewer sees.
 
-    When the battle is over all are.
+    A player sees its own; a spectator (None) sees all. When the battle is over, everyone sees all.
     """
     return EVERYBODY if viewer is None or battle.is_over else (viewer,)
 
 
 def redact(battle: Battle, known: Collection[int]) -> Battle:
-    """Return a position as who knows these armies' hidden items may see it.
+    """Remove hidden information from a position, for a viewer who knows the items of `known`.
 
-    The others have the likeliest set that they may have. Where nothing is veiled it is the same
-    object.
+    Other armies get their likeliest possible set. If nothing is hidden, the same object is
+    returned.
     """
     secret = [army for army in EVERYBODY if army not in known and battle.state.hidden_set[army]]
     if not secret:
@@ -112,9 +111,10 @@ def redact(battle: Battle, known: Collection[int]) -> Battle:
 def known_items(
     names: ScenarioNames, battle: Battle, army: int, is_known: bool
 ) -> dict[int, KnownItem]:
-    """Return the items of an army that a viewer knows of, by number, and what is left of them.
+    """Return the items of an army that a viewer knows, by number.
 
-    Of hidden ones that it does not know those that were shown, which are used up.
+    If the viewer does not know the hidden items, they are listed once they have been shown; by
+    then they are used up.
     """
     slots, state = names.items[army], battle.state
     if not names.scenario.armies[army].hidden:
@@ -128,7 +128,7 @@ def known_items(
             copies += slot.hidden[kind - 1]
         shown = int(shown_uses(battle.packed, state, army, i)) if kind else 0
         left = max(0, each * copies - shown)
-        # Here the engine keeps what was shown, not what is of no use to anybody any more.
+        # With hidden items, the engine stores shown uses; compute which items are lost here.
         is_dead = slot.bearer != NO_BEARER and not state.wounds[army, slot.bearer]
         is_lost = is_dead or bool(is_emptied(battle.packed, state, army, i))
         is_lost |= battle.is_over and not kind
@@ -139,7 +139,7 @@ def known_items(
 
 
 def deal_words(names: ScenarioNames, army: int, kind: int) -> str:
-    """Describe a deal, without a full stop; of `UNTOLD` that there was one."""
+    """Describe a deal, without a full stop; for `UNTOLD` without its content."""
     side = names.scenario.armies[army]
     if kind == UNTOLD:
         return f"chance deals {names.armies[army]} its hidden items"

@@ -1,6 +1,6 @@
-"""Names of what the engine's indices stand for in a scenario, and of numbers and points.
+"""Names for the engine's indices in a scenario, and phrases for numbers and points.
 
-What is decided, rolled and lost is described in `decisions`, `rolls` and `changes`.
+See `decisions`, `rolls` and `changes` for descriptions of steps.
 """
 
 import numpy as np
@@ -17,10 +17,16 @@ NO_TARGET = "no target"
 
 
 class ScenarioNames:
-    """What the engine's indices stand for in a scenario: names, and slots of spells and items.
+    """Names for the engine's indices in a scenario.
 
-    All army by army; `armies` has the names of the armies, or the seats where they have none.
-    `point` is what the battle is scored in.
+    Attributes:
+        scenario: the scenario.
+        armies: names of the armies, or their seats if they have no names.
+        spells: slots of the spells, by army.
+        items: slots of the items, by army.
+        characters: names of the characters, by army.
+        units: names of the units, by army.
+        point: the unit of the score, "point" or "victory point".
     """
 
     def __init__(self, scenario: Scenario) -> None:
@@ -40,9 +46,10 @@ class ScenarioNames:
         return plural_points(points, self.point)
 
     def spells_at_hand(self, battle: Battle, army: int) -> list[int]:
-        """Return an army's spells by number: of a lore that a wizard has rolled on, what it knows.
+        """Return the numbers of an army's available spells.
 
-        Until it has rolled, and once the battle is over, those are all of the lore.
+        If a wizard has rolled on a lore, only its own spells are listed. Before the roll, and after
+        the battle, all spells of the lore are listed.
         """
         slots, wizards = self.spells[army], self.scenario.armies[army].wizards
         known = int(battle.state.known[army]) | int(battle.state.in_play[army])
@@ -57,13 +64,13 @@ class ScenarioNames:
         ]
 
     def target(self, mover: int, code: int) -> str:
-        """Name of a unit or character by its target code, of the army that aims."""
+        """Return the name of a unit or character, by its target code for the mover."""
         side, index = divmod(code - 1, TARGETS)
         army = mover if side == 0 else 1 - mover
         return self.units[army][index] if index < UNITS else self.characters[army][index - UNITS]
 
     def aimed_at(self, packed: PackedScenario, mover: int, code: int) -> str:
-        """Return what an army aims at by the code (an action less `FIRST_TARGET`), or where."""
+        """Return the target or point with a code (an action minus `FIRST_TARGET`)."""
         if code == 0:
             return NO_TARGET
         if code < FIRST_POINT:
@@ -71,7 +78,7 @@ class ScenarioNames:
         return self._point(packed.armies[mover].inches[code - FIRST_POINT], code - FIRST_POINT)
 
     def _point(self, inches: NDArray[np.int8], point: int) -> str:
-        """Return a point of the battlefield by its number, and whom one marker reaches from it."""
+        """Describe a point of the battlefield and the targets that one marker can reach from it."""
         within = np.flatnonzero(inches <= max(FACES, int(inches.min())))
         words = []
         for victim in sorted(within.tolist(), key=lambda victim: int(inches[victim])):
@@ -80,39 +87,39 @@ class ScenarioNames:
         return f"point {point + 1} ({', '.join(words)})"
 
     def nearest_to_point(self, packed: PackedScenario, mover: int, code: int) -> str:
-        """Name of the unit or character nearest to the point of that target code."""
+        """Return the name of the unit or character nearest to a point, by its target code."""
         return self.target(0, int(packed.armies[mover].inches[code - FIRST_POINT].argmin()) + 1)
 
     def target_of_aim(self, battle: Battle, army: int, spell: int, aim: int) -> str:
-        """Return the target of an aim, counted from 1; "" for 0 and where there is none."""
+        """Return the target of an aim, numbered from 1; "" for 0 or without a target."""
         code = int(target_code(battle.packed, army, spell, aim - 1)) if aim else 0
         return self.aimed_at(battle.packed, army, code) if code else ""
 
     def pending_target(self, battle: Battle) -> str:
-        """Return the target of the spell that is being cast, a free spell first; "" for none."""
+        """Return the target of the spell being cast, first of a free spell; "" for none."""
         state, army = battle.state, int(battle.state.active)
         if state.free:
             return self.target_of_aim(battle, 1 - army, int(state.free) - 1, int(state.free_aim))
         return self.target_of_aim(battle, army, int(state.spell) - 1, int(state.aim))
 
     def at_pending_target(self, battle: Battle) -> str:
-        """Return the same as words behind the spell's name."""
+        """Return `pending_target` as a suffix for the spell's name: " at ..."."""
         target = self.pending_target(battle)
         return f" at {target}" if target else ""
 
     def in_play_target(self, battle: Battle, army: int, spell: int) -> str:
-        """Return the target that a spell in play lies on; "" for none."""
+        """Return the target of a spell in play; "" for none."""
         return self.target_of_aim(battle, army, spell, int(battle.state.aims[army, spell]))
 
     def markers(self, battle: Battle, army: int, spell: int) -> str:
-        """Return the markers of a Comet in play in words; "" for any other spell."""
+        """Return the number of markers of a Comet in play, in words; "" for other spells."""
         entry = battle.packed.armies[army].spells[spell]
         if entry.duration != Duration.DELAYED or not battle.state.aims[army, spell]:
             return ""
         return plural(int(battle.state.markers[army, entry.wizard]), "marker")
 
     def pending(self, battle: Battle) -> tuple[int, int] | None:
-        """Return army and slot of the spell that is being cast or dispelled; None without one."""
+        """Return army and number of the spell being cast or dispelled, or None."""
         state = battle.state
         if state.free:
             return 1 - int(state.active), int(state.free) - 1
@@ -122,27 +129,27 @@ class ScenarioNames:
         return (int(state.active), int(state.spell) - 1) if state.spell else None
 
     def caster(self, army: int, spell: int) -> str:
-        """Name of the character that casts a spell."""
+        """Return the name of the character that casts a spell."""
         return self.characters[army][self.spells[army][spell].wizard]
 
     def spell_name(self, army: int, spell: int) -> str:
-        """Name of a spell alone."""
+        """Return the name of a spell, without its casting value."""
         return self.spells[army][spell].spell.name
 
     def spell(self, army: int, spell: int) -> str:
-        """Return a spell with its casting value, and its wizard where another knows it too."""
+        """Return a spell's name and casting value, and its wizard if several know it."""
         slot = self.spells[army][spell]
         namesakes = sum(each.spell.name == slot.spell.name for each in self.spells[army])
         name = spell_title(slot.spell.name, slot.casting_value, slot.item is not None)
         return f"{name} by {self.caster(army, spell)}" if namesakes > 1 else name
 
     def first_of_lore(self, battle: Battle, army: int, spell: int) -> int:
-        """Return the number of the first spell of the lore that a spell is of."""
+        """Return the number of the first spell of a spell's lore."""
         wizard = self.spells[army][spell].wizard
         return int(battle.packed.armies[army].wizards[wizard].first_spell)
 
     def item(self, army: int, item: int) -> str:
-        """Return an item, and its bearer where another has one too."""
+        """Return an item's name, and its bearer if several have one."""
         slot = self.items[army][item]
         namesakes = sum(each.item.name == slot.item.name for each in self.items[army])
         name = f"the {slot.item.name}"
@@ -153,7 +160,7 @@ class ScenarioNames:
         return f"{name} of {self.characters[army][slot.bearer]}"
 
     def miscast(self, army: int, wizard: int, total: int) -> str:
-        """Return the text of a row of a wizard's miscast table, without a full stop."""
+        """Return the text for a total on a wizard's miscast table, without a full stop."""
         side = self.scenario.armies[army]
         name = self.scenario.miscast_table_of(side, side.wizards[wizard])
         for row in self.scenario.find_miscast_table(name).rows:
@@ -166,44 +173,44 @@ class ScenarioNames:
 
 
 def spell_title(name: str, casting_value: int, is_bound: bool) -> str:
-    """Return a spell with what it takes to cast it or, of a bound one, to dispel it."""
+    """Return a spell's name with its casting value, or with the power level of a bound spell."""
     value = f"power level {casting_value}" if is_bound else f"{casting_value}+"
     return name if name == value else f"{name} ({value})"
 
 
 def capital(words: str) -> str:
-    """Return words with a capital letter in front."""
+    """Capitalize the first letter; leave the rest unchanged."""
     return words[:1].upper() + words[1:]
 
 
 def plural(number: int, noun: str, many: str = "") -> str:
-    """Return a number and what it counts; `many` is its plural where an s does not make it."""
+    """Return a number and a noun; `many` is an irregular plural."""
     return f"{number} {noun if number == 1 else many or noun + 's'}"
 
 
 def dice_phrase(dice: int, kind: str = "") -> str:
-    """Return a number of dice: "1 die", "3 power dice"."""
+    """Return a number of dice in words: "1 die", "3 power dice"."""
     return f"{dice} {f'{kind} ' if kind else ''}{'die' if dice == 1 else 'dice'}"
 
 
 def own_dice_phrase(dice: list[int]) -> str:
-    """Return the wizards' own dice behind a pool's; "" where there are none."""
+    """Return the wizards' own dice as a suffix for the pool; "" for none."""
     return f" and {' + '.join(map(str, dice))} of the wizards' own" if any(dice) else ""
 
 
 def format_points(points: float) -> str:
-    """Return a number of points without needless digits."""
+    """Format points with at most one decimal."""
     return f"{round(points, 1) + 0.0:.1f}".removesuffix(".0")
 
 
 def plural_points(points: float, noun: str = "point") -> str:
-    """Return a number of points with their noun."""
+    """Return a number of points and the noun."""
     number = format_points(points)
     return f"{number} {noun}{'' if number == '1' else 's'}"
 
 
 def points_phrase(names: ScenarioNames, points: float) -> str:
-    """Return which army won how many points, given as the first army sees them."""
+    """Return the leading army and its points, given from the first army's perspective."""
     if round(points, 1) == 0.0:
         return "nobody is ahead"
     return f"{names.points(abs(points))} to {names.armies[int(points < 0)]}"

@@ -1,6 +1,6 @@
-"""What the dice can do in a position: each spell by its number of dice, or each dispel.
+"""Odds of the dice in a position: to cast each spell by number of dice, and to dispel.
 
-Chances are the rules', before any re-roll, and points the engine's promises.
+Chances are exact, without re-rolls. Points are the engine's expected values of spells.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ from wfb_gym.view.effects import spell_words
 from wfb_gym.view.names import ScenarioNames, spell_title
 
 DISPEL_DICE = range(1, 7)
-"""Dispel dice that odds of a cast have chances for."""
+"""Numbers of dispel dice in `CastOdds.stopped`."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class CastOdds:
 
     Attributes:
         dice: power dice; 0 for a bound spell, which needs none.
-        cast: chance that the spell is cast, with irresistible force or without.
-        irresistible: chance that nothing can stop it.
+        cast: chance that the spell is cast, including irresistible force.
+        irresistible: chance of irresistible force.
         miscast: chance of a miscast.
-        points: chance to cast times the spell's points: what it brings if nobody dispels.
-        total: mean total of casts that can be dispelled; 0 where there are none.
+        points: `cast` times the spell's points: the expected points without dispel attempts.
+        total: mean total of casts that can be dispelled; 0 if there are none.
         stopped: chance that 1, 2, ... dispel dice stop such a cast.
     """
 
@@ -50,16 +50,16 @@ class CastOdds:
 
 @dataclass(frozen=True)
 class SpellOdds:
-    """A spell.
+    """The odds of a spell.
 
     Attributes:
-        name: of it.
-        casting_value: number to reach, or the power level of a bound spell.
-        is_bound: whether it lies in an item, and needs no dice.
-        effect: what it does, in words; "" for a spell of fixed worth that is over at once.
-        points: that it brings once it takes effect, at its target.
-        target: the best one, unless one is chosen; "" for a spell that takes none.
-        has_target: whether there is one now, where it takes one.
+        name: its name.
+        casting_value: its casting value, or the power level of a bound spell.
+        is_bound: whether an item contains it, so that it needs no dice.
+        effect: its effect in words; "" for an instant spell of fixed value.
+        points: its expected points once cast, at its target.
+        target: the chosen target, or the best one; "" for a spell without targets.
+        has_target: whether there is a legal target; True for a spell without targets.
         casts: a row for each number of dice.
     """
 
@@ -74,12 +74,12 @@ class SpellOdds:
 
     @property
     def title(self) -> str:
-        """The name, with what it takes to cast it or to dispel it."""
+        """The name with the casting value or power level."""
         return spell_title(self.name, self.casting_value, self.is_bound)
 
 
 class DispelOdds(NamedTuple):
-    """A way to dispel in words, its chance, and the points that it saves on average."""
+    """A dispel attempt: its description, dice, chance, and the expected points saved."""
 
     text: str
     dice: int
@@ -88,21 +88,24 @@ class DispelOdds(NamedTuple):
 
 
 def cast_odds(names: ScenarioNames, battle: Battle) -> dict[str, SpellOdds]:
-    """Return the odds of every spell that the mover may nominate, or of the one being cast.
+    """Return the odds of each spell that the mover may nominate, or of the spell being cast.
 
-    By the spells' names with their values. Dice are those of the pool and the wizard's own; no item
-    is used, and points are those of the best target unless one is chosen.
+    Available dice are the pool and the wizard's own dice. No item is used. Points are for the
+    chosen target, or for the best one.
+
+    Returns:
+        The odds by the spell's name with its casting value.
     """
-    army, at_hand = battle.mover, dict[int, Battle]()
+    army, positions = battle.mover, dict[int, Battle]()
     if battle.node == Node.NOMINATE:
         for code in battle.legal_actions():
             if FIRST_CAST <= code < FIRST_IN_PLAY:
-                at_hand[code - FIRST_CAST] = battle.copy()
-                at_hand[code - FIRST_CAST].act(code)
+                positions[code - FIRST_CAST] = battle.copy()
+                positions[code - FIRST_CAST].act(code)
     elif battle.node in (*CAST_CHOICES, Node.ROLL_CASTING):
-        at_hand[int(battle.state.spell) - 1] = battle
+        positions[int(battle.state.spell) - 1] = battle
     found = {}
-    for spell, after in at_hand.items():
+    for spell, after in positions.items():
         rolls = {int(roll.state.dice): roll for roll in _rolls(after)}
         if rolls:
             in_order = (rolls[dice] for dice in sorted(rolls))
@@ -111,7 +114,7 @@ def cast_odds(names: ScenarioNames, battle: Battle) -> dict[str, SpellOdds]:
 
 
 def _rolls(battle: Battle) -> Iterator[Battle]:
-    """Yield the rolls that a cast may lead to, at the first target and without an item."""
+    """Yield the casting rolls that a cast may lead to, at the first target and without items."""
     if battle.node == Node.ROLL_CASTING:
         yield battle
     elif battle.node in CAST_CHOICES:
@@ -125,7 +128,7 @@ def _rolls(battle: Battle) -> Iterator[Battle]:
 def spell_odds(
     names: ScenarioNames, battle: Battle, army: int, spell: int, rolls: Iterable[Battle]
 ) -> SpellOdds:
-    """Return the odds of a spell in a position, a row for each of some casting rolls."""
+    """Return the odds of a spell, with a row for each of these casting rolls."""
     packed, state = battle.packed, battle.state
     slot, entry = names.spells[army][spell], packed.armies[army].spells[spell]
     is_aimed = int(state.spell) == spell + 1 and int(state.aim) > 0
@@ -134,9 +137,9 @@ def spell_odds(
         aims = [int(state.aim) - 1]
     points, target = float(worth_now(packed, state, army, spell, 0.0)), ""
     if entry.targeted and aims:
-        worths = {aim: float(worth_of_aim(packed, state, army, spell, aim, 0.0)) for aim in aims}
-        best = max(aims, key=lambda aim: (worths[aim], -aim))
-        points = worths[best]
+        values = {aim: float(worth_of_aim(packed, state, army, spell, aim, 0.0)) for aim in aims}
+        best = max(aims, key=lambda aim: (values[aim], -aim))
+        points = values[best]
         target = names.aimed_at(packed, army, int(target_code(packed, army, spell, best)))
     value = slot.casting_value
     if entry.bound:
@@ -177,7 +180,7 @@ def _cast(names: ScenarioNames, roll: Battle, points: float) -> CastOdds:
 
 
 def _stopped(battle: Battle, army: int, totals: dict[int, Fraction]) -> tuple[float, ...]:
-    """Return the chance that 1, 2, ... dispel dice stop an army's cast of these totals."""
+    """Return the chance that 1, 2, ... dispel dice stop an army's cast with these totals."""
     packed, plain = battle.packed, sum(totals.values())
     bonus = int(dispel_bonus(packed, battle.state, 1 - army))
     sixes = bool(packed.dispel_double_six)
@@ -190,20 +193,20 @@ def _stopped(battle: Battle, army: int, totals: dict[int, Fraction]) -> tuple[fl
 
 
 def dispel_odds(names: ScenarioNames, battle: Battle) -> list[DispelOdds]:
-    """Return the odds of every number of dice that the mover may throw against a spell now."""
+    """Return the odds of each number of dispel dice that the mover may throw now."""
     if battle.node not in DISPEL_CHOICES:
         return []
     is_cast = battle.state.spell or battle.state.free
-    worth = points_at_stake(names, battle) if is_cast else 0.0
+    points = points_at_stake(names, battle) if is_cast else 0.0
     return [
-        DispelOdds(each.text, each.dice, each.chance, float(each.chance) * worth)
+        DispelOdds(each.text, each.dice, each.chance, float(each.chance) * points)
         for each in describe_choices(names, battle).values()
         if each.dice is not None and each.chance is not None
     ]
 
 
 def points_at_stake(names: ScenarioNames, battle: Battle) -> float:
-    """Return what the spell that may be dispelled would bring its army; 0 without one."""
+    """Return the expected points of the spell that may be dispelled; 0 without one."""
     state, pending = battle.state, names.pending(battle)
     if pending is None:
         return 0.0

@@ -1,6 +1,6 @@
-"""The numbers of the sheet that a player takes to a game: chances and expected points of an army.
+"""The odds sheet of an army, to print for a game: chances and expected points of its spells.
 
-Chances and points are the engine's, asked at the beginning of the army's first magic phase.
+The numbers come from the engine, at the start of the army's first magic phase.
 """
 
 from collections import Counter
@@ -26,17 +26,22 @@ from wfb_gym.view.names import NO_TARGET, ScenarioNames, dice_phrase, plural_poi
 from wfb_gym.view.odds import DISPEL_DICE, SpellOdds, spell_odds
 
 TOTALS = range(3, 19)
-"""Numbers to match of the sheet's table for dispelling."""
+"""Totals to match in the table of dispel chances."""
 _MORE_PHASES = 2
-"""Phases added to find an army's own where the battle has none."""
+"""Phases added to the battle, to reach a phase of an army that has none in the scenario."""
 _MOST_STEPS = 10_000
 
 
 @dataclass(frozen=True)
 class MiscastOdds:
-    """A row of a miscast table: its totals, its chance, what happens, what that costs in points.
+    """A row of a miscast table.
 
-    Then whether it is one of a bundled table that was not found in print.
+    Attributes:
+        roll: its totals: "2", "3-4".
+        chance: its probability.
+        text: its effect, in words.
+        points: its cost in points.
+        is_ours: whether it is a house rule: a row of a bundled table without a printed source.
     """
 
     roll: str
@@ -51,14 +56,15 @@ class WizardOdds:
     """A wizard, or another character with a bound spell.
 
     Attributes:
-        name: of it.
-        level: 0 for who is no wizard.
+        name: its name.
+        level: its level; 0 if it is not a wizard.
         most_dice: most dice on one spell.
-        cast_bonus: added to its casting results.
-        rolls: spells that it rolls on its lore, all six of which are listed; 0 for none.
-        items: what it carries, in words, by name; "NAME x2" for two of them.
-        spells: in the scenario's order.
-        miscast_table: name of the table for its miscasts; "" where it never miscasts.
+        cast_bonus: bonus to its casting results.
+        rolls: number of spells that it rolls on its lore, whose six spells are all listed; 0 for
+            none.
+        items: descriptions of its items by name; "NAME x2" for two of them.
+        spells: the odds of its spells, in the scenario's order.
+        miscast_table: name of its miscast table; "" if it never miscasts.
     """
 
     name: str
@@ -76,21 +82,21 @@ class OddsSheet:
     """The sheet of one army.
 
     Attributes:
-        scenario: its name.
-        army: the army's name, or its seat's.
-        enemy: likewise.
-        point: what points are: "point" or "victory point".
-        power: power dice of its first phase.
-        own_dice: dice of the wizards' own in it, all together.
-        dispel: the enemy's dispel dice then.
-        dispel_bonus: that the enemy adds to every dispel roll.
-        dispel_double_six: whether two 6s dispel whatever the total.
-        items: of the army itself, in words, by name.
-        enemy_items: of the enemy, that bear on this army's phases.
-        wizards: with spells.
-        miscasts: rows by the name of the table, costs as of its first wizard.
-        dispelling: chance of `DISPEL_DICE` dice to match a total, by total.
-        notes: where the game differs from the edition that it names, a sentence each.
+        scenario: name of the scenario.
+        army: name of the army, or its seat.
+        enemy: name of the enemy, or its seat.
+        point: unit of the score, "point" or "victory point".
+        power: power dice in the army's first phase.
+        own_dice: the wizards' own dice in that phase, in total.
+        dispel: the enemy's dispel dice in that phase.
+        dispel_bonus: the enemy's bonus to every dispel roll.
+        dispel_double_six: whether two 6s dispel any total.
+        items: descriptions of the army's items without a bearer, by name.
+        enemy_items: descriptions of the enemy's items that affect this army's phases, by name.
+        wizards: the characters with spells.
+        miscasts: rows by the name of the table, with costs for the first wizard that uses it.
+        dispelling: chances of `DISPEL_DICE` dice to match a total, by total.
+        notes: differences from the named edition, one sentence each.
     """
 
     scenario: str
@@ -111,12 +117,12 @@ class OddsSheet:
 
 
 def odds_sheet(scenario: Scenario, army: int) -> OddsSheet:
-    """Return the numbers of an army, 0 or 1.
+    """Return the odds sheet of an army, 0 or 1.
 
-    Hidden items are listed with their chances; they do nothing before they are used.
+    Hidden items are listed with their chances, but do not change the other numbers.
 
     Raises:
-        ValueError: Nobody in the army can cast anything.
+        ValueError: the army has no spells.
     """
     if not scenario.has_secrets:
         return _Sheet(scenario, army).sheet()
@@ -131,7 +137,7 @@ def odds_sheet(scenario: Scenario, army: int) -> OddsSheet:
 
 
 def _hidden_items(scenario: Scenario, army: int) -> dict[str, str]:
-    """Return the sets of hidden items of an army with their chances, and what is in them."""
+    """Describe the sets of hidden items of an army, and each item in them."""
     side, catalogue = scenario.armies[army], scenario.catalogue
     sets = hidden_sets(side)
     if not sets:
@@ -149,7 +155,7 @@ class _Sheet:
         self.battle = self._first_phase()
 
     def _first_phase(self) -> Battle:
-        """Return the beginning of the army's first phase; nobody has cast anything before."""
+        """Return the start of the army's first phase, with nothing cast before it."""
         longer = self.packed_scenarios.copy()
         longer["phases"] += _MORE_PHASES
         battle = Battle(longer)
@@ -169,8 +175,8 @@ class _Sheet:
                 battle.resolve(battle.chance_outcomes()[0][0])
         side = self.names.armies[self.army]
         raise ValueError(
-            f"expected an army that can cast something, found {side}; "
-            "the chances of its dispel rolls are those of: roll --dispel --total 12"
+            f"army: expected an army with spells, found {side}; "
+            "for the chances of its dispel rolls use: roll --dispel --total 12"
         )
 
     def sheet(self) -> OddsSheet:
@@ -213,12 +219,12 @@ class _Sheet:
         )
 
     def _items(self, bearer: int) -> dict[str, str]:
-        """Return what a character carries, or the army itself, in words."""
+        """Describe the items of a character, or the army's items without a bearer."""
         carried = list(self.scenario.armies[self.army].carried())
         return self._counted(carried[bearer - NO_BEARER][2])
 
     def _counted(self, items: Iterable[str]) -> dict[str, str]:
-        """Return items in words, by name with their number."""
+        """Describe items, by name with their number."""
         catalogue = self.scenario.catalogue
         return {
             f"{name} x{number}" if number > 1 else name: item_words(catalogue[name])
@@ -258,7 +264,7 @@ class _Sheet:
         return spell_odds(self.names, self.battle, army, spell, rolls)
 
     def _roll(self, spell: int, dice: int) -> Battle:
-        """Return the casting roll of a spell, whatever the pool holds."""
+        """Return the casting roll of a spell, ignoring the size of the pool."""
         roll = self.battle.copy()
         state = roll.state
         state.active = state.mover = self.army
@@ -298,10 +304,10 @@ class _Sheet:
 
 
 def dice_line(sheet: OddsSheet) -> str:
-    """Return the dice of both sides in the army's first phase."""
+    """Describe the dice of both sides in the army's first phase."""
     own = f" and {sheet.own_dice} of the wizards' own" if sheet.own_dice else ""
     bonus = f", {sheet.dispel_bonus:+d} to each roll" if sheet.dispel_bonus else ""
-    sixes = "; two 6s dispel whatever the total" if sheet.dispel_double_six else ""
+    sixes = "; two 6s dispel any total" if sheet.dispel_double_six else ""
     return (
         f"{dice_phrase(sheet.power, 'power')}{own} in its first phase, "
         f"against {dice_phrase(sheet.dispel, 'dispel')}{bonus}{sixes}"
@@ -309,7 +315,7 @@ def dice_line(sheet: OddsSheet) -> str:
 
 
 def wizard_line(wizard: WizardOdds) -> str:
-    """Return what a wizard casts with."""
+    """Describe a wizard's level, dice limit, bonus and spells to roll."""
     parts = [f"level {wizard.level}"] if wizard.level else []
     parts += [f"up to {dice_phrase(wizard.most_dice)} a spell"] if wizard.most_dice else []
     parts += [f"{wizard.cast_bonus:+d} to its results"] if wizard.cast_bonus else []
@@ -318,17 +324,17 @@ def wizard_line(wizard: WizardOdds) -> str:
 
 
 def remark_of(rows: Sequence[MiscastOdds]) -> str:
-    """Return which rows of a bundled miscast table are ours, not found in print; "" for none."""
+    """Return a remark on the rows of a bundled miscast table that are house rules, or ""."""
     ours = [row.roll for row in rows if row.is_ours]
     if not ours:
         return ""
     which = f"Row{'s' if len(ours) > 1 else ''} {', '.join(ours)}"
     which = "All rows" if len(ours) == len(rows) else which
-    return f"{which}: not found in print but ours; a scenario file may replace them."
+    return f"{which}: house rule, no printed source; a scenario file may replace the table."
 
 
 def points_line(sheet: OddsSheet, spell: SpellOdds) -> str:
-    """Return what a spell brings once it takes effect, and where."""
+    """Describe the expected points of a spell and its target."""
     if not spell.has_target:
         return "no target in the army's first phase"
     at = f" at {spell.target}" if spell.target not in ("", NO_TARGET) else ""

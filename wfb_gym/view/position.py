@@ -1,6 +1,6 @@
-"""The view of a position: both armies and the current step, as one viewer sees them.
+"""The view of a position: both armies and the current step, as seen by one viewer.
 
-The renderers show what is here, and derive nothing from the engine's numbers.
+Renderers use only this view, not the engine's state.
 """
 
 from collections.abc import Collection
@@ -20,14 +20,19 @@ from wfb_gym.view.names import ScenarioNames, dice_phrase, own_dice_phrase, poin
 from wfb_gym.view.rolls import faces_on_table
 
 LEVEL = 0.05
-"""Points below which neither army is ahead."""
+"""A lead below this number of points counts as level."""
 
 
 class StepView(NamedTuple):
-    """The army that decides or rolls (None: the battle is over), and what it does, in words.
+    """The current step.
 
-    Then the spell at stake and what matters of it, in words; dice that are committed and still to
-    be thrown; faces of dice that lie and may be rolled again.
+    Attributes:
+        army: the army that decides or rolls; None if the battle is over.
+        text: the army and its step, in words.
+        spell: the spell at stake; "" for none.
+        details: more about the spell or the position.
+        dice: committed dice that are not thrown yet.
+        faces: faces of thrown dice that may be re-rolled.
     """
 
     army: int | None
@@ -43,19 +48,19 @@ class PositionView:
     """A position as a viewer sees it.
 
     Attributes:
-        scenario: its name.
+        scenario: name of the scenario.
         viewer: the viewer's army; None for a spectator.
         phase: number of the phase, from 0.
-        phases: of the whole battle.
-        stage: the phase in words, or that the battle is over or has not begun.
-        is_over: whether it is over.
-        points: won so far, as the first army sees them.
-        point: what they are: "point" or "victory point".
-        leader: the army that is ahead; None for none.
-        score: who is ahead, in a phrase.
-        armies: both of them.
-        step: what goes on.
-        pending: the spell that is being cast, with what dispels it; "" for none.
+        phases: number of phases in the battle.
+        stage: the phase in words, "over" or "before the battle".
+        is_over: whether the battle is over.
+        points: points won so far, from the first army's perspective.
+        point: unit of the score, "point" or "victory point".
+        leader: the leading army; None if level.
+        score: the leader and its points, in words.
+        armies: both armies.
+        step: the current step.
+        pending: the spell being cast, with the number to match; "" for none.
     """
 
     scenario: str
@@ -84,12 +89,12 @@ def view_position(
     """Return the view of a position.
 
     Args:
-        names: of the scenario.
+        names: names of the scenario.
         battle: the visible position (`wfb_gym.transcripts.NarratedBattle.visible`).
         viewer: the viewer's army; None for a spectator.
-        known: armies whose hidden items are shown; unless given the viewer's, and all to a
-            spectator and when the battle is over.
-        with_points: whether spells say what they promise, which costs a moment for each.
+        known: armies whose hidden items are shown. Default: the viewer's army; all for a spectator
+            or if the battle is over.
+        with_points: whether to compute the expected points of spells, which takes time.
     """
     known = armies_known(battle, viewer) if known is None else known
     battle = redact(battle, known)
@@ -151,7 +156,7 @@ def _view_step(names: ScenarioNames, battle: Battle) -> StepView:
 
 
 def _at_target(names: ScenarioNames, battle: Battle, army: int, spell: int) -> str:
-    """Return the target that a spell is cast at, or lies on."""
+    """Return the target of a spell being cast or in play, as a suffix: " at ..."."""
     state, active = battle.state, int(battle.state.active)
     being_cast = (active, int(state.spell) - 1), (1 - active, int(state.free) - 1)
     if (army, spell) not in being_cast:
@@ -164,7 +169,7 @@ def _at_target(names: ScenarioNames, battle: Battle, army: int, spell: int) -> s
 
 
 def _position_details(names: ScenarioNames, battle: Battle) -> str:
-    """Describe what matters where no spell is at stake."""
+    """Describe the position at a step without a spell."""
     state = battle.state
     if battle.node == Node.IN_PLAY:
         in_play = [
@@ -184,9 +189,9 @@ def _position_details(names: ScenarioNames, battle: Battle) -> str:
 
 
 def _is_beyond_dispel(battle: Battle) -> bool:
-    """Whether the total of the spell at stake is one that no dispel dice can match.
+    """Return whether no dispel dice can match the total of the spell at stake.
 
-    Before the dice are taken from the pool; the engine does not keep such a total exactly.
+    The engine does not store such a total exactly.
     """
     packed, state = battle.packed, battle.state
     may_dispel = battle.node == Node.DISPEL and state.attempt == DispelAttempt.CAST
@@ -194,7 +199,7 @@ def _is_beyond_dispel(battle: Battle) -> bool:
 
 
 def _spell_details(names: ScenarioNames, battle: Battle) -> str:
-    """Describe what matters of the spell at stake."""
+    """Describe the spell at stake."""
     packed, state = battle.packed, battle.state
     if battle.node in STRIKE_ROLLS:
         strike = packed.strikes[int(strike_on_victim(packed, state))]
@@ -213,4 +218,4 @@ def _spell_details(names: ScenarioNames, battle: Battle) -> str:
         return f"a free spell: match {number} to dispel"
     if attempt == DispelAttempt.IN_PLAY:
         return f"in play: match {number} to dispel"
-    raise ValueError(f"attempt: expected one that has a description, found {attempt!r}")
+    raise ValueError(f"attempt: expected NONE, CAST, FREE or IN_PLAY, found {attempt!r}")

@@ -1,6 +1,6 @@
-"""Descriptions of rolls: the dice as they fell and what they came to.
+"""Descriptions of rolls: the faces of the dice and the result.
 
-What is lost by a roll is described in `changes`.
+See `changes` for descriptions of losses.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ from wfb_gym.view.names import ScenarioNames, plural
 
 
 def describe_roll(names: ScenarioNames, before: Battle, outcome: int, faces: Sequence[int]) -> str:
-    """Describe a roll as a player would, without a full stop; no faces where they are unknown."""
+    """Describe a roll, without a full stop; `faces` is empty if unknown."""
     if before.node == Node.DEAL:
         return deal_words(names, before.mover, outcome)
     dice = f"{' '.join(map(str, faces))}: " if faces else ""
@@ -39,27 +39,28 @@ def describe_roll(names: ScenarioNames, before: Battle, outcome: int, faces: Seq
 
 
 def describe_kept_roll(names: ScenarioNames, before: Battle) -> str:
-    """Describe what a roll comes to that might be re-rolled and is kept, without a full stop."""
+    """Describe the result of a roll that the player does not re-roll, without a full stop."""
     outcome = int(outcome_if_kept(before.packed, before.state))
     return _describe_result(names, before, outcome, faces_on_table(before))
 
 
 def faces_on_table(battle: Battle) -> list[int]:
-    """Return the faces of the dice that lie from an earlier roll, ascending."""
+    """Return the faces of dice from an earlier roll that may be re-rolled, ascending."""
     counts = battle.state.faces + battle.state.held
     return [face for face in range(1, FACES + 1) for _ in range(int(counts[face - 1]))]
 
 
 def added_to_dispel(battle: Battle) -> int:
-    """Return what the mover's items add to its dispel roll."""
+    """Return the bonus of the mover's items to its dispel roll."""
     packed, state, army = battle.packed, battle.state, battle.mover
     return int(dispel_bonus(packed, state, army)) + int(declared_bonus(packed, state, army))
 
 
 def number_to_match(battle: Battle, dice: int) -> str:
-    """Return in words what so many dispel dice, taken from the pool, have to match.
+    """Return the number to match with a number of dispel dice, in words.
 
-    The engine does not tell totals of a cast apart that no dice of the pool could match.
+    `dice` are already taken from the pool. The engine stores one number for all totals that the
+    whole pool cannot match.
     """
     number, pool = int(battle.state.number), int(battle.state.dispel) + dice
     is_cast = battle.state.attempt == DispelAttempt.CAST
@@ -71,13 +72,13 @@ def number_to_match(battle: Battle, dice: int) -> str:
 def _describe_result(
     names: ScenarioNames, before: Battle, outcome: int, natural: Sequence[int]
 ) -> str:
-    """Describe what a casting or a dispel roll comes to."""
+    """Describe the result of a casting or dispel roll."""
     attempt = DispelAttempt(int(before.state.attempt))
     if attempt == DispelAttempt.NONE:
         return _describe_cast(names, before, outcome, natural)
     if attempt in (DispelAttempt.CAST, DispelAttempt.FREE, DispelAttempt.IN_PLAY):
         return _describe_dispel(names, before, outcome, natural)
-    raise ValueError(f"attempt: expected one that has a description, found {attempt!r}")
+    raise ValueError(f"attempt: expected NONE, CAST, FREE or IN_PLAY, found {attempt!r}")
 
 
 def _describe_cast(
@@ -119,7 +120,7 @@ def _describe_dispel(
 def _describe_other_roll(
     names: ScenarioNames, before: Battle, outcome: int, faces: Sequence[int]
 ) -> str:
-    """Describe any roll but a casting and a dispel roll."""
+    """Describe a roll that is not a casting or dispel roll."""
     node, packed, state, army = before.node, before.packed, before.state, before.mover
     works = outcome == outcomes.OUTCOME_WORKS
     cursor = int(state.cursor)
@@ -160,13 +161,13 @@ def _describe_other_roll(
         inches = f"{outcome} inch{'' if outcome == 1 else 'es'}"
         return f"{names.spell_name(*divmod(cursor, SPELLS))} reaches {inches} for each marker"
     if node == Node.ROLL_COMET:
-        how = f"{'lands' if works else 'comes nearer'}, on {int(needed(packed, state))}+"
-        return f"{names.spell_name(*divmod(cursor, SPELLS))} {how}"
+        result = f"{'lands' if works else 'comes nearer'}, on {int(needed(packed, state))}+"
+        return f"{names.spell_name(*divmod(cursor, SPELLS))} {result}"
     raise ValueError(f"node: expected a roll that has a description, found {node.name}")
 
 
 def _describe_strike(names: ScenarioNames, before: Battle, outcome: int) -> str:
-    """Describe a roll of a spell that strikes: hits that are shared out, or wounds."""
+    """Describe a roll of a spell's strike: the hits, how they are distributed, or the wounds."""
     packed, state, node = before.packed, before.state, before.node
     spell = names.spell_name(*divmod(int(state.striking) - 1, SPELLS))
     army, index = divmod(int(packed.strikes[int(strike_on_victim(packed, state))].victim), TARGETS)
@@ -206,4 +207,4 @@ def _describe_miscast_hit(names: ScenarioNames, before: Battle, outcome: int) ->
         if contact.unit:
             struck = names.units[int(contact.owner)][int(contact.unit) - 1]
         return f"{strength} hits on {struck} in base contact: {wounds}"
-    raise ValueError(f"effect: expected one that hits, found {kind.name}")
+    raise ValueError(f"effect: expected CASTER_HIT or BASE_CONTACT_HIT, found {kind.name}")
