@@ -186,8 +186,7 @@ def test_replay_writes_a_review_where_the_deals_are_told(
     write(transcript, battle, public=True)
     told = refused(capsys, "replay", str(battle), "--html", str(out))
     assert told == (
-        "--html: expected a transcript that tells what was dealt, as what is best depends on it, "
-        "found a public one"
+        "--html: expected a transcript that includes the deals of hidden items, found a public one"
     )
 
 

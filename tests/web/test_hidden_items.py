@@ -180,7 +180,7 @@ def test_the_optimum_is_refused() -> None:
 
 def test_a_battle_is_reviewed_once_it_is_over() -> None:
     session = start(SCENARIOS["hidden-scroll"], 0, 1)
-    with pytest.raises(ValueError, match="review: expected a transcript that tells what was dealt"):
+    with pytest.raises(ValueError, match="review: expected a transcript that includes the deals"):
         session.review()
     for _ in play(session, np.random.default_rng(1)):
         pass
