@@ -147,7 +147,7 @@ def test_advice_is_a_mixture_until_all_is_known() -> None:
     shares = [int(mark.removesuffix("%")) for mark in advice.marks.values()]
     assert sum(shares) == pytest.approx(100, abs=2)
     assert advice.best is None
-    assert advice.words.startswith("How often to choose each, with what you have: an equilibrium")
+    assert advice.words.startswith("Probability of each choice, given your items: an equilibrium")
 
 
 def test_advice_is_exact_once_both_know_all() -> None:
