@@ -377,7 +377,7 @@ def test_a_later_position_in_words(capsys: Capture, file: Path) -> None:
     [
         (["--weights", "1"], "--weights: expected a weight for each of the 2 sets"),
         (["--weights", "0,0"], "--weights: expected weights of 0 or more, at least one above 0"),
-        (["--weights", "1,x"], "argument --weights: expected numbers with commas between them"),
+        (["--weights", "1,x"], "argument --weights: expected numbers separated by commas"),
         (["--own-weights", "1,2,3"], "--own-weights: expected a weight for each of the 2 sets"),
         (["--shown", "Powr Stone"], "--shown: expected a hidden item (did you mean Power Stone?)"),
         (
@@ -428,13 +428,13 @@ def test_spells_that_are_rolled_must_be_told(capsys: Capture, tmp_path: Path) ->
 def test_what_is_too_large_is_refused(capsys: Capture, monkeypatch: Patch, file: Path) -> None:
     monkeypatch.setattr("wfb_gym.advising.hidden_advice._MOST_BYTES", 1000)
     told = refused(capsys, "advise", str(file))
-    assert told.endswith("; fewer dice, spells or phases (--phases 1) may")
+    assert told.endswith("; try fewer dice, spells or phases (--phases 1)")
     assert "do not fit" in told
 
 
 def test_weights_without_hidden_items_are_refused(capsys: Capture) -> None:
     told = refused(capsys, "advise", "archmage-duel", "--weights", "1,2")
-    assert told == "--weights: expected hidden items that are a secret, found none of them"
+    assert told == "--weights: expected hidden items that the enemy does not know yet, found none"
     told = refused(capsys, "advise", "archmage-duel", "--shown", SCROLL)
     assert told == "--shown: expected a hidden item (there are none), found 'Dispel Scroll'"
 
@@ -455,4 +455,4 @@ def test_what_is_no_secret_is_answered_as_if_it_were_open(
     known = ("hidden-scroll", "--shown", SCROLL)
     assert json.loads(run(capsys, "advise", *known, "--json"))["method"] == "exact"
     told = refused(capsys, "advise", *known, "--weights", "1,2")
-    assert told == "--weights: expected hidden items that are a secret, found none of them"
+    assert told == "--weights: expected hidden items that the enemy does not know yet, found none"
