@@ -224,7 +224,7 @@ def test_a_line_too_many(duel: Path) -> None:
         ),
         ("{}\n\n{}\n", "line 2: expected a JSON object"),
         ("{}\n{oops\n", "line 2: expected a JSON object"),
-        ("[" * 100_000, "expected a transcript, found a damaged or foreign file"),
+        ("[" * 100_000, "expected a transcript, found a damaged or unsupported file"),
         ('{"format": "one\\ntwo"}\n{}\n', 'line 1: expected "format": "wfb_gym transcript"'),
     ],
 )
@@ -237,7 +237,7 @@ def test_another_file(tmp_path: Path, text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{}\n" * 1_400_000, "found a damaged or foreign file (more than 4,194,304 bytes)"),
+        ("{}\n" * 1_400_000, "found a damaged or unsupported file (more than 4,194,304 bytes)"),
         ("{}\n" * 10_001, "line 10001: expected at most 10,000 lines, found 10,001"),
         (
             "{" + " " * 2**19 + "}\n{}\n",
