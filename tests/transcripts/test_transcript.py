@@ -282,7 +282,7 @@ def test_no_file(tmp_path: Path) -> None:
         ({"players": [1, 2]}, "the names of two players"),
         ({"scenario": "archmage-duel"}, '"scenario", an object'),
         ({"scenario": {"name": "nobody", "digest": ""}}, "a bundled scenario's name"),
-        ({"scenario": {"name": DUEL, "digest": "0"}}, "archmage-duel as it is now"),
+        ({"scenario": {"name": DUEL, "digest": "0"}}, "the current archmage-duel, digest "),
         ({"scenario": {"name": "x", "digest": "", "document": {}}}, "a scenario, found"),
         (
             {"scenario": {"name": "x", "digest": "", "document": {"x": [0] * 129}}},

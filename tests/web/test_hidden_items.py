@@ -66,7 +66,7 @@ def twins(session: Session) -> Iterator[Session]:
         twin = start(session.scenario, game.seat, game.seed + 1000, game.opponent)
         twin.game.narrated = NarratedBattle(session.scenario)
         twin.game.events = list(replayed(session, twin.game.narrated, enemy, each.kind))
-        twin.game._moments = game._moments
+        twin.game._checkpoints = game._checkpoints
         yield twin
 
 

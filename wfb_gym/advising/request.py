@@ -157,7 +157,7 @@ def _wizards(request: PositionRequest) -> list[dict[str, Any]]:
             )
         if not spells:
             raise PositionError("--wizard", f"spells after the level {level}", "none")
-        _refuse_split_names(spells)
+        _reject_split_names(spells)
         known: list[dict[str, Any]] = []
         for text in spells:
             spell = _spell(text, request.scenario is None)
@@ -173,7 +173,7 @@ def _wizards(request: PositionRequest) -> list[dict[str, Any]]:
     return wizards
 
 
-def _refuse_split_names(texts: Sequence[str]) -> None:
+def _reject_split_names(texts: Sequence[str]) -> None:
     """Reject a name of several words that was given without quotes."""
     lores = [spell.name for spell in lore_spells()]
     longest = max(len(name.split()) for name in lores)

@@ -207,23 +207,23 @@ class SpellRolls:
         veteran = scripted_chooser(ScriptedPlayer(int(Scripted.VETERAN), tables[0], storage))
         rng, work = rng_of_seed(_SEED), new_work_spaces()[0]
         for _ in range(samples):
-            on = battle.copy()
+            start = battle.copy()
             drawn: dict[tuple[int, int], tuple[str, ...]] = {}
             swapped: dict[tuple[int, int], str] = {}
             while True:
-                self._position.pass_known(on)
-                place = divmod(int(on.state.cursor), WIZARDS)
-                if on.node == Node.ROLL_SPELLS:
-                    outcome = int(sample(on.packed, on.state, rng, work))
+                self._position.pass_known(start)
+                place = divmod(int(start.state.cursor), WIZARDS)
+                if start.node == Node.ROLL_SPELLS:
+                    outcome = int(sample(start.packed, start.state, rng, work))
                     drawn[place] = self._lore_names(place, outcome)
-                    on.resolve(outcome)
-                elif on.node == Node.SWAP_SPELL:
-                    action = veteran(on, rng)
+                    start.resolve(outcome)
+                elif start.node == Node.SWAP_SPELL:
+                    action = veteran(start, rng)
                     swapped |= self._swapped(place, action)
-                    on.act(action)
+                    start.act(action)
                 else:
                     break
-            yield SpellRoll(drawn, swapped, 1.0 / samples, self._value(on))
+            yield SpellRoll(drawn, swapped, 1.0 / samples, self._value(start))
 
     def _value(self, beginning: Battle) -> _Situation:
         key = beginning.key()

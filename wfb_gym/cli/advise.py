@@ -232,10 +232,10 @@ def _lines(position: "RequestedPosition", advice: "Advice") -> list[str]:
     else:
         lines.append(f"{position.title}: {position.selection()}.")
     about = "" if advice.is_exact else "about "
-    worth = f"worth {about}{format_exact_points(advice.value)} points to the {mover}"
+    words = f"worth {about}{format_exact_points(advice.value)} points to the {mover}"
     # An estimate covers this phase, including its effect on later ones.
     horizon = position.horizon() if advice.is_exact else "This phase"
-    lines.append(f"{horizon} is {worth}{_precision(advice.rolls)}.")
+    lines.append(f"{horizon} is {words}{_precision(advice.rolls)}.")
     lines += [*_estimate_lines(position, advice), *position.scenario.notes]
     rows = [("POINTS", "DIFFERENCE", "PLAY", "CHANCE", "")]
     for number, (play, value, difference, _, chance) in enumerate(advice.plays):

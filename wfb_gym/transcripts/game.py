@@ -23,7 +23,7 @@ YOU = "you"
 """The person's name in a transcript."""
 
 
-class _Moment(NamedTuple):
+class _Checkpoint(NamedTuple):
     """Checkpoint of a game at one of the person's decisions."""
 
     state: Any  # record arrays of shape (1,), as is `rng`
@@ -78,7 +78,7 @@ class Game:
         self._players = (None, other) if seat == 0 else (other, None)
         self._rng = rng_of_seed(self.seed)
         self.events: list[Event] = []
-        self._moments: list[_Moment] = []
+        self._checkpoints: list[_Checkpoint] = []
 
     @property
     def battle(self) -> Battle:
@@ -88,7 +88,7 @@ class Game:
     @property
     def decisions(self) -> list[int]:
         """The number of events before each of the person's past decisions, in order."""
-        return [moment.events for moment in self._moments]
+        return [checkpoint.events for checkpoint in self._checkpoints]
 
     def play_on(self) -> Iterator[Event]:
         """Play to the person's next decision, or to the end."""
@@ -117,9 +117,9 @@ class Game:
         battle = self.battle
         if not battle.is_decision() or battle.mover != self.seat:
             raise ValueError(f"action: expected the person's decision, found {battle.node.name}")
-        moment = self._moment()
+        checkpoint = self._checkpoint()
         event = self.narrated.act(code)
-        self._moments.append(moment)
+        self._checkpoints.append(checkpoint)
         self.events.append(event)
         return event
 
@@ -134,11 +134,13 @@ class Game:
         Raises:
             IndexError: there is no such decision.
         """
-        moment = self._moments[decision]
-        self.narrated.set_state(moment.state[0], moment.points, moment.visible, moment.histories)
-        self._rng = moment.rng[0]
-        del self.events[moment.events :]
-        del self._moments[decision:]
+        checkpoint = self._checkpoints[decision]
+        self.narrated.set_state(
+            checkpoint.state[0], checkpoint.points, checkpoint.visible, checkpoint.histories
+        )
+        self._rng = checkpoint.rng[0]
+        del self.events[checkpoint.events :]
+        del self._checkpoints[decision:]
 
     def transcript(self) -> Transcript:
         """Return the transcript of the battle so far."""
@@ -148,11 +150,11 @@ class Game:
         scenario = self.narrated.scenario
         return Transcript(scenario, players, self.seed, events, battle.points, battle.is_over)
 
-    def _moment(self) -> _Moment:
+    def _checkpoint(self) -> _Checkpoint:
         states, rngs = new_states(1), new_rngs(1)
         states[0], rngs[0] = self.battle.state, self._rng
         narrated = self.narrated
-        return _Moment(
+        return _Checkpoint(
             states, rngs, self.battle.points, narrated.visible, narrated.histories.copy(),
             len(self.events),
         )  # fmt: skip

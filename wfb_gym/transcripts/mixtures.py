@@ -37,9 +37,9 @@ _SECONDS = 10.0
 """Time limit of one solve; at the limit, the gap may be wider than asked for."""
 _FEWER_DICE = 2
 """Dice to spend before a phase that was too large is tried again."""
-_REACHED = 0.05
+_MIN_REACH = 0.05
 """Reach probability below which a position is solved again: the equilibrium is inaccurate there."""
-_MEANT = 0.01
+_MIN_PROBABILITY = 0.01
 """Probability below which an action is a mistake, so that beliefs do not follow from it."""
 
 
@@ -141,7 +141,7 @@ class Mixer:
         solved, walk, kind = place = self._find(codes)
         tree, node = solved.equilibrium.game.tree, walk.node
         seat = int(tree.arrays.mover[node])
-        sweep = solved.answers_of(seat)
+        sweep = solved.best_response(seat)
         # Values are weighted by the other army's reach probability, so divide by its sum.
         likely = sweep.other_reach[node].sum()
         believed = tree.weights[seat] * sweep.own_reach[node]
@@ -159,11 +159,11 @@ class Mixer:
         gained = battle.act(played)
         after = _copy(battle)
         walk.follow(played, after, seat, kind)
-        if walk.is_assumed and mixture.chances[played] < _MEANT and not battle.is_over:
+        if walk.is_assumed and mixture.chances[played] < _MIN_PROBABILITY and not battle.is_over:
             follows = solved.follows_play
             solved_after = self._solve(after, (*codes, played), walk.beliefs, follows, True)
-            answers = solved_after.answers_of(seat)
-            later = float(answers.values[0, kind] / answers.other_reach[0].sum())
+            response = solved_after.best_response(seat)
+            later = float(response.values[0, kind] / response.other_reach[0].sum())
             values[played] = later + (gained if seat == 0 else -gained)
         return Worths(mixture, values, expected if seat == 0 else -expected, solved.is_assumed)
 
@@ -174,15 +174,15 @@ class Mixer:
         now = positions[-1][0]
         seat = int(now.mover)
         kind = max(0, int(now.hidden_set[seat]) - 1)
-        while self._solved and codes[: self._solved[-1].begun] != self._solved[-1].codes:
+        while self._solved and codes[: self._solved[-1].n_codes] != self._solved[-1].codes:
             self._solved.pop()  # its decisions were undone
         if not self._solved:
             self._solve_first(positions, codes)
         solved = self._solved[-1]
         walk = _Walk(solved.equilibrium)
-        for done in range(solved.begun, len(codes)):
+        for done in range(solved.n_codes, len(codes)):
             walk.follow(codes[done], positions[done + 1], seat, kind)
-            if walk.is_lost:
+            if walk.is_off_path:
                 solved = self._solve(
                     positions[done + 1],
                     codes[: done + 1],
@@ -241,7 +241,7 @@ class _Solved:
     is_assumed: bool  # whether beliefs ignore some earlier action
 
     @property
-    def begun(self) -> int:
+    def n_codes(self) -> int:
         return len(self.codes)
 
     @cached_property
@@ -249,7 +249,7 @@ class _Solved:
         tree = self.equilibrium.game.tree
         return Sweeper(tree.arrays, tree.weights)
 
-    def answers_of(self, seat: int) -> Sweep:
+    def best_response(self, seat: int) -> Sweep:
         """Return the sweep of an army's best response to the other army's strategy."""
         self._sweeper.points(seat, True, self.equilibrium.strategy)
         return self._sweeper.sweep
@@ -288,9 +288,9 @@ class _Walk:
         self._own_reach = 1.0  # probability of the viewer's actions, given its own set
 
     @property
-    def is_lost(self) -> bool:
+    def is_off_path(self) -> bool:
         """Whether the equilibrium rarely reaches the current node."""
-        return self._action is None and min(*self._reach, self._own_reach) < _REACHED
+        return self._action is None and min(*self._reach, self._own_reach) < _MIN_REACH
 
     def follow(self, code: int, after: Records[State], seat: int, kind: int) -> None:
         """Follow an action or an outcome to the position `after` it; `kind` is the seat's set."""
@@ -313,7 +313,7 @@ class _Walk:
         chances = self._equilibrium.strategy[action]
         chosen = float(self.beliefs[mover] @ chances)
         self._reach[mover] *= chosen
-        if chosen < _MEANT:
+        if chosen < _MIN_PROBABILITY:
             self.is_assumed = True
             chances = self._equilibrium.game.tree.arrays.legal[action]
             chosen = float(self.beliefs[mover] @ chances)

@@ -24,13 +24,15 @@ from wfb_gym.view.events import Event, EventStep, describe
 from wfb_gym.view.names import ScenarioNames
 from wfb_gym.view.position import PositionView, view_position
 
-_KEPT = (
+_FIELDS = (
     "marks", "known", "unit_wounds", "fleeing", "items", "level", "wounds", "lock", "contacts",
     "markers",
 )  # fmt: skip
-_KEPT_AT_THE_END = ("in_play", "aims", "kind", "emptied")
+"""State fields of `visible` that come from the battle with extra phases."""
+_FIELDS_AT_END = ("in_play", "aims", "kind", "emptied")
+"""More such fields, only after the end of the battle."""
 _EXTRA_PHASES = 4
-"""Phases added to the copy, so that no step of it reaches an army's last phase.
+"""Number of extra phases, so that no step reaches an army's last phase.
 
 Armies that cannot cast are skipped, so one step can pass two phases.
 """
@@ -58,10 +60,10 @@ class NarratedBattle:
         self.battle = Battle(pack(scenario) if packed is None else packed)
         self.histories = new_histories(1)
         self._scratch = new_work_spaces()
-        self._longer: Any = self.battle.packed_scenarios.copy()
-        self._longer["phases"] += _EXTRA_PHASES
+        self._extended: Any = self.battle.packed_scenarios.copy()
+        self._extended["phases"] += _EXTRA_PHASES
         states = new_states(1)
-        transition.begin(self._longer[0], states[0], self._scratch[0])
+        transition.begin(self._extended[0], states[0], self._scratch[0])
         self._show(states)
 
     @property
@@ -149,12 +151,12 @@ class NarratedBattle:
         fields. So the engine plays every step again in a copy of the battle with extra phases, and
         the visible position takes losses, items and knowledge from this copy.
         """
-        packed, states = self._longer[0], self._longer_state(before)
+        packed, states = self._extended[0], self._extended_state(before)
         step = transition.act if before.is_decision() else transition.resolve
         step(packed, states[0], code, self._scratch[0])
         if states[0].node == Node.END:  # no wizard is left to cast in later phases
             # Play the step again without its automatic consequences, which include the end.
-            states = self._longer_state(before)
+            states = self._extended_state(before)
             if before.node == Node.DISPEL:
                 act_dispel(packed, states[0], code)
             elif before.is_chance():
@@ -163,16 +165,16 @@ class NarratedBattle:
                 run_effects(packed, states[0])
         self._show(states)
 
-    def _longer_state(self, before: Battle) -> Records[State]:
+    def _extended_state(self, before: Battle) -> Records[State]:
         """Return the visible position as a state of the battle with extra phases."""
         states = new_states(1)
         states[0] = before.state
-        for field in _KEPT:
+        for field in _FIELDS:
             states[field] = self.visible.state[field]
         return states
 
     def _show(self, states: Records[State]) -> None:
         """Set `visible` to the position, with the fields kept from the battle with extra phases."""
         self.visible = self.battle.copy()
-        for field in _KEPT + (_KEPT_AT_THE_END if self.battle.is_over else ()):
+        for field in _FIELDS + (_FIELDS_AT_END if self.battle.is_over else ()):
             self.visible.state[field] = states[0][field]

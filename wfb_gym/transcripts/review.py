@@ -33,7 +33,7 @@ PUBLIC_REFUSED = "expected a transcript that includes the deals of hidden items,
 """Error message for a public transcript with hidden items: the best play depends on the deals."""
 GAP = 0.005
 """Gap between the value bounds at which solving stops, in points: well below `NOTICED`."""
-_SELDOM = 0.005
+_RARE = 0.005
 """Probability of an action below which the review does not print the percentage."""
 _NO_TIME = "because the time limit was reached"
 _TOO_LARGE = "because the battle has too many continuations"
@@ -119,7 +119,7 @@ class ReviewedDecision(NamedTuple):
         probability = next((each.share for each in self.choices if each.is_played), None)
         if probability is None:
             return ""
-        if probability < _SELDOM:
+        if probability < _RARE:
             return " Equilibrium play hardly ever makes this choice."
         return f" Equilibrium play makes this choice in {probability:.0%} of cases."
 

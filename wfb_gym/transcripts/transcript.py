@@ -327,7 +327,7 @@ def _read_scenario(header: _Line) -> Scenario:
     except (ScenarioError, ValueError) as error:
         raise header.error("a scenario", str(error).splitlines()[0]) from error
     if scenario_digest(scenario) != digest:
-        raise header.error(f"{name} as it is now, {scenario_digest(scenario)}", digest)
+        raise header.error(f"the current {name}, digest {scenario_digest(scenario)}", digest)
     return scenario
 
 
@@ -340,8 +340,10 @@ def _read_event(line: _Line, is_public: bool) -> Event:
     if "act" in line.fields:
         kind, code = "decision", line.get("act", int)
     else:
-        untold = is_public and node == Node.DEAL.name and line.fields.get("outcome", 0) is None
-        kind, code = "roll", UNTOLD if untold else line.get("outcome", int)
+        is_deal_unknown = (
+            is_public and node == Node.DEAL.name and line.fields.get("outcome", 0) is None
+        )
+        kind, code = "roll", UNTOLD if is_deal_unknown else line.get("outcome", int)
         dice = line.get("roll", list)
         if not all(type(face) is int for face in dice):
             raise line.error("faces of dice", dice)
@@ -387,63 +389,63 @@ def follow(transcript: Transcript, narrated: NarratedBattle) -> Iterator[Event]:
     Raises:
         TranscriptError: see `replay`; a wrong final result is raised after the last event.
     """
-    line, untold = 1, [False] * ARMIES
+    line, is_deal_unknown = 1, [False] * ARMIES
     for line, event in enumerate(transcript.events, 2):  # line 1 is the header
-        refuse = partial(TranscriptError.at, transcript.source, line)
-        again = _replay_event(narrated, event, untold, refuse)
+        error_at = partial(TranscriptError.at, transcript.source, line)
+        again = _replay_event(narrated, event, is_deal_unknown, error_at)
         if not abs(event.points - again.points) <= POINTS_TOLERANCE:
-            raise refuse(f'"points": {again.points}', event.points)
+            raise error_at(f'"points": {again.points}', event.points)
         yield again
-    battle, refuse = narrated.battle, partial(TranscriptError.at, transcript.source, line + 1)
+    battle, error_at = narrated.battle, partial(TranscriptError.at, transcript.source, line + 1)
     if transcript.over != battle.is_over:
-        raise refuse(f'"over": {json.dumps(battle.is_over)}', json.dumps(transcript.over))
+        raise error_at(f'"over": {json.dumps(battle.is_over)}', json.dumps(transcript.over))
     if not abs(transcript.points - battle.points) <= POINTS_TOLERANCE:
-        raise refuse(f'"result": {battle.points}', transcript.points)
+        raise error_at(f'"result": {battle.points}', transcript.points)
 
 
 def _replay_event(
     narrated: NarratedBattle,
     event: Event,
-    untold: list[bool],
-    refuse: Callable[[str, object], TranscriptError],
+    is_deal_unknown: list[bool],
+    error_at: Callable[[str, object], TranscriptError],
 ) -> Event:
-    """Replay an event; `untold` is set for armies whose deal the transcript leaves out."""
+    """Replay an event; `is_deal_unknown` is set for armies whose deal the transcript leaves out."""
     battle = narrated.battle
     if battle.is_over:
-        raise refuse("the result, as the battle is over", f"a {event.kind}")
+        raise error_at("the result, because the battle is over", f"a {event.kind}")
     if (event.army, event.node) != (battle.mover, battle.node):
-        raise refuse(
+        raise error_at(
             f"army {battle.mover} at {battle.node.name}", f"army {event.army} at {event.node.name}"
         )
     kind = "decision" if battle.is_decision() else "roll"
     if event.kind != kind:
-        raise refuse(f"a {kind}", f"a {event.kind}")
+        raise error_at(f"a {kind}", f"a {event.kind}")
     if kind == "decision":
-        if untold[event.army]:
+        if is_deal_unknown[event.army]:
             _deal_to_fit(narrated, event)
         legal = battle.legal_actions()
         if event.code not in legal:
-            raise refuse(f'"act": one of {legal}', event.code)
+            raise error_at(f'"act": one of {legal}', event.code)
         return narrated.act(event.code)
     if battle.node == Node.DEAL and event.code == UNTOLD:
-        untold[event.army] = True
+        is_deal_unknown[event.army] = True
         sets = sets_that_may_be(narrated.names, battle, event.army)
         return redact_event(narrated.names, narrated.resolve(sets[0].kind), ())
     dice = battle.dice_to_roll
     if dice is None or not event.faces:
         outcomes = [outcome for outcome, _ in battle.chance_outcomes()]
         if event.code not in outcomes or event.faces:
-            raise refuse(
+            raise error_at(
                 f'"roll": [] and "outcome": one of {outcomes}',
                 f'"roll": {list(event.faces)} and "outcome": {event.code}',
             )
         return narrated.resolve(event.code)
     if len(event.faces) != dice or not all(1 <= face <= FACES for face in event.faces):
-        raise refuse(f'"roll": {dice} faces from 1 to {FACES}', list(event.faces))
+        raise error_at(f'"roll": {dice} faces from 1 to {FACES}', list(event.faces))
     again = narrated.roll(*event.faces)
     if again.code != event.code:
         thrown = " ".join(map(str, event.faces))
-        raise refuse("dice that give the recorded outcome", thrown)
+        raise error_at("dice that give the recorded outcome", thrown)
     return again
 
 

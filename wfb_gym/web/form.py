@@ -83,7 +83,7 @@ class Form:
             self._upload = ui.upload(
                 label="or a file (.toml)", max_file_size=MAX_BYTES, max_files=1, auto_upload=True,
                 on_upload=self._uploaded,
-                on_rejected=lambda: self._refuse(f"file: expected at most {MAX_BYTES:,} bytes"),
+                on_rejected=lambda: self._show_error(f"file: expected at most {MAX_BYTES:,} bytes"),
             ).props("accept=.toml flat bordered").style("width: 100%")  # fmt: skip
 
     async def _uploaded(self, event: events.UploadEventArguments) -> None:
@@ -92,7 +92,7 @@ class Form:
         try:
             self._text.value = data.decode("utf-8-sig")
         except UnicodeDecodeError:
-            self._refuse(f"file: expected text in UTF-8, found {NOT_UTF8}")
+            self._show_error(f"file: expected text in UTF-8, found {NOT_UTF8}")
 
     def _lists(self) -> None:
         with ui.element("div").bind_visibility_from(self._kind, "value", value=_LISTS):
@@ -156,8 +156,8 @@ class Form:
     async def _submit(self) -> None:
         try:
             setup = self._setup()
-        except ValueError as refused:
-            self._refuse(str(refused))
+        except ValueError as error:
+            self._show_error(str(error))
         else:
             await self.wait_for(self._start(setup))
 
@@ -174,13 +174,13 @@ class Form:
             set_text(self._long, "")
             self._play.enable()
             self._busy.visible = False
-            self._refuse(error)
+            self._show_error(error)
 
     def _forget_error(self) -> None:
         """Remove the error message, because the setup has changed."""
         self._error.set_content("")
 
-    def _refuse(self, error: str) -> None:
+    def _show_error(self, error: str) -> None:
         self._error.set_content(render_macro("error", error, template="web.html"))
 
 

@@ -41,7 +41,7 @@ class GameTable:
         self._shown_spell: int | None = None
         self._shown_events = 0
         self._advises = self._has_odds = False
-        self._making: object | None = None  # identifies the review that is being made
+        self._pending_review: object | None = None  # token of the review that is being made
         seat = session.game.seat
         with ui.element("div").classes("top"):
             add_text(session.scenario.name, "h1")
@@ -104,7 +104,7 @@ class GameTable:
 
     async def show(self) -> None:
         """Show the position; if the opponent is still thinking, wait for it first."""
-        await self._thinking(f"{self._session.game.opponent} thinks", lambda: None)
+        await self._run_in_thread(f"{self._session.game.opponent} thinks", lambda: None)
         await self._refresh()
 
     async def _refresh(self) -> None:
@@ -112,7 +112,7 @@ class GameTable:
         self._tab[GAME] = self._kept  # restarts the storage age
         async with self._kept.lock:  # a duplicate of the tab may play at the same time
             self._show_position()
-        self._map.set_content(await self._thinking("", session.map_html, self._spell()))
+        self._map.set_content(await self._run_in_thread("", session.map_html, self._spell()))
         self._table.visible = not session.is_over  # the review shows it too
         if session.is_over:
             await self._review()
@@ -166,7 +166,7 @@ class GameTable:
                 session.act(code)
 
         self._choices.classes(add="waiting")
-        await self._thinking(f"{session.game.opponent} thinks", act)
+        await self._run_in_thread(f"{session.game.opponent} thinks", act)
         if len(session.game.events) != self._shown_events:
             self._shown_spell = None
             self._close_review()  # it is out of date
@@ -180,7 +180,7 @@ class GameTable:
             await self._act(target)
 
     async def _undo(self, decision: int) -> None:
-        await self._thinking("", self._session.undo, int(decision))
+        await self._run_in_thread("", self._session.undo, int(decision))
         self._shown_spell = None
         self._close_review()
         await self._refresh()
@@ -202,7 +202,7 @@ class GameTable:
         def advise() -> ShownAdvice | None:
             return None if session.is_over else session.advice()
 
-        advice = await self._thinking("Computing the value of each choice", advise)
+        advice = await self._run_in_thread("Computing the value of each choice", advise)
         if advice is not None and self._advises:
             self._show_choices(self._session.game.choices(), advice)
 
@@ -241,23 +241,23 @@ class GameTable:
     async def _show_reach(self, number: int) -> None:
         self._shown_spell = None if number == self._shown_spell else number
         self._show_ranges()
-        self._map.set_content(await self._thinking("", self._session.map_html, self._spell()))
+        self._map.set_content(await self._run_in_thread("", self._session.map_html, self._spell()))
 
     # --- review and transcript -------------------------------------------------------------
 
     def _close_review(self) -> None:
         """Remove the review; an unfinished review will not be shown."""
-        self._making = None
+        self._pending_review = None
         self._report.clear()
 
     async def _review(self) -> None:
         """Show the review at the top of the page, unless it is being made already."""
-        if not self._session.game.events or self._making is not None:
+        if not self._session.game.events or self._pending_review is not None:
             return
         if self._keeps_secrets:
             self._show_transcript()
             return
-        making = self._making = object()
+        pending = self._pending_review = object()
         done: list[int] = [0, 1]
 
         def note(number: int, of: int) -> None:
@@ -273,14 +273,14 @@ class GameTable:
                 ),
             )
         try:
-            review = await self._thinking("", self._session.review, note)
+            review = await self._run_in_thread("", self._session.review, note)
             page = shown = ""
             if review is not None:
-                page = await self._thinking("", review_page, review)
-                shown = await self._thinking("", review_html, review)
+                page = await self._run_in_thread("", review_page, review)
+                shown = await self._run_in_thread("", review_html, review)
         finally:
             timer.cancel()
-            is_wanted = self._making is making  # else the battle has continued meanwhile
+            is_wanted = self._pending_review is pending  # else the battle has continued meanwhile
             if is_wanted:
                 self._close_review()
         if not is_wanted or review is None:
@@ -318,7 +318,7 @@ class GameTable:
         file = f"{self._session.scenario.name}.{ending}"
         ui.button(words, on_click=partial(ui.download.content, content, file)).props(OUTLINED)
 
-    async def _thinking(self, words: str, work: Callable[..., Any], *arguments: Any) -> Any:
+    async def _run_in_thread(self, words: str, work: Callable[..., Any], *arguments: Any) -> Any:
         """Run work in a thread, one task at a time, and show a waiting message."""
         async with self._kept.lock:
             self._wait.set_content(waiting(words))
