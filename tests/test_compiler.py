@@ -379,8 +379,8 @@ def test_without_any_folder_one_sentence_says_what_to_set(tmp_path: Path) -> Non
         _, errors = process.communicate()
     assert process.returncode == 1
     assert errors.endswith(
-        "OSError: wfb_gym found no folder to keep compiled code in; "
-        "set WFB_GYM_CACHE_DIR to one that can be written\n"
+        "OSError: wfb_gym: expected a writable folder for compiled code, found none; "
+        "set WFB_GYM_CACHE_DIR to a writable folder\n"
     )
     assert "During handling" not in errors
 

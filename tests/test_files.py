@@ -86,7 +86,7 @@ class OwnError(ValueError):
 
 @pytest.mark.parametrize("error", [RecursionError("too deep"), ValueError("x"), MemoryError()])
 def test_any_error_of_reading_becomes_the_one(error: Exception) -> None:
-    message = r"x\.npz: expected a policy, found a damaged or foreign file \("
+    message = r"x\.npz: expected a policy, found a damaged or unsupported file \("
     with pytest.raises(DamagedFileError, match=message), wrap_read_errors("x.npz", "a policy"):
         raise error
 

@@ -1,10 +1,9 @@
-"""How commands end early: with one line and an exit status.
+"""End commands early with one line and an exit status.
 
-`install_handlers` sees to it for what a command itself does not catch: Ctrl-C, a reader of its
-output that has gone, files that cannot be read or written, and extras that are not installed. The
-command line of `wfb_gym` calls it in its `main`. A command of the checkout, which takes seconds to
-import, begins with `run_main`, which installs the handlers first. Importing a package installs
-nothing.
+`install_handlers` handles everything that a command does not catch itself: Ctrl-C, a closed output
+pipe, files that cannot be read or written, and missing extras. The command line of `wfb_gym` calls
+it in its `main`. The commands of the checkout take seconds to import. They start with `run_main`,
+which installs the handlers before the imports. Importing a package installs no handlers.
 """
 
 import _thread
@@ -27,34 +26,34 @@ from typing import IO, NoReturn
 from wfb_gym.files import describe_error
 
 FAILED = 1
-"""Exit status of a command that could not do all that it was asked for."""
+"""Exit status of a command that failed."""
 INTERRUPTED = 130
 """Exit status after Ctrl-C."""
 SIGPIPE_STATUS = 141
-"""Exit status when nobody reads the output any more, as that of other commands."""
+"""Exit status if the reader of the output has closed the pipe (128 + SIGPIPE)."""
 
 _PACKAGES = ("wfb_gym", "experiments", "agents", "tools")
 _SCRIPT = "wfb-gym"
-"""What pip makes of ``[project.scripts]``: the command line of `wfb_gym` by a shorter name."""
+"""The script of ``[project.scripts]``: a shorter name of the command line of `wfb_gym`."""
 _TRAIN = frozenset(
     ("matplotlib", "rich", "sb3_contrib", "stable_baselines3", "tensorboard", "torch", "tqdm")
 )
-"""Modules that the extra `train` brings, with what it needs itself."""
+"""Modules that the extra `train` installs, including dependencies."""
 _STREAMS = {"stdin": "r", "stdout": "w", "stderr": "w"}
-"""Standard streams by the number of their file, with their modes."""
+"""Modes of the standard streams, in the order of their file descriptors."""
 _WITHOUT_UNICODE = {"\N{BLACK SQUARE}": "#", "\N{PLUS-MINUS SIGN}": "+/-"}
-"""Signs of the output, and what stands for them in an encoding that lacks them."""
+"""Replacements of characters that an output encoding lacks."""
 _REPLACE_SIGNS = "wfb_gym.replace_signs"
-_PAUSE = 0.01  # seconds; whatever Python was busy with is over then, else it comes once more
+_PAUSE = 0.01  # seconds; if Python still cannot raise Ctrl-C then, it is sent again
 
 
 def is_script() -> bool:
-    """Say whether Python runs the script ``wfb-gym``."""
+    """Return whether Python runs the script ``wfb-gym``."""
     return Path(sys.argv[0] if sys.argv else "").stem == _SCRIPT
 
 
 def command_name() -> str | None:
-    """Return the command of this repository that Python runs, as it was called; None for others."""
+    """Return the name of the running command of this repository; None for other programs."""
     if is_script():
         return _SCRIPT
     if "-m" not in sys.orig_argv:
@@ -64,36 +63,37 @@ def command_name() -> str | None:
 
 
 def install_handlers() -> None:
-    """Have the process end in one line if Python runs a command of this repository."""
+    """Install the handlers that end the process with one line, if it runs one of our commands."""
     command = command_name()
     if command is not None and sys.excepthook is sys.__excepthook__:
         _prepare_streams()
         sys.excepthook = partial(_end, command)
         atexit.register(_finish, command)
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # it may be ignored
+        # SIGINT may be ignored on purpose, for example under nohup.
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, _interrupt)
             sys.unraisablehook = _redeliver_sigint
 
 
 def run_main(module: str) -> NoReturn:
-    """Run the `main` of a command as the process: install the handlers, import it, exit.
+    """Run a command: install the handlers, import the module, call its `main`, exit.
 
-    A module calls it before its other imports, if it is ``__main__``, with its own name.
+    A command calls it with its own name if it is ``__main__``, before its other imports.
     """
     install_handlers()
     sys.exit(import_module(module).main())
 
 
 def _prepare_streams() -> None:
-    """Have every standard stream work, whether it is closed or its encoding lacks some sign.
+    """Make every standard stream usable even if it is closed or its encoding lacks characters.
 
-    A closed one reads and writes nothing. Opened in order, each takes its own number again, so that
-    no other file does.
+    A closed stream is replaced by the null device. Opening them in order gives each stream its own
+    file descriptor, so that no other file gets it.
     """
     codecs.register_error(_REPLACE_SIGNS, _replace_signs)
     for name, mode in _STREAMS.items():
         if getattr(sys, name) is None:
-            null = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - it stays open
+            null = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - stays open
             setattr(sys, name, null)
         stream = getattr(sys, name)
         if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
@@ -101,7 +101,7 @@ def _prepare_streams() -> None:
 
 
 def _replace_signs(error: UnicodeError) -> tuple[str, int]:
-    """Replace what an encoding lacks by signs that every one has."""
+    """Replace characters that an encoding lacks by ASCII characters."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lacking = error.object[error.start : error.end]
@@ -109,11 +109,11 @@ def _replace_signs(error: UnicodeError) -> tuple[str, int]:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    """End at once while a command's modules are loaded: some swallow Ctrl-C, or raise others.
+    """Exit at once while a command imports its modules; later raise `KeyboardInterrupt`.
 
-    Once the command runs, Ctrl-C is a `KeyboardInterrupt` as ever.
+    Some modules swallow a `KeyboardInterrupt` during import or turn it into other errors.
     """
-    called = [""]  # by a module, from the innermost one to that which `__main__` has called
+    called = [""]  # modules on the stack, from the innermost to the one called by `__main__`
     while frame is not None and (name := frame.f_globals.get("__name__", "")) != "__main__":
         frame = frame.f_back
         if name != __name__:  # `run_main` imports the command
@@ -125,9 +125,9 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _redeliver_sigint(lost: "sys.UnraisableHookArgs") -> None:
-    """Have Ctrl-C come again a moment later where it came while Python could not raise it.
+    """Send Ctrl-C again if Python could not raise it.
 
-    Python drops what is raised while an object is deleted, or in a function that C calls back.
+    Python drops exceptions that are raised in a finalizer or in a callback from C.
     """
     if not issubclass(lost.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(lost)
@@ -138,7 +138,7 @@ def _redeliver_sigint(lost: "sys.UnraisableHookArgs") -> None:
 
 
 def _send_sigint() -> None:
-    """Press Ctrl-C, so that even a wait for an answer ends."""
+    """Send SIGINT to the main thread; this also interrupts a blocking read."""
     main = threading.main_thread().ident
     if hasattr(signal, "pthread_kill") and main is not None:
         signal.pthread_kill(main, signal.SIGINT)
@@ -149,11 +149,11 @@ def _send_sigint() -> None:
 def _end(
     command: str, kind: type[BaseException], error: BaseException, traceback: TracebackType | None
 ) -> None:
-    """Tell in one line why the command ends, unless it is a mistake in the code."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # another Ctrl-C would interrupt the line
+    """Print one line with the reason why the command ends; a traceback for programming errors."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # another Ctrl-C would interrupt the printing
     if isinstance(error, KeyboardInterrupt):
         _print_error("interrupted")
-        if _is_importing(traceback):  # Python may crash when it takes half a module down
+        if _is_importing(traceback):  # Python may crash if it unloads half-imported modules
             _end_now()
         raise SystemExit(INTERRUPTED)
     if isinstance(error, BrokenPipeError) and _is_closed(sys.stdout):
@@ -170,7 +170,7 @@ def _end(
 
 
 def _end_now() -> NoReturn:
-    """End after Ctrl-C without taking modules down."""
+    """Exit after Ctrl-C without unloading modules."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(Exception):
         atexit._run_exitfuncs()  # noqa: SLF001
@@ -178,7 +178,7 @@ def _end_now() -> NoReturn:
 
 
 def _is_importing(traceback: TracebackType | None) -> bool:
-    """Whether an error came while a module was loaded, other than the command's own."""
+    """Whether an error was raised during an import, other than of the command itself."""
     return any(
         frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") != "__main__"
         for frame, _ in walk_tb(traceback)
@@ -186,7 +186,7 @@ def _is_importing(traceback: TracebackType | None) -> bool:
 
 
 def _finish(command: str) -> None:
-    """Write out what the command has printed: when Python does that later, it shows a traceback."""
+    """Flush the output now: an error in Python's own flush at exit would print a traceback."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         sys.stdout.flush()
@@ -198,17 +198,17 @@ def _finish(command: str) -> None:
 
 
 def _is_closed(stream: IO[str]) -> bool:
-    """Whether nobody reads a stream any more."""
+    """Whether the reader of a stream has closed its end."""
     if not hasattr(select, "poll"):
         return True
-    asked = select.poll()
-    asked.register(stream.fileno(), 0)
-    return any(event & select.POLLERR for _, event in asked.poll(0))
+    poll = select.poll()
+    poll.register(stream.fileno(), 0)
+    return any(event & select.POLLERR for _, event in poll.poll(0))
 
 
 def _print_error(line: str) -> None:
     try:
         sys.stderr.write(f"{line}\n")
         sys.stderr.flush()
-    except OSError:  # nothing is left to write to
+    except OSError:  # stderr is gone, too
         os._exit(FAILED)

@@ -1,9 +1,9 @@
-"""Instructions of the processor that Numba has no words for.
+"""Processor instructions that Numba does not offer.
 
-Words and values in memory are shared by threads: an address is that of a NumPy array, whose owner
-keeps it, and every access to a word or to an item of an array is ordered as in the program
-(sequentially consistent). Without a compiler there are no such threads: items are then accessed as
-ever, and of the others nothing but `trailing_zeros` may be called.
+Threads share the words and values in memory. Addresses point into NumPy arrays that the caller
+keeps alive. All accesses to words and array items are atomic and sequentially consistent. Under
+``NUMBA_DISABLE_JIT=1`` there are no such threads: only `trailing_zeros` and the functions for array
+items work then, and the latter are plain Python.
 """
 
 import platform
@@ -17,7 +17,7 @@ from numba.core import config, types
 intrinsic: Callable[[Any], Callable[..., Any]] = numba.extending.intrinsic
 
 ROOM = 4096
-"""Bytes that a stored value may take."""
+"""Largest size of a stored value, in bytes."""
 _WORD = ir.IntType(64)
 _ORDER = "seq_cst"
 _PAUSES = platform.machine() in ("x86_64", "AMD64")
@@ -39,7 +39,7 @@ def _trailing_zeros_in_python(word: int) -> int:
 trailing_zeros: Callable[[int], int] = (
     _trailing_zeros_in_python if _IS_PLAIN else _count_trailing_zeros
 )
-"""Return the number of the lowest bit that is set in an int64; there must be one."""
+"""Return the index of the lowest set bit of an int64, which must not be 0."""
 
 
 def _pointer(builder: Any, address: Any, kind: Any = _WORD) -> Any:
@@ -58,7 +58,7 @@ def load_word(typing: Any, address: Any) -> Any:
 
 @intrinsic
 def store_word(typing: Any, address: Any, word: Any) -> Any:
-    """Put a 64-bit integer at an address."""
+    """Write a 64-bit integer to an address."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         builder.store_atomic(values[1], _pointer(builder, values[0]), _ORDER, 8)
@@ -69,7 +69,7 @@ def store_word(typing: Any, address: Any, word: Any) -> Any:
 
 @intrinsic
 def add_to_word(typing: Any, address: Any, added: Any) -> Any:
-    """Add to the 64-bit integer at an address; returns what it was before."""
+    """Add to the 64-bit integer at an address; return its old value."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         return builder.atomic_rmw("add", _pointer(builder, values[0]), values[1], _ORDER)
@@ -78,7 +78,7 @@ def add_to_word(typing: Any, address: Any, added: Any) -> Any:
 
 
 def _item(context: Any, builder: Any, signature: Any, values: Any) -> tuple[Any, int]:
-    """Pointer to an item of an array, both the first arguments, and the bytes that it takes."""
+    """Return a pointer to an array item and its size in bytes; `values` are array and index."""
     kind = signature.args[0]
     data = context.make_array(kind)(context, builder, values[0]).data
     return builder.gep(data, [values[1]]), kind.dtype.bitwidth // 8
@@ -148,18 +148,21 @@ load_item: Callable[[Any, int], int] = _load_item_in_python if _IS_PLAIN else _l
 store_item: Callable[[Any, int, int], None] = _store_item_in_python if _IS_PLAIN else _store_item
 """Write an item of a flat array of integers."""
 add_to_item: Callable[[Any, int, int], int] = _add_to_item_in_python if _IS_PLAIN else _add_to_item
-"""Add to an item of a flat array of integers; returns what it was before."""
+"""Add to an item of a flat array of integers; return its old value."""
 replace_item: Callable[[Any, int, int, int], bool] = (
     _replace_item_in_python if _IS_PLAIN else _replace_item
 )
-"""Write an item of a flat array of integers if it is an old one; returns whether it was."""
+"""Write an item of a flat array of integers if it equals `old` (compare-and-swap).
+
+Return whether it was written.
+"""
 
 
 @intrinsic
 def store_value(typing: Any, address: Any, value: Any) -> Any:
-    """Put any value of at most `ROOM` bytes, as a tuple of arrays, at an address.
+    """Write any value of at most `ROOM` bytes, such as a tuple of arrays, to an address.
 
-    The arrays stay whose they are: what is stored does not keep them.
+    The stored value holds no references: the caller must keep its arrays alive.
     """
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
@@ -174,7 +177,7 @@ def store_value(typing: Any, address: Any, value: Any) -> Any:
 
 @intrinsic
 def load_value(typing: Any, address: Any, like: Any) -> Any:
-    """Return the value at an address that `store_value` put there, of the type of another."""
+    """Return the value that `store_value` wrote to an address; it has the type of `like`."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         return builder.load(_pointer(builder, values[0], values[1].type))
@@ -184,7 +187,7 @@ def load_value(typing: Any, address: Any, like: Any) -> Any:
 
 @intrinsic
 def pause(typing: Any) -> Any:
-    """Tell the processor that this thread waits for another one."""
+    """Signal to the processor that this thread is in a spin loop (x86 ``pause``)."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         if _PAUSES:

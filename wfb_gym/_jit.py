@@ -1,4 +1,4 @@
-"""The one decorator for compiled code, and where its cache lives.
+"""The decorator for compiled code, and the folder of its cache.
 
 Numba's cache checks only the file of the function, so it misses an edit in another file that the
 function calls. The cache folder is therefore named after a hash of all files with compiled code and
@@ -28,8 +28,8 @@ from wfb_gym._compiler import entries, njit_cached, use_core, use_entries
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 int64: Callable[[Any], int] = np.int64  # type: ignore[assignment]
-"""Widen a small integer of a record. Compiled `int` keeps int8 as int8, and a function called
-with both would be compiled twice."""
+"""Widen a small integer of a record. In compiled code, `int` keeps int8 as int8, and a function
+called with both types would be compiled twice."""
 
 _COMPILED_FOLDERS = frozenset(
     ("rules", "engine", "encoding", "opponents", "solver", "players", "search", "envs")
@@ -68,13 +68,13 @@ _RECORDS = frozenset(("_records.py", "records.py", "sizes.py"))
 _LONG = {
     "engine.core.core": "the engine, which takes about half a minute",
     "envs.kernel.drive": "the environments",
-    "engine.transition.begin": "the beginning of a battle",
+    "engine.transition.begin": "the start of a battle",
     "engine.transition.act": "decisions",
     "engine.transition.resolve": "dice",
     "solver.backward_induction.run": "the solver",
     "opponents.scripted.choose_actions": "the scripted players",
     "opponents.scripted.choose_action": "scripted players in a single battle",
-    "encoding.view._show": "what players in Python see",
+    "encoding.view._show": "observations of players in Python",
     "engine.chance_outcomes.chance_outcomes": "the chances of dice",
     "engine.chance.sample": "dice of a single battle",
     "engine.spell_values.worth_now": "spell values",
@@ -83,14 +83,14 @@ _LONG = {
     "players.search.mcts._search": "mcts",
     "players.search.phase_search.choose_all": "phase search",
 }
-"""Functions that take seconds to compile, and what they are for."""
+"""Functions that take seconds to compile, with their description in the progress line."""
 _CORE = "wfb_gym.engine.core"
-"""By name, since nothing here uses the engine."""
+"""Imported by name when needed, because the engine imports this module."""
 _KEEP_SECONDS = 14 * 24 * 3600
 
 
 def compiled_sources() -> dict[str, bytes]:
-    """Return the sources that compiled code comes from, by their path in the package."""
+    """Return the source files of compiled code, by path in the package."""
     root = Path(__file__).parent
     sources = {name: (root / name).read_bytes() for name in _CONSTANTS}
     for path in root.rglob("*.py"):
@@ -100,12 +100,12 @@ def compiled_sources() -> dict[str, bytes]:
 
 
 def _sources_digest() -> str:
-    """Hash of every source that compiled code comes from."""
+    """Return the hash of all source files of compiled code."""
     return _digest_of(compiled_sources())
 
 
 def rules_digest() -> str:
-    """Hash of the sources that decide what happens in a battle."""
+    """Return the hash of the source files that implement the rules."""
     root = Path(__file__).parent
     return _digest_of(
         {
@@ -117,7 +117,7 @@ def rules_digest() -> str:
 
 
 def _digest_of(sources: dict[str, bytes]) -> str:
-    """Hash of sources and their names."""
+    """Return the hash of files and their names."""
     digest = hashlib.sha256()
     for name in sorted(sources):
         digest.update(name.encode())
@@ -126,10 +126,10 @@ def _digest_of(sources: dict[str, bytes]) -> str:
 
 
 def _cache_roots() -> Iterator[Path]:
-    """Yield the folders that may hold the cache, those that were asked for first.
+    """Yield the candidate folders of the cache, explicitly set folders first.
 
-    The next one is looked for when those before it cannot be used: users of containers have no
-    name, no home and no folder for temporary files, and asking for them raises.
+    A generator, because looking up a later candidate may raise: a container user may have no name,
+    no home folder and no folder for temporary files.
     """
     if chosen := os.environ.get("WFB_GYM_CACHE_DIR"):
         yield Path(chosen).absolute()
@@ -142,29 +142,29 @@ def _cache_roots() -> Iterator[Path]:
         user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "")
         shared = Path(tempfile.gettempdir()) / f"wfb_gym-{user}"
         shared.mkdir(mode=0o700, exist_ok=True)
-        if shared.lstat().st_uid in (user, 0):  # else its owner could have put any code there
+        if shared.lstat().st_uid in (user, 0):  # another owner could have put any code there
             yield shared
 
 
 def _is_usable(folder: Path) -> bool:
-    """Whether compiled code can be kept in a folder, or lies there though it is read-only."""
+    """Whether a folder is writable or already holds compiled code."""
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-        os.utime(folder)  # it is in use
+        os.utime(folder)  # marks it as in use, see `_delete_disused`
     return os.access(folder, os.W_OK | os.X_OK) or any(folder.glob("*/*.nbi"))
 
 
 def _delete_disused(root: Path, own: Path) -> None:
-    """Delete the folders of other versions that were not used for weeks."""
+    """Delete folders of other versions that were not used for two weeks."""
     for other in root.glob("numba-*"):
-        with contextlib.suppress(OSError):  # another process deletes it too
+        with contextlib.suppress(OSError):  # another process may delete it, too
             if other != own and other.stat().st_mtime < time.time() - _KEEP_SECONDS:
                 shutil.rmtree(other, ignore_errors=True)
 
 
 def _open_cache_folder() -> Path:
-    """Return this version's folder and delete those of other versions unused for weeks."""
-    # Numba's own folders are named after the sources' place: copies elsewhere find none of it.
+    """Return this version's cache folder; delete folders of other versions that are not used."""
+    # Numba's subfolders are named after the path of the sources, so copies cannot share a cache.
     versions = f"{numba.__version__} {sys.version} {SOURCES} {Path(__file__).parent}"
     name = f"numba-{hashlib.sha256(versions.encode()).hexdigest()[:16]}"
     for root in _cache_roots():
@@ -173,33 +173,33 @@ def _open_cache_folder() -> Path:
             _delete_disused(root, folder)
             return folder
     raise OSError(
-        "wfb_gym found no folder to keep compiled code in; "
-        "set WFB_GYM_CACHE_DIR to one that can be written"
+        "wfb_gym: expected a writable folder for compiled code, found none; "
+        "set WFB_GYM_CACHE_DIR to a writable folder"
     )
 
 
 SOURCES = _sources_digest()
 CACHE_FOLDER = _open_cache_folder()
 _is_announced = False
-"""Whether this process has named the folder that compiled code is kept in."""
+"""Whether this process has printed the path of the cache folder."""
 
 
 def announce_compiling(function: Callable[..., Any], *, is_kept: bool = True) -> None:
-    """Report on stderr that a function is compiled, if that takes seconds.
+    """Report on stderr that a function is being compiled, if that takes seconds.
 
-    No total: which functions a process needs is known only when it calls them.
+    There is no total, because a process does not know in advance which functions it will call.
 
     Args:
-        function: as it is written.
-        is_kept: whether the result is in the cache later.
+        function: the Python function.
+        is_kept: whether the result goes into the cache.
     """
-    global _is_announced  # noqa: PLW0603 - the process names its cache once
+    global _is_announced  # noqa: PLW0603 - the path is printed once per process
     name = f"{function.__module__}.{function.__qualname__}".removeprefix("wfb_gym.")
     if name not in _LONG:
         return
     where = ""
     if not os.access(CACHE_FOLDER, os.W_OK | os.X_OK):
-        where = f"; the result is not kept, as {CACHE_FOLDER} cannot be written"
+        where = f"; the result is not kept because {CACHE_FOLDER} is not writable"
     elif is_kept and not _is_announced:
         where = f"; the result is kept in {CACHE_FOLDER}"
         _is_announced = True
@@ -208,7 +208,7 @@ def announce_compiling(function: Callable[..., Any], *, is_kept: bool = True) ->
 
 
 def _find_core() -> tuple[Any, tuple[Any, ...]]:
-    """Return the function that calls all shared ones, and arguments for it."""
+    """Return the function that calls all shared functions, and example arguments for it."""
     module = import_module(_CORE)
     return module.core, module.example_arguments()
 
@@ -218,7 +218,7 @@ use_core(_find_core)
 
 
 class _Jit(Protocol):
-    """A decorator with or without options."""
+    """Type of a decorator with or without options."""
 
     @overload
     def __call__(self, function: _Function) -> _Function: ...
@@ -233,9 +233,9 @@ def _compile(function: Any = None, **options: Any) -> Any:
     before = config.CACHE_DIR
     config.CACHE_DIR = str(CACHE_FOLDER)  # read while decorating; other users keep theirs
     try:
-        # Plain C division, and no reference counting: no function here allocates unless it says so.
+        # C division, and no reference counting, because only functions with "_nrt" allocate.
         options = {"error_model": "numpy", "_nrt": False, "forceinline": True, **options}
-        is_rule = function.__module__.startswith("wfb_gym.rules.")  # of numbers alone
+        is_rule = function.__module__.startswith("wfb_gym.rules.")  # small functions of numbers
         return njit_cached(function, is_brief=is_rule, **options)
     finally:
         config.CACHE_DIR = before
@@ -244,21 +244,21 @@ def _compile(function: Any = None, **options: Any) -> Any:
 jit: _Jit = _compile
 """`numba.njit` with the package's own cache folder.
 
-Compiled functions may raise with a constant message: it costs no measurable time where the branch
-is not taken. Under ``NUMBA_DISABLE_JIT=1`` functions stay plain.
+Compiled functions may raise errors with a constant message; this costs no measurable time if the
+branch is not taken. Under ``NUMBA_DISABLE_JIT=1`` functions stay plain Python.
 
 Args:
-    function: the function to compile, when used without parentheses.
-    **options: passed on to `numba.njit`, except ``is_shared``: `wfb_gym.engine.core` compiles such
-        a function for all its callers.
+    function: the function to compile, if the decorator is used without parentheses.
+    **options: options of `numba.njit`, and ``is_shared``: compile the function once, in
+        `wfb_gym.engine.core`, for all its callers.
 """
 
 
 def entry_point(dispatcher: Any) -> Callable[..., Any]:
-    """Return the compiled code of a function that has been called with one set of types.
+    """Return the compiled code of a function that was called with only one set of types.
 
-    Calling it skips Numba's look at the types of the arguments, which for two dozen arrays takes
-    longer than a step of one environment; the caller answers for them.
+    Calling it skips Numba's check of the argument types. For two dozen arrays, this check takes
+    longer than a step of one environment. The caller must pass the right types.
     """
     compiled = entries(dispatcher)
     return compiled[0] if len(compiled) == 1 else dispatcher

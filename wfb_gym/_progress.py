@@ -1,8 +1,7 @@
-"""Progress of long work on stderr: one place for the library and its commands.
+"""Progress of long work on stderr, for the library and its commands.
 
-On a terminal rich draws a `ProgressBar`, if it is installed. Elsewhere the bar is silent, unless
-a command asked for lines (`printed_lines`) or shows the progress in a display of its own
-(`shown_by`).
+On a terminal, rich draws a `ProgressBar` if it is installed. Elsewhere the bar is silent, unless
+a command prints lines (`printed_lines`) or has its own display (`shown_by`).
 """
 
 import atexit
@@ -16,9 +15,9 @@ from threading import Event, Thread
 from typing import Any, TextIO
 
 FIRST_LINE = 10.0
-"""Seconds without a sign of progress after which a command prints a line."""
+"""Seconds without visible progress after which a command prints a line."""
 NEXT_LINES = 30.0
-"""Seconds between lines after that."""
+"""Seconds between later lines."""
 _QUIET = 1.0
 """Seconds before a bar appears."""
 _REDRAWN_EVERY = 0.2
@@ -26,12 +25,12 @@ _CLEAR_LINE = "\r\x1b[K"
 
 
 class _Display:
-    """What shows the progress of this process."""
+    """The display of this process's progress."""
 
     show: Callable[[str], None] | None = None
     """Takes a line about the progress."""
     draws = True
-    """Whether bars draw themselves on a terminal."""
+    """Whether bars are drawn on a terminal."""
 
 
 @contextmanager
@@ -39,8 +38,8 @@ def shown_by(show: Callable[[str], None], *, bars: bool = False) -> Iterator[Non
     """Pass progress to a command's own display while the block runs.
 
     Args:
-        show: takes the line that describes the progress now; "" once it has ended.
-        bars: whether bars draw themselves on a terminal, too.
+        show: called with a line about the progress, and with "" at the end.
+        bars: whether bars are drawn on a terminal, too.
     """
     before = _Display.show, _Display.draws
     _Display.show, _Display.draws = show, bars
@@ -51,14 +50,14 @@ def shown_by(show: Callable[[str], None], *, bars: bool = False) -> Iterator[Non
 
 
 @contextmanager
-def printed_lines(what: str | Callable[[], str]) -> Iterator[None]:
+def printed_lines(task: str | Callable[[], str]) -> Iterator[None]:
     """Print lines on stderr while the block runs, if it takes long.
 
-    The first line comes after `FIRST_LINE` seconds, the others every `NEXT_LINES` seconds. On a
-    terminal, where bars draw themselves, they come only while no bar moves.
+    The first line appears after `FIRST_LINE` seconds, later ones every `NEXT_LINES` seconds. On a
+    terminal they appear only while no bar moves.
 
     Args:
-        what: runs, or a function that returns it with its progress.
+        task: description of the work, or a function that returns it.
     """
     out: TextIO | None = sys.stderr
     ended, began = Event(), time.monotonic()
@@ -72,10 +71,10 @@ def printed_lines(what: str | Callable[[], str]) -> Iterator[None]:
         pause = FIRST_LINE
         while not ended.wait(pause):
             now = time.monotonic()
-            parts = [*filter(None, (what() if callable(what) else what, latest))]
+            parts = [*filter(None, (task() if callable(task) else task, latest))]
             if out is None or out.closed or not parts or (draws and now - moved < FIRST_LINE):
                 continue
-            start = _CLEAR_LINE if draws else ""  # over a bar that stands still
+            start = _CLEAR_LINE if draws else ""  # overwrites a bar that does not move
             out.write(f"{start}wfb_gym: {': '.join(parts)} ({now - began:.0f} s so far)\n")
             out.flush()
             pause = NEXT_LINES
@@ -91,12 +90,12 @@ def printed_lines(what: str | Callable[[], str]) -> Iterator[None]:
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether a stream is open and a terminal; a process without a console has no streams."""
+    """Whether a stream is an open terminal; it is None in a process without a console."""
     return stream is not None and not stream.closed and stream.isatty()
 
 
 def tell(text: str) -> None:
-    """Pass a line about the progress to the command that shows it; "" once it has ended."""
+    """Pass a line about the progress to the current display; "" at the end."""
     if _Display.show is not None:
         _Display.show(text)
 
@@ -107,14 +106,14 @@ def _has_rich() -> bool:
 
 
 class _TerminalLine:
-    """A line at the bottom of a terminal that is redrawn in place: by rich, else as plain text."""
+    """The last line of a terminal, redrawn in place by rich or, without rich, as plain text."""
 
     _display: Any = None
     _plain: TextIO | None = None
-    """Where plain text stands on the line."""
+    """Terminal whose last line is plain text."""
 
     def show(self, text: str, done: int = 0, expected: int = 0, out: TextIO | None = None) -> None:
-        """Show a text and a bar, which is full when as many as expected are done."""
+        """Show a text and a bar, which is full at `done == expected`."""
         out = out or sys.stderr
         if not _Display.draws or not is_terminal(out):
             return
@@ -131,7 +130,7 @@ class _TerminalLine:
             self._display = Progress(*columns, console=Console(file=out), transient=True)
             self._display.add_task(text, total=expected or None)
             self._display.start()
-            atexit.register(self.clear)  # after Ctrl-C or an error the cursor is shown again
+            atexit.register(self.clear)  # restores the cursor after Ctrl-C or an error
         (task,) = self._display.tasks
         self._display.update(task.id, description=text, completed=done, total=expected or None)
 
@@ -152,7 +151,7 @@ _LINE = _TerminalLine()
 
 
 def show_line(text: str) -> None:
-    """Show what is being done, in place of what was shown before; "" to end it."""
+    """Replace the progress line; "" removes it."""
     tell(text)
     if text:
         _LINE.show(text)
@@ -161,32 +160,37 @@ def show_line(text: str) -> None:
 
 
 class ProgressBar:
-    """Shows how much of some work is done, of about how much if that is known.
+    """A progress bar for work with a known, estimated or unknown total.
 
     Args:
-        what: the work.
-        out: where it is drawn if that is a terminal; stderr unless given.
-        unit: what is counted.
+        task: description of the work.
+        out: stream to draw on if it is a terminal; stderr by default.
+        unit: unit of the count, in plural.
     """
 
-    def __init__(self, what: str, out: TextIO | None = None, *, unit: str = "positions") -> None:
-        self._what, self._unit = what, unit
+    def __init__(self, task: str, out: TextIO | None = None, *, unit: str = "positions") -> None:
+        self._task, self._unit = task, unit
         self._out: TextIO | None = sys.stderr if out is None else out
-        self._is_told = False
-        self._began = self._told = time.monotonic()
+        self._is_shown = False
+        self._began = self._drawn = time.monotonic()
         self._expected, self._bound = 0, ""
 
     def expect(self, count: int, bound: str = "about ") -> None:
-        """Set how many there will be: "about " or "at most " this many, or "" if it is exact."""
+        """Set the expected total.
+
+        Args:
+            count: the total.
+            bound: "about " for an estimate, "at most " for an upper bound, "" for an exact total.
+        """
         self._expected, self._bound = count, bound
 
     def __call__(self, done: int) -> None:
-        """Show that this many are done."""
+        """Show the number of finished units."""
         now = time.monotonic()
-        if now - self._began < _QUIET or now - self._told < _REDRAWN_EVERY:
+        if now - self._began < _QUIET or now - self._drawn < _REDRAWN_EVERY:
             return
-        self._told = now
-        self._is_told = True
+        self._drawn = now
+        self._is_shown = True
         tell(self.line(done))
         _LINE.show(self.line(done), done, self._expected, self._out)
 
@@ -194,37 +198,37 @@ class ProgressBar:
         """Return the progress in words, with the time left if the total is known."""
         seconds = time.monotonic() - self._began
         if not self._expected:
-            return f"{self._what}: {done:,} {self._unit}, {seconds:.0f} s, total not known yet"
-        line = f"{self._what}: {done:,} of {self._bound}{self._expected:,} {self._unit}"
+            return f"{self._task}: {done:,} {self._unit}, {seconds:.0f} s, total not known yet"
+        line = f"{self._task}: {done:,} of {self._bound}{self._expected:,} {self._unit}"
         left = seconds * (self._expected - done) / max(1, done)
         return f"{line}, {self._bound or 'about '}{left:.0f} s left" if left >= 0.0 else line
 
     def close(self) -> None:
         """Remove the bar."""
-        if self._is_told:
+        if self._is_shown:
             tell("")
             _LINE.clear()
 
 
 @contextmanager
 def shown(
-    what: str,
+    task: str,
     progress: Callable[[int], None] | None = None,
     count: int = 0,
     *,
     unit: str = "positions",
     bound: str = "about ",
 ) -> Iterator[Callable[[int], None]]:
-    """Yield what is called with the number done: the caller's function, or a bar.
+    """Yield the function to call with the number of finished units: the caller's, or a new bar.
 
     Args:
-        what: the work.
-        progress: the caller's function, if there is one.
-        count: how many there will be; 0 if that is not known.
-        unit: what is counted.
+        task: description of the work.
+        progress: the caller's function, or None for a bar.
+        count: expected total; 0 if it is unknown.
+        unit: unit of the count, in plural.
         bound: see `ProgressBar.expect`.
     """
-    bar = ProgressBar(what, unit=unit)
+    bar = ProgressBar(task, unit=unit)
     bar.expect(count, bound)
     try:
         yield bar if progress is None else progress

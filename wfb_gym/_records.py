@@ -1,8 +1,8 @@
-"""Records of compiled code, declared once as typed classes.
+"""Records of compiled code, declared as typed classes.
 
-A class lists the fields of a record; `dtype_of` makes the NumPy dtype of it, and type checkers
-take the class for the record itself. The classes have no instances: compiled code reads and
-writes `np.record`s of those dtypes, and `Records[State]` stands for a record array of them.
+A class lists the fields of a record. `dtype_of` makes its NumPy dtype, and type checkers treat the
+class as the type of the record. The classes have no instances: compiled code reads and writes
+`np.record`s of these dtypes, and `Records[State]` is the type of a record array.
 """
 
 from collections.abc import Iterator
@@ -34,9 +34,9 @@ Float64 = Annotated[float, np.float64]
 
 
 class Record:
-    """Base of the record classes: what every `np.record` can do."""
+    """Base of the record classes, with the methods of `np.record`."""
 
-    aligned: ClassVar[bool] = True  # a C compiler's padding separates the fields
+    aligned: ClassVar[bool] = True  # whether fields have the padding of a C compiler
 
     def __init_subclass__(cls, align: bool = True) -> None:
         cls.aligned = align
@@ -54,9 +54,9 @@ class Record:
 
 
 class Records(Generic[R]):
-    """Type of a record array (`np.recarray`) whose records are `R`; for annotations only.
+    """Type of a record array (`np.recarray`) with records `R`; only for annotations.
 
-    An integer index gives a record that shares the array's memory, a field's name a column.
+    An integer index returns a record that shares the array's memory, a field name returns a column.
     """
 
     if TYPE_CHECKING:
@@ -87,11 +87,12 @@ _RECORD_DTYPES: dict[type, np.dtype[Any]] = {}
 
 
 def dtype_of(record: type[Record]) -> np.dtype[Any]:
-    """Make the dtype of a record class.
+    """Return the dtype of a record class.
 
     Args:
-        record: a class whose annotations are numbers of this module, `Annotated[NDArray[T], n, m]`
-            for an array of shape (n, m), a record class, or `Annotated[Records[C], n]`.
+        record: a class whose annotations are number types of this module,
+            `Annotated[NDArray[T], n, m]` for an array of shape (n, m), a record class, or
+            `Annotated[Records[C], n]` for n records.
 
     Raises:
         TypeError: an annotation is none of these.
@@ -105,7 +106,7 @@ def dtype_of(record: type[Record]) -> np.dtype[Any]:
 
 
 def _field(record: type[Record], name: str, kind: Any) -> tuple[Any, ...]:
-    """Dtype and, of an array, shape of one field."""
+    """Return the dtype of a field and, for an array, its shape."""
     if isinstance(kind, type) and issubclass(kind, Record):
         return (dtype_of(kind),)
     if get_origin(kind) is Annotated:
@@ -113,7 +114,7 @@ def _field(record: type[Record], name: str, kind: Any) -> tuple[Any, ...]:
         origin = get_origin(inner)
         if origin is Records:
             return dtype_of(get_args(inner)[0]), tuple(rest)
-        if origin is np.ndarray:  # what NDArray[T] stands for, up to NumPy 2.4
+        if origin is np.ndarray:  # NDArray[T] is an alias up to NumPy 2.4
             return get_args(get_args(inner)[1])[0], tuple(rest)
         if origin is NDArray:
             return get_args(inner)[0], tuple(rest)
@@ -123,8 +124,8 @@ def _field(record: type[Record], name: str, kind: Any) -> tuple[Any, ...]:
 
 
 def new_records(record: type[R], count: int) -> Records[R]:
-    """Zeroed records, shape (count,)."""
-    if record not in _RECORD_DTYPES:  # else NumPy makes it anew for each array
+    """Return a record array of zeros, shape (count,)."""
+    if record not in _RECORD_DTYPES:  # otherwise NumPy would build the dtype for each array
         _RECORD_DTYPES[record] = np.dtype((np.record, dtype_of(record)))
     return cast("Records[R]", np.zeros(count, _RECORD_DTYPES[record]).view(np.recarray))
 

@@ -1,8 +1,8 @@
-"""What PettingZoo and OpenSpiel know of the package by name.
+"""Register the package with PettingZoo and OpenSpiel.
 
-Gymnasium is imported with the package and registers at once. These two may be missing, take a
-second to load, and look for no packages that extend them. ``import wfb_gym`` registers with those
-that are loaded already, and each adapter of `wfb_gym.interop` registers with its own library.
+The package imports Gymnasium and registers with it at once. PettingZoo and OpenSpiel may be missing
+and take a second to load, and they do not search for plugins. ``import wfb_gym`` registers with the
+libraries that are already loaded, and each adapter of `wfb_gym.interop` with its own library.
 """
 
 import sys
@@ -11,9 +11,9 @@ from importlib import import_module
 from typing import Any
 
 DEFAULT_SCENARIO = "archmage-duel"
-"""Of OpenSpiel's game."""
+"""Default scenario of the OpenSpiel game."""
 _BATTLE = {"scenario": "border-skirmish"}
-"""Of ``wfb_gym/Battle-v0``, as `wfb_gym.envs.battles` has it."""
+"""Default scenario of ``wfb_gym/Battle-v0``, the same as in `wfb_gym.envs.battles`."""
 
 
 def register_loaded() -> None:
@@ -25,7 +25,7 @@ def register_loaded() -> None:
 
 def register_with_pettingzoo(pettingzoo: Any) -> None:
     """Register the environments with PettingZoo."""
-    if not hasattr(pettingzoo, "register"):  # a release before 1.27 makes nothing by name
+    if not hasattr(pettingzoo, "register"):  # releases before 1.27 have no registry
         return
     for kind, made in (("aec", "env"), ("parallel", "parallel_env")):
         registry = getattr(pettingzoo, f"{kind}_registry")
@@ -43,10 +43,10 @@ def register_with_openspiel(pyspiel: Any) -> None:
 
 
 class _PhaseGame:
-    """Makes the adapter's game.
+    """Factory of the adapter's game.
 
-    OpenSpiel lets go of what it was given when Python has ended already. That would free a
-    function, and abort; a class refers to itself.
+    OpenSpiel releases registered objects after Python has shut down. Freeing a function then would
+    abort the process. A class is never freed, because it is part of a reference cycle.
     """
 
     def __new__(cls, params: dict[str, Any] | None = None) -> Any:
@@ -54,13 +54,12 @@ class _PhaseGame:
 
 
 def openspiel_type(pyspiel: Any, has_secrets: bool = False) -> Any:
-    """Return what OpenSpiel must know of ``wfb_gym_phase`` before it loads one.
+    """Return the OpenSpiel game type of ``wfb_gym_phase``.
 
     Args:
         pyspiel: the library.
-        has_secrets: of a scenario with hidden items. The registered type is that of all others:
-            OpenSpiel asks a game that it has loaded for the type of its own, as games that it reads
-            from files have it too, so that one name does for both.
+        has_secrets: whether the scenario has hidden items. The type without hidden items is
+            registered. A loaded game returns its own type, so one name works for both.
     """
     kind = pyspiel.GameType
     information = kind.Information

@@ -1,9 +1,9 @@
-"""Compiled code that a wheel brings, so that nothing is compiled where it is installed.
+"""Compiled code in a wheel, so that installed packages need not compile.
 
-It is what the cache would hold, made at build time by ``python -m wfb_gym compile --into`` for a
-common processor, and lies in a folder of the package beside a manifest. It is used where the
-manifest agrees with the sources as they lie there, with Python, Numba and the processor; elsewhere
-the sources are compiled as in a checkout.
+``python -m wfb_gym compile --into`` makes it at build time for a common processor, in a folder of
+the package with a manifest. It has the same content as the cache. It is used if the manifest agrees
+with the installed sources, Python, Numba and the processor. Otherwise the sources are compiled as
+in a checkout.
 """
 
 import json
@@ -24,18 +24,18 @@ _X86_64_V3 = (
     "avx", "avx2", "bmi", "bmi2", "cx16", "f16c", "fma", "lzcnt", "movbe", "popcnt", "sahf", "sse3",
     "sse4.1", "sse4.2", "ssse3",
 )  # fmt: skip
-"""What a processor of the third level of x86-64 has (2013 and later), by LLVM's names."""
+"""Features of an x86-64-v3 processor (2013 and later), by LLVM's names."""
 
 
 def target() -> tuple[str, tuple[str, ...]]:
-    """Return the processor that code is shipped for on this platform, and what it must have."""
+    """Return the target processor of shipped code on this platform, and its required features."""
     if platform.machine().lower() in ("x86_64", "amd64"):
         return "x86-64-v3", _X86_64_V3
     return "generic", ()
 
 
 def environment() -> dict[str, str]:
-    """Return the variables under which Numba compiles for that processor."""
+    """Return the environment variables that make Numba compile for the target processor."""
     name, features = target()
     return {
         "NUMBA_CPU_NAME": name,
@@ -44,7 +44,7 @@ def environment() -> dict[str, str]:
 
 
 def _requirements(sources: str) -> dict[str, Any]:
-    """Return what code that is shipped was made of and for."""
+    """Return the versions that shipped code depends on."""
     return {
         "sources": sources,
         "python": f"{sys.implementation.cache_tag}",
@@ -54,10 +54,14 @@ def _requirements(sources: str) -> dict[str, Any]:
 
 
 def write_manifest(folder: Path, sources: str) -> None:
-    """Write down beside compiled code what it was made of and for.
+    """Write the manifest of compiled code: sources, versions and target processor.
+
+    Args:
+        folder: folder of the compiled code.
+        sources: hash of the sources.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     name, features = target()
     document = {**_requirements(sources), "processor": name, "features": features}
@@ -65,9 +69,13 @@ def write_manifest(folder: Path, sources: str) -> None:
 
 
 def find(sources: str) -> Path | None:
-    """Return the folder of shipped code, if there is some that this process can use."""
+    """Return the folder of shipped code; None if this process cannot use it.
+
+    Args:
+        sources: hash of the installed sources.
+    """
     if "NUMBA_CPU_NAME" in os.environ or "NUMBA_CPU_FEATURES" in os.environ:
-        return None  # somebody wants code for another processor
+        return None  # the user wants code for another processor
     try:
         document = json.loads((FOLDER / _MANIFEST).read_text(encoding="utf-8"))
         features = document.pop("features")

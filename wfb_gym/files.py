@@ -1,6 +1,6 @@
-"""Files that are written whole or not at all, and what a damaged or foreign file is answered with.
+"""Atomic writing of files, and safe reading of files that may be damaged or malicious.
 
-What is in the files is the business of those who write and read them.
+This module does not know the file formats, except archives of texts and arrays (.npz).
 """
 
 import contextlib
@@ -22,32 +22,35 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 MOST_TEXT = 2**20
-"""Bytes of a text in an archive: a header, or what a file says about itself."""
+"""Largest text in an archive in bytes, such as a header or a description."""
 _MOST_MEMBERS = 2**21
-"""Bytes of an archive's list of members, which is read whole."""
+"""Largest list of members of an archive in bytes; `zipfile` reads it at once."""
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Kinds of compression; the memory that others take to unpack has no limit."""
+"""Accepted kinds of compression; other kinds may take unlimited memory to unpack."""
 _MOST_CHARACTERS = 200
 _LOCK = ".lock"
-"""A file of a folder that is held locked; empty, and it may stay."""
+"""Name of the lock file of a folder; it is empty and may be left behind."""
 
 
 class DamagedFileError(ValueError):
-    """A file that is damaged, or is not what it should be."""
+    """Raised for a file that is damaged or has another format than expected."""
 
 
 @contextlib.contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a draft that takes the place of a file once the block has ended.
+    """Open a draft that replaces a file when the block ends.
 
-    Until then, and if the block fails, the file stays as it was. Drafts that processes left which
-    were killed are deleted.
+    Until then, and if the block fails, the file is unchanged. Drafts of killed processes are
+    deleted.
 
     Args:
-        path: of the file; its folder exists.
+        path: path of the file; its folder must exist.
+
+    Yields:
+        The draft, opened for writing.
 
     Raises:
-        OSError: the file cannot be written; names it.
+        OSError: the file cannot be written; the error has its name.
     """
     path = Path(path)
     _delete_abandoned_drafts(path)
@@ -56,10 +59,10 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         with draft.open("wb") as file:
             yield file
             file.flush()
-            os.fsync(file.fileno())  # else a power failure may keep the name and no bytes
+            os.fsync(file.fileno())  # otherwise a power failure may leave an empty file
         draft.replace(path)
     except OSError as error:
-        is_own = error.filename in (None, str(draft))  # else of a file that the block opened
+        is_own = error.filename in (None, str(draft))  # else the error is about another file
         if not is_own or error.errno is None:
             raise
         raise OSError(error.errno, error.strerror, str(path)) from error
@@ -68,7 +71,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 NOT_UTF8 = "another encoding: save it as UTF-8"
-"""What was found in place of a text in UTF-8."""
+"""Description of a text that is not UTF-8, for error messages."""
 
 
 def atomic_write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -82,11 +85,16 @@ def atomic_write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def save_figure(figure: Any, path: str | os.PathLike[str], dpi: int) -> None:
-    """Save a figure of Matplotlib's as `atomic_write` does, in the format that the name ends in.
+    """Save a Matplotlib figure as `atomic_write` does; the file suffix selects the format.
+
+    Args:
+        figure: the figure.
+        path: path of the file.
+        dpi: dots per inch.
 
     Raises:
         OSError: the file cannot be written.
-        ValueError: Matplotlib knows no such format.
+        ValueError: Matplotlib does not know the format.
     """
     with atomic_write(path) as file:
         figure.savefig(file, dpi=dpi, format=Path(path).suffix[1:])
@@ -94,13 +102,13 @@ def save_figure(figure: Any, path: str | os.PathLike[str], dpi: int) -> None:
 
 @contextlib.contextmanager
 def lock_folder(folder: str | os.PathLike[str]) -> Iterator[None]:
-    """Keep a folder for this process while the block runs, if the system can.
+    """Lock a folder for this process while the block runs, if the system supports locks.
 
-    The system gives it back however the process ends.
+    The system releases the lock when the process ends, even if it is killed.
 
     Raises:
-        BlockingIOError: another process has it.
-        OSError: the folder cannot be written into.
+        BlockingIOError: another process holds the lock.
+        OSError: the folder is not writable.
     """
     with Path(folder, _LOCK).open("ab") as file:
         if fcntl is not None:
@@ -122,16 +130,16 @@ def _delete_abandoned_drafts(path: Path) -> None:
 
 
 def _escape(name: str) -> str:
-    """Return a pattern that matches this name alone."""
+    """Return a glob pattern that matches only this name."""
     return "".join(f"[{each}]" if each in "*?[" else each for each in name)
 
 
 def _runs(process: int) -> bool:
-    """Whether a process with this number runs; where that cannot be asked, it may."""
+    """Whether a process with this number runs; True if that cannot be checked."""
     if os.name != "posix":
         return True
     try:
-        os.kill(process, 0)  # asks, and sends nothing
+        os.kill(process, 0)  # signal 0 only checks that the process exists
     except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:  # another user's
@@ -140,11 +148,15 @@ def _runs(process: int) -> bool:
 
 
 def read_limited(path: str | os.PathLike[str], most: int) -> bytes:
-    """Read a file that has at most so many bytes; pipes and devices, which may not end, are none.
+    """Read a regular file of limited size.
+
+    Args:
+        path: path of the file. Pipes and devices are rejected, because they may not end.
+        most: largest size in bytes.
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: it is no file or larger, or no file can have this path.
+        ValueError: the path is not a regular file, the file is larger, or the path is invalid.
     """
     path = Path(path)
     if not stat.S_ISREG(path.stat().st_mode):
@@ -157,23 +169,23 @@ def read_limited(path: str | os.PathLike[str], most: int) -> bytes:
 
 
 class ArrayLayout(NamedTuple):
-    """The shape and dtype of an array in an archive, as its header says."""
+    """The shape and dtype in the header of an array in an archive."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
 
 
 class Archive:
-    """An archive of texts and arrays from elsewhere; what is not asked for stays packed.
+    """An untrusted archive of texts and arrays; members are unpacked only on request.
 
-    All methods raise a ValueError, or what `zipfile` and NumPy raise, for what is no such member.
+    All methods raise a ValueError, or the errors of `zipfile` and NumPy, for invalid members.
 
     Args:
         held: the archive.
-        most: bytes that its members may take, unpacked.
+        most: largest total size of the unpacked members, in bytes.
 
     Attributes:
-        names: of the members.
+        names: names of the members.
     """
 
     def __init__(self, held: zipfile.ZipFile, most: int) -> None:
@@ -189,7 +201,7 @@ class Archive:
             raise ValueError(f"it unpacks to {size:,} bytes, expected at most {most:,}")
 
     def require(self, names: Collection[str]) -> None:
-        """Raise a ValueError unless the archive has these members and no others."""
+        """Raise a ValueError unless the archive has exactly these members."""
         if self.names != set(names):
             missing, more = sorted(set(names) - self.names), sorted(self.names - set(names))
             raise ValueError(
@@ -198,15 +210,20 @@ class Archive:
             )
 
     def read_text(self, name: str, most: int = MOST_TEXT) -> bytes:
-        """Return a member of at most so many bytes."""
+        """Return the bytes of a member.
+
+        Args:
+            name: name of the member.
+            most: largest size in bytes.
+        """
         size = self._held.getinfo(name).file_size
         if size > most:
             raise ValueError(f"{name}: expected at most {most:,} bytes, found {size:,}")
         with self._held.open(name) as file:
-            return file.read(size)  # without a size it unpacks first and cuts off then
+            return file.read(size)  # without a size, `zipfile` would unpack everything first
 
     def read_string(self, name: str) -> str:
-        """Return an array that is one text of at most `MOST_TEXT` bytes."""
+        """Return a scalar text array of at most `MOST_TEXT` bytes as a string."""
         layout = self.layout(name)
         if layout.shape or layout.dtype.kind != "U" or layout.dtype.itemsize > MOST_TEXT:
             raise ValueError(
@@ -216,10 +233,10 @@ class Archive:
         return str(self.read_array(name))
 
     def layout(self, name: str) -> ArrayLayout:
-        """Return the layout of the array in the member NAME.npy, which has as many bytes."""
+        """Return the layout of the array in the member NAME.npy; check the member's size."""
         path = f"{name}.npy"
         with self._held.open(path) as file:
-            if np.lib.format.read_magic(file) != (1, 0):  # others may have headers of any length
+            if np.lib.format.read_magic(file) != (1, 0):  # later formats allow very long headers
                 raise ValueError(f"{name}: expected an array in format 1.0 of NumPy")
             shape, _, dtype = np.lib.format.read_array_header_1_0(file)
             start = file.tell()
@@ -239,7 +256,7 @@ class Archive:
 
 
 class _ListedFile(io.FileIO):
-    """A file that gives only so many bytes at once while `zipfile` reads the list of members."""
+    """A file that limits the size of a read while `zipfile` reads the list of members."""
 
     is_listed = False
 
@@ -262,15 +279,15 @@ class _ListedFile(io.FileIO):
 
 @contextlib.contextmanager
 def open_archive(path: str | os.PathLike[str], most: int) -> Iterator[Archive]:
-    """Open an archive from elsewhere; what a damaged one raises, `wrap_read_errors` tells.
+    """Open an untrusted archive; use `wrap_read_errors` around it to handle damaged files.
 
     Args:
-        path: of the file.
-        most: bytes that its members may take, unpacked.
+        path: path of the file.
+        most: largest total size of the unpacked members, in bytes.
 
     Raises:
-        ValueError: the members take more.
-        zipfile.BadZipFile: it is no archive.
+        ValueError: the members are larger.
+        zipfile.BadZipFile: the file is not an archive.
     """
     with _ListedFile(path) as file, zipfile.ZipFile(file) as held:
         file.is_listed = True
@@ -281,22 +298,22 @@ def open_archive(path: str | os.PathLike[str], most: int) -> Iterator[Archive]:
 def wrap_read_errors(
     path: str | os.PathLike[str], expected: str, error: type[ValueError] = DamagedFileError
 ) -> Iterator[None]:
-    """Raise one kind of error for whatever reading a damaged or foreign file raises.
+    """Convert all errors of reading a damaged or unsupported file to one type.
 
-    Readers of archives, arrays and JSON raise a dozen kinds between them for bytes that they did
-    not expect. An `error` that the block raises itself passes as it is.
+    Readers of archives, arrays and JSON raise a dozen types of errors for unexpected bytes. An
+    `error` that the block raises itself is passed on unchanged.
 
     Args:
-        path: of the file, for the message.
-        expected: what should have been there, as "a saved network".
-        error: what is raised; a kind of its own, as those of readers do not pass.
+        path: path of the file, for the message.
+        expected: expected content for the message, such as "a saved network".
+        error: type of the raised error. It must be a type that no reader raises.
     """
     try:
         yield
     except error:
         raise
     except Exception as found:
-        text = f"found a damaged or foreign file ({describe_error(found)})"
+        text = f"found a damaged or unsupported file ({describe_error(found)})"
         raise error(f"{path}: expected {expected}, {text}") from found
 
 

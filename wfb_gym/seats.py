@@ -1,7 +1,7 @@
-"""The two seats of a battle by name and by number."""
+"""The two seats of a battle, by name and by number."""
 
 SEATS = ("caster", "dispeller")
-"""Armies by the part they play in the first phase; a seat's index is its number."""
+"""Names of the seats by number: the roles of the armies in the first phase."""
 
 
 def seat_number(seat: int | str) -> int:
@@ -11,7 +11,7 @@ def seat_number(seat: int | str) -> int:
         seat: 0 or "caster", 1 or "dispeller".
 
     Raises:
-        ValueError: it is none of these.
+        ValueError: the seat has another value.
     """
     if isinstance(seat, str) and seat in SEATS:
         return SEATS.index(seat)

@@ -1,24 +1,24 @@
-"""Unknown names: what may have been meant, in one form for files, commands and players."""
+"""Suggestions for unknown names in files, commands and player specs."""
 
 from collections.abc import Callable, Iterable
 
 _MAX_LISTED = 24
 _MAX_GIVEN = 100
-"""Characters of an unknown name that are looked at."""
+"""Characters of an unknown name to compare; the rest is ignored."""
 _MOST, _LEAST_PART = 3, 3
-"""Names that are suggested, and letters of a part of a name that suggest it."""
+"""Most suggestions, and fewest letters of a partial name."""
 _LETTERS_PER_SLIP = 4
-"""Letters of a name for each slip of the finger that it may have; at least one slip is allowed."""
+"""Letters of a name per allowed typing error; at least one error is allowed."""
 
 
 def plain(name: str) -> str:
-    """Return a name without its case, spaces, dashes and other signs, unless it is only signs."""
+    """Return a name in lower case without punctuation; unchanged if it is only punctuation."""
     letters = "".join(each for each in name.casefold() if each.isalnum())
     return letters or name
 
 
 def name_finder(known: Iterable[str]) -> Callable[[str], str | None]:
-    """Return `find_name` for many names that are looked up among the same known ones."""
+    """Return a function like `find_name` for many lookups among the same known names."""
     names = dict.fromkeys(known)
     meant: dict[str, list[str]] = {}
     for name in names:
@@ -34,17 +34,17 @@ def name_finder(known: Iterable[str]) -> Callable[[str], str | None]:
 
 
 def find_name(known: Iterable[str], given: str) -> str | None:
-    """Return the known name that a given one spells, whatever its case, spaces and signs.
+    """Return the known name that matches a given name, ignoring case, spaces and punctuation.
 
-    None where there is none, or more than one and none of them as it is written.
+    Return None if no name matches, or if several match and none of them exactly.
     """
     return name_finder(known)(given)
 
 
 def close_names(known: Iterable[str], given: str) -> list[str]:
-    """Return up to three names that a given one may be a part of, or else mistyped.
+    """Return up to three known names that contain a given name or are similar to it.
 
-    Where one of them is its plural, that alone.
+    If one of them is its plural, return only this one.
     """
     names = {plain(name): name for name in known}
     part = plain(given[:_MAX_GIVEN])
@@ -61,7 +61,7 @@ def close_names(known: Iterable[str], given: str) -> list[str]:
 
 
 def _abbreviates(given: str, name: str) -> bool:
-    """Whether a name without some of its inner letters, half of all at most, is the given one."""
+    """Whether `given` is `name` without some inner letters, at most half of all letters."""
     if given[0] != name[0] or given[-1] != name[-1] or len(name) > 2 * len(given):
         return False
     letters = iter(name)
@@ -69,12 +69,13 @@ def _abbreviates(given: str, name: str) -> bool:
 
 
 def _slips(given: str, name: str, most: int) -> int:
-    """Return the letters to add, drop, replace or swap with the next one between two names.
+    """Return the edit distance: letters to add, drop, replace, or swap with the next one.
 
-    At least `most` + 1 where that many are not enough.
+    Distances above `most` may be returned as `most` + 1.
     """
     if abs(len(given) - len(name)) > most:
         return most + 1
+    # Optimal string alignment distance, row by row: `before` and `earlier` are the last two rows.
     before, row = [0], list(range(len(name) + 1))
     for i, letter in enumerate(given, 1):
         earlier, before, row = before, row, [i]
@@ -89,16 +90,21 @@ def _slips(given: str, name: str, most: int) -> int:
 
 
 def did_you_mean(known: Iterable[str], given: str) -> str:
-    """Return a question in brackets, with a space before it; empty where nothing is close."""
+    """Return " (did you mean ...?)" with close names; "" if no name is close."""
     close = close_names(known, given)
     return f" (did you mean {' or '.join(close)}?)" if close else ""
 
 
 def one_of(known: Iterable[str], given: str, kind: str) -> str:
-    """Return what was expected in place of the unknown name `given`, in words.
+    """Describe the names expected instead of the unknown name `given`, for an error message.
 
-    They say what `kind` of name, with its article, and list up to three close matches, or else
-    all known names unless they are many.
+    The text has up to three close names. If no name is close, it has all known names, unless there
+    are many.
+
+    Args:
+        known: the known names.
+        given: the unknown name.
+        kind: kind of name with its article, such as "a spell".
     """
     names = list(dict.fromkeys(known))
     question = did_you_mean(names, given)

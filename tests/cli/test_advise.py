@@ -407,7 +407,7 @@ def test_a_caster_without_spells_is_told_so(capsys: Capture, tmp_path: Path) -> 
         (f"{DUEL} --own 30", "--own: expected 0..24, found 30"),
         (f"{DUEL} --own 1 2", "a number for each of the caster's wizards (Archmage), found 2"),
         ("--wizard 5 8=40", "--wizard: expected a level from 1 to 4 first, found 5"),
-        ("--wizard 4", "--wizard: expected spells behind the level 4, found none"),
+        ("--wizard 4", "--wizard: expected spells after the level 4, found none"),
         (
             "--wizard 4 Fire Ball=20",
             '--wizard: expected quotes: "Fire Ball=20", found Fire Ball=20',
@@ -424,9 +424,9 @@ def test_a_caster_without_spells_is_told_so(capsys: Capture, tmp_path: Path) -> 
             "--wizard 2 'Fiery Blast 20'",
             "--wizard: expected = before the points, as Fiery Blast=20, found 'Fiery Blast 20'",
         ),
-        ("--wizard 4 'Fire Ball'", "what it is worth in points, as Fire Ball=20"),
-        (f"{DUEL} --wizard 4 8", "what it is worth in points, as 8=20, found '8'"),
-        ("--wizard 4 8=much", "--wizard: expected what 8+ is worth in points behind the ="),
+        ("--wizard 4 'Fire Ball'", "the spell's value in points, such as Fire Ball=20"),
+        (f"{DUEL} --wizard 4 8", "the spell's value in points, such as 8=20, found '8'"),
+        ("--wizard 4 8=much", "--wizard: expected the value of 8+ in points after the ="),
         ("--wizard 4 2=20", "casting_value: expected a whole number from 3 to 15, found 2"),
         ("--wizard 4 8=-20", "worth: expected a number from 0 to 1000, found -20.0"),
         ("--wizard 4 8=nan", "worth: expected a number from 0 to 1000"),
@@ -436,7 +436,7 @@ def test_a_caster_without_spells_is_told_so(capsys: Capture, tmp_path: Path) -> 
         (f"{DUEL} --cast 'Fire Ball' --power 3", "--cast: expected --total with it"),
         (f"{DUEL} --total 9", "--total: expected --cast with it"),
         (f"{DUEL} --at 'Orc Boyz'", "--at: expected --nominated or --cast with it"),
-        (f"{DUEL} --nominated Bolt --cast Bolt --total 9", "no spell beside that of --cast"),
+        (f"{DUEL} --nominated Bolt --cast Bolt --total 9", "no spell together with --cast"),
         (f"{DUEL} --nominated Burnin", "(did you mean Burning Head?), found 'Burnin'"),
         (f"{DUEL} --nominated 'Fire Ball' --at Orcs", "--at: expected no target, found 'Orcs'"),
         (
@@ -454,9 +454,9 @@ def test_a_caster_without_spells_is_told_so(capsys: Capture, tmp_path: Path) -> 
         ("seventh-edition-duel --power 2 --tried Spark", "--tried: expected --own with it"),
         (
             f"{DUEL} --cast 'Burning Head' --total 8 --power 2",
-            "--total: expected a total from 9 to 26, with which up to 5 dice cast Burning Head",
+            "--total: expected a total from 9 to 26, the range in which up to 5 dice cast Burning",
         ),
-        (f"{DUEL} --cast 'Burning Head' --total 27 --power 1", "if not with irresistible force"),
+        (f"{DUEL} --cast 'Burning Head' --total 27 --power 1", "without irresistible force"),
         (
             f"{DUEL} --cast 'Burning Head' --total 12 --power 2 --dispel 0 --scrolls 0",
             "--dispel: expected dice or a scroll to dispel with, found none",
@@ -649,7 +649,7 @@ def test_a_large_situation_after_a_small_one_is_estimated() -> None:
     judge = advice.Judge(small.scenario, size)
     assert judge.analyse(small.battle).is_exact
     judge.analyse(Battle(pack(small.scenario)))
-    assert judge.reason.startswith(f"one situation alone has more than {size:,} positions")
+    assert judge.reason.startswith(f"a single roll leads to more than {size:,} positions")
     assert judge.positions == 0
 
 
@@ -674,9 +674,9 @@ def test_who_waits_for_rolls_is_told_on_a_terminal(
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     assert main(["advise", rolls]) == 0
     captured = capsys.readouterr()
-    assert "looking at roll 6 of 6" in captured.err
+    assert "evaluating roll 6 of 6" in captured.err
     assert captured.err.endswith("\x1b[?25h\r\x1b[1A\x1b[2K")  # the cursor, an empty line
-    assert "looking at" not in captured.out
+    assert "evaluating" not in captured.out
 
 
 def test_who_waits_for_rolls_in_a_pipe_is_told_by_lines(
@@ -686,7 +686,7 @@ def test_who_waits_for_rolls_in_a_pipe_is_told_by_lines(
     with monkeypatch.context() as patch:
         patch.setattr(_progress, "tell", shown.append)
         assert main(["advise", rolls]) == 0
-    assert "looking at roll 6 of 6" in shown
+    assert "evaluating roll 6 of 6" in shown
     assert capsys.readouterr().err == ""  # it took no ten seconds
     for name in ("FIRST_LINE", "NEXT_LINES"):
         monkeypatch.setattr(_progress, name, 1e-4)

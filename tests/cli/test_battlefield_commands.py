@@ -98,7 +98,7 @@ def test_targets_of_spells_that_may_be_rolled_and_of_bound_ones(capsys: Capture)
 
 def test_an_army_without_spells(capsys: Capture) -> None:
     message = error_of(capsys, "targets", "archmage-duel", "--side", "dispeller")
-    assert "expected one with spells of the dispeller, found archmage-duel" in message
+    assert "expected a scenario with spells of the dispeller, found archmage-duel" in message
 
 
 def test_an_unknown_scenario(capsys: Capture) -> None:

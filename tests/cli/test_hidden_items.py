@@ -186,8 +186,7 @@ def test_replay_writes_a_review_where_the_deals_are_told(
     write(transcript, battle, public=True)
     told = refused(capsys, "replay", str(battle), "--html", str(out))
     assert told == (
-        "--html: expected a transcript that tells what was dealt, as what is best depends on it, "
-        "found a public one"
+        "--html: expected a transcript that includes the deals of hidden items, found a public one"
     )
 
 
@@ -377,21 +376,21 @@ def test_a_later_position_in_words(capsys: Capture, file: Path) -> None:
     ("options", "told"),
     [
         (["--weights", "1"], "--weights: expected a weight for each of the 2 sets"),
-        (["--weights", "0,0"], "--weights: expected weights of 0 or more, and one above it"),
-        (["--weights", "1,x"], "argument --weights: expected numbers with commas between them"),
+        (["--weights", "0,0"], "--weights: expected weights of 0 or more, at least one above 0"),
+        (["--weights", "1,x"], "argument --weights: expected numbers separated by commas"),
         (["--own-weights", "1,2,3"], "--own-weights: expected a weight for each of the 2 sets"),
         (["--shown", "Powr Stone"], "--shown: expected a hidden item (did you mean Power Stone?)"),
         (
             ["--shown", SCROLL, SCROLL],
-            "--shown: expected items that a set of the dispeller has together, found Dispel Scroll",
+            "--shown: expected items that are all in one set of the dispeller, found Dispel Scroll",
         ),
         (
             ["--shown", "dispeller/Dispel Scroll", "--weights", "1,0"],
-            "--weights: expected one above 0 for a set that has what was shown, found 1,0",
+            "--weights: expected a weight above 0 for a set with the items shown, found 1,0",
         ),
         (["--nominated", "Spark"], "--nominated: expected a spell of the caster's"),
         (["--tried", "Bolt"], "--tried: expected --power with it"),
-        (["--power", "0"], "secrets: expected a position in which somebody decides, found the end"),
+        (["--power", "0"], "secrets: expected a decision, found the end"),
     ],
 )
 def test_what_cannot_be_answered_is_refused(
@@ -402,7 +401,7 @@ def test_what_cannot_be_answered_is_refused(
 
 def test_weights_of_an_army_without_hidden_items_are_refused(capsys: Capture) -> None:
     told = refused(capsys, "advise", "hidden-stone", "--weights", "1")
-    assert told.startswith("--weights: expected none, as the dispeller has no hidden items (")
+    assert told.startswith("--weights: expected none, because the dispeller has no hidden items (")
 
 
 def test_an_item_that_both_may_have_is_named_with_its_army(capsys: Capture) -> None:
@@ -418,7 +417,7 @@ def test_spells_that_are_rolled_must_be_told(capsys: Capture, tmp_path: Path) ->
     for option, given in (("--spells", ()), ("--rolled", ("--rolled", *spells))):
         told = refused(capsys, "advise", str(path), *given)
         assert told == (
-            f"{option}: expected --spells with all that Mage has, as there are hidden items, "
+            f"{option}: expected --spells with all spells of Mage, because there are hidden items, "
             "found spells to roll or to swap"
         )
     options = ("--spells", *spells, "--power", "1", "--dispel", "1", "--json")
@@ -429,13 +428,13 @@ def test_spells_that_are_rolled_must_be_told(capsys: Capture, tmp_path: Path) ->
 def test_what_is_too_large_is_refused(capsys: Capture, monkeypatch: Patch, file: Path) -> None:
     monkeypatch.setattr("wfb_gym.advising.hidden_advice._MOST_BYTES", 1000)
     told = refused(capsys, "advise", str(file))
-    assert told.endswith("; fewer dice, spells or phases (--phases 1) may")
+    assert told.endswith("; try fewer dice, spells or phases (--phases 1)")
     assert "do not fit" in told
 
 
 def test_weights_without_hidden_items_are_refused(capsys: Capture) -> None:
     told = refused(capsys, "advise", "archmage-duel", "--weights", "1,2")
-    assert told == "--weights: expected hidden items that are a secret, found none of them"
+    assert told == "--weights: expected hidden items that the enemy does not know yet, found none"
     told = refused(capsys, "advise", "archmage-duel", "--shown", SCROLL)
     assert told == "--shown: expected a hidden item (there are none), found 'Dispel Scroll'"
 
@@ -456,4 +455,4 @@ def test_what_is_no_secret_is_answered_as_if_it_were_open(
     known = ("hidden-scroll", "--shown", SCROLL)
     assert json.loads(run(capsys, "advise", *known, "--json"))["method"] == "exact"
     told = refused(capsys, "advise", *known, "--weights", "1,2")
-    assert told == "--weights: expected hidden items that are a secret, found none of them"
+    assert told == "--weights: expected hidden items that the enemy does not know yet, found none"

@@ -81,10 +81,14 @@ def test_what_is_no_network_is_refused(tmp_path: Path) -> None:
         make_agent(tmp_path / "none.npz")
     other = tmp_path / "other.npz"
     np.savez(other, weights=np.zeros(3))
-    with pytest.raises(ValueError, match="expected a saved network, found a damaged or foreign"):
+    with pytest.raises(
+        ValueError, match="expected a saved network, found a damaged or unsupported"
+    ):
         make_agent(other)
     other.write_text("no archive", encoding="utf-8")
-    with pytest.raises(ValueError, match="expected a saved network, found a damaged or foreign"):
+    with pytest.raises(
+        ValueError, match="expected a saved network, found a damaged or unsupported"
+    ):
         make_agent(other)
     with pytest.raises(ValueError, match='expected the shape "flat" or "entities", found \'deep\''):
         network_for(DUEL, 0, "deep")
@@ -108,15 +112,15 @@ WEIGHT, BIAS = "body__actor__weight", "body__actor__bias"
     ("about", "weights", "message"),
     [
         ({"width": 10**9}, {}, "expected float32 or float16 of shape"),
-        ({"width": 10**30}, {}, "damaged or foreign"),
+        ({"width": 10**30}, {}, "damaged or unsupported"),
         ({"width": 0}, {}, "width: expected a whole number from 1, found 0"),
         ({"width": True}, {}, "width: expected a whole number from 1, found True"),
         ({"width": 17}, {}, "expected float32 or float16 of shape"),
         ({"width": "16"}, {}, "width: expected a whole number from 1, found '16'"),
         ({"shape": "deep"}, {}, "expected the shape"),
         ({"shape": "entities"}, {}, "expected [0-9]+ members, found 9"),
-        ({"limits": {}}, {}, "damaged or foreign"),
-        ({"limits": None}, {}, "damaged or foreign"),
+        ({"limits": {}}, {}, "damaged or unsupported"),
+        ({"limits": None}, {}, "damaged or unsupported"),
         ({"seat": 2}, {}, 'expected a network of seat 0 or 1, or of "either", found 2'),
         ({"seat": "\x1b[2J"}, {}, r"found '\\x1b\[2J'$"),
         ({"seat": "x" * 1000}, {}, r"found 'x{59}\.\.\.$"),
@@ -231,7 +235,7 @@ def test_the_command_names_a_damaged_file_in_one_line(
         main(["play", "apprentice", "--opponent", str(path)])
     assert stopped.value.code == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert f"play: {path}: expected a saved network, found a damaged or foreign file" in line
+    assert f"play: {path}: expected a saved network, found a damaged or unsupported file" in line
 
 
 def test_another_scenario_is_refused_by_one_that_learned_a_single_one() -> None:

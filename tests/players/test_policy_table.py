@@ -122,8 +122,8 @@ def test_other_scenarios_are_refused(tmp_path: Path) -> None:
             {"about": np.array("x" * (2**18 + 1))},
             "about: expected a text of at most 1,048,576 bytes",
         ),
-        ({"about": np.array("[")}, "damaged or foreign file"),
-        ({"about": np.array(3, object)}, "damaged or foreign file"),
+        ({"about": np.array("[")}, "damaged or unsupported file"),
+        ({"about": np.array(3, object)}, "damaged or unsupported file"),
     ],
 )
 def test_what_is_no_table_is_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:

@@ -91,9 +91,9 @@ def test_estimates_are_called_so_and_time_is_bounded() -> None:
     assert reviewed.decisions[0].words == "The best choice, as far as is seen."
     hasty = review(part, analyst=analyst, most_seconds=0.0)
     assert not any(each.choices for each in hasty.decisions)
-    words = {"Not analysed for want of time.", "There was no choice."}
+    words = {"Not analysed because the time limit was reached.", "There was no choice."}
     assert {each.words for each in hasty.decisions} <= words
-    assert "not analysed for want of time" in hasty.summary(0)
+    assert "not analysed because the time limit was reached" in hasty.summary(0)
 
 
 def test_a_transcript_that_does_not_follow_from_the_rules_is_refused() -> None:
@@ -208,7 +208,7 @@ def test_hidden_items_a_mistake_is_told_with_what_is_assumed_behind_it() -> None
         "Equilibrium play hardly ever makes this choice."
     )
     assert "tell nothing" not in mistake.method
-    assert answer.method.endswith("that equilibrium play hardly ever makes tell nothing of them")
+    assert answer.method.endswith("hardly ever makes do not affect the beliefs")
     assert answer.lost > 5.0
     assert reviewed.worst[0] == answer
     first = reviewed.outlooks[0]
@@ -218,11 +218,11 @@ def test_hidden_items_a_mistake_is_told_with_what_is_assumed_behind_it() -> None
 def test_hidden_items_what_is_too_large_is_not_analysed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wfb_gym.transcripts.review.Mixer", partial(Mixer, max_bytes=1000))
     reviewed = review(record(BOTH, "random", "random", seed=1))
-    words = "Not analysed as the battle may go on in too many ways."
+    words = "Not analysed because the battle has too many continuations."
     assert reviewed.decisions[0].words == words
-    assert "not analysed as the battle may go on in too many ways." in reviewed.summary(0)
+    assert "not analysed because the battle has too many continuations." in reviewed.summary(0)
 
 
 def test_hidden_items_a_public_transcript_is_refused() -> None:
-    with pytest.raises(ValueError, match="review: expected a transcript that tells what was dealt"):
+    with pytest.raises(ValueError, match="review: expected a transcript that includes the deals"):
         review(record(BOTH, "random", "random", seed=1).published())

@@ -146,7 +146,7 @@ def test_other_dice_give_another_outcome(duel: Path) -> None:
     number = at(lines_of(duel), node="ROLL_CASTING")
     faces = lines_of(duel)[number]["roll"]
     told = tamper(duel, number, roll=[1] * len(faces))
-    assert f"dice that fit what the line says happened, found {' '.join('1' * len(faces))}" in told
+    assert f"dice that give the recorded outcome, found {' '.join('1' * len(faces))}" in told
 
 
 @pytest.mark.parametrize("faces", [[7], [0, 1, 2, 3, 4, 5, 6], [], ["six"], [2.0]])
@@ -224,7 +224,7 @@ def test_a_line_too_many(duel: Path) -> None:
         ),
         ("{}\n\n{}\n", "line 2: expected a JSON object"),
         ("{}\n{oops\n", "line 2: expected a JSON object"),
-        ("[" * 100_000, "expected a transcript, found a damaged or foreign file"),
+        ("[" * 100_000, "expected a transcript, found a damaged or unsupported file"),
         ('{"format": "one\\ntwo"}\n{}\n', 'line 1: expected "format": "wfb_gym transcript"'),
     ],
 )
@@ -237,7 +237,7 @@ def test_another_file(tmp_path: Path, text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{}\n" * 1_400_000, "found a damaged or foreign file (more than 4,194,304 bytes)"),
+        ("{}\n" * 1_400_000, "found a damaged or unsupported file (more than 4,194,304 bytes)"),
         ("{}\n" * 10_001, "line 10001: expected at most 10,000 lines, found 10,001"),
         (
             "{" + " " * 2**19 + "}\n{}\n",
@@ -282,7 +282,7 @@ def test_no_file(tmp_path: Path) -> None:
         ({"players": [1, 2]}, "the names of two players"),
         ({"scenario": "archmage-duel"}, '"scenario", an object'),
         ({"scenario": {"name": "nobody", "digest": ""}}, "a bundled scenario's name"),
-        ({"scenario": {"name": DUEL, "digest": "0"}}, "archmage-duel as it is now"),
+        ({"scenario": {"name": DUEL, "digest": "0"}}, "the current archmage-duel, digest "),
         ({"scenario": {"name": "x", "digest": "", "document": {}}}, "a scenario, found"),
         (
             {"scenario": {"name": "x", "digest": "", "document": {"x": [0] * 129}}},

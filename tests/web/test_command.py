@@ -31,7 +31,7 @@ def test_a_port_that_is_taken_is_one_line(capsys: Capture) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        assert f"expected one that is free, found {port}" in refused(capsys, "--port", str(port))
+        assert f"expected a free port, found {port}" in refused(capsys, "--port", str(port))
 
 
 def test_without_the_extra_it_names_it(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,7 +66,7 @@ def twins(session: Session) -> Iterator[Session]:
         twin = start(session.scenario, game.seat, game.seed + 1000, game.opponent)
         twin.game.narrated = NarratedBattle(session.scenario)
         twin.game.events = list(replayed(session, twin.game.narrated, enemy, each.kind))
-        twin.game._moments = game._moments
+        twin.game._checkpoints = game._checkpoints
         yield twin
 
 
@@ -147,7 +147,7 @@ def test_advice_is_a_mixture_until_all_is_known() -> None:
     shares = [int(mark.removesuffix("%")) for mark in advice.marks.values()]
     assert sum(shares) == pytest.approx(100, abs=2)
     assert advice.best is None
-    assert advice.words.startswith("How often to choose each, with what you have: an equilibrium")
+    assert advice.words.startswith("Probability of each choice, given your items: an equilibrium")
 
 
 def test_advice_is_exact_once_both_know_all() -> None:
@@ -180,7 +180,7 @@ def test_the_optimum_is_refused() -> None:
 
 def test_a_battle_is_reviewed_once_it_is_over() -> None:
     session = start(SCENARIOS["hidden-scroll"], 0, 1)
-    with pytest.raises(ValueError, match="review: expected a transcript that tells what was dealt"):
+    with pytest.raises(ValueError, match="review: expected a transcript that includes the deals"):
         session.review()
     for _ in play(session, np.random.default_rng(1)):
         pass

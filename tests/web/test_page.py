@@ -386,7 +386,7 @@ def test_hidden_items_are_told_in_the_end(open_page: OpenPage, tmp_path: Path) -
     expect(enemy).to_contain_text("May have")
     expect(page.locator(".log")).to_contain_text("Chance deals the dispeller its hidden items.")
     page.get_by_role("button", name="Advice").click()
-    expect(page.locator(".advice")).to_contain_text("How often to choose each")
+    expect(page.locator(".advice")).to_contain_text("Probability of each choice")
     expect(page.locator("button.choice .worth").first).to_contain_text("%")
     page.get_by_role("button", name="Transcript", exact=True).click()
     page.get_by_role("button", name="Download the public transcript").wait_for()

@@ -1,4 +1,4 @@
-"""How Numba compiles this package: all that relies on Numba's internals. README.md explains it."""
+"""Compilation with Numba: the only code that relies on Numba's internals. See README.md."""
 
 import warnings
 from collections.abc import Callable
@@ -16,17 +16,21 @@ from wfb_gym._compiler.pipeline import Pipeline
 __all__ = ["entries", "is_tested", "njit_cached", "ship_entries_into", "use_core", "use_entries"]
 
 _OLDEST_TESTED, _NEWEST_TESTED = (0, 61), (0, 68)
-"""Numba's releases, major and minor, between which the classes of this package were tested."""
+"""Oldest and newest Numba release (major, minor) that this package was tested with."""
 
 
 def is_tested(release: tuple[int, int]) -> bool:
-    """Say whether functions are compiled with their entry on a release; warn if they are not."""
+    """Return whether a Numba release was tested; warn if it was not.
+
+    Args:
+        release: major and minor version.
+    """
     if _OLDEST_TESTED <= release <= _NEWEST_TESTED:
         return True
     oldest, newest = (".".join(map(str, each)) for each in (_OLDEST_TESTED, _NEWEST_TESTED))
     warnings.warn(
         f"wfb_gym was tested with Numba {oldest} to {newest}, not with {numba.__version__}: "
-        "compiling takes several times as long, what is compiled is the same",
+        "compiling takes several times as long; the results are the same",
         RuntimeWarning,
         stacklevel=2,
     )
@@ -43,14 +47,17 @@ def njit_cached(
     is_shared: bool = False,
     **options: Any,
 ) -> Any:
-    """Return what `numba.njit(cache=True)` makes of a function, compiled as this module says.
+    """Compile a function like `numba.njit(cache=True)`, with the changes of this package.
 
     Args:
-        function: as it is written.
-        is_brief: Python that calls it runs it as it is written, the first thousand times: that is
-            sooner done than machine code is loaded.
-        is_shared: compiled callers call the core's machine code of it.
-        **options: of `numba.njit`.
+        function: the Python function.
+        is_brief: whether the first thousand calls from Python run it as plain Python, which is
+            faster than loading machine code.
+        is_shared: whether compiled callers call its machine code in the core.
+        **options: options of `numba.njit`.
+
+    Returns:
+        The dispatcher.
     """
     if not _TESTED or config.DISABLE_JIT:
         return with_one_signature(numba.njit(cache=True, **options)(function))
@@ -65,25 +72,25 @@ def njit_cached(
 
 
 def use_entries(shipped: Path | None, on_compiling: Callable[[Callable[..., Any]], None]) -> None:
-    """Look for entries in a folder first, and tell of each function before it is compiled.
+    """Set the folder of shipped entries, and a callback for compilation.
 
     Args:
-        shipped: a folder that `ship_entries_into` filled, from the same sources.
-        on_compiling: called with each function that is compiled as an entry.
+        shipped: folder that `ship_entries_into` filled from the same sources, or None.
+        on_compiling: called with each function before it is compiled as an entry.
     """
     EntryCache.shipped, EntryCache.on_compiling = shipped, staticmethod(on_compiling)
 
 
 def ship_entries_into(folder: Path) -> None:
-    """Put every entry that is compiled from now on into a folder, too."""
+    """Also write every entry that is compiled from now on to a folder."""
     EntryCache.ship_into = folder
 
 
 def use_core(find: Callable[[], tuple[Any, tuple[Any, ...]]]) -> None:
-    """Say what the core is.
+    """Set the core.
 
     Args:
-        find: returns a function that calls every shared one, and arguments for it; they are not
-            used but for their types.
+        find: returns a function that calls every shared function, and example arguments for it;
+            only the types of the arguments are used.
     """
     Core.find = staticmethod(find)

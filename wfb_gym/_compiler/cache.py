@@ -1,4 +1,4 @@
-"""Compiled entries on disk: what is kept, with a checksum, and how processes share it."""
+"""The cache of compiled entries on disk: its content, checksums, and locks between processes."""
 
 import contextlib
 import os
@@ -31,7 +31,7 @@ except ImportError:  # Windows
 
 
 class _Locator(UserProvidedCacheLocator):
-    """Says where the cache lies; whether it can be written shows when it is."""
+    """Locates the cache folder; it is not checked for writability before the first write."""
 
     def ensure_cache_path(self) -> None:
         pass
@@ -41,16 +41,17 @@ class CacheImpl(CompileResultCacheImpl):
     _locator_classes = [_Locator, *CompileResultCacheImpl._locator_classes]  # noqa: RUF012, SLF001
 
     def reduce(self, cres: Any) -> Any:
-        """Return what is kept, without the environments of inner functions that hold nothing.
+        """Return the data to keep for an entry.
 
-        With the core comes what it shares, and with what calls it the names that it calls.
+        Empty environments of inner functions are left out. The data of the core includes its shared
+        functions. The data of other entries includes the symbols of the core that they call.
         """
         *payload, others = super().reduce(cres)
         shared: list[Any] = []
         symbols: tuple[str, ...] = ()
         if Core.is_compiling and Core.depth == 1:
             for dispatcher, each in Core.shared:
-                each.fndesc.typemap = each.fndesc.calltypes = None  # as Numba keeps its own
+                each.fndesc.typemap = each.fndesc.calltypes = None  # Numba drops them, too
                 function = dispatcher.py_func
                 name = function.__module__, function.__qualname__
                 shared.append((*name, each.fndesc, each.signature))
@@ -59,9 +60,9 @@ class CacheImpl(CompileResultCacheImpl):
         return payload, tuple(each for each in others if each.consts), shared, symbols
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
-        """Return what `reduce` was given, its intermediate code not parsed yet.
+        """Return the result that `reduce` was given; its intermediate code is parsed later.
 
-        None where it calls another core than this process has.
+        Return None if the entry was compiled for another core than the one of this process.
         """
         entry, others, shared, symbols = payload
         if symbols:
@@ -94,25 +95,25 @@ class CacheImpl(CompileResultCacheImpl):
 
 
 class CacheFiles(IndexDataCacheFile):
-    """The cache's files of a function: written whole, and with a checksum.
+    """The cache files of a function, written atomically and with a checksum.
 
-    Linking damaged machine code would end the process.
+    Linking damaged machine code would crash the process.
     """
 
     def _load_index(self) -> dict[Any, str]:
-        with contextlib.suppress(DamagedFileError), _refuse_damage(self._index_path):
+        with contextlib.suppress(DamagedFileError), _wrap_damage(self._index_path):
             found: dict[Any, str] = super()._load_index()
             return found
         return {}
 
     def _dump(self, obj: Any) -> bytes:
         data: bytes = super()._dump(obj)
-        return data + _checksum(data)  # readers of pickles stop before it
+        return data + _checksum(data)  # `pickle.loads` ignores trailing bytes
 
     def _load_data(self, name: str) -> Any:
         data = Path(self._data_path(name)).read_bytes()
         if _checksum(data[:-_CHECKSUM]) != data[-_CHECKSUM:]:
-            raise DamagedFileError(f"{name}: expected another checksum")
+            raise DamagedFileError(f"{name}: expected a valid checksum, found another one")
         return pickle.loads(data)
 
     def _open_for_write(self, filepath: str) -> Any:
@@ -120,7 +121,7 @@ class CacheFiles(IndexDataCacheFile):
 
 
 _CHECKSUM = 4
-"""Bytes of a checksum."""
+"""Size of a checksum in bytes."""
 
 
 def _checksum(data: bytes) -> bytes:
@@ -128,16 +129,16 @@ def _checksum(data: bytes) -> bytes:
 
 
 class EntryCache(FunctionCache):
-    """Keep entries on disk; the intermediate code of inner functions is part of theirs."""
+    """Keeps entries on disk, including the intermediate code of their inner functions."""
 
     _impl_class = CacheImpl
 
     shipped: Path | None = None
-    """Folder of entries that a wheel brings."""
+    """Folder of the entries in a wheel."""
     ship_into: Path | None = None
-    """Folder that entries are put into for a wheel."""
+    """Folder that new entries are also written to, for a wheel."""
     on_compiling: Callable[[Callable[..., Any]], None] | None = None
-    """Told of each function that is compiled as an entry, before it is."""
+    """Called with each function before it is compiled as an entry."""
 
     def __init__(self, py_func: Callable[..., Any]) -> None:
         super().__init__(py_func)
@@ -147,22 +148,22 @@ class EntryCache(FunctionCache):
         self._lock: int | None = None
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return what is kept; if there is nothing, the caller may compile it alone."""
+        """Return the kept entry, or None; then this process holds the lock and may compile it."""
         found = self._load_undamaged(sig, target_context)
         if found is None and not Core.compiles_inner():
-            if self._lock_out_others():  # look for what the process that was waited for has made
+            if self._lock_out_others():  # another process may have compiled it meanwhile
                 found = self._load_undamaged(sig, target_context)
             if found is None and self.on_compiling is not None:
                 self.on_compiling(self._py_func)
         return found
 
     def _load_undamaged(self, sig: Any, target_context: Any) -> Any:
-        """Return what is kept, and prepare no more of Numba than running it takes.
+        """Return the kept entry; initialize only the parts of Numba that running it needs.
 
-        All that compiling takes is a third of a second of imports, SciPy's among them.
+        The imports for compiling, including SciPy, would take a third of a second.
         """
         rtsys.initialize(target_context)
-        with contextlib.suppress(DamagedFileError), _refuse_damage(self._cache_path):
+        with contextlib.suppress(DamagedFileError), _wrap_damage(self._cache_path):
             found = self._load_shipped(sig, target_context)
             if found is None:
                 with self._guard_against_spurious_io_errors():
@@ -170,10 +171,11 @@ class EntryCache(FunctionCache):
             return found
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, Any, Any]:
-        """Return the key of an entry: types, processor, and the values that a closure holds.
+        """Return the key of an entry: types, processor, and the values of its closure.
 
-        Numba adds a hash of the bytecode, which differs under ``python -OO``: docstrings are
-        missing there. The cache folder and the manifest stand for the sources already.
+        Numba's key also has a hash of the bytecode. It would differ under ``python -OO``, which
+        removes docstrings. It is not needed, because the name of the cache folder and the manifest
+        depend on the sources.
         """
         sig, processor, (_, closure) = super()._index_key(sig, codegen)
         return sig, processor, closure
@@ -187,15 +189,15 @@ class EntryCache(FunctionCache):
 
     def _shipped_files(self, folder: Path) -> "CacheFiles":
         name = f"{self._py_func.__module__}.{self._py_func.__qualname__}"
-        return CacheFiles(str(folder), name, source_stamp=None)  # the manifest has the sources'
+        return CacheFiles(str(folder), name, source_stamp=None)  # the manifest has a source hash
 
     def _shipped_key(self, sig: Any, codegen: Any) -> tuple[Any, Any]:
-        """Return the key of an entry without its processor, for which the manifest answers."""
+        """Return the key of an entry without its processor, which the manifest specifies."""
         _, _, closure = self._index_key(sig, codegen)
         return sig, closure
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep an entry, if the disk can take it."""
+        """Keep an entry, if the disk is writable."""
         if data.entry_point is not None:
             with contextlib.suppress(OSError):
                 Path(self._cache_path).mkdir(parents=True, exist_ok=True)
@@ -205,13 +207,13 @@ class EntryCache(FunctionCache):
                 self._shipped_files(self.ship_into).save(key, self._impl.reduce(data))
 
     def _lock_out_others(self) -> bool:
-        """Wait until no other process compiles this function; False where nothing can be locked.
+        """Wait until no other process compiles this function; False if locks are not supported.
 
-        The system ends a lock with its process, so one that was killed locks out nobody.
+        The system releases the lock of a process that was killed.
         """
         if fcntl is None:
             return False
-        with contextlib.suppress(OSError):  # of a folder that cannot be written, or without locks
+        with contextlib.suppress(OSError):  # read-only folders, file systems without locks
             self._lock_path.parent.mkdir(parents=True, exist_ok=True)
             self._lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT, 0o666)
             fcntl.flock(self._lock, fcntl.LOCK_EX)
@@ -223,10 +225,11 @@ class EntryCache(FunctionCache):
         """Let other processes compile."""
         if self._lock is not None:
             lock, self._lock = self._lock, None
-            with contextlib.suppress(OSError):  # else a forked process would keep it
+            # Closing is not enough: a forked process has a copy of the file descriptor.
+            with contextlib.suppress(OSError):
                 fcntl.flock(lock, fcntl.LOCK_UN)
             os.close(lock)
 
 
-def _refuse_damage(path: str) -> contextlib.AbstractContextManager[None]:
+def _wrap_damage(path: str) -> contextlib.AbstractContextManager[None]:
     return wrap_read_errors(path, "compiled code")

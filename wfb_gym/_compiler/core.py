@@ -1,4 +1,4 @@
-"""The core: the entry that holds the shared functions; and how deep compiling is at the moment."""
+"""The core, which is the entry with the shared functions, and the current depth of compilation."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -8,42 +8,43 @@ from numba.core.typing.context import CallStack
 
 
 class Core:
-    """The entry that holds the shared functions, once for all that call them.
+    """The entry with the shared functions, compiled once for all their callers.
 
-    Machine code of the others refers to symbols of the core, so it is of use with this core alone.
+    Machine code of other entries refers to symbols of the core, so it is valid only with this core.
     """
 
     find: Callable[[], tuple[Any, tuple[Any, ...]]]
-    members: list[Any] = []  # noqa: RUF012 - every shared function
-    shared: list[tuple[Any, Any]] = []  # noqa: RUF012 - what it holds, once it is compiled
+    members: list[Any] = []  # noqa: RUF012 - dispatchers of all shared functions
+    shared: list[tuple[Any, Any]] = []  # noqa: RUF012 - compiled shared functions with results
     symbols: tuple[str, ...] = ()
-    """Names of the shared functions' machine code; empty until it is there."""
-    is_compiling = False  # or loading
+    """Symbols of the shared functions' machine code; empty until it is loaded."""
+    is_compiling = False  # also True while the core is loaded
     depth = 0
-    """How many functions are being compiled, each called by the one before."""
+    """Number of nested compilations: each function is called by the one before."""
     links_ours = False
-    """Whether a library of this package links now, and looks after callees itself."""
+    """Whether a library of this package is being linked, which adds its callees itself."""
 
     @classmethod
     def compiles_inner(cls) -> bool:
-        """Say whether the function that is being compiled is called by another one that is."""
+        """Return whether the function being compiled is an inner function."""
         return cls.depth > 1
 
     @classmethod
     def prepare(cls) -> None:
-        """Load or compile the core, where another entry is compiled or loaded."""
+        """Load or compile the core, while another entry is compiled or loaded."""
         if cls.symbols or cls.is_compiling:
             return
         depth, cls.depth = cls.depth, 0
         links_ours, cls.links_ours = cls.links_ours, False
         cls.is_compiling, cls.shared = True, []
         for each in cls.members:
-            each.overloads.clear()  # what an interrupted attempt has left
+            each.overloads.clear()  # remains of an interrupted attempt
         core, arguments = cls.find()
-        # A function that is being compiled and that the core calls too is compiled anew for it:
-        # Numba would take the call for a recursion, and the core would lack the function.
+        # The core may call a function that is being compiled right now. With the current call
+        # stack Numba would treat this call as recursion, and the core would lack the function. An
+        # empty call stack makes Numba compile the function again for the core.
         typing = core.typingctx
-        begun, typing.callstack = typing.callstack, CallStack()
+        callstack, typing.callstack = typing.callstack, CallStack()
         try:
             signature = tuple(map(numba.typeof, arguments))
             core.compile(signature)
@@ -51,14 +52,19 @@ class Core:
                 found = [(each, cres.fndesc, cres.signature) for each, cres in cls.shared]
                 cls.provide(found, core.overloads[signature].library)
                 for _, cres in cls.shared:
-                    cres.library.is_core = True  # of inner functions that call it and stay
+                    cres.library.is_core = True  # inner functions compiled before refer to these
         finally:
-            cls.is_compiling, typing.callstack = False, begun
+            cls.is_compiling, typing.callstack = False, callstack
             cls.depth, cls.links_ours = depth, links_ours
 
     @classmethod
     def provide(cls, functions: Iterable[tuple[Any, Any, Any]], library: Any) -> None:
-        """Have shared functions called in the core's library."""
+        """Make compiled callers use the shared functions in the core's library.
+
+        Args:
+            functions: dispatcher, function descriptor and signature of each shared function.
+            library: the library of the core.
+        """
         library.is_core = True
         symbols = []
         for dispatcher, fndesc, signature in functions:

@@ -1,4 +1,4 @@
-"""Functions that compile themselves as entries or as inner functions."""
+"""Dispatchers that compile a function as an entry or as an inner function."""
 
 import gc
 from collections.abc import Callable
@@ -16,11 +16,11 @@ from wfb_gym._compiler.cache import EntryCache
 from wfb_gym._compiler.core import Core
 
 _BRIEF_CALLS = 1000
-"""Calls from Python before a brief function is compiled for them."""
+"""Calls from Python that run a brief function as plain Python."""
 
 
 def entries(dispatcher: Any) -> list[Callable[..., Any]]:
-    """Return a function's compiled forms that Python can call, one for each set of types."""
+    """Return the compiled functions that Python can call, one for each set of types."""
     results = getattr(dispatcher, "overloads", {}).values()  # without a compiler there are none
     return [each.entry_point for each in results if not isinstance(each.entry_point, Inner)]
 
@@ -34,10 +34,10 @@ def _wide(kind: Any) -> Any:
 
 
 def with_one_signature(dispatcher: Any) -> Any:
-    """Have compiled callers widen small and literal integers instead of compiling anew.
+    """Make compiled callers widen small and literal integers to int64.
 
-    A record's int8, a constant and a loop's int64 would make three functions of one, each
-    compiled with everything that it calls.
+    Otherwise calls with a record's int8, a constant and a loop's int64 would compile three versions
+    of the function, each with everything that it calls.
     """
     if not isinstance(dispatcher, NumbaDispatcher):  # NUMBA_DISABLE_JIT
         return dispatcher
@@ -52,30 +52,31 @@ def with_one_signature(dispatcher: Any) -> Any:
 
 
 class Inner:
-    """What an inner function has in place of code that Python can call.
+    """Placeholder for the Python-callable code of an inner function.
 
-    Numba finds the intermediate code of a function by this object, so each has its own.
+    Numba uses this object as the key of the function's intermediate code, so each function needs
+    its own instance.
     """
 
     __slots__ = ("__weakref__",)
 
 
 class Dispatcher(CPUDispatcher):
-    """Compile a function as an entry or, while another one is being compiled, as an inner one."""
+    """Compiles a function as an entry or, while another one is being compiled, as an inner one."""
 
     is_brief = False
     is_shared = False
-    _calls = 0  # from Python, without machine code
+    _calls = 0  # number of calls from Python without machine code
 
     def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
         self._calls += 1
         if self.is_brief and self._calls <= _BRIEF_CALLS:
-            return self.py_func  # the caller calls what this returns
+            return self.py_func  # the caller calls the returned function
         return super()._compile_for_args(*args, **kws)  # type: ignore[misc]
 
     @property
     def is_compiling(self) -> Any:
-        """Whether a call met now is a recursion; what waits for the core does not count."""
+        """Whether a call now would be recursion; functions waiting for the core do not count."""
         return self.typingctx.callstack.findfirst(self.py_func) is not None
 
     def enable_caching(self) -> None:
@@ -84,7 +85,7 @@ class Dispatcher(CPUDispatcher):
 
     @cached_property
     def _cache(self) -> Any:
-        """Made when it is needed: most functions are inner ones."""
+        """The cache, created on first use, because most functions are inner functions."""
         before, config.CACHE_DIR = config.CACHE_DIR, self._folder
         try:
             return EntryCache(self.py_func)
@@ -94,15 +95,15 @@ class Dispatcher(CPUDispatcher):
     def compile(self, sig: Any) -> Any:
         with global_compiler_lock:
             if self.is_shared and Core.depth > 0:
-                Core.prepare()  # it has this function, unless that is for arguments of other types
+                Core.prepare()  # provides this function, if the argument types are the same
             Core.depth += 1
             collects = gc.isenabled()
             try:
-                gc.disable()  # millions of objects live until the entry is done
+                gc.disable()  # millions of objects stay alive until the entry is compiled
                 if not Core.compiles_inner():
                     for args, result in list(self.overloads.items()):
                         if isinstance(result.entry_point, Inner):
-                            del self.overloads[args]  # it becomes an entry
+                            del self.overloads[args]  # compile it again, as an entry
                 return super().compile(sig)
             finally:
                 Core.depth -= 1
@@ -125,7 +126,7 @@ class Dispatcher(CPUDispatcher):
         self.overloads[tuple(cres.signature.args)] = cres
 
     def add_shared(self, fndesc: Any, signature: Any, library: JITCodeLibrary) -> None:
-        """Have compiled callers call what a library holds of this function."""
+        """Make compiled callers use the machine code of this function in a library."""
         self._add_inner(
             compile_result(
                 target_context=self.targetctx, typing_context=self.typingctx, library=library,

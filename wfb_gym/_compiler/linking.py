@@ -1,4 +1,4 @@
-"""Libraries of intermediate code, and which of them an entry links."""
+"""Libraries of intermediate code (LLVM IR), and the selection of libraries that an entry links."""
 
 from collections.abc import Iterable
 from typing import Any, Self
@@ -10,20 +10,20 @@ from wfb_gym._compiler.core import Core
 
 
 class Library(JITCodeLibrary):
-    """The intermediate code of a function and, of an entry, of all that it calls."""
+    """The intermediate code of a function; for an entry, also of everything that it calls."""
 
     is_core = False
     calls_core = False
     is_inner = False
     is_inlined = False
-    """It is left as it was lowered: its callers take it up before they are optimised."""
+    """Whether callers inline it. Then it is not optimised itself, only as part of its callers."""
 
     def __init__(self, codegen: Any, name: str) -> None:
         super().__init__(codegen, name)
         self.called: list[JITCodeLibrary] = []
 
     def add_linking_library(self, library: JITCodeLibrary) -> None:
-        library._ensure_finalized()  # noqa: SLF001 - as the method that this one replaces does
+        library._ensure_finalized()  # noqa: SLF001 - as in the overridden method
         self.called.append(library)
 
     def _ensure_finalized(self) -> None:
@@ -31,7 +31,7 @@ class Library(JITCodeLibrary):
             super()._ensure_finalized()
 
     def finalize(self) -> None:
-        # Callers first: the linker takes in only what something that is linked already calls.
+        # Callers first: the linker adds only functions that already linked code calls.
         self._linking_libraries = list(reversed(self._to_link(whole=not self.is_inner)))
         Core.links_ours = True
         try:
@@ -43,7 +43,7 @@ class Library(JITCodeLibrary):
         module = super()._get_module_for_linking()
         if not self.is_inner or Core.links_ours:
             return module
-        # For a library of Numba's own, which links what it calls and no further.
+        # A library of Numba itself links only its direct callees, so add the indirect ones.
         module = module.clone()
         for library in reversed(self._to_link(whole=True, with_core=True)):
             module.link_in(shared_module_of(library), preserve=True)
@@ -55,20 +55,23 @@ class Library(JITCodeLibrary):
                 name = each.fndesc.llvm_func_name
                 self._final_module.get_function(name).linkage = llvm.Linkage.external
         super()._optimize_final_module()
-        if not self.is_inner:  # what was linked meets here for the first time: 1 to 4 % faster code
+        # An entry is optimised twice, because its linked functions are optimised together only
+        # here: 1 to 4 % faster code.
+        if not self.is_inner:
             super()._optimize_final_module()
 
     def _finalize_final_module(self) -> None:
         if self.is_inner:
-            self._finalized = True  # without machine code
+            self._finalized = True  # no machine code is generated
         else:
             super()._finalize_final_module()
 
     def _to_link(self, *, whole: bool, with_core: bool = False) -> list[JITCodeLibrary]:
-        """Return libraries that are called from here, each after those that it calls itself.
+        """Return the called libraries, callees before callers.
 
-        They are all that can be reached, the core where it is asked for, or else those alone that
-        are inlined into this one.
+        Args:
+            whole: whether to return all reachable libraries, or only inlined ones.
+            with_core: whether to include the core.
         """
         found: list[JITCodeLibrary] = []
         met: set[JITCodeLibrary] = set()
@@ -94,7 +97,7 @@ class Library(JITCodeLibrary):
 
 
 class LoadedLibrary(JITCodeLibrary):
-    """Machine code from the cache; its intermediate code is parsed when something links it."""
+    """Machine code from the cache; its intermediate code is parsed when it is linked."""
 
     is_core = False
     calls_core = False
@@ -102,12 +105,12 @@ class LoadedLibrary(JITCodeLibrary):
 
     @classmethod
     def loaded(cls, codegen: Any, data: Any, symbols: Iterable[str]) -> Self:
-        """Return the library that `serialize_using_object_code` gave.
+        """Return the library that `serialize_using_object_code` serialized.
 
         Args:
-            codegen: Numba's.
-            data: what it gave.
-            symbols: that somebody looks up.
+            codegen: Numba's code generator.
+            data: the serialized library.
+            symbols: names of its functions and variables that are looked up later.
         """
         name, _, (machine_code, bitcode) = data
         library = cls(codegen, name)
@@ -115,7 +118,7 @@ class LoadedLibrary(JITCodeLibrary):
         library._set_compiled_object(machine_code)
         library._finalize_final_module()
         library._bitcode = bitcode
-        codegen._engine._defined_symbols.update(symbols)  # noqa: SLF001 - it knows no others
+        codegen._engine._defined_symbols.update(symbols)  # noqa: SLF001 - not known otherwise
         return library
 
     def _get_module_for_linking(self) -> Any:
@@ -125,7 +128,7 @@ class LoadedLibrary(JITCodeLibrary):
 
 
 def shared_module_of(library: JITCodeLibrary) -> Any:
-    """Return the intermediate code of a library for linking, without what it calls."""
+    """Return the intermediate code of a library for linking, without its callees."""
     if isinstance(library, Library):
         return super(Library, library)._get_module_for_linking()
-    return library._get_module_for_linking()  # noqa: SLF001 - as Numba's libraries do
+    return library._get_module_for_linking()  # noqa: SLF001 - as in Numba's libraries

@@ -1,4 +1,4 @@
-"""The passes that compile one function, with the flags of an entry or of an inner function."""
+"""The compiler passes of one function, with the flags of an entry or of an inner function."""
 
 from typing import Any
 
@@ -10,9 +10,9 @@ from wfb_gym._compiler.linking import Library
 
 
 class Flags(NumbaFlags):
-    """Flags with a kept hash: every operation of a function is looked up by its flags.
+    """Flags with a cached hash: Numba looks up every operation of a function by its flags.
 
-    Names of compiled functions are made of the name of this class, so it is Numba's.
+    The class has the same name as Numba's, because it is part of the names of compiled functions.
     """
 
     __slots__ = ("_hashed",)
@@ -33,8 +33,8 @@ class Flags(NumbaFlags):
         return same
 
 
-class _Arguments(tuple[Any, ...]):  # noqa: SLOT001 - a tuple has no room for a slot
-    """Types of arguments, put into words once: Numba tells each pass of them, field by field."""
+class _Arguments(tuple[Any, ...]):  # noqa: SLOT001 - subclasses of tuple cannot have slots
+    """Argument types with a cached string: Numba formats all record fields for each pass."""
 
     _text: str | None = None
 
@@ -45,7 +45,7 @@ class _Arguments(tuple[Any, ...]):  # noqa: SLOT001 - a tuple has no room for a 
 
 
 class Pipeline(Compiler):
-    """Leave an inner function without machine code and wrappers."""
+    """Compiler that generates no machine code and no wrappers for inner functions."""
 
     def __init__(
         self, typingctx: Any, targetctx: Any, library: Any, args: Any, return_type: Any,

@@ -1,4 +1,4 @@
-"""The best play in a requested position, and what every other one is worth."""
+"""The best play in a requested position, and the value of every other play."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -19,17 +19,21 @@ from wfb_gym.view.decisions import describe_action, describe_dice
 from wfb_gym.view.names import ScenarioNames
 
 _ALL_POSITIONS = 20 * MOST_POSITIONS
-"""Positions of all situations together that rolls of spells are solved for: about a minute."""
+"""Most positions over all rolls of spells together; solving them takes about a minute."""
 _MOST_SITUATIONS = 400
 _FURTHER_CHOICES = (*CAST_CHOICES, *DISPEL_CHOICES)
-"""Choices of the mover that belong to the play before them."""
+"""Nodes whose choices complete the mover's previous action."""
 
 
 class AdvisedPlay(NamedTuple):
-    """A way to play in words, with the best of the further choices that it brings.
+    """A play: an action with the best further choices that complete it.
 
-    Then the points still to come for the mover, how many fewer they are than after the best play,
-    and the dice that it throws with their chance to cast or dispel.
+    Attributes:
+        play: the play in words.
+        value: expected points still to come for the mover.
+        difference: value minus the value of the best play, 0 or less.
+        dice: number of dice that it throws, or None.
+        chance: chance that these dice cast or dispel, or None.
     """
 
     play: str
@@ -40,17 +44,17 @@ class AdvisedPlay(NamedTuple):
 
 
 class Advice(NamedTuple):
-    """The advice.
+    """The advice in a position.
 
     Attributes:
         best: the best play in words.
-        value: the points still to come for the mover.
+        value: expected points still to come for the mover.
         plays: every play, best first.
         is_exact: whether the values are exact.
-        method: how they were found.
-        reason: why they are not exact; "" where they are.
-        rolls: the average over spells that are still to be rolled, after the best play; None
-            where there are none.
+        method: how the values were found.
+        reason: why the values are not exact, or "".
+        rolls: the average over rolls of spells after the best play; None if no spells are still to
+            be rolled.
     """
 
     best: str
@@ -63,39 +67,39 @@ class Advice(NamedTuple):
 
 
 class _TooManyPositionsError(Exception):
-    """A situation is larger than what is solved of several."""
+    """Raised if a situation has more positions than the limit."""
 
 
 class Judge:
-    """What positions of one scenario are worth: exactly where they can be solved.
+    """Evaluates positions of one scenario: exactly if they can be solved, otherwise by search.
 
     Args:
-        scenario: that the positions belong to.
-        most_positions: that one of them may have to be solved, on top of those before it; None for
-            all that memory holds.
+        scenario: the scenario.
+        most_positions: most positions to solve for one situation, in addition to those solved for
+            earlier ones; None for no limit except memory.
     """
 
     def __init__(self, scenario: Scenario, most_positions: int | None = None) -> None:
         self._scenario, self._most = scenario, most_positions
         self._solution: Solution | None = None
         self._analyst: Analyst | None = None
-        if scenario.has_secrets:  # `solve` refuses it, though all may be known by now
+        if scenario.has_secrets:  # `solve` rejects it even if all items are known by now
             self._analyst = Analyst(scenario)
-        self._before = 0  # positions of the situations before
+        self._before = 0  # positions of the earlier situations
         self._analyses: dict[bytes, Analysis] = {}  # by position
         self.reason = f"more than {MOST_POSITIONS:,} positions" if scenario.has_secrets else ""
-        """Why nothing exact is known, where that is so."""
+        """Why values are not exact, or ""."""
 
     @property
     def positions(self) -> int:
-        """Positions that were solved so far; 0 where nothing can be solved."""
+        """Number of positions solved so far; 0 if nothing can be solved."""
         return 0 if self._solution is None else self._solution.graph.size
 
     def analyse(self, battle: Battle) -> Analysis:
-        """Return what every legal action of a decision is worth to the mover."""
+        """Return the value of every legal action of a decision for the mover."""
         key = battle.key()
         if key not in self._analyses:
-            analysis = self._analyse(battle)  # which may forget the others
+            analysis = self._analyse(battle)  # may clear `_analyses`, so store the result after it
             self._analyses[key] = analysis
         return self._analyses[key]
 
@@ -123,23 +127,23 @@ class Judge:
         return Analysis(values, self._solution.best_action(battle), True, "exact")
 
     def _give_up(self, error: Exception) -> Analyst:
-        """Estimate from here on: one situation is too large, and others are like it."""
+        """Switch to estimates: if one situation is too large, the others probably are, too."""
         self._solution, self._analyst, self.reason = None, Analyst(self._scenario), str(error)
         self._analyses.clear()
         return self._analyst
 
     def _watch(self, positions: int) -> None:
-        if self._most is not None and not self._before:  # later ones are told by their number
-            show_line(f"looking at one roll: {positions:,} of at most {self._most:,} positions")
+        if self._most is not None and not self._before:  # later rolls show their number instead
+            show_line(f"solving one roll: {positions:,} of at most {self._most:,} positions")
         if self._most is not None and positions > self._before + self._most:
-            what = f"one situation alone has more than {self._most:,} positions"
-            raise _TooManyPositionsError(f"{what}, and every roll brings another")
+            size = f"a single roll leads to more than {self._most:,} positions"
+            raise _TooManyPositionsError(f"{size}, and there are several rolls")
         if positions > _ALL_POSITIONS:
-            what = f"the rolls have more than {_ALL_POSITIONS:,} positions together"
-            raise _TooManyPositionsError(what)
+            size = f"the rolls have more than {_ALL_POSITIONS:,} positions together"
+            raise _TooManyPositionsError(size)
 
     def value_of(self, battle: Battle) -> tuple[float, bool, str]:
-        """Return points still to come for the first army, whether they are exact, and how found."""
+        """Return the value for the first army, whether it is exact, and the method."""
         if battle.is_over:
             return 0.0, True, "exact"
         if battle.is_decision():
@@ -157,27 +161,27 @@ class Judge:
         return value, is_exact, method
 
     def play_on(self, names: ScenarioNames, battle: Battle, action: int) -> Battle:
-        """Play an action and the mover's best further choices that it brings, in a copy.
+        """Play an action and the mover's best further choices in a copy of the battle.
 
-        Of equally good ones the likeliest is taken: a throw of one die that cannot cast anything
-        may be as good as any other.
+        Ties go to the choice that is most likely to succeed. Otherwise a throw of one die that
+        cannot cast the spell might be chosen, because its value can be equal.
         """
         after = battle.copy()
         after.act(action)
         while after.node in _FURTHER_CHOICES and after.mover == battle.mover:
             analysis = self.analyse(after)
             equal = [c for c, value in analysis.values.items() if value > analysis.value - TIE]
-            ways = []
+            successors = []
             for code in equal:
-                way = after.copy()
-                way.act(code)
-                ways.append(way)
-            after = max(ways, key=partial(_chance, names, after))
+                successor = after.copy()
+                successor.act(code)
+                successors.append(successor)
+            after = max(successors, key=partial(_chance, names, after))
         return after
 
 
 def _chance(names: ScenarioNames, before: Battle, after: Battle) -> Fraction:
-    """Return the chance of the dice that are thrown next, 0 where none are."""
+    """Return the success chance of the dice that are thrown next; 0 if none are."""
     if after.node not in (Node.ROLL_CASTING, Node.ROLL_DISPEL):
         return Fraction(0)
     return describe_dice(names, before, after).chance or Fraction(0)
@@ -187,8 +191,8 @@ def advise(position: RequestedPosition, samples: int) -> Advice:
     """Return the advice in a position.
 
     Args:
-        position: that is asked about.
-        samples: rolls of spells that are valued where there are too many for all.
+        position: the requested position.
+        samples: number of rolls of spells to sample if there are too many to evaluate all.
     """
     if position.selecting is not None:
         return _before_spells(position, Judge(position.scenario, MOST_POSITIONS), samples)
@@ -217,10 +221,10 @@ def advise(position: RequestedPosition, samples: int) -> Advice:
 def _best_first(
     judge: Judge, names: ScenarioNames, battle: Battle, values: Mapping[int, float]
 ) -> list[AdvisedPlay]:
-    """Return the actions that have values as plays.
+    """Return the actions as plays, best first.
 
-    Of equal ones those without dice come first, then the likeliest: where a die is left over, no
-    throw of it that cannot cast anything.
+    Among equal values, plays without dice come first, then those most likely to succeed. So a
+    pointless throw of a spare die comes last.
     """
     best, plays = max(values.values()), []
     for code in sorted(values):
@@ -235,7 +239,7 @@ def _best_first(
 
 
 def _before_spells(position: RequestedPosition, judge: Judge, samples: int) -> Advice:
-    """Return the advice where spells are still rolled or swapped."""
+    """Return the advice in a position where spells are still rolled or swapped."""
 
     def value(battle: Battle) -> _Situation:
         points, is_exact, method = judge.value_of(battle)

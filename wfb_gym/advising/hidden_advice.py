@@ -1,6 +1,6 @@
-"""Advice where items are hidden: how often to choose what, by what the mover was dealt.
+"""Advice in scenarios with hidden items: action probabilities for each set that the mover may have.
 
-There the best play is a mixture: what an army does tells its enemy something of what it holds.
+The best play is a mixed strategy, because an army's actions reveal information about its items.
 """
 
 from collections.abc import Sequence
@@ -22,28 +22,28 @@ from wfb_gym.view.names import ScenarioNames
 
 _SECONDS = 60.0
 _MOST_BYTES = 1 << 28
-"""Memory of the public histories: what is larger takes minutes to look through."""
+"""Memory limit of the public histories; larger games take minutes to build."""
 _NEVER = 0.0005
-"""Chance below which an action is not listed."""
+"""Probability below which an action is not listed."""
 
 
 class MixedAdvice(NamedTuple):
-    """How often to choose what with one set of hidden items, the most frequent first."""
+    """Probability of each play with one set of hidden items, the most likely first."""
 
-    dealt: str  # "" where the mover has none
+    dealt: str  # the set in words; "" if the mover has no hidden items
     plays: list[tuple[str, float]]
 
 
 class HiddenAdvice(NamedTuple):
-    """The advice.
+    """The advice in a position with hidden items.
 
     Attributes:
-        position: that it is on.
+        position: the requested position.
         mover: the army that decides, 0 or 1.
-        sets: of each army, the sets of hidden items that its enemy believes it may have.
-        mixtures: one for each set that the mover may have been dealt.
-        lower: points still to come that the caster wins on average at least.
-        upper: points still to come that it wins at most.
+        sets: for each army, the sets that it may have in the enemy's view.
+        mixtures: the strategy for each set that the mover may have been dealt.
+        lower: lower bound of the caster's expected points still to come.
+        upper: upper bound of the caster's expected points still to come.
     """
 
     position: RequestedPosition
@@ -57,18 +57,19 @@ class HiddenAdvice(NamedTuple):
 def advise_hidden(
     position: RequestedPosition, weights: Sequence[float] = (), own_weights: Sequence[float] = ()
 ) -> HiddenAdvice:
-    """Return the mixture of a decision in a scenario with hidden items.
+    """Return the equilibrium strategy of a decision in a scenario with hidden items.
 
     Args:
-        position: that is asked about, in which some army may have one of several sets.
-        weights: of the enemy's sets, in order: what the mover believes by now; those of the
-            scenario where there are none.
-        own_weights: of the mover's own sets: what the enemy believes by now.
+        position: the requested position; at least one army may have one of several sets.
+        weights: the mover's beliefs about the enemy's sets, in order; the scenario's weights by
+            default.
+        own_weights: the enemy's beliefs about the mover's sets, in order; the scenario's weights by
+            default.
 
     Raises:
-        PositionError: nobody decides anything there, spells are not selected, or the weights are
-            not those of sets that may be there.
-        TooLarge: it has more public histories than fit.
+        PositionError: the position is not a decision, spells are still to be rolled, or the weights
+            do not fit the possible sets.
+        TooLarge: the position has more public histories than fit into memory.
     """
     battle, mover = _decision_of(position), position.battle.mover
     believed = position.scenario
@@ -80,16 +81,16 @@ def advise_hidden(
     sets = tuple(sets_that_may_be(names, battle, army) for army in EVERYBODY)
     for army, (option, given) in options.items():
         if believed.armies[army].hidden and not sets[army]:
-            expected = "one above 0 for a set that has what was shown"
-            raise PositionError(option, expected, _words(given) or "those of the scenario")
+            expected = "a weight above 0 for a set with the items shown"
+            raise PositionError(option, expected, _words(given) or "the scenario's weights")
     start = new_states(1)
     start[0] = battle.state
     try:
-        game = HiddenGame(believed, _MOST_BYTES, _tell, start=start)
+        game = HiddenGame(believed, _MOST_BYTES, _show_histories, start=start)
     finally:
         show_line("")
     equilibrium = game.solve(GAP, _SECONDS)
-    # Not by what the enemy believes: an army knows what it has, however unlikely.
+    # All sets that the mover may have, even if the enemy believes one to be impossible.
     own = sets_that_may_be(position.names, battle, mover) or sets[mover] or [HiddenSet(0, "", 1.0)]
     return HiddenAdvice(
         position,
@@ -101,34 +102,34 @@ def advise_hidden(
     )
 
 
-def _tell(histories: int) -> None:
-    show_line(f"looking at {histories:,} public histories")
+def _show_histories(histories: int) -> None:
+    show_line(f"building the game: {histories:,} public histories")
 
 
 def _decision_of(position: RequestedPosition) -> Battle:
-    """Return the position where somebody decides with all spells known, or refuse it."""
+    """Return the battle of a decision with all spells known; reject any other position."""
     battle = position.battle
     if position.selecting is not None:
         who, option = position.roller(battle), "--rolled" if position.request.rolled else "--spells"
-        expected = f"--spells with all that {who} has, as there are hidden items"
+        expected = f"--spells with all spells of {who}, because there are hidden items"
         raise PositionError(option, expected, "spells to roll or to swap")
     if not battle.is_decision():
         found = "the end" if battle.is_over else "dice to throw"
-        raise PositionError(position.title, "a position in which somebody decides", found)
+        raise PositionError(position.title, "a decision", found)
     return battle
 
 
 def _weighted(scenario: Scenario, army: int, weights: Sequence[float], option: str) -> Scenario:
-    """Return the scenario with other weights of an army's sets."""
+    """Return the scenario with new weights for an army's sets."""
     side = scenario.armies[army]
     if len(weights) != len(side.hidden):
         expected = f"a weight for each of the {len(side.hidden)} sets of the {SEATS[army]}"
         if not side.hidden:
-            whose = "--weights are for the sets of who does not decide, --own-weights of who does"
-            expected = f"none, as the {SEATS[army]} has no hidden items ({whose})"
+            whose = "--weights are for the enemy of the deciding army, --own-weights for itself"
+            expected = f"none, because the {SEATS[army]} has no hidden items ({whose})"
         raise PositionError(option, expected, len(weights))
     if min(weights) < 0.0 or not sum(weights) > 0.0:
-        raise PositionError(option, "weights of 0 or more, and one above it", _words(weights))
+        raise PositionError(option, "weights of 0 or more, at least one above 0", _words(weights))
     hidden = tuple(
         each.model_copy(update={"weight": weight})
         for each, weight in zip(side.hidden, weights, strict=True)
@@ -143,7 +144,7 @@ def _words(weights: Sequence[float]) -> str:
 def _mixture(
     equilibrium: Equilibrium, names: ScenarioNames, battle: Battle, dealt: HiddenSet
 ) -> MixedAdvice:
-    """Return how often the mover of a position chooses what with a set, in words."""
+    """Return the mover's strategy with a set, in words."""
     battle = battle.copy()
     if battle.state.hidden_set[battle.mover]:
         deal_instead(battle.packed, battle.state, battle.mover, dealt.kind)

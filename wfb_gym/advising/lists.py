@@ -1,4 +1,4 @@
-"""Small lists: a few wizards and what both sides have, as a scenario of one phase."""
+"""Small lists: a few wizards, dice and scrolls, as a scenario of one phase."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,19 +8,19 @@ from wfb_gym.advising.request import PositionError, PositionRequest
 from wfb_gym.scenario import Scenario, ScenarioError, scenario_from_dict
 
 _LISTS = "your lists"
-"""The place that errors in small lists name."""
+"""Name of small lists in error messages."""
 
 
 @dataclass(frozen=True)
 class Lists:
-    """Small lists: the caster's wizards, and what both sides have.
+    """Small lists: the caster's wizards, dice and scrolls.
 
     Attributes:
-        wizards: level and spells of each, as ``advise --wizard`` takes them: NAME=POINTS or
-            VALUE=POINTS.
-        power: power dice; None for those that the wizards generate.
-        dispel: dispel dice.
-        scrolls: Dispel Scrolls.
+        wizards: level and spells of each wizard in the format of ``advise --wizard``: NAME=POINTS
+            or VALUE=POINTS.
+        power: number of power dice; None for the number that the wizards generate.
+        dispel: number of dispel dice.
+        scrolls: number of Dispel Scrolls.
     """
 
     wizards: Sequence[Sequence[str]]
@@ -30,17 +30,17 @@ class Lists:
 
 
 def scenario_of_lists(lists: Lists) -> Scenario:
-    """Make a scenario of one phase of small lists, as ``advise`` does.
+    """Make a scenario of one phase from small lists, as ``advise`` does.
 
     Raises:
-        ValueError: what is wrong with them.
+        ValueError: the lists are invalid.
     """
     request = PositionRequest(
         wizard=lists.wizards, power=lists.power, dispel=lists.dispel, scrolls=lists.scrolls
     )
     try:
         loaded = RequestedPosition(request).scenario
-    except PositionError as error:  # which names the option of a command
+    except PositionError as error:  # its message starts with the option of ``advise``
         raise ValueError(str(error).removeprefix("--")) from None
     except ScenarioError as error:
         raise ScenarioError(_LISTS, error.problems, error.more) from None

@@ -1,8 +1,8 @@
-"""The position that a player asks about: a scenario, and what a phase has come to.
+"""The position that a player describes: a scenario, and the events of a phase.
 
-The engine makes the position itself: spells that were tried are nominated and fail, and the spell
-that was cast is thrown with dice that show its total. Only the pools are written, so that what is
-left at the end is what the player says.
+The engine plays to the position: spells that were tried are nominated and fail, and the spell that
+was cast is thrown with dice that give its total. Only the dice pools are written directly, so that
+the remaining dice agree with the request.
 """
 
 from itertools import chain, combinations_with_replacement
@@ -38,22 +38,22 @@ from wfb_gym.view.names import NO_TARGET, ScenarioNames, dice_phrase, own_dice_p
 
 
 class RequestedPosition:
-    """The position of a scenario's first phase that a request describes.
+    """The position in a scenario's first phase that a request describes.
 
     Attributes:
-        request: that it answers.
-        scenario: with the armies as the request has them.
-        title: the scenario's name, or in words the wizards that are asked about without one.
-        names: of the scenario.
-        known: what the request says of wizards that roll their spells, by army and wizard.
-        selecting: where spells are still rolled or swapped that the request does not tell: a
-            battle to go on with, for `reach`; None where all are known.
-        battle: the position, at a decision, a casting roll or the end; with `selecting` the
-            selection itself. Of hidden items it has some that fit those that were shown.
+        request: the request.
+        scenario: the scenario with the armies of the request.
+        title: the scenario's name; without a scenario, the wizards in words.
+        names: names of the scenario.
+        known: the spells that the request gives for wizards that roll them, by army and wizard.
+        selecting: the battle at the first roll or swap of spells that the request leaves open, to
+            continue from with `reach`; None if all spells are known.
+        battle: the position at a decision, a casting roll or the end; if `selecting` is set, the
+            selection itself. Hidden items are some that fit the items shown.
 
     Raises:
-        ScenarioError: there is no such scenario, or it is refused.
-        PositionError: the phase cannot have come to this.
+        ScenarioError: the scenario does not exist or is invalid.
+        PositionError: no play leads to the requested position.
     """
 
     def __init__(self, request: PositionRequest) -> None:
@@ -76,13 +76,13 @@ class RequestedPosition:
             self.selecting = self.battle
         elif self.battle.is_chance():
             expected = "a scenario that begins with a decision"
-            found = f"one that begins with {self.battle.node.name}"
+            found = f"a scenario that begins with {self.battle.node.name}"
             raise PositionError(self.title, expected, found)
         else:
             self.battle = self.reach(self.battle)
 
     def reach(self, beginning: Battle) -> Battle:
-        """Return the position that a phase comes to which begins so, its spells selected."""
+        """Return the requested position after a given start of the phase, with spells selected."""
         kept, self.battle = self.battle, beginning.copy()
         self._play_on()
         reached = Battle(self._packed)
@@ -91,27 +91,27 @@ class RequestedPosition:
         return reached
 
     def pass_known(self, battle: Battle) -> None:
-        """Select the spells that the request tells, up to a roll or a swap that it does not."""
+        """Select the spells that the request gives, up to a roll or swap that it leaves open."""
         while battle.node in (Node.ROLL_SPELLS, Node.SWAP_SPELL):
-            told = self.known.get(divmod(int(battle.state.cursor), WIZARDS))
-            if told is None:
+            known = self.known.get(divmod(int(battle.state.cursor), WIZARDS))
+            if known is None:
                 return
             if battle.node == Node.ROLL_SPELLS:
-                battle.resolve(told.drawn)
-            elif told.may_swap:
+                battle.resolve(known.drawn)
+            elif known.may_swap:
                 return
             else:
                 battle.act(PASS)
 
     def is_secret(self, army: int) -> bool:
-        """Return whether an army may have been dealt one of several sets by what it has shown."""
+        """Return whether several sets of hidden items fit the items that an army has shown."""
         kinds, battle = range(len(self.scenario.armies[army].hidden)), self.battle
         return sum(may_be_kind(battle.packed, battle.state, army, kind) for kind in kinds) > 1
 
     def pools(self) -> dict[str, Any]:
-        """Return the power dice, the wizards' own dice, dispel dice and scrolls that are left.
+        """Return the remaining power dice, wizards' own dice, dispel dice and scrolls.
 
-        Scrolls that are a secret do not count.
+        Hidden scrolls do not count.
         """
         state, wizards = self.battle.state, len(self.scenario.caster.wizards)
         slots, bearers = self.names.items[1], self.scenario.dispeller.characters
@@ -129,7 +129,7 @@ class RequestedPosition:
         }
 
     def summary(self) -> str:
-        """Describe what both sides have left, and what is being cast."""
+        """Describe the remaining dice and scrolls, and the spell that is being cast."""
         pools, state, total = self.pools(), self.battle.state, self.request.total
         power = dice_phrase(pools["power"], "power") + own_dice_phrase(pools["own"])
         which = "open scroll" if self.is_secret(1) else "scroll"
@@ -138,14 +138,14 @@ class RequestedPosition:
         if state.spell:
             spell = self.names.spell(int(state.active), int(state.spell) - 1)
             spell += self.names.at_pending_target(self.battle)
-            what = "is being cast"
+            status = "is being cast"
             if state.attempt == DispelAttempt.CAST:
-                what = f"was cast{f' with a total of {total}' if total else ''}"
-            text += f"; {spell} {what}"
+                status = f"was cast{f' with a total of {total}' if total else ''}"
+            text += f"; {spell} {status}"
         return f"{self.title}: {text}"
 
     def horizon(self) -> str:
-        """Describe what a value from here on is the value of."""
+        """Name the part of the battle that a value covers."""
         if self.selecting is None and self.battle.node != Node.NOMINATE:
             return "The situation"
         whole = "phase" if self.scenario.phases == 1 else "battle"
@@ -157,7 +157,7 @@ class RequestedPosition:
         return self.names.characters[army][wizard]
 
     def selection(self) -> str:
-        """Describe whose spells are rolled, or what may be swapped."""
+        """Describe the spells that are still to be rolled, or that may be swapped."""
         if self.battle.node == Node.SWAP_SPELL:
             army, wizard = divmod(int(self.battle.state.cursor), WIZARDS)
             spells = self.scenario.armies[army].wizards[wizard].candidate_spells
@@ -176,7 +176,7 @@ class RequestedPosition:
     # --- playing ---------------------------------------------------------------------------
 
     def _deal(self) -> None:
-        """Deal hidden items that fit those that were shown, and use these."""
+        """Deal hidden items that fit the items shown, and use the latter."""
         battle, packed = self.battle, self._packed[0]
         used = np.zeros_like(battle.state.items)
         for text in self.request.shown:
@@ -186,13 +186,13 @@ class RequestedPosition:
             uses = packed.armies[army].kind_uses[: packed.armies[army].n_kinds]
             fits = (uses >= used[army]).all(1)
             if not fits.any():
-                expected = f"items that a set of the {SEATS[army]} has together"
+                expected = f"items that are all in one set of the {SEATS[army]}"
                 raise PositionError("--shown", expected, ", ".join(self.request.shown))
             battle.resolve(int(fits.argmax()))
         battle.state.items -= used
 
     def _find_hidden(self, text: str, used: NDArray[Any]) -> tuple[int, int]:
-        """Find army and number of a hidden item that was used, named with or without its army."""
+        """Return army and number of a used hidden item, named with or without its army."""
         labels = {
             (army, index): (f"{SEATS[army]}/{slot.item.name}", slot.item.name)
             for army in EVERYBODY
@@ -215,23 +215,23 @@ class RequestedPosition:
         return (left or found)[0]
 
     def _check_selection(self) -> None:
-        """Refuse options that need spells which the request does not tell."""
+        """Reject options that need spells which the request leaves open."""
         request, who = self.request, self.roller(self.battle)
         for option in ("tried", "nominated", "cast"):
             if getattr(request, option):
-                expected = f"--spells {who} with it, which rolls its spells"
+                expected = f"--spells {who} with it, because {who} rolls its spells"
                 raise PositionError(f"--{option}", expected, "none")
         if request.rolled and self.battle.node == Node.ROLL_SPELLS:
-            expected = f"--spells {who} or --rolled {who} with it, which selects its spells before"
+            expected = f"--spells {who} or --rolled {who} with it, because {who} rolls first"
             raise PositionError("--rolled", expected, "neither")
 
     def _play_on(self) -> None:
-        """Play from the beginning of the phase to the position."""
+        """Play from the start of the phase to the position."""
         request, battle = self.request, self.battle
         left = request.power or 0
         if (request.tried or request.cast) and not request.own and battle.state.own_dice.any():
             option = "--tried" if request.tried else "--cast"
-            expected = "--own with it, the dice that are left to each wizard alone"
+            expected = "--own with it, the dice left in each wizard's own pool"
             raise PositionError(option, expected, "none")
         if battle.node == Node.NOMINATE:
             battle.state.power = battle.state.power if request.power is None else left
@@ -239,14 +239,14 @@ class RequestedPosition:
         for number, spell in enumerate(request.tried, 1):
             more = number < len(request.tried) or request.cast is not None
             self._to_dice("--tried", spell, None)
-            self.battle = _throw(self.battle, (1,), left + more)  # which fails
+            self.battle = _throw(self.battle, (1,), left + more)  # a single 1 always fails
         if request.nominated is not None:
             self._nominate("--nominated", request.nominated, request.at)
         if request.cast is not None and request.total is not None:
             self._cast(request.cast, request.total, left)
 
     def _find(self, option: str, text: str) -> int:
-        """Find the index of a spell of the caster's, named with or without its wizard."""
+        """Return the index of a spell of the caster, named with or without its wizard."""
         wanted = find_name(dict.fromkeys(chain(*self._spells)), text)
         found = [index for index, labels in enumerate(self._spells) if wanted in labels]
         labels = dict.fromkeys(self._spells[index][0] for index in found)
@@ -258,7 +258,7 @@ class RequestedPosition:
         return found[0]
 
     def _nominate(self, option: str, text: str, at: str | None) -> int:
-        """Name a spell, and its target where it is known."""
+        """Nominate a spell, and choose its target if it is given; return the spell's index."""
         battle = self.battle
         spell = self._find(option, text)
         codes = battle.legal_actions() if battle.node == Node.NOMINATE else []
@@ -266,14 +266,14 @@ class RequestedPosition:
             if self.request.power == 0 and self.names.spells[0][spell].item is None and not codes:
                 raise PositionError(option, "power dice to cast it with", "none: --power 0")
             open_now = [self._spells[code - FIRST_CAST][1] for code in codes if code >= FIRST_CAST]
-            expected = f"a spell that can be cast now ({', '.join(open_now) or 'there is none'})"
+            expected = f"a spell that can be cast now ({', '.join(open_now) or 'none'})"
             raise PositionError(option, expected, self._spells[spell][1])
         battle.act(FIRST_CAST + spell)
         if at is None:
             return spell
         if battle.node == Node.TARGET:
             names = self._targets()
-        else:  # there is one target at most, which the engine has taken
+        else:  # the engine has already chosen the only target, if there is one
             names = {-1: self.names.pending_target(battle) or NO_TARGET}
         for code, name in names.items():
             if plain(at) in (plain(name), plain(_short(name))):
@@ -283,21 +283,21 @@ class RequestedPosition:
         raise PositionError("--at", " or ".join(names.values()), repr(at))
 
     def _targets(self) -> dict[int, str]:
-        """Return the names of the targets that may be chosen, by action."""
+        """Return the names of the legal targets, by action."""
         codes = self.battle.legal_actions()
         packed = self.battle.packed
         return {code: self.names.aimed_at(packed, 0, code - FIRST_TARGET) for code in codes}
 
     def _to_dice(self, option: str, text: str, at: str | None) -> int:
-        """Nominate a spell and go on to the shared dice, without items or own dice."""
+        """Nominate a spell and play to the choice of pool dice, without items or own dice."""
         battle = self.battle
-        battle.state.power = DICE  # so that the number of dice is a choice
+        battle.state.power = DICE  # with few dice the engine might skip the choice
         spell = self._nominate(option, text, at)
         if battle.node == Node.TARGET:
             if option == "--cast":
                 targets = " or ".join(self._targets().values())
                 raise PositionError(option, f"--at with it ({targets})", "none")
-            battle.act(battle.legal_actions()[0])  # a spell that fails strikes nothing
+            battle.act(battle.legal_actions()[0])  # any target: the spell fails
         if battle.node == Node.ITEM:
             battle.act(PASS)
         if battle.node == Node.RESERVE_DICE:
@@ -307,7 +307,7 @@ class RequestedPosition:
         return spell
 
     def _cast(self, text: str, total: int, left: int) -> None:
-        """Cast a spell with that total."""
+        """Cast a spell with a casting total, with `left` power dice left afterwards."""
         battle = self.battle
         spell = self._to_dice("--cast", text, self.request.at)
         if not can_answer_cast(battle.packed, battle.state):
@@ -323,19 +323,19 @@ class RequestedPosition:
         highest = next((each for each in reversed(totals) if _cast_with(battle, each, left)), None)
         slot = self.names.spells[0][spell]
         expected = (
-            f"a total from {lowest} to {highest}, with which up to {dice_phrase(most)} cast "
-            f"{slot.spell.name} ({slot.casting_value}+) if not with irresistible force"
+            f"a total from {lowest} to {highest}, the range in which up to {dice_phrase(most)} "
+            f"cast {slot.spell.name} ({slot.casting_value}+) without irresistible force"
         )
         raise PositionError("--total", expected, total)
 
 
 def _short(target: str) -> str:
-    """Return the name of a point without whom it reaches; any other target as it is."""
+    """Return the name of a point without the list of its targets; other names unchanged."""
     return target.partition(" (")[0] if target.startswith("point ") else target
 
 
 def _cast_with(battle: Battle, total: int, left: int) -> Battle | None:
-    """Return the spell being cast with a total that can be dispelled; None where no dice do it."""
+    """Return the battle after a cast with this total that can be dispelled; None if impossible."""
     bonus = int(cast_bonus(battle.packed, battle.state))
     most = battle.legal_actions()[-1] - FIRST_DICE
     for dice in range(1, most + 1):
@@ -348,7 +348,7 @@ def _cast_with(battle: Battle, total: int, left: int) -> Battle | None:
 
 
 def _throw(battle: Battle, faces: tuple[int, ...], left: int) -> Battle:
-    """Throw these shared dice in a copy of the battle, of which `left` are left afterwards."""
+    """Throw these pool dice in a copy of the battle; `left` dice remain afterwards."""
     after = battle.copy()
     after.state.power = left + len(faces)
     after.act(FIRST_DICE + len(faces))

@@ -1,4 +1,4 @@
-"""What is asked about: the options of a request, and the scenario that they describe."""
+"""Requests for advice: the options, and the scenario that they describe."""
 
 import re
 from collections.abc import Sequence
@@ -13,19 +13,19 @@ from wfb_gym.scenario.spells import lore_spells
 from wfb_gym.suggestions import find_name, name_finder, one_of
 
 SCROLL = "Dispel Scroll"
-"""The item that stops a spell when it is read."""
+"""Name of the item that dispels a spell."""
 _PROFILES = {"1": "Battle Wizard", "2": "Battle Wizard", "3": "Wizard Lord", "4": "Wizard Lord"}
-"""Profiles whose Toughness, Wounds and points a wizard has of which only the level is known."""
+"""Profile (Toughness, Wounds, points) of a wizard that is given only by its level."""
 
 
 _WITHOUT_EQUALS = re.compile(r"(.*?)[\s:]+(\d+(?:\.\d+)?)")
-"""A spell and its points without the sign between them."""
+"""A spell and its points without the "=" between them."""
 _MAX_SHOWN = 200
-"""Characters of what was found in a message."""
+"""Most characters of a found value in an error message."""
 
 
 class PositionError(ValueError):
-    """A position that cannot be: which option, what was expected, what was found."""
+    """Raised for an impossible position; names the option, the expected and the found value."""
 
     def __init__(self, option: str, expected: str, found: object) -> None:
         shown = shortened(printable(str(found)), _MAX_SHOWN)
@@ -34,7 +34,7 @@ class PositionError(ValueError):
 
 @dataclass(frozen=True)
 class PositionRequest:
-    """What the options of ``advise`` say; a member that is not given is None or empty."""
+    """The options of ``advise``; a field that is not given is None or empty."""
 
     scenario: str | None = None
     wizard: Sequence[Sequence[str]] = ()
@@ -55,14 +55,14 @@ class PositionRequest:
 
 
 class KnownSpells(NamedTuple):
-    """Spells of a wizard that rolls them: a bit for each, and whether one may be swapped."""
+    """Rolled spells of a wizard: a bit mask, and whether one may still be swapped."""
 
     drawn: int
     may_swap: bool
 
 
 def check_request(request: PositionRequest) -> None:
-    """Refuse options that say too little or too much, and impossible numbers."""
+    """Reject incomplete or contradictory options and impossible numbers."""
     if request.scenario is None and not request.wizard:
         raise PositionError("situation", "a scenario or --wizard", "neither")
     pools = ("power", request.power), ("dispel", request.dispel), ("scrolls", request.scrolls)
@@ -70,7 +70,7 @@ def check_request(request: PositionRequest) -> None:
         if number is not None and not 0 <= number <= DICE:
             raise PositionError(f"--{option}", f"0..{DICE}", number)
     if request.cast is not None and request.nominated is not None:
-        raise PositionError("--nominated", "no spell beside that of --cast", request.nominated)
+        raise PositionError("--nominated", "no spell together with --cast", request.nominated)
     if request.cast is not None and request.total is None:
         raise PositionError("--cast", "--total with it", "none")
     if request.total is not None and request.cast is None:
@@ -83,7 +83,7 @@ def check_request(request: PositionRequest) -> None:
 
 
 def scenario_of_request(request: PositionRequest) -> Scenario:
-    """Load the scenario, with the wizards, scrolls and ruleset that the request says."""
+    """Load the scenario, with the wizards, scrolls and ruleset of the request."""
     if request.scenario is None:
         where = "--wizard"
         data: dict[str, Any] = {"name": "wizards", "caster": {}, "dispeller": {}}
@@ -109,7 +109,7 @@ def scenario_of_request(request: PositionRequest) -> Scenario:
 def known_spells(
     request: PositionRequest, scenario: Scenario
 ) -> dict[tuple[int, int], KnownSpells]:
-    """Read the spells of wizards that roll them."""
+    """Parse the given spells of wizards that roll them, by army and wizard."""
     rolling = {
         who.name: (army, wizard, who)
         for army, side in enumerate(scenario.armies)
@@ -143,12 +143,12 @@ def known_spells(
 
 
 def wizards_title(request: PositionRequest) -> str:
-    """Return what to call a position of wizards without a scenario."""
+    """Return the title of a position of wizards without a scenario."""
     return " and ".join(f"level {wizard[0]} wizard" for wizard in request.wizard)
 
 
 def _wizards(request: PositionRequest) -> list[dict[str, Any]]:
-    """Read the wizards that the command line lists."""
+    """Parse the wizards of the command line."""
     wizards: list[dict[str, Any]] = []
     for number, (level, *spells) in enumerate(request.wizard, 1):
         if level not in _PROFILES:
@@ -156,8 +156,8 @@ def _wizards(request: PositionRequest) -> list[dict[str, Any]]:
                 "--wizard", f"a level from {min(_PROFILES)} to {max(_PROFILES)} first", level
             )
         if not spells:
-            raise PositionError("--wizard", f"spells behind the level {level}", "none")
-        _refuse_split_names(spells)
+            raise PositionError("--wizard", f"spells after the level {level}", "none")
+        _reject_split_names(spells)
         known: list[dict[str, Any]] = []
         for text in spells:
             spell = _spell(text, request.scenario is None)
@@ -173,8 +173,8 @@ def _wizards(request: PositionRequest) -> list[dict[str, Any]]:
     return wizards
 
 
-def _refuse_split_names(texts: Sequence[str]) -> None:
-    """Refuse a name of several words that came as several arguments, as without quotes."""
+def _reject_split_names(texts: Sequence[str]) -> None:
+    """Reject a name of several words that was given without quotes."""
     lores = [spell.name for spell in lore_spells()]
     longest = max(len(name.split()) for name in lores)
     if len(texts) > SPELLS * longest:
@@ -186,11 +186,11 @@ def _refuse_split_names(texts: Sequence[str]) -> None:
         for end in range(first + 2, min(first + longest, len(texts)) + 1):
             words = " ".join(texts[first:end])
             if find(words.partition("=")[0]):
-                raise PositionError("--wizard", f'quotes: "{words}"', f"{words} without any")
+                raise PositionError("--wizard", f'quotes: "{words}"', f"{words} without quotes")
 
 
 def _spell(text: str, worth_needed: bool) -> dict[str, Any]:
-    """Read a spell as the command line writes it: ``Fire Ball=20``, ``8=40`` or ``8+=40``."""
+    """Parse a spell of the command line: ``Fire Ball=20``, ``8=40`` or ``8+=40``."""
     name, equals, points = text.partition("=")
     lores = [spell.name for spell in lore_spells()]
     spell: dict[str, Any] = {"name": find_name(lores, name.strip())}
@@ -208,16 +208,16 @@ def _spell(text: str, worth_needed: bool) -> dict[str, Any]:
         try:
             spell["worth"] = float(points)
         except ValueError:
-            expected = f"what {spell['name']} is worth in points behind the ="
+            expected = f"the value of {spell['name']} in points after the ="
             raise PositionError("--wizard", expected, repr(points)) from None
     elif worth_needed or "casting_value" in spell:
-        expected = f"what it is worth in points, as {text.strip()}=20"
+        expected = f"the spell's value in points, such as {text.strip()}=20"
         raise PositionError("--wizard", expected, repr(text))
     return spell
 
 
 def _with_scrolls(army: Army, scrolls: int) -> dict[str, Any]:
-    """Give the army that many scrolls that can be read, its bearers' first."""
+    """Give the army this many readable scrolls; existing bearers keep theirs first."""
     unread = iter([SCROLL] * scrolls)
 
     def keep(items: Sequence[str]) -> tuple[str, ...]:
@@ -233,15 +233,15 @@ def _with_scrolls(army: Army, scrolls: int) -> dict[str, Any]:
 
 
 def with_request_dice(scenario: Scenario, request: PositionRequest) -> Scenario:
-    """Return the scenario with the dice of its first phase as the request has them.
+    """Return the scenario with the request's dice in its first phase.
 
-    In later phases they are generated as ever: only the position is taken from this one.
+    It only serves to reach the position. Later phases generate their dice as usual.
     """
     caster, dispeller = dict(scenario.caster), dict(scenario.dispeller)
     wizards = scenario.caster.wizards
     if request.power is not None:
-        # As many as there can be, so that what was tried and cast can be played; the number that
-        # is left is written then. A phase without dice is over, which the engine must see.
+        # The maximum, so that the tried and cast spells can be played; the remaining number is
+        # written afterwards. Without dice and casts the phase is over, and the engine must see 0.
         caster["power_dice"] = DICE if request.power or request.tried or request.cast else 0
     if request.dispel is not None:
         dispeller["dispel_dice"] = request.dispel

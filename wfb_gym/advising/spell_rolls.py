@@ -1,7 +1,7 @@
-"""What an army is worth whose wizards have still to roll their spells: the average over the rolls.
+"""The value of a battle before wizards roll their spells: the average over the rolls.
 
-The engine rolls and swaps. Where there are few enough rolls all of them are valued, and swaps are
-the best ones; else some are sampled, with the swaps that the veteran would make.
+The engine rolls and swaps. If there are few rolls, all of them are evaluated, with optimal swaps.
+Otherwise some rolls are sampled, with the swaps of the player `veteran`.
 """
 
 import math
@@ -27,11 +27,11 @@ _Z95 = 1.959964
 """Half-width of a 95 % confidence interval, in standard errors."""
 _SEED = 0
 _MOST_PATHS = 20_000
-"""Ways through rolls and swaps that are counted; more are too many to value."""
+"""Most sequences of rolls and swaps to count; more are too many to evaluate."""
 
 
 class _Situation(NamedTuple):
-    """What a situation is worth to the first army, the best play, and how they were found."""
+    """The value of a situation for the first army, the best play, and the method."""
 
     value: float
     best: str
@@ -40,13 +40,13 @@ class _Situation(NamedTuple):
 
 
 class SpellRoll(NamedTuple):
-    """One roll of the wizards.
+    """One roll of all wizards' spells.
 
     Attributes:
-        drawn: spells by army and wizard.
-        swapped: the spell that was given up for the lore's first, by army and wizard.
-        probability: of the roll.
-        situation: what it leads to.
+        drawn: names of the rolled spells, by army and wizard.
+        swapped: the spell that was swapped for the lore's first, by army and wizard.
+        probability: probability of the roll.
+        situation: the situation after the roll.
     """
 
     drawn: Mapping[tuple[int, int], tuple[str, ...]]
@@ -56,7 +56,16 @@ class SpellRoll(NamedTuple):
 
 
 class SpellWorth(NamedTuple):
-    """A spell that a wizard may roll: points for its army on average with it, and without it."""
+    """A spell that a wizard may roll, and its army's average points with and without it.
+
+    Attributes:
+        wizard: name of the wizard.
+        army: the wizard's army, 0 or 1.
+        spell: name of the spell.
+        with_it: average points over the rolls that include the spell.
+        without_it: average points over the other rolls.
+        times: number of rolls that include the spell.
+    """
 
     wizard: str
     army: int
@@ -67,7 +76,7 @@ class SpellWorth(NamedTuple):
 
     @property
     def adds(self) -> float:
-        """Points that rolling it brings."""
+        """Points gained by rolling the spell."""
         return self.with_it - self.without_it
 
 
@@ -76,11 +85,11 @@ class RollsSummary:
     """The average over rolls.
 
     Attributes:
-        value: points for the first army.
-        half_width: of its 95 % confidence interval; 0 where all rolls were valued.
-        is_complete: whether all rolls were valued.
-        rolls: every one that was.
-        spells: what each spell adds, the best first, for wizards thatse roll is open.
+        value: average points for the first army.
+        half_width: half-width of the 95 % confidence interval; 0 if all rolls were evaluated.
+        is_complete: whether all rolls were evaluated.
+        rolls: the evaluated rolls.
+        spells: gain of each spell that a wizard may still roll, the best first.
     """
 
     value: float
@@ -91,22 +100,22 @@ class RollsSummary:
 
     @property
     def is_exact(self) -> bool:
-        """Whether all rolls were valued, and each exactly."""
+        """Whether all rolls were evaluated exactly."""
         return self.is_complete and all(roll.situation.is_exact for roll in self.rolls)
 
     @property
     def method(self) -> str:
-        """How the values were found: of those that are estimates, if there are any."""
+        """The method of the first estimated value; "exact" if all values are exact."""
         situations = [roll.situation for roll in self.rolls]
         return next((each.method for each in situations if not each.is_exact), "exact")
 
 
 class SpellRolls:
-    """Values rolls of spells that a request leaves open.
+    """Evaluates the rolls of spells that a request leaves open.
 
     Args:
-        position: with its `selecting`.
-        judge: what a situation is worth at the beginning of the first phase.
+        position: the requested position, whose `selecting` is set.
+        judge: evaluates a situation at the start of the first phase.
     """
 
     def __init__(
@@ -114,15 +123,15 @@ class SpellRolls:
     ) -> None:
         self._position, self._judge = position, judge
         self._known: dict[bytes, _Situation] = {}
-        self._expected = 0  # of them, for those who wait
+        self._expected = 0  # number of situations, for the progress line
 
     def summary(self, battle: Battle, most: int, samples: int) -> RollsSummary:
         """Return the average over the rolls that follow.
 
         Args:
-            battle: where spells are selected; it stays as it is.
-            most: situations that may be valued; where there are more, rolls are sampled.
-            samples: how many then.
+            battle: the battle at the selection of spells; it is not changed.
+            most: most situations to evaluate; if there are more, rolls are sampled.
+            samples: number of sampled rolls.
         """
         count = self.count(battle)
         is_complete = count <= most
@@ -138,7 +147,7 @@ class SpellRolls:
         return RollsSummary(_mean(rolls), half_width, is_complete, tuple(rolls), spells)
 
     def count(self, battle: Battle) -> float:
-        """Return how many situations the rolls and swaps lead to; infinity for very many."""
+        """Return the number of situations after all rolls and swaps; infinity for very many."""
         found: set[bytes] = set()
         for number, beginning in enumerate(self._beginnings(battle.copy())):
             if number > _MOST_PATHS:
@@ -151,7 +160,7 @@ class SpellRolls:
         return self._position.reach(next(self._beginnings(battle.copy())))
 
     def _beginnings(self, battle: Battle) -> Iterator[Battle]:
-        """Yield every way on to the beginning of the first phase."""
+        """Yield the start of the first phase for every sequence of rolls and swaps."""
         self._position.pass_known(battle)
         if battle.node not in (Node.ROLL_SPELLS, Node.SWAP_SPELL):
             yield battle
@@ -160,7 +169,7 @@ class SpellRolls:
             yield from self._beginnings(after)
 
     def _all(self, battle: Battle) -> list[SpellRoll]:
-        """Return every roll that follows, wizards swapping as is best for their army."""
+        """Return every roll, with the best swap for each army."""
         battle = battle.copy()
         self._position.pass_known(battle)
         place = divmod(int(battle.state.cursor), WIZARDS)
@@ -193,33 +202,33 @@ class SpellRolls:
         return [SpellRoll({}, {}, 1.0, self._value(battle))]
 
     def _sampled(self, battle: Battle, samples: int) -> Iterator[SpellRoll]:
-        """Yield some rolls, wizards swapping as the veteran does."""
+        """Yield sampled rolls, with the swaps of the player `veteran`."""
         tables, storage = no_move_tables()
         veteran = scripted_chooser(ScriptedPlayer(int(Scripted.VETERAN), tables[0], storage))
         rng, work = rng_of_seed(_SEED), new_work_spaces()[0]
         for _ in range(samples):
-            on = battle.copy()
+            start = battle.copy()
             drawn: dict[tuple[int, int], tuple[str, ...]] = {}
             swapped: dict[tuple[int, int], str] = {}
             while True:
-                self._position.pass_known(on)
-                place = divmod(int(on.state.cursor), WIZARDS)
-                if on.node == Node.ROLL_SPELLS:
-                    outcome = int(sample(on.packed, on.state, rng, work))
+                self._position.pass_known(start)
+                place = divmod(int(start.state.cursor), WIZARDS)
+                if start.node == Node.ROLL_SPELLS:
+                    outcome = int(sample(start.packed, start.state, rng, work))
                     drawn[place] = self._lore_names(place, outcome)
-                    on.resolve(outcome)
-                elif on.node == Node.SWAP_SPELL:
-                    action = veteran(on, rng)
+                    start.resolve(outcome)
+                elif start.node == Node.SWAP_SPELL:
+                    action = veteran(start, rng)
                     swapped |= self._swapped(place, action)
-                    on.act(action)
+                    start.act(action)
                 else:
                     break
-            yield SpellRoll(drawn, swapped, 1.0 / samples, self._value(on))
+            yield SpellRoll(drawn, swapped, 1.0 / samples, self._value(start))
 
     def _value(self, beginning: Battle) -> _Situation:
         key = beginning.key()
         if key not in self._known:
-            show_line(f"looking at roll {len(self._known) + 1} of {self._expected}")
+            show_line(f"evaluating roll {len(self._known) + 1} of {self._expected}")
             self._known[key] = self._judge(self._position.reach(beginning))
         return self._known[key]
 
@@ -234,7 +243,7 @@ class SpellRolls:
         return {place: self._position.names.spell_name(place[0], action - FIRST_CAST)}
 
     def _worths(self, rolls: list[SpellRoll]) -> Iterator[SpellWorth]:
-        """Yield what rolling each spell adds; not where it came always or never."""
+        """Yield the gain of each spell; spells in all or none of the rolls are left out."""
         for place in dict.fromkeys(place for roll in rolls for place in roll.drawn):
             army, wizard = place
             sign = 1.0 if army == 0 else -1.0
@@ -248,7 +257,7 @@ class SpellRolls:
 
 
 def _steps(battle: Battle) -> Iterator[tuple[Battle, float]]:
-    """Yield where each outcome or action leads, with its probability."""
+    """Yield the successor of each outcome or action, with its probability (1 for actions)."""
     if battle.is_chance():
         for outcome, probability in battle.chance_outcomes():
             after = battle.copy()
@@ -262,6 +271,6 @@ def _steps(battle: Battle) -> Iterator[tuple[Battle, float]]:
 
 
 def _mean(rolls: list[SpellRoll]) -> float:
-    """Return the mean value of rolls, for the first army."""
+    """Return the mean value of rolls for the first army, weighted by their probability."""
     total = sum(roll.probability for roll in rolls)
     return sum(roll.probability * roll.situation.value for roll in rolls) / total

@@ -1,6 +1,6 @@
-"""The command line: ``wfb-gym``, or ``python -m wfb_gym``; a module for each command, or two.
+"""The command line: ``wfb-gym``, or ``python -m wfb_gym``. Most commands have their own module.
 
-A command imports what it needs when it runs, so that help and errors come at once. Bad input
+Commands import their dependencies when they run, so that help and errors appear at once. Bad input
 ends with one line on stderr and exit status 2.
 """
 
@@ -32,16 +32,23 @@ COMMANDS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command of the process or of `arguments`, or print the help; returns the exit status.
+    """Run a command, or print the help if there is none.
+
+    Args:
+        arguments: the command line; `sys.argv[1:]` by default.
+
+    Returns:
+        The exit status.
 
     Raises:
-        SystemExit: help was asked for, or the input is bad.
+        SystemExit: help was requested, or the input is bad.
     """
     if arguments is None:
         install_handlers()
     parser = Parser(
         prog="wfb-gym" if is_script() else "python -m wfb_gym",
-        description="The magic phase of Warhammer Fantasy Battle as a learning environment.",
+        description="The magic phase of Warhammer Fantasy Battle as a reinforcement-learning "
+        "environment.",
     )
     parser.add_argument(
         "--version", action="version", version=f"wfb_gym {__version__}", help="print the version"

@@ -1,4 +1,4 @@
-"""``advise``: the best play in a situation, and what every other play is worth."""
+"""``advise``: the best play in a situation, and the value of every other play."""
 
 import argparse
 from collections import defaultdict
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from wfb_gym.advising.spell_rolls import RollsSummary, SpellRoll
 
 _DESCRIPTION = """\
-Print the best play and what every other play is worth, if both sides play their best from
-there on. The situation is a scenario, or wizards and spells from the command line, when the
-phase begins or with what has happened in it. Solved exactly, dice and all; where that is too
-large, as a whole battle is, values are estimates and marked as such. Wizards who roll their
-spells have those of --spells, or are looked at on average over their rolls. Where items are
-hidden, the answer is how often to choose what, by what you have."""
-_ARMIES = "the armies, in place of a scenario or over it"
-_LEFT = "what is left in this phase"
-_HAPPENED = "what has happened in this phase"
+Print the best play and the value of every other play, if both sides then play optimally. The
+situation is a scenario, or wizards and spells from the command line, at the start of a phase
+or later in it. Values are exact, averaged over all dice. Situations that are too large, such
+as whole battles, get estimates, which are marked. For wizards who roll their spells, give the
+spells with --spells, or get the average over their rolls. With hidden items, the answer is a
+mixed strategy: the probability of each play for each set of items that you may have."""
+_ARMIES = "the armies, without a scenario or replacing parts of it"
+_LEFT = "dice and scrolls left in this phase"
+_HAPPENED = "earlier events of this phase"
 _MOST_ROWS = 20
-"""Rolls of one wizard's spells that are listed; of more only how they open."""
+"""Most rolls to list; if there are more, only the best openings are listed."""
 _SAMPLES = 20
 _NOTICED = 0.005
-"""Points from which a difference is shown."""
+"""Smallest difference in points that is shown."""
 
 _EXAMPLES = """\
 examples:
@@ -42,20 +42,20 @@ examples:
   python -m wfb_gym advise archmage-duel --cast "Burning Head" --total 12 --power 2 --dispel 4
       let it through, throw dice or read the scroll?
   python -m wfb_gym advise army.toml
-      an army whose wizards roll their spells: on average, and what each spell adds
+      an army whose wizards roll their spells: the average, and the gain of each spell
   python -m wfb_gym advise army.toml --spells "Bright Wizard" "Fire Ball" "Fiery Blast"
-      the same with the spells that the wizard has
+      the same with given spells
   python -m wfb_gym advise army.toml --rolled "Bright Wizard" 3 6
-      swap one of the spells that the dice brought for the first of the lore?
+      swap one of the rolled spells for the first of the lore?
 """
 
 
 def _weights(text: str) -> tuple[float, ...]:
-    """Convert weights with commas between them, or refuse them."""
+    """Parse weights separated by commas."""
     try:
         return tuple(float(each) for each in text.split(","))
     except ValueError:
-        expected = "numbers with commas between them, such as 1,2"
+        expected = "numbers separated by commas, such as 1,2"
         raise argparse.ArgumentTypeError(f"expected {expected}, found {text!r}") from None
 
 
@@ -65,29 +65,29 @@ class AdviseOptions:
 
     Attributes:
         scenario: bundled name or file.
-        wizard: a wizard of the caster's: its level, then each spell as NAME=POINTS (of a lore) or
-            VALUE=POINTS (what it takes to cast it); once for each wizard.
+        wizard: a wizard of the caster: its level, then each spell as NAME=POINTS (a lore's spell)
+            or VALUE=POINTS (a casting value); repeat for several wizards.
         ruleset: the edition (default: 6e).
-        spells: the spells that a wizard has that rolls them, by name or by number; once for each
-            such wizard (default: the average over its rolls).
-        rolled: the spells that a wizard has just rolled: which does it swap for the first of the
-            lore, if any?
-        samples: rolls of spells to look at where there are too many for all of them.
-        weights: how often you believe the enemy to have each of its sets of hidden items by now,
-            in their order: 1,2 (default: the scenario's).
-        own_weights: the same of your own sets: how often the enemy believes that you have each.
-        phases: look at the first N phases of a battle.
+        spells: name of a wizard that rolls its spells, then the spells it has, by name or number;
+            repeat for several wizards (default: the average over its rolls).
+        rolled: name of a wizard, then the spells it has just rolled; the advice is which one to
+            swap for the first spell of the lore, if any.
+        samples: number of rolls of spells to sample if there are too many to evaluate all.
+        weights: your beliefs about the enemy's sets of hidden items, as weights in the order of the
+            sets, such as 1,2 (default: the scenario's).
+        own_weights: the enemy's beliefs about your sets, as weights in the order of the sets.
+        phases: use only the first N phases of a battle.
         power: power dice.
         own: power dice of each wizard's own (7th edition), in the wizards' order.
         dispel: dispel dice.
         scrolls: Dispel Scrolls.
-        tried: spells that were attempted; WIZARD/SPELL where two wizards know it.
+        tried: spells that were attempted; WIZARD/SPELL if two wizards know it.
         nominated: the spell being cast, before its dice.
         cast: the spell just cast, which the dispeller may answer.
-        total: total that it was cast with.
+        total: casting total of the spell.
         at: the unit or character it is cast at.
-        shown: hidden items that were used, once for each use; caster/ITEM or dispeller/ITEM where
-            both may have it.
+        shown: hidden items that were used, once for each use; caster/ITEM or dispeller/ITEM if both
+            may have it.
         json: print only JSON.
     """
 
@@ -130,11 +130,11 @@ def _run(options: AdviseOptions) -> None:
             return
         for name in ("weights", "own_weights"):
             if getattr(options, name):
-                expected, found = "hidden items that are a secret", "none of them"
+                expected, found = "hidden items that the enemy does not know yet", "none"
                 raise PositionError(f"--{name.replace('_', '-')}", expected, found)
         advice = advise(position, options.samples)
     except TooLarge as error:
-        raise UsageError(f"{error}; fewer dice, spells or phases (--phases 1) may") from error
+        raise UsageError(f"{error}; try fewer dice, spells or phases (--phases 1)") from error
     except (ScenarioError, PositionError) as error:
         raise UsageError(str(error)) from error
     if options.json:
@@ -167,7 +167,7 @@ COMMAND = Command(
 
 
 def _document(position: "RequestedPosition", advice: "Advice") -> dict[str, Any]:
-    """Return the advice as JSON has it."""
+    """Return the advice as a JSON document."""
     battle = position.battle
     document: dict[str, Any] = {
         "scenario": position.title,
@@ -223,7 +223,7 @@ def _lines(position: "RequestedPosition", advice: "Advice") -> list[str]:
     best = advice.best
     rolls = advice.rolls
     if not best and rolls is not None and all(spell.army == 1 for spell in rolls.spells):
-        # The caster does not roll: what it opens with whatever the enemy rolls.
+        # Only the enemy rolls: show the caster's opening if it is the same for all rolls.
         openings = {roll.situation.best for roll in rolls.rolls}
         best = openings.pop() if len(openings) == 1 else best
     lines = [best, ""] if best else []
@@ -232,10 +232,10 @@ def _lines(position: "RequestedPosition", advice: "Advice") -> list[str]:
     else:
         lines.append(f"{position.title}: {position.selection()}.")
     about = "" if advice.is_exact else "about "
-    worth = f"worth {about}{format_exact_points(advice.value)} points to the {mover}"
-    # An estimate is of this phase, with what it leaves for later ones.
+    words = f"worth {about}{format_exact_points(advice.value)} points to the {mover}"
+    # An estimate covers this phase, including its effect on later ones.
     horizon = position.horizon() if advice.is_exact else "This phase"
-    lines.append(f"{horizon} is {worth}{_precision(advice.rolls)}.")
+    lines.append(f"{horizon} is {words}{_precision(advice.rolls)}.")
     lines += [*_estimate_lines(position, advice), *position.scenario.notes]
     rows = [("POINTS", "DIFFERENCE", "PLAY", "CHANCE", "")]
     for number, (play, value, difference, _, chance) in enumerate(advice.plays):
@@ -250,16 +250,13 @@ def _lines(position: "RequestedPosition", advice: "Advice") -> list[str]:
 
 
 def _beneficiary(position: "RequestedPosition") -> str:
-    """Return the seat that a value is for: the mover's, of spells still to be rolled the caster's.
-
-    Values over rolls are averages for the caster, whoever rolls.
-    """
+    """Return the seat that a value is for: the mover, or the caster while spells are rolled."""
     rolls = position.battle.node.name == "ROLL_SPELLS"
     return SEATS[0 if rolls else position.battle.mover]
 
 
 def _precision(rolls: "RollsSummary | None") -> str:
-    """Return over how many rolls a value is the average."""
+    """Describe the number of rolls in an average, and its confidence interval."""
     if rolls is None or not rolls.spells:
         return ""
     number = len(rolls.rolls)
@@ -270,8 +267,8 @@ def _precision(rolls: "RollsSummary | None") -> str:
 
 
 def _estimate_lines(position: "RequestedPosition", advice: "Advice") -> list[str]:
-    """Return by what values are estimates, and why."""
-    if not advice.reason or advice.method == "exact":  # what was too large may have shrunk
+    """Return lines about the method of estimates, and the reason for estimating."""
+    if not advice.reason or advice.method == "exact":  # later positions may be small enough
         return []
     lines = [
         "",
@@ -284,11 +281,11 @@ def _estimate_lines(position: "RequestedPosition", advice: "Advice") -> list[str
 
 
 def _rolls_lines(position: "RequestedPosition", rolls: "RollsSummary") -> list[str]:
-    """Return what each spell adds, then the rolls or, if they are many, the openings."""
-    army = min(spell.army for spell in rolls.spells)  # the other's spells hardly matter to it
+    """Return the gain of each spell, then the rolls or, if there are many, the openings."""
+    army = min(spell.army for spell in rolls.spells)  # the caster's spells if it rolls any
     spells = [spell for spell in rolls.spells if spell.army == army]
     if army == 1 and all(abs(spell.adds) < _NOTICED for spell in spells):
-        return ["", "The dispeller's spells change nothing in it."]
+        return ["", "The dispeller's spells do not change the value."]
     several = len({spell.wizard for spell in spells}) > 1
     whose = "SPELL OF THE DISPELLER" if army == 1 else "SPELL"
     table: list[tuple[str, ...]] = [("ADDS", "WITH IT", "WITHOUT", "ROLLS WITH IT", whose)]
@@ -311,10 +308,10 @@ def _rolls_lines(position: "RequestedPosition", rolls: "RollsSummary") -> list[s
             for roll in best_first
         ]
         return lines + align_columns(rows, "><<<")
-    share: dict[str, float] = defaultdict(float)
+    by_opening: dict[str, float] = defaultdict(float)
     for roll in rolls.rolls:
-        share[roll.situation.best] += roll.probability
-    openings = sorted(share.items(), key=lambda each: -each[1])
+        by_opening[roll.situation.best] += roll.probability
+    openings = sorted(by_opening.items(), key=lambda each: -each[1])
     cells = [("SHARE OF ROLLS", "OPEN WITH")]
     cells += [(f"{part:.1%}", opening) for opening, part in openings[:_MOST_ROWS]]
     best, worst = best_first[0], best_first[-1]
@@ -327,7 +324,7 @@ def _rolls_lines(position: "RequestedPosition", rolls: "RollsSummary") -> list[s
 
 
 def _rolled(roll: "SpellRoll", army: int) -> str:
-    """Return what the wizards of an army have rolled."""
+    """Return the names of an army's rolled spells."""
     return "; ".join(", ".join(spells) for place, spells in roll.drawn.items() if place[0] == army)
 
 
@@ -335,7 +332,7 @@ def _rolled(roll: "SpellRoll", army: int) -> str:
 
 
 def _hidden_document(advice: "HiddenAdvice") -> dict[str, Any]:
-    """Return the advice as JSON has it."""
+    """Return the advice as a JSON document."""
     position = advice.position
     own, enemy = (
         [{"items": each.words, "chance": each.chance} for each in advice.sets[army]]
@@ -379,8 +376,8 @@ def _hidden_lines(advice: "HiddenAdvice") -> list[str]:
     low, high = format_exact_points(advice.lower), format_exact_points(advice.upper)
     lines.append(f"{position.horizon()} is worth between {low} and {high} points to the caster.")
     for each in advice.mixtures:
-        what = f" with {each.dealt}" if each.dealt else ""
-        rows = [("CHANCE", f"PLAY OF THE {mover.upper()}{what}")]
+        dealt = f" with {each.dealt}" if each.dealt else ""
+        rows = [("CHANCE", f"PLAY OF THE {mover.upper()}{dealt}")]
         rows += [(f"{chance:.1%}", play) for play, chance in each.plays]
         lines += ["", *align_columns(rows, "><")]
     return lines

@@ -1,6 +1,6 @@
-"""The choices of a decision in words: what they do, their odds and values, and how they are typed.
+"""The choices of a decision in the terminal: descriptions, odds, values, and parsing of answers.
 
-The descriptions are those of `wfb_gym.view`, the values those of `wfb_gym.players.analysis`.
+Descriptions come from `wfb_gym.view`, values from `wfb_gym.players.analysis`.
 """
 
 import re
@@ -20,9 +20,9 @@ from wfb_gym.view.names import ScenarioNames, dice_phrase
 from wfb_gym.view.odds import cast_odds
 
 NOT_ROLLED = "-"
-"""Stands for a chance where no dice are thrown."""
+"""Placeholder of a chance if no dice are thrown."""
 ESTIMATED = "~"
-"""Stands before a value that is no exact one."""
+"""Prefix of an estimated value."""
 _MOST_NAMED = 3
 _PASS_WORDS = ("pass", "stop", "no", "none")
 
@@ -39,7 +39,7 @@ class ChoiceList:
         return Analyst(self._scenario)
 
     def lines(self, battle: Battle) -> list[str]:
-        """Return a line for each legal action, numbered from 1, with what it does."""
+        """Return a line for each legal action: its number from 1, and a description."""
         decision = view_decision(self._names, battle)
         rows = [
             (f"{number:>3}", each.text, decision.notes[action])
@@ -48,10 +48,10 @@ class ChoiceList:
         return align_columns(rows, "><<")
 
     def odds(self, battle: Battle) -> list[str]:
-        """Return the same with the chance of the dice and the value, and what their signs mean.
+        """Return the lines with the chance of the dice and the value, and a legend.
 
-        Below stand the chances of the spells that can be cast now, on every number of dice.
-        Values are points still to come for the mover if both play on as well as they can.
+        A table of the castable spells follows, with their chances by number of dice. Values are
+        expected points still to come for the mover if both sides play optimally.
         """
         analysis, decision = self._analyse(battle), view_decision(self._names, battle)
         mark = "" if analysis.is_exact else ESTIMATED
@@ -71,18 +71,18 @@ class ChoiceList:
         return align_columns(rows, "><><<") + explained + self._casts(battle)
 
     def _analyse(self, battle: Battle) -> Analysis:
-        """Return what every choice is worth, by what the mover knows."""
+        """Return the value of every choice, given the mover's information."""
         if not self._scenario.has_secrets:
             return self._analyst.analyse(battle)
         enemy = 1 - battle.mover
         sets = sets_that_may_be(self._names, battle, enemy)
         analysis = self._analyst.analyse(redact(battle, (battle.mover,)))
-        likeliest = max(sets, key=lambda each: each.chance).words if sets else "what all know of"
-        method = f"as if {self._names.armies[enemy]} had {likeliest}, and knew what you have"
+        likeliest = max(sets, key=lambda each: each.chance).words if sets else "its known items"
+        method = f"as if {self._names.armies[enemy]} had {likeliest}, and knew your items"
         return analysis._replace(is_exact=False, method=method)
 
     def _casts(self, battle: Battle) -> list[str]:
-        """Return the chances of every spell that can be cast now, by its dice; [] of none."""
+        """Return a table of the castable spells' chances by number of dice; [] without spells."""
         spells = cast_odds(self._names, battle)
         every = [cast for spell in spells.values() for cast in spell.casts]
         casts = {cast.dice: cast for cast in every}
@@ -93,22 +93,26 @@ class ChoiceList:
         chances = []
         for name, each in spells.items():
             chances.append((f"cast {name}", {c.dice: c.cast for c in each.casts}))
-            if differ:  # by an item of the wizard's
+            if differ:  # because of an item
                 chances.append(("  irresistible", {c.dice: c.irresistible for c in each.casts}))
         if not differ:
             chances.append(("irresistible force", forces))
         chances.append(("miscast", {n: cast.miscast for n, cast in casts.items()}))
         rows = [("CHANCE OF", *(dice_phrase(dice).upper() for dice in sorted(casts)))]
-        for what, by_dice in chances:
+        for label, by_dice in chances:
             cells = (f"{by_dice[n]:.1%}" if n in by_dice else "" for n in sorted(casts))
-            rows.append((what, *cells))
+            rows.append((label, *cells))
         return ["", *align_columns(rows, "<" + ">" * len(casts))]
 
     def find(self, battle: Battle, answer: str) -> int | str:
-        """Return the action that an answer in words means, or what was expected in its place.
+        """Return the action that an answer means, or the text of the expected answer.
 
-        It is understood as the beginning of some words of a choice, spaces and the like left out:
-        "fireball", "3 dice", "scroll"; "pass" where nothing is done.
+        An answer matches a choice if it is the start of any of its words, ignoring spaces and
+        punctuation: "fireball", "3 dice", "scroll". "pass" means to do nothing.
+
+        Args:
+            battle: the battle at the decision.
+            answer: the typed answer.
         """
         typed = re.sub(r"(?<!\d)1dice", "1die", plain(answer))
         descriptions = describe_choices(self._names, battle)
@@ -126,13 +130,13 @@ class ChoiceList:
             ]
         if len(meant) == 1:
             return meant[0]
-        if meant:  # by their whole text, as two wizards may know a spell
+        if meant:  # show the whole text, because two wizards may know the same spell
             texts = [descriptions[action].text for action in meant[:_MOST_NAMED]]
             return f"one choice (did you mean {' or '.join(texts)}?)"
         return one_of(names.values(), answer, "a choice")
 
     def _short(self, battle: Battle, action: int, text: str) -> str:
-        """Return the name of a choice: the spell's where it is one."""
+        """Return the short name of a choice: the spell's name if it casts one."""
         if battle.node in (Node.NOMINATE, Node.FREE_SPELL) and _is_cast(action):
             return self._names.spell_name(battle.mover, action - actions.FIRST_CAST)
         return text
@@ -143,6 +147,6 @@ def _is_cast(action: int) -> bool:
 
 
 def _tails(text: str) -> list[str]:
-    """Return the letters of a text from each of its words on."""
+    """Return the plain text from each word to the end."""
     words = text.split()
     return [plain(" ".join(words[first:])) for first in range(len(words))]

@@ -1,4 +1,4 @@
-"""``compile``: all that is compiled, ahead of its first use."""
+"""``compile``: compile everything before its first use."""
 
 import contextlib
 import io
@@ -23,7 +23,7 @@ class CompileOptions:
     """Options of ``compile``.
 
     Attributes:
-        into: compile from scratch for any processor of this kind, into this folder, for a wheel.
+        into: compile from scratch into this folder, for a wheel and any common processor.
     """
 
     into: Path | None = option(None, metavar="FOLDER")
@@ -44,19 +44,19 @@ COMMAND = Command(
     help="compile everything now",
     options=CompileOptions,
     run=_run,
-    description="Compile everything that environments, solver and players need, and keep it. "
-    "What is kept already is not compiled again.",
+    description="Compile all code of environments, solver and players, and keep it in the cache. "
+    "Cached code is not compiled again.",
 )
 
 
 def compile_everything() -> None:
-    """Call all that is compiled once, from the most used on."""
+    """Call every compiled function once, the most used ones first."""
     for part in _PARTS:
         part()
 
 
 def _compile_side_by_side() -> None:
-    """Have every part compiled in a process of its own; what two need, one of them compiles."""
+    """Compile every part in its own process; a function that several need is compiled once."""
     code = "from wfb_gym.cli import compiling; compiling._PARTS[{}]()"
     commands = [[sys.executable, "-c", code.format(k)] for k in range(len(_PARTS))]
     with ThreadPoolExecutor(available_cores()) as pool:
@@ -66,7 +66,7 @@ def _compile_side_by_side() -> None:
 
 
 def _ship(folder: Path) -> None:
-    """Compile all in a process of its own, for a common processor and without the cache."""
+    """Compile everything in its own process, for a common processor and without the cache."""
     from wfb_gym import _shipped
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -80,10 +80,10 @@ def _ship(folder: Path) -> None:
 
 
 def _empty(folder: Path) -> None:
-    """Delete what an earlier build left there, and nothing else.
+    """Delete the files of an earlier build.
 
     Raises:
-        FileExistsError: something else lies there.
+        FileExistsError: the folder has other files.
     """
     found = list(folder.iterdir())
     ours = (".nbi", ".nbc")
@@ -97,7 +97,7 @@ def _empty(folder: Path) -> None:
 
 
 def fill(folder: str) -> None:
-    """Compile everything and put it into a folder, and last the manifest."""
+    """Compile everything into a folder, then write the manifest."""
     from wfb_gym import _compiler, _jit, _shipped
 
     _compiler.use_entries(None, partial(_jit.announce_compiling, is_kept=False))
@@ -126,7 +126,7 @@ def _solver() -> None:
 
 
 def _grades() -> None:
-    """Compile what only players in Python need, and solutions from files."""
+    """Compile the code for players in Python and for solutions from files."""
     import gymnasium as gym
 
     from wfb_gym import solver

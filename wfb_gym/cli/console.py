@@ -1,6 +1,6 @@
-"""A battle of a person against another player in the terminal: what is shown and asked.
+"""A battle between a person and another player in the terminal: questions and output.
 
-What the choices are, and how they are typed, is in `choices`.
+`choices` describes the choices and parses the answers.
 """
 
 import sys
@@ -31,27 +31,33 @@ _POSITION = ("position", "table")
 _UNDO = ("undo", "back")
 _COMMANDS = (*_QUIT, *_ODDS, *_HELP, *_MAP, *_POSITION, *_UNDO)
 _LIKE_A_COMMAND = 0.7
-"""How like a command an answer is that is taken for it, mistyped, as `difflib` measures it."""
+"""Similarity (`difflib` ratio) from which an answer counts as a mistyped command."""
 _YES, _NO = ("y", "yes"), ("n", "no")
 HELP = """\
 Answer with a number, or with the beginning of a choice: fireball, 3 dice, scroll, pass.
-?            what the dice can do, and what every choice is worth
-battlefield  where everything stands (map does the same)
-position     where both sides stand: dice, wizards, spells, units
-undo         back to your decision before this one; dice that are thrown again fall the same
+?            show the odds of the dice and the value of every choice
+battlefield  show the battlefield (or: map)
+position     show both sides: dice, wizards, spells, units
+undo         go back to your previous decision; repeated rolls give the same dice
 quit         leave the table"""
 
 
 class ConsoleGame:
-    """A battle between a person in a seat, 0 or 1, and another player.
+    """A battle between a person and another player in the terminal.
 
-    `ask` and `show` ask the person and show a line; when `ask` raises `EOFError` the person leaves.
-    With `confirm` a spell is named only after another question.
+    Args:
+        scenario: the scenario to play.
+        seat: the person's seat, 0 or 1.
+        opponent: name of the opponent.
+        seed: seed of the dice, 0 or more; random by default.
+        confirm: whether to ask for confirmation before a spell is nominated.
+        ask: reads an answer to a prompt; an `EOFError` ends the game.
+        show: prints a line.
 
     Raises:
-        ValueError: an unknown opponent.
-        FileNotFoundError: a saved model that does not exist.
-        TooLarge: the scenario has too many positions for an optimal player.
+        ValueError: the opponent is unknown.
+        FileNotFoundError: the saved model does not exist.
+        TooLarge: the scenario has too many positions for the optimal player.
     """
 
     def __init__(
@@ -69,12 +75,16 @@ class ConsoleGame:
         self._choices = ChoiceList(scenario)
         self._confirm, self._ask, self._show = confirm, ask, show
         self._style = AnsiStyle(None if sys.stdout.isatty() else False)
-        self._phase_shown = -1  # none yet
+        self._phase_shown = -1  # no phase shown yet
         self.interrupted = False
-        """Ctrl-C has ended it."""
+        """Whether Ctrl-C has ended the game."""
 
     def play(self, *, always_odds: bool = False) -> None:
-        """Play to the end, or until the person leaves."""
+        """Play to the end, or until the person leaves.
+
+        Args:
+            always_odds: whether to show odds and values at every decision.
+        """
         game, narrated = self._game, self._game.narrated
         opening = capital(narrated.opening)
         self._show(f"{narrated.scenario.name}, seed {game.seed}. {opening}.")
@@ -96,26 +106,30 @@ class ConsoleGame:
             self._show(f"Hidden items: {_deals(narrated)}.")
 
     def transcript(self) -> Transcript:
-        """Return the battle so far."""
+        """Return the transcript of the battle so far."""
         return self._game.transcript()
 
     def _show_events(self, events: Iterable[Event]) -> None:
         names, seat = self._game.narrated.names, self._game.seat
         for event in events:
-            told = redact_event(names, event, (seat,))
+            shown = redact_event(names, event, (seat,))
             if event.node == Node.DEAL and event.army == seat:
                 side = names.scenario.armies[seat]
                 dealt = set_words(side, side.hidden[event.code])
-                said = f"Your hidden items: {dealt}.{event.words.partition(f': {dealt}.')[2]}"
-                told = replace(event, words=said)
-            self._show_lines(event_lines([told], self._style))
+                words = f"Your hidden items: {dealt}.{event.words.partition(f': {dealt}.')[2]}"
+                shown = replace(event, words=words)
+            self._show_lines(event_lines([shown], self._style))
 
     def _show_lines(self, lines: Iterable[str]) -> None:
         for line in lines:
             self._show(line)
 
     def _ask_action(self, always_odds: bool) -> int | None:
-        """Ask for a decision, an engine code; None to undo the last one, `EOFError` to leave."""
+        """Return the engine code of the chosen action, or None to undo the last decision.
+
+        Raises:
+            EOFError: the person leaves.
+        """
         game, battle, choices = self._game, self._game.battle, self._choices
         phase = int(battle.state.phase)
         if NODES[battle.node].is_between_casts or phase != self._phase_shown:
@@ -147,7 +161,11 @@ class ConsoleGame:
                     return action
 
     def _ask_line(self, prompt: str) -> str:
-        """Return an answer in small letters; `EOFError` to leave."""
+        """Return an answer in lower case.
+
+        Raises:
+            EOFError: the person leaves.
+        """
         try:
             answer = self._ask(prompt).strip().lower()
         except (EOFError, KeyboardInterrupt):
@@ -158,7 +176,7 @@ class ConsoleGame:
         return answer
 
     def _read(self, battle: Battle, answer: str) -> int | None:
-        """Return the action that an answer means, or say what was expected."""
+        """Return the action that an answer means; if there is none, show the expected answers."""
         legal = battle.legal_actions()
         if answer.isdecimal() and 1 <= int(answer) <= len(legal):
             return legal[int(answer) - 1]
@@ -173,7 +191,7 @@ class ConsoleGame:
         return None
 
     def _is_meant(self, battle: Battle, action: int) -> bool:
-        """Ask before a spell is named, as the rules let nobody take that back."""
+        """Ask for confirmation before a spell is nominated: the rules allow no take-back."""
         is_spell = actions.FIRST_CAST <= action < actions.FIRST_IN_PLAY
         if not self._confirm or battle.node != Node.NOMINATE or not is_spell:
             return True
@@ -190,7 +208,7 @@ class ConsoleGame:
 
 
 def _deals(narrated: NarratedBattle) -> str:
-    """Return what the armies were dealt, when the battle is over or the person has left."""
+    """Describe the armies' hidden items, after the battle has ended or the person has left."""
     dealt = {army: dealt_words(narrated.names, narrated.visible, army) for army in EVERYBODY}
     return ", ".join(
         f"{narrated.names.armies[army]} had {words}" for army, words in dealt.items() if words

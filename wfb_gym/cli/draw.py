@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from wfb_gym.render.shapes import Drawing
 
 _WRITTEN = (".png", ".svg")
-"""What the name of a picture may end in."""
+"""File name suffixes of pictures."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class DrawOptions(SpellOptions):
     """Options of ``draw``.
 
     Attributes:
-        out: the picture, .png or .svg; only .png needs Pillow (default: SCENARIO.png, or
+        out: file to write, .png or .svg; only .png needs Pillow (default: SCENARIO.png, or
             SCENARIO.svg if Pillow is not installed).
     """
 
@@ -52,14 +52,14 @@ COMMAND = Command(
     help="draw a scenario's battlefield",
     options=DrawOptions,
     run=_run,
-    description="Draw the battlefield of a scenario, cropped to the models: units, characters\n"
-    "and where they look, terrain. With --wizard and --spell also that spell's range and\n"
-    "arc of sight, which targets are legal, and the points that a Comet may be aimed at.",
+    description="Draw the battlefield of a scenario, cropped to the models: units, characters,\n"
+    "their facing, and terrain. With --wizard and --spell also draw the spell's range, arc\n"
+    "of sight and legal targets, and the points that a Comet may be aimed at.",
 )
 
 
 def _drawing(options: DrawOptions) -> "tuple[Drawing, str]":
-    """Return the drawing that the options ask for, and the scenario's name."""
+    """Return the requested drawing and the scenario's name."""
     from wfb_gym.render.battlefield import draw_battlefield
     from wfb_gym.scenario import load_scenario
 

@@ -1,4 +1,4 @@
-"""``odds``: the sheet of an army that a player takes to a game."""
+"""``odds``: the odds of an army's spells, as a sheet to take to a game."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from wfb_gym.view.odds_sheet import OddsSheet, WizardOdds
 
 _DESCRIPTION = """\
-Print the odds of an army: for each wizard, spell and number of dice the chances to cast, of
-irresistible force and of a miscast, the points to expect, and how likely dispel dice stop it.
-Then the miscast tables and the chances to dispel."""
+Print the odds of an army. For each wizard, spell and number of dice: the chances to cast, of
+irresistible force and of a miscast, the expected points, and the chance that dispel dice stop
+the spell. Then follow the miscast tables and the chances to dispel."""
 _EXAMPLES = """\
 examples:
   python -m wfb_gym odds border-skirmish
@@ -30,8 +30,8 @@ class OddsOptions:
 
     Attributes:
         scenario: bundled name or file.
-        side: whose sheet.
-        html: write a page to print into this file.
+        side: army of the sheet.
+        html: write a printable page to this file.
         json: print only JSON.
     """
 
@@ -73,7 +73,7 @@ def _run(options: OddsOptions) -> None:
 
 COMMAND = Command(
     name="odds",
-    help="the sheet of an army to take to a game",
+    help="the odds of an army's spells, as a sheet to take to a game",
     options=OddsOptions,
     run=_run,
     description=_DESCRIPTION,
@@ -99,7 +99,7 @@ def _lines(sheet: "OddsSheet") -> list[str]:
             for row in rows
         ]
         lines += align_columns(cells, ">>><")
-    lines += ["", "To dispel a total with so many dice"]
+    lines += ["", "Chance to dispel a casting total, by number of dice"]
     heads = ("TOTAL", *map(str, DISPEL_DICE))
     chances = [
         (str(total), *(f"{chance:.0%}" for chance in row))

@@ -1,4 +1,4 @@
-"""What commands print on stdout: JSON, and tables in columns of text."""
+"""Output of commands on stdout: JSON and text tables."""
 
 import json
 import sys
@@ -8,9 +8,11 @@ from typing import Any
 
 
 def print_json(document: Any, indent: int | None = 2) -> None:
-    """Print a document, fractions and all, as JSON on stdout; on one line without an indent.
+    """Print a document as JSON on stdout; characters that stdout cannot encode are escaped.
 
-    Signs that stdout cannot encode are escaped.
+    Args:
+        document: the document; fractions become floats.
+        indent: spaces per level; None prints one line.
     """
     is_unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
     print(json.dumps(document, indent=indent, ensure_ascii=not is_unicode, default=float))
@@ -19,12 +21,12 @@ def print_json(document: Any, indent: int | None = 2) -> None:
 def format_table(
     rows: Sequence[Sequence[str]], alignments: str, title: str = "", caption: str = ""
 ) -> str:
-    """Return a table as text, header first.
+    """Return a table as text.
 
-    A cell may have several lines, and a row fewer cells than the header.
+    A cell may have several lines. A row may have fewer cells than the header.
 
     Args:
-        rows: cells by row.
+        rows: cells by row, the header first.
         alignments: "<" or ">" for each column.
         title: line above the table.
         caption: line below the table.
@@ -41,7 +43,7 @@ def format_table(
 
 
 def format_exact_points(points: float) -> str:
-    """Return points with two decimals, and no minus before a zero."""
+    """Return points with two decimals; never "-0.00"."""
     return f"{round(points, 2) + 0.0:.2f}"
 
 

@@ -1,10 +1,10 @@
-"""Command lines that are declared as dataclasses: a field is an option, its docstring the help.
+"""Command lines declared as dataclasses: a field is an option, and its docstring is the help text.
 
     @dataclass(frozen=True)
     class Options:
         '''Options of a command.
 
-Attributes:
+        Attributes:
             scenario: bundled name or file.
             side: army whose spells are listed.
         '''
@@ -12,8 +12,8 @@ Attributes:
         scenario: str = option(positional=True)
         side: str = option("caster", choices=SEATS)
 
-`add_options` adds them to a `Parser`, and `read_options` makes an `Options` of what was given.
-"""
+`add_options` adds the options to a `Parser`, and `read_options` returns an `Options` instance.
+"""  # noqa: D214 - the docstring of the example
 
 import argparse
 import re
@@ -33,22 +33,22 @@ OptionsT = TypeVar("OptionsT")
 
 
 class UsageError(Exception):
-    """Bad input, found while a command runs: the option, what was expected and what was found."""
+    """Raised for bad input while a command runs; names the option, expected and found value."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command of a program that has several.
+    """A command of a program with several commands.
 
     Attributes:
-        name: that it is called by.
-        help: its line in the list of commands.
+        name: name on the command line.
+        help: line in the list of commands.
         options: dataclass of its options.
-        run: does it; raises `UsageError` for bad input.
-        description: first text of its help.
-        epilog: last text of its help.
-        is_interactive: whether it waits for a person, whom lines about progress would interrupt.
-        describe_extra: says of the options given what may be meant by arguments without any.
+        run: runs the command; raises `UsageError` for bad input.
+        description: text at the start of its help.
+        epilog: text at the end of its help.
+        is_interactive: whether it waits for input, so that progress lines would disturb.
+        describe_extra: returns an error message for arguments that belong to no option.
     """
 
     name: str
@@ -62,15 +62,15 @@ class Command:
 
 
 class Parser(argparse.ArgumentParser):
-    """An `argparse.ArgumentParser` that refuses bad input in one line, without the usage.
+    """An `argparse.ArgumentParser` that reports bad input in one line, without the usage.
 
-    For an unknown command, choice or option the line asks for the one that may be meant.
+    For an unknown command, choice or option, the line suggests a similar one.
     """
 
     def __init__(self, **options: Any) -> None:
         options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         self.describe_extra: Callable[[argparse.Namespace, list[str]], str] | None = None
-        """Says what may be meant by arguments that no option takes."""
+        """Returns an error message for arguments that belong to no option."""
         super().__init__(allow_abbrev=False, **options)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -81,7 +81,7 @@ class Parser(argparse.ArgumentParser):
             raise
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse arguments; refuse those of an unknown option, with one that may be meant."""
+        """Parse arguments; reject unknown options and suggest a similar one."""
         found, extra = super().parse_known_args(args, namespace)
         options = [each for each in self._option_string_actions if each.startswith("--")]
         unknown = [each.partition("=")[0] for each in extra if each.startswith("-")]
@@ -91,13 +91,13 @@ class Parser(argparse.ArgumentParser):
         if extra and self.describe_extra is not None:
             self.error(self.describe_extra(found, extra))
         if extra:
-            hint = " (a name of several words stands in quotes)"
+            hint = " (a name of several words needs quotes)"
             self.error(f"expected no more arguments, found {' '.join(extra)}{hint}")
         return found, extra
 
     def error(self, message: str) -> NoReturn:
-        """Print what was expected and what was found on stderr, and exit with status 2."""
-        from wfb_gym.scenario.errors import printable  # what files hold may be in a message
+        """Print an error message on stderr and exit with status 2."""
+        from wfb_gym.scenario.errors import printable  # messages may quote the content of files
 
         shown = "\n".join(map(printable, f"{self.prog}: {message}".split("\n")))
         print(shown, file=sys.stderr)
@@ -108,11 +108,11 @@ def option(default: Any = MISSING, *, positional: bool = False, **options: Any) 
     """Return a field of a dataclass of options.
 
     Args:
-        default: value when the option is not given; a positional argument may have none.
-        positional: whether the value stands alone, without a flag.
-        **options: `aliases`, further spellings of the flag; `group`, the heading that it stands
-            under in the help; `exclusive`, a name shared by options of which one may be given; and
-            arguments of `argparse.ArgumentParser.add_argument` in place of the usual ones.
+        default: value if the option is not given; a positional argument may have none.
+        positional: whether the argument is positional, without a flag.
+        **options: `aliases`, further spellings of the flag; `group`, its heading in the help;
+            `exclusive`, a common name of mutually exclusive options; and arguments of
+            `argparse.ArgumentParser.add_argument` that replace the usual ones.
     """
     metadata = {"positional": positional, **options}
     if default is MISSING:
@@ -123,8 +123,13 @@ def option(default: Any = MISSING, *, positional: bool = False, **options: Any) 
 def add_options(parser: argparse.ArgumentParser, options: type[Any]) -> None:
     """Add an argument for each field of a dataclass.
 
-    A truth value, false by default, is a flag without a value. Of a tuple the flag is repeated, or
-    takes several values with `nargs`. Below "Attributes:" the docstring says what an option means.
+    A bool field, False by default, becomes a flag without a value. The flag of a tuple field can be
+    repeated, or takes several values with `nargs`. Help texts come from the "Attributes:" section
+    of the docstring.
+
+    Args:
+        parser: the parser.
+        options: the dataclass.
     """
     hints, meanings = get_type_hints(options), _meanings(options)
     places: dict[str, Any] = {}
@@ -150,13 +155,13 @@ def add_options(parser: argparse.ArgumentParser, options: type[Any]) -> None:
 def _argument(
     hint: Any, default: Any, is_positional: bool, given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the usual arguments of `add_argument` for a field."""
+    """Return the default arguments of `add_argument` for a field."""
     shown = "" if default in (None, False, (), "", MISSING) else f"(default: {_shown(default)})"
     if hint is bool:
         return {"action": "store_true", "help": shown}
     kind = next((each for each in get_args(hint) if each is not NoneType), hint)
     is_tuple = tuple in (get_origin(hint), get_origin(kind))
-    if is_tuple and get_origin(hint) is not tuple:  # or None
+    if is_tuple and get_origin(hint) is not tuple:  # `tuple[...] | None`
         kind = get_args(kind)[0]
     found: dict[str, Any] = {"help": shown}
     if get_origin(hint) is tuple and get_origin(kind) is tuple:
@@ -181,7 +186,7 @@ def _shown(default: Any) -> str:
 
 
 def _help(meaning: str, options: Mapping[str, Any]) -> str:
-    """Return what the docstring says of a field, with the default."""
+    """Return the help text of a field: its docstring with the default."""
     shown = str(options["help"])
     if not meaning or (shown and not shown.startswith(("(", "repeat"))):
         return shown
@@ -189,7 +194,7 @@ def _help(meaning: str, options: Mapping[str, Any]) -> str:
 
 
 def _meanings(options: type[Any]) -> dict[str, str]:
-    """Return what the docstrings of a dataclass and its bases say of their fields."""
+    """Return the texts of the "Attributes:" sections of a dataclass and its bases, by field."""
     found: dict[str, str] = {}
     for each in reversed(options.__mro__):
         section = cleandoc(each.__doc__ or "").partition("Attributes:\n")[2]
@@ -199,7 +204,7 @@ def _meanings(options: type[Any]) -> dict[str, str]:
 
 
 def given_options(options: type[Any], given: argparse.Namespace) -> dict[str, Any]:
-    """Return the fields of a dataclass that a command line gives, as it holds them."""
+    """Return the field values of a dataclass that a command line gives, lists as tuples."""
     names = {each.name for each in fields(options)}
     return {name: _as_tuple(value) for name, value in vars(given).items() if name in names}
 
@@ -209,7 +214,7 @@ def _as_tuple(value: Any) -> Any:
 
 
 def read_options(options: type[OptionsT], given: argparse.Namespace) -> OptionsT:
-    """Return the options that a command line gives, with defaults for the others."""
+    """Return the options of a command line; options that are not given have their defaults."""
     return options(**given_options(options, given))
 
 
@@ -220,7 +225,17 @@ def parse_options(
     module: str,
     description: str | None,
 ) -> tuple[OptionsT, Parser]:
-    """Return the options of a module's command line, and the parser, which refuses bad input."""
+    """Parse a module's command line.
+
+    Args:
+        options: dataclass of the options.
+        arguments: the command line; `sys.argv[1:]` if None.
+        module: name of the module, for the usage line.
+        description: text at the start of the help.
+
+    Returns:
+        The options, and the parser to report later errors with.
+    """
     parser = Parser(prog=f"python -m {module}", description=(description or "").strip())
     add_options(parser, options)
     return read_options(options, parser.parse_args(arguments)), parser
@@ -232,7 +247,11 @@ def flag_of(name: str) -> str:
 
 
 def whole_number(text: str) -> int:
-    """Convert an argument to a whole number, or refuse it."""
+    """Parse a whole number.
+
+    Raises:
+        argparse.ArgumentTypeError: the text is not a whole number.
+    """
     try:
         return int(text)
     except ValueError:
@@ -240,7 +259,11 @@ def whole_number(text: str) -> int:
 
 
 def parse_number(text: str) -> float:
-    """Convert an argument to a number, or refuse it."""
+    """Parse a number.
+
+    Raises:
+        argparse.ArgumentTypeError: the text is not a number.
+    """
     try:
         return float(text)
     except ValueError:
@@ -251,6 +274,10 @@ _CONVERTERS: dict[Any, Callable[[str], Any]] = {int: whole_number, float: parse_
 
 
 def check_folder(option: str, path: str | Path) -> None:
-    """Raise a `UsageError` for a file to write in a folder that does not exist."""
+    """Check that the folder of an output file exists.
+
+    Raises:
+        UsageError: the folder does not exist.
+    """
     if not Path(path).absolute().parent.is_dir():
         raise UsageError(f"{option}: expected a file in a folder that exists, found {path}")

@@ -1,4 +1,4 @@
-"""``play``: a person in either seat against any player; ``replay``: a transcript played again."""
+"""``play``: play a battle in the terminal; ``replay``: replay a transcript."""
 
 import sys
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Play either seat of a scenario against a scripted player, a saved model or an agent.
-At every decision the choices are numbered: answer with a number or with its first words,
-such as fireball, 3 dice or pass. "?" shows what the dice can do and what every choice is
-worth: exactly where that can be solved soon, else by an estimate that is marked as one.
-"help" lists what else is understood; "quit", Ctrl-D or Ctrl-C ends the battle."""
+At every decision the choices are numbered: answer with a number or with the first words of
+a choice, such as fireball, 3 dice or pass. "?" shows the odds of the dice and the value of
+every choice: exact if it can be solved quickly, otherwise an estimate, which is marked.
+"help" lists all commands; "quit", Ctrl-D or Ctrl-C ends the battle."""
 _EPILOG = """\
 examples:
   python -m wfb_gym play
@@ -43,13 +43,13 @@ class PlayOptions:
     Attributes:
         scenario: bundled name or file.
         seat: your seat.
-        opponent: an agent of those listed below, a saved model ending in .zip
-            or .npz, or one that comes with the package, such as apprentice/caster.
-        seed: seed of the dice (default: another each time).
-        odds: show at every decision what "?" shows.
-        yes: name a spell at once, without another question.
+        opponent: an opponent of the list below, a saved model ending in .zip or .npz, or a network
+            of the package, such as apprentice/caster.
+        seed: seed of the dice (default: random).
+        odds: show odds and values at every decision, as "?" does.
+        yes: nominate spells without confirmation.
         transcript: write the battle to a new file.
-        public: leave out of the file what was dealt of hidden items and not used.
+        public: leave hidden items that were not used out of the file.
     """
 
     scenario: str = option("archmage-duel", positional=True)
@@ -67,9 +67,9 @@ class ReplayOptions:
     """Options of ``replay``.
 
     Attributes:
-        transcript: a file that `play --transcript` or Python wrote.
-        table: show where both sides stand at the end.
-        html: write a review of every decision to a file that a browser opens, instead of printing.
+        transcript: transcript file, written by `play --transcript` or by Python code.
+        table: show both sides at the end.
+        html: write a review of every decision to this HTML file instead of printing.
     """
 
     transcript: str = option(positional=True)
@@ -89,7 +89,7 @@ def _play(options: PlayOptions) -> None:
     if options.transcript and Path(options.transcript).exists():
         raise UsageError(
             f"--transcript: expected a file that does not exist yet, found {options.transcript}; "
-            "another name keeps the battle in it"
+            "choose another name"
         )
     if options.public and not options.transcript:
         raise UsageError("--public: expected --transcript with it, found none")
@@ -165,11 +165,11 @@ def _write_review(transcript: "Transcript", path: str) -> None:
     if transcript.is_public:
         raise UsageError(f"--html: {PUBLIC_REFUSED}")
 
-    def tell(done: int, of: int) -> None:
+    def show_progress(done: int, of: int) -> None:
         show_line(f"reviewing, {done} of {plural(of, 'step')}")
 
     try:
-        reviewed = review(transcript, progress=tell)
+        reviewed = review(transcript, progress=show_progress)
     finally:
         show_line("")
     try:
@@ -196,7 +196,7 @@ COMMANDS = (
         help="print a transcript",
         options=ReplayOptions,
         run=_replay,
-        description="Play a transcript again, check every line by the rules, and print what "
-        "happened.",
+        description="Replay a transcript, check every line against the rules, and print the "
+        "battle.",
     ),
 )

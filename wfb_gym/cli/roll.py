@@ -1,4 +1,4 @@
-"""``roll``: exact chances of a casting roll or of a dispel roll, or of 1 to 6 dice side by side."""
+"""``roll``: exact chances of a casting or dispel roll, for one number of dice or for 1 to 6."""
 
 import argparse
 import math
@@ -9,17 +9,17 @@ from wfb_gym.cli.output import format_table, print_json
 from wfb_gym.cli.parser import Command, UsageError, flag_of, option, whole_number
 
 MOST_DICE = 24
-"""Dice in one roll, and the largest bonus of either sign: `wfb_gym.packing.records.DICE`, written
-out because importing it takes as long as all the rest of the command."""
+"""Most dice in one roll, and the largest absolute bonus. A copy of `wfb_gym.packing.records.DICE`:
+importing it takes as long as the rest of the command."""
 HIGHEST_TOTAL = MOST_DICE * 6 + MOST_DICE
-"""The most that so many dice and such a bonus come to."""
+"""Highest total of the dice and the bonus."""
 TABLE_DICE = range(1, 7)
-"""Dice of the table where no number is given."""
+"""Numbers of dice in the table if no number is given."""
 ALL_DICE = math.inf
-"""Stands for ``--dispel`` without a number."""
+"""Value of ``--dispel`` without a number."""
 
 _Chance = tuple[str, str, Fraction]
-"""A chance by its key in JSON, "" for none, and in words."""
+"""A chance: its key in JSON ("" if it is not in JSON), its label, and its value."""
 _CASTING = ("dice", "value", "no_irresistible")
 _DISPELLING = ("dispel", "total", "double_six")
 
@@ -33,7 +33,7 @@ examples:
 
 
 def _casting_value(text: str) -> int:
-    """Convert a casting value, which may be written as books have it: 8+."""
+    """Parse a casting value; "8+", as in the rulebook, is valid."""
     return whole_number(text.removesuffix("+"))
 
 
@@ -44,11 +44,11 @@ class RollOptions:
     Attributes:
         dice: power dice (default: a table).
         value: casting value, 3..15.
-        no_irresistible: two 6s are not irresistible force, as some items have it.
+        no_irresistible: two 6s are not irresistible force, an effect of some items.
         dispel: dispel dice (default: a table).
-        total: number to match: the casting total, or the value of a spell in play.
-        double_six: two 6s dispel whatever the total, as in the 7th edition.
-        bonus: what items add to the total of the dice (default: 0).
+        total: total to match: the casting total, or the casting value of a spell in play.
+        double_six: two 6s dispel any total, as in the 7th edition.
+        bonus: bonus of items to the total of the dice (default: 0).
         json: print only JSON.
     """
 
@@ -65,7 +65,7 @@ class RollOptions:
 
 
 def _meant(options: argparse.Namespace, extra: list[str]) -> str:
-    """Return which options numbers without any may belong to."""
+    """Return an error message that suggests options for numbers without one."""
     names = ["--dice"] if "value" in options else ["--dice", "--value"][-len(extra) :]
     meant = " ".join(f"{name} {number}" for name, number in zip(names, extra, strict=False))
     return f"expected options, such as {meant}, found {' '.join(extra)}"
@@ -79,7 +79,7 @@ def _run(options: RollOptions) -> None:
             f"expected a casting roll or a dispel roll, found {to_cast[0]} with {to_dispel[0]}"
         )
     if not to_cast and not to_dispel:
-        raise UsageError("expected --value to cast, or --total to dispel, and the dice with it")
+        raise UsageError("expected --value to cast or --total to dispel, and the dice with it")
     (dice_name, number_name, _), chances_of, against = (
         (_CASTING, _cast, "against a casting value of")
         if to_cast
@@ -116,19 +116,19 @@ def _run(options: RollOptions) -> None:
 
 
 def _by_key(chances: list[_Chance]) -> dict[str, Fraction]:
-    """Return the chances that JSON has."""
+    """Return the chances of the JSON output, by key."""
     return {key: chance for key, _, chance in chances if key}
 
 
 def _options(options: RollOptions, names: tuple[str, ...]) -> list[str]:
-    """Return which of the options were given, as they are written."""
+    """Return the flags of the options that were given."""
     values = ((name, getattr(options, name)) for name in names)
-    # 0 is a number that was given, though it equals False.
+    # Compare with `is`: 0 is a given number although it equals False.
     return [flag_of(name) for name, value in values if value is not None and value is not False]
 
 
 def _check(name: str, value: int, lowest: int, highest: int) -> None:
-    """Refuse a number outside its range."""
+    """Raise a `UsageError` for a number outside its range."""
     if not lowest <= value <= highest:
         raise UsageError(f"--{name}: expected {lowest}..{highest}, found {value}")
 
@@ -159,12 +159,12 @@ def _dispel(options: RollOptions, dice: int, total: int) -> list[_Chance]:
 
 COMMAND = Command(
     name="roll",
-    help="exact chances of a casting roll or of a dispel roll",
+    help="exact chances of a casting or dispel roll",
     options=RollOptions,
     run=_run,
     description="Print the exact chances of a casting roll (--dice and --value)\n"
-    "or of a dispel roll (--dispel and --total). Without a number of dice: a table\n"
-    "for one to six of them.",
+    "or of a dispel roll (--dispel and --total). Without a number of dice, print a\n"
+    "table for one to six dice.",
     epilog=_EXAMPLES,
     describe_extra=_meant,
 )

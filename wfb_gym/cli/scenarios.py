@@ -1,4 +1,4 @@
-"""``scenarios``, ``profiles``: what comes with the package; ``targets``: what spells can hit."""
+"""``scenarios`` and ``profiles`` list bundled data; ``targets`` lists legal targets of spells."""
 
 from dataclasses import dataclass
 from importlib import resources
@@ -19,7 +19,7 @@ class ScenariosOptions:
     """Options of ``scenarios``.
 
     Attributes:
-        scenario: bundled name (default: list them all).
+        scenario: bundled name (default: list all).
         json: print only JSON.
     """
 
@@ -46,9 +46,9 @@ class SpellOptions:
 
     Attributes:
         scenario: bundled name or file.
-        side: spells of only this army.
-        wizard: spells of only this wizard, or bearer of a bound spell.
-        spell: only this spell; also one that the wizard may roll.
+        side: only spells of this army.
+        wizard: only spells of this wizard, or of this bearer of a bound spell.
+        spell: only this spell; spells that a wizard may roll are included.
     """
 
     scenario: str = option(positional=True)
@@ -90,14 +90,14 @@ def _print_file(given: str, as_json: bool) -> None:
         expected = one_of(names, given, "a bundled scenario")
         raise UsageError(f"scenario: expected {expected}, found {given!r}")
     if as_json:
-        raise UsageError("--json: expected it with the list alone")
+        raise UsageError(f"--json: expected no scenario name, found {given!r}")
     folder = "scenarios/hidden" if name in hidden_scenarios() else "scenarios"
     file = resources.files("wfb_gym") / "data" / folder / f"{name}.toml"
     print(file.read_text(encoding="utf-8"), end="")
 
 
 def _summaries() -> list[dict[str, Any]]:
-    """Summarise the bundled scenarios in the order of their names, then those with secrets."""
+    """Summarise the bundled scenarios by name, then the scenarios with hidden items."""
     from wfb_gym.scenario import bundled_scenarios, hidden_scenarios, load_scenario
 
     summaries = []
@@ -149,7 +149,7 @@ def _list_profiles(options: ProfilesOptions) -> None:
 
 
 def _army_of_profile(given: str) -> str | None:
-    """Return the army list that has a profile of that name."""
+    """Return the army list that has a profile of this name, if there is one."""
     from wfb_gym.scenario.profiles import army_list, bundled_armies
 
     for army in bundled_armies():
@@ -183,28 +183,28 @@ class SelectedSpell(NamedTuple):
     """A spell that the options select."""
 
     army: int
-    number: int  # among the spells of `Scenario.slots`
+    number: int  # index in `Scenario.slots[army].spells`
     wizard: str
     spell: "Spell"
 
 
 def select_spells(scenario: "Scenario", options: SpellOptions) -> list[SelectedSpell]:
-    """Return the spells that the options select, those that are bound or may be rolled too.
+    """Return the spells that the options select, including bound and rollable spells.
 
     Raises:
-        ValueError: there is none, or a name is unknown.
+        ValueError: no spell matches, or a name is unknown.
     """
     found: list[SelectedSpell] = []
     for number, army in enumerate(scenario.armies):
         for index, slot in enumerate(scenario.slots[number].spells):
             who = army.characters[slot.wizard].name
-            named = number, who, slot.spell.name  # copies of an item have the same
+            named = number, who, slot.spell.name  # equal for copies of an item
             known = any((each.army, each.wizard, each.spell.name) == named for each in found)
             if options.side in (None, SEATS[number]) and not known:
                 found.append(SelectedSpell(number, index, who, slot.spell))
     if not found:
         whose = "" if options.side is None else f" of the {options.side}"
-        raise ValueError(f"scenario: expected one with spells{whose}, found {scenario.name}")
+        raise ValueError(f"scenario: expected a scenario with spells{whose}, found {scenario.name}")
     if options.wizard is not None:
         names = [each.wizard for each in found]
         name = _known_name(names, options.wizard, "--wizard", "a wizard with spells")
@@ -268,7 +268,7 @@ COMMANDS = (
         options=ScenariosOptions,
         run=_list_scenarios,
         description="List the bundled scenarios. Pairs are the caster's and the dispeller's.\n"
-        "With a name: print that scenario's file, to read or to begin one of your own with.",
+        "With a name: print that scenario's file, to read it or to start your own from it.",
         epilog="examples:\n"
         "  python -m wfb_gym scenarios\n"
         "  python -m wfb_gym scenarios border-skirmish > mine.toml\n"
@@ -279,15 +279,15 @@ COMMANDS = (
         help="list the troops and characters that a scenario file can name",
         options=ProfilesOptions,
         run=_list_profiles,
-        description="List the profiles of the army lists, which units and characters of a scenario"
-        '\nfile take their numbers from: profile = "Halberdiers".',
+        description="List the profiles of the army lists. Units and characters of a scenario file"
+        '\ntake their characteristics from a profile: profile = "Halberdiers".',
     ),
     Command(
         name="targets",
-        help="what spells can be cast at, and why not",
+        help="list legal targets of spells, and reasons why others are illegal",
         options=TargetsOptions,
         run=_show_targets,
         description="Print for each spell which targets are legal when the battle begins, and why\n"
-        "the others are not.",
+        "the others are illegal.",
     ),
 )

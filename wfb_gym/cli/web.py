@@ -1,4 +1,4 @@
-"""``web``: the game in a browser, on this machine."""
+"""``web``: play in the browser, on this machine."""
 
 import os
 import sys
@@ -16,8 +16,8 @@ class WebOptions:
     """Options of ``web``.
 
     Attributes:
-        port: port to listen on, 0 for any that is free.
-        no_open: print the address and open no browser.
+        port: port to listen on; 0 for any free port.
+        no_open: print the address and do not open a browser.
     """
 
     port: int = option(DEFAULT_PORT, metavar="N")
@@ -34,14 +34,14 @@ def _run(options: WebOptions) -> None:
     try:
         port = free_port(options.port)
     except OSError as error:
-        expected = f"expected one that is free, found {options.port} ({error.strerror})"
+        expected = f"expected a free port, found {options.port} ({error.strerror})"
         raise UsageError(f"--port: {expected}") from error
     print(f"The page is at http://{HOST}:{port}/ until you press Ctrl-C.", flush=True)
     try:
         serve(port, open_browser=not options.no_open)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr, flush=True)
-        os._exit(INTERRUPTED)  # a thread that solves something would hold the process up
+        os._exit(INTERRUPTED)  # a thread that is still solving would delay the exit
 
 
 COMMAND = Command(
@@ -49,7 +49,7 @@ COMMAND = Command(
     help="play in the browser",
     options=WebOptions,
     run=_run,
-    description="Serve a page on this machine alone: choose a scenario or lists of your own, "
+    description="Serve a page, only on this machine: choose a scenario or enter your own lists, "
     "play either seat\nagainst any player, with odds, advice and a review. Ctrl-C ends it.",
     is_interactive=True,
 )

@@ -1,7 +1,7 @@
-"""What happened in a battle: described, written down, and played again.
+"""Transcripts: record a battle, write it to a file, and replay it.
 
-`narrator` plays a battle and describes each step by `wfb_gym.view.events`; `recording` lets two
-players play one; `transcript` has the file and its replay. No rule is here: everything goes through
+`narrated_battle` plays a battle and describes each step with `wfb_gym.view.events`. `recording`
+plays two players against each other. `transcript` reads, writes and replays files. The rules are in
 the engine.
 """
 

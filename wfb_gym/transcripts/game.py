@@ -1,6 +1,6 @@
-"""A battle of a person against another player, decision by decision, whatever shows it.
+"""A battle between a person and another player, decision by decision, without a user interface.
 
-The terminal and the page in the browser stand on this. The rules are the engine's.
+The terminal game and the web UI use this module. The rules are in the engine.
 """
 
 import secrets
@@ -20,13 +20,13 @@ from wfb_gym.view.decisions import ActionView, describe_choices
 from wfb_gym.view.events import Event
 
 YOU = "you"
-"""What a transcript calls the person."""
+"""The person's name in a transcript."""
 
 
-class _Moment(NamedTuple):
-    """All that playing on from a decision depends on."""
+class _Checkpoint(NamedTuple):
+    """Checkpoint of a game at one of the person's decisions."""
 
-    state: Any  # records of one
+    state: Any  # record arrays of shape (1,), as is `rng`
     rng: Any
     points: float
     visible: Battle
@@ -35,28 +35,28 @@ class _Moment(NamedTuple):
 
 
 class Game:
-    """A battle between a person in a seat, 0 or 1, and another player.
+    """A battle between a person and another player.
 
-    Begins with `play_on`; then comes an `act` at each of the person's decisions, and `play_on`.
+    Call `play_on` first. At each of the person's decisions, call `act` and then `play_on` again.
 
     Args:
-        scenario: that is played.
-        seat: the person's, 0 or 1.
-        opponent: of any kind that `wfb_gym.players.registry.make_agent` makes.
-        seed: of the dice, 0 or more; drawn unless given.
+        scenario: the scenario to play.
+        seat: the person's seat, 0 or 1.
+        opponent: any name that `wfb_gym.players.registry.make_agent` accepts.
+        seed: seed of the dice, 0 or more; random by default.
 
     Attributes:
         narrated: the battle.
-        seat: the person's.
-        opponent: as it was named.
-        seed: of the dice.
-        events: what has happened, in order.
+        seat: the person's seat.
+        opponent: the name of the opponent.
+        seed: seed of the dice.
+        events: all events, in order.
 
     Raises:
-        ValueError: an unknown opponent, or the optimal one where items are hidden.
-        FileNotFoundError: a saved model that does not exist.
-        ImportError: a model that needs an extra which is not installed.
-        TooLarge: the scenario has too many positions for an optimal player.
+        ValueError: the opponent is unknown, or it is "optimal" and the scenario has hidden items.
+        FileNotFoundError: the saved model does not exist.
+        ImportError: the model needs an extra that is not installed.
+        TooLarge: the scenario has too many positions for the optimal player.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Game:
         self._players = (None, other) if seat == 0 else (other, None)
         self._rng = rng_of_seed(self.seed)
         self.events: list[Event] = []
-        self._moments: list[_Moment] = []
+        self._checkpoints: list[_Checkpoint] = []
 
     @property
     def battle(self) -> Battle:
@@ -87,8 +87,8 @@ class Game:
 
     @property
     def decisions(self) -> list[int]:
-        """How many events came before each of the person's decisions so far, in order."""
-        return [moment.events for moment in self._moments]
+        """The number of events before each of the person's past decisions, in order."""
+        return [checkpoint.events for checkpoint in self._checkpoints]
 
     def play_on(self) -> Iterator[Event]:
         """Play to the person's next decision, or to the end."""
@@ -97,54 +97,64 @@ class Game:
             yield event
 
     def choices(self) -> dict[int, ActionView]:
-        """Return the person's choices in words, by engine code; none while it is not their turn."""
+        """Return the person's choices in words, by engine code; {} if it is not their turn."""
         battle = self.battle
         if not battle.is_decision() or battle.mover != self.seat:
             return {}
         return describe_choices(self.narrated.names, battle)
 
     def act(self, code: int) -> Event:
-        """Play the person's decision; `play_on` has the answer.
+        """Play the person's decision.
+
+        The opponent answers when `play_on` is called.
+
+        Args:
+            code: engine code of the action.
 
         Raises:
-            ValueError: it is not the person's turn, or the action is not legal.
+            ValueError: it is not the person's turn, or the action is illegal.
         """
         battle = self.battle
         if not battle.is_decision() or battle.mover != self.seat:
             raise ValueError(f"action: expected the person's decision, found {battle.node.name}")
-        moment = self._moment()
+        checkpoint = self._checkpoint()
         event = self.narrated.act(code)
-        self._moments.append(moment)
+        self._checkpoints.append(checkpoint)
         self.events.append(event)
         return event
 
     def undo(self, decision: int = -1) -> None:
-        """Go back to one of `decisions`, the last unless told which.
+        """Go back to one of the person's decisions.
 
-        The dice that fell since then fall again: they follow from the seed.
+        Later rolls repeat, because the dice depend only on the seed.
+
+        Args:
+            decision: index into `decisions`; the last one by default.
 
         Raises:
             IndexError: there is no such decision.
         """
-        moment = self._moments[decision]
-        self.narrated.set_state(moment.state[0], moment.points, moment.visible, moment.histories)
-        self._rng = moment.rng[0]
-        del self.events[moment.events :]
-        del self._moments[decision:]
+        checkpoint = self._checkpoints[decision]
+        self.narrated.set_state(
+            checkpoint.state[0], checkpoint.points, checkpoint.visible, checkpoint.histories
+        )
+        self._rng = checkpoint.rng[0]
+        del self.events[checkpoint.events :]
+        del self._checkpoints[decision:]
 
     def transcript(self) -> Transcript:
-        """Return the battle so far."""
+        """Return the transcript of the battle so far."""
         other = player_label(self.opponent)
         players = (YOU, other) if self.seat == 0 else (other, YOU)
         battle, events = self.battle, tuple(self.events)
         scenario = self.narrated.scenario
         return Transcript(scenario, players, self.seed, events, battle.points, battle.is_over)
 
-    def _moment(self) -> _Moment:
+    def _checkpoint(self) -> _Checkpoint:
         states, rngs = new_states(1), new_rngs(1)
         states[0], rngs[0] = self.battle.state, self._rng
         narrated = self.narrated
-        return _Moment(
+        return _Checkpoint(
             states, rngs, self.battle.points, narrated.visible, narrated.histories.copy(),
             len(self.events),
         )  # fmt: skip

@@ -1,8 +1,8 @@
-"""How often to choose what where items are hidden, at any decision of a battle.
+"""Equilibrium strategies and action values in battles with hidden items.
 
-`Mixer` follows a battle down the public tree of its scenario. Equilibrium play says nothing of what
-it hardly ever leads to: where somebody has played otherwise, the game is solved anew from there, as
-far as is known with what both believe by then.
+`Mixer` follows a battle through the public tree of its scenario. An equilibrium is unreliable in
+positions that it rarely reaches. If the players leave it, the game is solved again from the current
+position, with both armies' beliefs at that point if they are known.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,29 +28,29 @@ from wfb_gym.solver.regret_matching import Sweep, Sweeper
 Floats = NDArray[np.float64]
 
 GAP = 0.05
-"""Points between the bounds at which solving ends."""
+"""Default gap between the value bounds at which solving stops, in points."""
 MOST_BYTES = 1 << 26
-"""Memory of the public histories, unless a caller says otherwise: seconds of solving."""
+"""Default memory limit of the public histories; solving this many takes seconds."""
 _KNOWN_BYTES = 1 << 23
-"""Memory of positions in which all is known: of more, solving takes long."""
+"""Memory limit of positions without hidden information; more would take too long to solve."""
 _SECONDS = 10.0
-"""Of solving, after which the bounds are wider."""
+"""Time limit of one solve; at the limit, the gap may be wider than asked for."""
 _FEWER_DICE = 2
-"""Dice that must have been spent since a phase was found too large, before it is tried again."""
-_REACHED = 0.05
-"""Chance of a position below which what was solved knows it badly, and it is solved anew."""
-_MEANT = 0.01
-"""Chance of an action below which it tells nothing: nobody who plays well would choose it."""
+"""Dice to spend before a phase that was too large is tried again."""
+_MIN_REACH = 0.05
+"""Reach probability below which a position is solved again: the equilibrium is inaccurate there."""
+_MIN_PROBABILITY = 0.01
+"""Probability below which an action is a mistake, so that beliefs do not follow from it."""
 
 
 class _Mixture(NamedTuple):
-    """How often to choose what.
+    """The equilibrium strategy of a decision.
 
     Attributes:
-        chances: of the mover's actions, by engine code, ascending.
-        gap: points between the bounds of what was solved for it.
-        follows_play: whether what was played before is weighed; else, as the whole battle is too
-            large to solve, both believe what the deal and the items that were shown tell.
+        chances: probability of each action, by engine code, ascending.
+        gap: points between the value bounds of the solved game.
+        follows_play: whether beliefs follow from earlier actions. False if the whole battle is too
+            large to solve: beliefs then follow only from the deal and the items shown.
     """
 
     chances: dict[int, float]
@@ -59,20 +59,19 @@ class _Mixture(NamedTuple):
 
 
 class Worths(NamedTuple):
-    """What a decision's choices are worth to who takes it, by what it knows.
+    """Values of the actions of a decision, given the mover's information.
 
     Attributes:
-        mixture: how often the equilibrium chooses what.
-        values: points still to come for the mover, by engine code, ascending: those of its best
-            answers from there on to the other army's equilibrium play, on average over the sets
-            that the other army may have. How likely each is follows from the deal and from how
-            often the other army would have played as it did with it. Equilibrium play need not
-            answer well what it hardly ever makes itself, so such choices may be worth less; of the
-            one that was played the value is that of the battle solved anew from behind it.
-        expected: points still to come for the first army, for who knows neither army's set.
-        is_assumed: whether equilibrium play hardly ever makes some choice before this one, so that
-            no belief follows from it. It is then taken to tell nothing but that it was possible,
-            and the battle solved anew from behind it.
+        mixture: the equilibrium strategy of the decision.
+        values: expected points still to come for the mover, by engine code, ascending. The mover
+            then plays a best response to the other army's equilibrium strategy. The value is an
+            average over the other army's possible sets. The weight of a set comes from the deal and
+            from the probability of the other army's past actions with this set. An equilibrium may
+            respond badly to actions that it rarely plays itself, so the values of such actions may
+            be too high. For the played action, the battle is solved again from the next position.
+        expected: expected points still to come for the first army, given only public information.
+        is_assumed: whether an earlier action has almost no probability in equilibrium. Beliefs then
+            assume only that it was possible, and the battle is solved again after it.
     """
 
     mixture: _Mixture
@@ -82,7 +81,13 @@ class Worths(NamedTuple):
 
 
 def mixture_at(equilibrium: Equilibrium, node: int, kind: int) -> dict[int, float]:
-    """Return how often the mover of a node of the tree chooses what with a set, by engine code."""
+    """Return the mover's action probabilities at a node of the public tree, by engine code.
+
+    Args:
+        equilibrium: the solved game.
+        node: index of the node.
+        kind: index of the mover's set.
+    """
     tree = equilibrium.game.tree
     first, end = tree.arrays.first_action[node : node + 2]
     return {
@@ -93,12 +98,12 @@ def mixture_at(equilibrium: Equilibrium, node: int, kind: int) -> dict[int, floa
 
 
 class Mixer:
-    """Mixtures for one scenario; what was solved for a decision serves those that follow it.
+    """Computes equilibrium strategies for one scenario; later decisions reuse earlier solutions.
 
     Args:
-        scenario: with hidden items.
-        max_bytes: memory that public histories may take.
-        gap: points between the bounds at which solving ends.
+        scenario: a scenario with hidden items.
+        max_bytes: memory limit of the public histories.
+        gap: gap between the value bounds at which solving stops, in points.
     """
 
     def __init__(
@@ -107,36 +112,37 @@ class Mixer:
         self._scenario, self._max_bytes, self._gap = scenario, max_bytes, gap
         self._packed = pack(scenario)
         self._solved: list[_Solved] = []
-        self._refused: dict[int, int] = {}  # fewest dice with which a phase was too large
+        self._too_large: dict[int, int] = {}  # fewest dice with which a phase was too large
 
     def mixture(self, codes: Sequence[int]) -> _Mixture:
-        """Return how often the mover chooses what with the set that it was dealt.
+        """Return the equilibrium strategy of the mover, given the set that it was dealt.
 
-        The result is the same whatever the other army was dealt.
+        The result does not depend on the other army's set.
 
         Args:
-            codes: of the battle so far, actions and outcomes with those of the deals, up to a
-                decision; where both armies' sets are known there, it is no matter of mixtures.
+            codes: engine codes of all actions and outcomes so far, including the deals, up to a
+                decision. At least one army's set must still be unknown to the enemy.
 
         Raises:
-            TooLarge: there are too many public histories, even from here on.
+            TooLarge: there are too many public histories, even from this position on.
         """
         return self._find(codes).mixture
 
     def worths(self, codes: Sequence[int], played: int) -> Worths:
-        """Return how often the mover chooses what, and what each choice is worth.
+        """Return the equilibrium strategy and the action values of a decision.
 
         Args:
-            codes: as for `mixture`.
-            played: what it chose.
+            codes: see `mixture`.
+            played: engine code of the action that the mover chose.
 
         Raises:
-            TooLarge: there are too many public histories, even from here on.
+            TooLarge: there are too many public histories, even from this position on.
         """
         solved, walk, kind = place = self._find(codes)
         tree, node = solved.equilibrium.game.tree, walk.node
         seat = int(tree.arrays.mover[node])
-        sweep = solved.answers_of(seat)
+        sweep = solved.best_response(seat)
+        # Values are weighted by the other army's reach probability, so divide by its sum.
         likely = sweep.other_reach[node].sum()
         believed = tree.weights[seat] * sweep.own_reach[node]
         expected = float(believed @ sweep.values[node] / (believed.sum() * likely))
@@ -153,30 +159,30 @@ class Mixer:
         gained = battle.act(played)
         after = _copy(battle)
         walk.follow(played, after, seat, kind)
-        if walk.is_assumed and mixture.chances[played] < _MEANT and not battle.is_over:
+        if walk.is_assumed and mixture.chances[played] < _MIN_PROBABILITY and not battle.is_over:
             follows = solved.follows_play
-            behind = self._solve(after, (*codes, played), walk.beliefs, follows, True)
-            answers = behind.answers_of(seat)
-            later = float(answers.values[0, kind] / answers.other_reach[0].sum())
+            solved_after = self._solve(after, (*codes, played), walk.beliefs, follows, True)
+            response = solved_after.best_response(seat)
+            later = float(response.values[0, kind] / response.other_reach[0].sum())
             values[played] = later + (gained if seat == 0 else -gained)
         return Worths(mixture, values, expected if seat == 0 else -expected, solved.is_assumed)
 
     def _find(self, codes: Sequence[int]) -> "_Place":
-        """Return where a decision is in what is solved of the battle, solving what is missing."""
+        """Return the node of a decision in a solved tree; solve the game again where needed."""
         codes = tuple(codes)
         positions = list(_positions(self._packed, codes))
         now = positions[-1][0]
         seat = int(now.mover)
         kind = max(0, int(now.hidden_set[seat]) - 1)
-        while self._solved and codes[: self._solved[-1].begun] != self._solved[-1].codes:
-            self._solved.pop()  # of what was taken back
+        while self._solved and codes[: self._solved[-1].n_codes] != self._solved[-1].codes:
+            self._solved.pop()  # its decisions were undone
         if not self._solved:
             self._solve_first(positions, codes)
         solved = self._solved[-1]
         walk = _Walk(solved.equilibrium)
-        for done in range(solved.begun, len(codes)):
+        for done in range(solved.n_codes, len(codes)):
             walk.follow(codes[done], positions[done + 1], seat, kind)
-            if walk.is_lost:
+            if walk.is_off_path:
                 solved = self._solve(
                     positions[done + 1],
                     codes[: done + 1],
@@ -188,20 +194,20 @@ class Mixer:
         return _Place(solved, walk, kind)
 
     def _solve_first(self, positions: Sequence[Records[State]], codes: tuple[int, ...]) -> None:
-        """Solve the whole battle or, if that is too large, what is left of it."""
+        """Solve the whole battle or, if that is too large, the rest of it."""
         first = next(k for k, states in enumerate(positions) if states[0].node != Node.DEAL)
         now = positions[-1][0]
         phase, dice = int(now.phase), int(now.power + now.dispel + now.own_dice.sum())
-        if phase in self._refused and dice > self._refused[phase] - _FEWER_DICE:
+        if phase in self._too_large and dice > self._too_large[phase] - _FEWER_DICE:
             raise TooLarge(f"{self._scenario.name}: too many public histories from here on")
-        begins = {len(codes)} if self._refused else {first, len(codes)}
+        begins = {len(codes)} if self._too_large else {first, len(codes)}
         for begin in sorted(begins):
             try:
                 self._solve(positions[begin], codes[:begin], None, begin == first)
                 return
             except TooLarge:
                 if begin == len(codes):
-                    self._refused[phase] = dice
+                    self._too_large[phase] = dice
                     raise
 
     def _solve(
@@ -212,7 +218,7 @@ class Mixer:
         follows_play: bool,
         is_assumed: bool = False,
     ) -> "_Solved":
-        """Solve what follows a position; it serves from then on."""
+        """Solve the game from a position and keep the solution."""
         game = HiddenGame(
             self._scenario,
             self._max_bytes,
@@ -227,15 +233,15 @@ class Mixer:
 
 @dataclass(frozen=True)
 class _Solved:
-    """What was solved from a position on: the codes that led to it."""
+    """An equilibrium from a position on, and the codes that led to this position."""
 
     codes: tuple[int, ...]
     equilibrium: Equilibrium
     follows_play: bool
-    is_assumed: bool  # whether a choice before it told nothing
+    is_assumed: bool  # whether beliefs ignore some earlier action
 
     @property
-    def begun(self) -> int:
+    def n_codes(self) -> int:
         return len(self.codes)
 
     @cached_property
@@ -243,8 +249,8 @@ class _Solved:
         tree = self.equilibrium.game.tree
         return Sweeper(tree.arrays, tree.weights)
 
-    def answers_of(self, seat: int) -> Sweep:
-        """Return what an army wins by its best answers to the other's strategy."""
+    def best_response(self, seat: int) -> Sweep:
+        """Return the sweep of an army's best response to the other army's strategy."""
         self._sweeper.points(seat, True, self.equilibrium.strategy)
         return self._sweeper.sweep
 
@@ -264,12 +270,12 @@ class _Place(NamedTuple):
 
 
 class _Walk:
-    """The way of a battle down a tree, and what both armies believe on it.
+    """The path of a battle through a tree, and both armies' beliefs.
 
     Attributes:
-        node: that it has come to, or was at before the dice that lie.
-        beliefs: how likely each army has each of its sets, for who saw its play, (2, kinds).
-        is_assumed: whether some choice told nothing.
+        node: the current node, or the last one if a roll is incomplete.
+        beliefs: probability of each set of each army given its actions, shape (2, kinds).
+        is_assumed: whether the beliefs ignore some action.
     """
 
     def __init__(self, equilibrium: Equilibrium) -> None:
@@ -277,17 +283,17 @@ class _Walk:
         self.node = 0
         self.beliefs = equilibrium.game.tree.weights.copy()
         self.is_assumed = False
-        self._action: int | None = None  # whose dice are not all thrown
-        self._reach = np.ones(ARMIES)  # by what each army has chosen, on average over its sets
-        self._own_reach = 1.0  # by what the viewer has chosen, with its set
+        self._action: int | None = None  # the action whose dice are not all thrown yet
+        self._reach = np.ones(ARMIES)  # probability of each army's actions, averaged over its sets
+        self._own_reach = 1.0  # probability of the viewer's actions, given its own set
 
     @property
-    def is_lost(self) -> bool:
-        """Whether it has come to a node that equilibrium play hardly ever leads to."""
-        return self._action is None and min(*self._reach, self._own_reach) < _REACHED
+    def is_off_path(self) -> bool:
+        """Whether the equilibrium rarely reaches the current node."""
+        return self._action is None and min(*self._reach, self._own_reach) < _MIN_REACH
 
     def follow(self, code: int, after: Records[State], seat: int, kind: int) -> None:
-        """Go on by an action or an outcome to the position `after` it; `kind` is the seat's set."""
+        """Follow an action or an outcome to the position `after` it; `kind` is the seat's set."""
         game = self._equilibrium.game
         arrays = game.tree.arrays
         if self._action is None:
@@ -298,16 +304,16 @@ class _Walk:
                 self._learn(self._action, mover)
                 if mover == seat:
                     self._own_reach *= self._equilibrium.strategy[self._action, kind]
-        node = _way_to(game, self._action, after)
-        if node is not None:  # else the tree has these dice and the next ones in one
+        node = _find_node(game, self._action, after)
+        if node is not None:  # else the tree merges these dice with the next ones
             self.node, self._action = node, None
 
     def _learn(self, action: int, mover: int) -> None:
-        """Note what an action tells of who chose it."""
+        """Update the beliefs about the army that chose an action."""
         chances = self._equilibrium.strategy[action]
         chosen = float(self.beliefs[mover] @ chances)
         self._reach[mover] *= chosen
-        if chosen < _MEANT:
+        if chosen < _MIN_PROBABILITY:
             self.is_assumed = True
             chances = self._equilibrium.game.tree.arrays.legal[action]
             chosen = float(self.beliefs[mover] @ chances)
@@ -317,7 +323,7 @@ class _Walk:
 
 
 def _positions(packed: Records[PackedScenario], codes: Sequence[int]) -> Iterator[Records[State]]:
-    """Play actions and outcomes, and yield the first position and that after each."""
+    """Yield the first position, and the position after each action or outcome."""
     battle = Battle(packed)
     yield _copy(battle)
     for code in codes:
@@ -326,7 +332,7 @@ def _positions(packed: Records[PackedScenario], codes: Sequence[int]) -> Iterato
 
 
 def _step(battle: Battle, code: int) -> float:
-    """Play an action or an outcome; returns the points that the first army gains."""
+    """Play an action or an outcome; return the points that the first army gains."""
     return battle.act(code) if battle.is_decision() else battle.resolve(code)
 
 
@@ -336,12 +342,12 @@ def _copy(battle: Battle) -> Records[State]:
     return states
 
 
-def _way_to(game: HiddenGame, action: int, after: Records[State]) -> int | None:
-    """Return the node that an action or a roll leads to and that looks like a position, if any."""
+def _find_node(game: HiddenGame, action: int, after: Records[State]) -> int | None:
+    """Return the successor of an action or roll that matches a position, if there is one."""
     sought = after.copy()
     game.veil.hide(sought)
-    first, end = game.tree.arrays.first_way[action : action + 2]  # to the nodes behind them
-    before = 0
+    first, end = game.tree.arrays.first_way[action : action + 2]  # successors are first+1 .. end
+    before = 0  # number of nodes in the parts already searched
     for plan, keys in game.tree.parts:
         some = np.arange(max(before, first + 1), min(before + len(keys), end + 1))
         if len(some):

@@ -1,7 +1,6 @@
-"""A battle that describes what happens as it is played.
+"""A battle whose steps return events in words (`wfb_gym.view.events`).
 
-`NarratedBattle` is a battle whose steps return events, described in `wfb_gym.view.events`. No rule
-is here.
+The rules are in the engine.
 """
 
 from collections.abc import Sequence
@@ -25,32 +24,34 @@ from wfb_gym.view.events import Event, EventStep, describe
 from wfb_gym.view.names import ScenarioNames
 from wfb_gym.view.position import PositionView, view_position
 
-_KEPT = (
+_FIELDS = (
     "marks", "known", "unit_wounds", "fleeing", "items", "level", "wounds", "lock", "contacts",
     "markers",
 )  # fmt: skip
-_KEPT_AT_THE_END = ("in_play", "aims", "kind", "emptied")
+"""State fields of `visible` that come from the battle with extra phases."""
+_FIELDS_AT_END = ("in_play", "aims", "kind", "emptied")
+"""More such fields, only after the end of the battle."""
 _EXTRA_PHASES = 4
-"""Phases that are added, so that no step of the battle leads into the last one of an army.
+"""Number of extra phases, so that no step reaches an army's last phase.
 
-An army that cannot cast is passed over, so a step may lead to the phase after the next.
+Armies that cannot cast are skipped, so one step can pass two phases.
 """
 
 
 class NarratedBattle:
-    """One battle, its dice thrown by the caller; every step returns an `Event`.
+    """One battle whose dice the caller throws; every step returns an `Event`.
 
     Args:
-        scenario: that is played.
-        packed: the packed scenario, record array of shape (1,); packed here unless given.
+        scenario: the scenario to play.
+        packed: the packed scenario, record array of shape (1,); packed here by default.
 
     Attributes:
-        scenario: that is played.
-        names: of the scenario.
-        battle: the position; play on through this object alone.
-        visible: the position with what the engine clears; another object after every step, not to
-            be played on.
-        histories: how each spell was last cast and answered, (1,).
+        scenario: the scenario.
+        names: names of the scenario.
+        battle: the position; change it only through the methods of this class.
+        visible: the position including fields that the engine has cleared. It is replaced after
+            every step, and is for display only.
+        histories: how each spell was last cast and answered, record array of shape (1,).
     """
 
     def __init__(self, scenario: Scenario, packed: Records[PackedScenario] | None = None) -> None:
@@ -59,19 +60,19 @@ class NarratedBattle:
         self.battle = Battle(pack(scenario) if packed is None else packed)
         self.histories = new_histories(1)
         self._scratch = new_work_spaces()
-        self._longer: Any = self.battle.packed_scenarios.copy()
-        self._longer["phases"] += _EXTRA_PHASES
+        self._extended: Any = self.battle.packed_scenarios.copy()
+        self._extended["phases"] += _EXTRA_PHASES
         states = new_states(1)
-        transition.begin(self._longer[0], states[0], self._scratch[0])
+        transition.begin(self._extended[0], states[0], self._scratch[0])
         self._show(states)
 
     @property
     def opening(self) -> str:
-        """Description of how the battle begins."""
+        """Description of the start of the battle."""
         return describe_phase(self.names, self.battle)
 
     def view(self, viewer: int | None = None) -> PositionView:
-        """Return the view of the position, for an army or for a spectator."""
+        """Return the view of the position for an army (0 or 1), or for a spectator (None)."""
         return view_position(self.names, self.visible, viewer)
 
     def set_state(
@@ -81,13 +82,13 @@ class NarratedBattle:
         visible: Battle | None = None,
         histories: Records[History] | None = None,
     ) -> None:
-        """Go on from another position of the scenario.
+        """Continue from another position of the scenario.
 
         Args:
             state: `engine.state.STATE` record.
-            points: won so far, as the first army sees them.
-            visible: what `visible` was in that position, if it is known.
-            histories: what `histories` was; nothing was cast unless given.
+            points: points so far, for the first army.
+            visible: the value of `visible` in that position, if known.
+            histories: the value of `histories` in that position; no casts by default.
         """
         self.battle.state.setfield(state, state.dtype)
         self.battle.points = points
@@ -98,7 +99,7 @@ class NarratedBattle:
         """Play an action.
 
         Raises:
-            ValueError: it is not legal here.
+            ValueError: the action is illegal.
         """
         before = self.battle.copy()
         self.battle.act(action)
@@ -108,7 +109,7 @@ class NarratedBattle:
         """Resolve a chance node with dice, as `Battle.roll` does.
 
         Raises:
-            ValueError: wrong number of dice, or a face outside 1..6.
+            ValueError: the number of dice is wrong, or a face is outside 1..6.
         """
         before = self.battle.copy()
         self.battle.roll(*faces)
@@ -123,19 +124,19 @@ class NarratedBattle:
 
         Args:
             outcome: one of `Battle.chance_outcomes`.
-            faces: of the dice that brought it, where they are known.
+            faces: the dice that were thrown, if known.
         """
         before = self.battle.copy()
         self.battle.resolve(outcome)
         return self._event(before, outcome, faces)
 
     def deal_instead(self, army: int, kind: int) -> None:
-        """Change what an army was dealt to a set that fits what it has shown (`may_be_kind`)."""
+        """Replace an army's dealt set; the new one must fit its shown items (`may_be_kind`)."""
         deal_instead(self.battle.packed, self.battle.state, army, kind)
         deal_instead(self.visible.packed, self.visible.state, army, kind)
 
     def _event(self, before: Battle, code: int, faces: Sequence[int]) -> Event:
-        """Describe the step from `before` to the position now."""
+        """Describe the step from `before` to the current position."""
         note(before.packed, self.histories[0], before.state, code)
         shown_before = self.visible
         self._follow(before, code)
@@ -143,19 +144,19 @@ class NarratedBattle:
         return describe(self.names, step)
 
     def _follow(self, before: Battle, code: int) -> None:
-        """Follow a step from `before`, by an action or an outcome, in the visible position.
+        """Update the visible position after a step from `before`, by an action or an outcome.
 
-        The engine clears what can no longer matter: in the last phase models out of reach are
-        counted down, spent wizards forget their wounds, and an ended battle is empty. Readers want
-        to see them. So every step is taken a second time by the engine's own operations, in a
-        battle that has phases to come, and losses, items and knowledge are shown as they are there.
+        The engine clears fields that no longer affect the game: in the last phase, models out of
+        reach and the wounds of spent wizards; at the end, everything. Viewers still need these
+        fields. So the engine plays every step again in a copy of the battle with extra phases, and
+        the visible position takes losses, items and knowledge from this copy.
         """
-        packed, states = self._longer[0], self._longer_state(before)
+        packed, states = self._extended[0], self._extended_state(before)
         step = transition.act if before.is_decision() else transition.resolve
         step(packed, states[0], code, self._scratch[0])
-        if states[0].node == Node.END:  # no wizard is left to cast in phases to come
-            # So without what follows by itself, of which a battle's end is part.
-            states = self._longer_state(before)
+        if states[0].node == Node.END:  # no wizard is left to cast in later phases
+            # Play the step again without its automatic consequences, which include the end.
+            states = self._extended_state(before)
             if before.node == Node.DISPEL:
                 act_dispel(packed, states[0], code)
             elif before.is_chance():
@@ -164,16 +165,16 @@ class NarratedBattle:
                 run_effects(packed, states[0])
         self._show(states)
 
-    def _longer_state(self, before: Battle) -> Records[State]:
-        """Return a position of the longer battle, as it is shown."""
+    def _extended_state(self, before: Battle) -> Records[State]:
+        """Return the visible position as a state of the battle with extra phases."""
         states = new_states(1)
         states[0] = before.state
-        for field in _KEPT:
+        for field in _FIELDS:
             states[field] = self.visible.state[field]
         return states
 
     def _show(self, states: Records[State]) -> None:
-        """Make the position visible, with what is kept from the longer battle."""
+        """Set `visible` to the position, with the fields kept from the battle with extra phases."""
         self.visible = self.battle.copy()
-        for field in _KEPT + (_KEPT_AT_THE_END if self.battle.is_over else ()):
+        for field in _FIELDS + (_FIELDS_AT_END if self.battle.is_over else ()):
             self.visible.state[field] = states[0][field]

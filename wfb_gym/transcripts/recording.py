@@ -1,8 +1,8 @@
-"""Battles played with description: by two players from the beginning, or on from a position.
+"""Record battles: two players from the start, or from a given position on.
 
-Dice are a function of the generator's key and counter, and compiled players of position and
-counter. So a copy of the generator from before a step of an environment describes what happened in
-that step; only what external opponents chose must be handed in.
+Dice depend only on the generator's key and counter, and compiled players only on the position and
+the counter. So a copy of the generator from before an environment step reproduces this step; only
+the actions of external opponents must be passed in.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -30,14 +30,23 @@ from wfb_gym.transcripts.transcript import Transcript, player_label
 from wfb_gym.view.events import Event
 
 ChooseAction: TypeAlias = Callable[[Battle, Rng], int]
-"""A player at one battle: the engine code of its action; it draws only where it plays at random."""
+"""Returns the engine code of a player's action in one battle; draws only for random play."""
 
 
 def play_on(
     narrated: NarratedBattle, rng: Rng, players: Sequence[ChooseAction | None]
 ) -> Iterator[Event]:
-    """Play on to the end, or to a decision of a seat without a player; the generator moves on."""
-    battle, scratch = narrated.battle, new_work_spaces()  # of its own: battles go on side by side
+    """Play to the end, or to a decision of a seat without a player (None).
+
+    Args:
+        narrated: the battle.
+        rng: generator of the dice; it is advanced in place.
+        players: the player of each seat, or None.
+
+    Yields:
+        The events.
+    """
+    battle, scratch = narrated.battle, new_work_spaces()  # own scratch: generators may interleave
     work = scratch[0]
     while not battle.is_over:
         player = players[battle.mover]
@@ -52,7 +61,7 @@ def play_on(
 
 
 def scripted_chooser(player: ScriptedPlayer) -> ChooseAction:
-    """Return what a scripted player, compiled as it is, chooses at one battle at a time."""
+    """Wrap a compiled scripted player for use with one battle at a time."""
     scratch = new_work_spaces()
 
     def choose(battle: Battle, rng: Rng) -> int:
@@ -64,11 +73,17 @@ def scripted_chooser(player: ScriptedPlayer) -> ChooseAction:
 
 
 def make_chooser(opponent: Opponent, narrated: NarratedBattle, seat: int) -> ChooseAction:
-    """Return what a player chooses in its seat, of any kind that environments take as opponents.
+    """Make the chooser of an opponent: any kind that environments accept.
+
+    Args:
+        opponent: name, policy, agent, or path of a saved model.
+        narrated: the battle that it plays.
+        seat: its seat, 0 or 1.
 
     Raises:
-        ValueError: an unknown name; and when a policy answers with an illegal action.
-        FileNotFoundError: a saved model that does not exist.
+        ValueError: the name is unknown. The chooser raises it if a policy returns an illegal
+            action.
+        FileNotFoundError: the saved model does not exist.
         TooLarge: the scenario has too many positions for optimal play.
     """
     (kind,), policies = resolve_opponents([opponent])
@@ -76,7 +91,7 @@ def make_chooser(opponent: Opponent, narrated: NarratedBattle, seat: int) -> Cho
         return _policy_chooser(policies[0], narrated, seat)
     move_tables, move_storage = no_move_tables()
     if kind_and_epsilon(kind)[0] == Scripted.OPTIMAL:
-        from wfb_gym.solver.move_tables import load_move_tables  # solves what is not solved yet
+        from wfb_gym.solver.move_tables import load_move_tables  # solves the scenario if needed
 
         move_tables, move_storage = load_move_tables([narrated.scenario], seat)
     return scripted_chooser(ScriptedPlayer(kind, move_tables[0], move_storage))
@@ -89,8 +104,8 @@ def _policy_chooser(policy: Policy, narrated: NarratedBattle, seat: int) -> Choo
 
     def choose(battle: Battle, rng: Rng) -> int:
         def positions() -> Positions:
-            copies, told = copy_states(states, scenario), narrated.histories
-            return Positions(packed, scenario, copies, seat, view.codec, told)
+            copies, histories = copy_states(states, scenario), narrated.histories
+            return Positions(packed, scenario, copies, seat, view.codec, histories)
 
         states = as_records(State, np.frombuffer(bytearray(battle.key()), STATE))
         observations, masks = view.show(scenario, states, narrated.histories)
@@ -101,7 +116,7 @@ def _policy_chooser(policy: Policy, narrated: NarratedBattle, seat: int) -> Choo
 
 
 def rng_of_seed(seed: int) -> Rng:
-    """Return a generator's record, as an environment has it after ``reset(seed=seed)``."""
+    """Return the generator record that an environment has after ``reset(seed=seed)``."""
     rngs = new_rngs(1)
     rngs[0] = (key_of_seed(seed), 0, 0)
     return rngs[0]
@@ -115,21 +130,22 @@ def record(
     seed: int,
     names: tuple[str, str] | None = None,
 ) -> Transcript:
-    """Play a whole battle between two players, and write it down.
+    """Play a whole battle between two players and return its transcript.
 
-    With players that draw nothing of their own, an environment of the same seed plays the same.
+    If the players have no randomness of their own, an environment with the same seed plays the same
+    battle.
 
     Args:
         scenario: a bundled name, a path, or a `Scenario`.
-        caster: plays the first army: a name, a policy, an agent or a saved model's path.
-        dispeller: plays the other.
-        seed: of the dice, 0 or more.
-        names: of the players in the transcript; made from the players themselves unless given.
+        caster: player of the first army: a name, a policy, an agent, or the path of a saved model.
+        dispeller: player of the second army.
+        seed: seed of the dice, 0 or more.
+        names: names of the players in the transcript; derived from the players by default.
 
     Raises:
-        ScenarioError: there is no such scenario, or it is refused.
-        ValueError: an unknown player, one that answers with an illegal action, or a name that is
-            longer than 100 characters, blank or not printable.
+        ScenarioError: the scenario does not exist or is invalid.
+        ValueError: a player is unknown or returns an illegal action, or a name is blank, not
+            printable, or longer than 100 characters.
     """
     narrated = NarratedBattle(load_scenario(scenario))
     players = [make_chooser(each, narrated, seat) for seat, each in enumerate((caster, dispeller))]
@@ -139,7 +155,7 @@ def record(
 
 
 def player_name(player: Opponent) -> str:
-    """Name of a player in a transcript."""
+    """Return the name of a player in a transcript."""
     if isinstance(player, str):
         return player_label(player)
     name = getattr(player, "name", None) or getattr(player, "__name__", None)

@@ -1,7 +1,8 @@
-"""The review of a battle, like the analysis of a game of chess: what each decision gave away.
+"""Review a battle like a game of chess: compute the points that each decision lost.
 
-`review` plays a transcript again and asks `wfb_gym.players.analysis` at every decision; while an
-army's hidden items are a secret, `mixtures`. Data and words alone; `wfb_gym.render` shows them.
+`review` replays a transcript and evaluates every decision with `wfb_gym.players.analysis`, or with
+`mixtures` while hidden items are unknown to a player. The results are data and text;
+`wfb_gym.render` displays them.
 """
 
 import time
@@ -23,38 +24,34 @@ from wfb_gym.view.hidden_sets import EVERYBODY, sets_that_may_be
 from wfb_gym.view.names import ScenarioNames, plural, plural_points
 
 MOST_SECONDS = 120.0
-"""Time after which the decisions that are left are not analysed, unless a caller says otherwise."""
+"""Default time limit in seconds; later decisions are not analysed."""
 WORST = 3
-"""Decisions that a review singles out."""
+"""Number of mistakes that a review highlights."""
 NOTICED = 0.05
-"""Points below which a decision is not called a mistake."""
-PUBLIC_REFUSED = (
-    "expected a transcript that tells what was dealt, as what is best depends on it, found a "
-    "public one"
-)
-"""Why there is no review of a public transcript of hidden items."""
+"""Loss in points from which a decision counts as a mistake."""
+PUBLIC_REFUSED = "expected a transcript that includes the deals of hidden items, found a public one"
+"""Error message for a public transcript with hidden items: the best play depends on the deals."""
 GAP = 0.005
-"""Points between the bounds at which solving ends where items are hidden: well below `NOTICED`."""
-_SELDOM = 0.005
-"""Chance of a choice below which it is not told in per cent."""
-_NO_TIME = "for want of time"
-_TOO_LARGE = "as the battle may go on in too many ways"
-"""Why decisions are not analysed."""
+"""Gap between the value bounds at which solving stops, in points: well below `NOTICED`."""
+_RARE = 0.005
+"""Probability of an action below which the review does not print the percentage."""
+_NO_TIME = "because the time limit was reached"
+_TOO_LARGE = "because the battle has too many continuations"
+"""Reasons why decisions are not analysed."""
 Progress = Callable[[int, int], None]
-"""Is called with the number of events that are done, and of all."""
+"""Called with the number of finished events and the total number of events."""
 
 
 class ReviewedAction(NamedTuple):
-    """An action that was open.
+    """A legal action of a reviewed decision.
 
     Attributes:
-        text: its words.
-        value: points to come for who decides; of hidden items see `Worths.values`.
-        chance: of its dice, None where it throws none.
+        text: the action in words.
+        value: expected points still to come for the mover; with hidden items see `Worths.values`.
+        chance: chance that its dice succeed, or None if it throws none.
         is_played: whether it was chosen.
-        is_best: whether no other is better, as far as can be told.
-        share: how often the equilibrium chooses it, with what the mover was dealt; None where no
-            hidden items are a secret.
+        is_best: whether no other action is better, within the precision.
+        share: its probability in equilibrium, given the mover's set; None if nothing is hidden.
     """
 
     text: str
@@ -66,18 +63,18 @@ class ReviewedAction(NamedTuple):
 
 
 class ReviewedDecision(NamedTuple):
-    """A decision against the best that there was.
+    """A decision compared with the best action.
 
     Attributes:
-        event: number of the event, from 0.
-        army: that decided, 0 or 1.
-        choices: all that were open, in the order of their codes; () where there was one alone, or
-            they were not analysed.
-        lost: points given away, 0 or more: what was played against the best of the choices.
-        total: points that this army has given away so far, this decision included.
-        is_exact: whether the values are exact; else a search estimates them.
-        method: how they were found, in plain words; without choices why they were not, "" where
-            there was one alone.
+        event: index of the event, from 0.
+        army: the army that decided, 0 or 1.
+        choices: the legal actions, in the order of their codes; () if there was only one, or if
+            the decision was not analysed.
+        lost: loss in points, 0 or more: value of the best action minus value of the played one.
+        total: loss of this army so far, including this decision, in points.
+        is_exact: whether the values are exact; otherwise a search estimates them.
+        method: how the values were found, in plain words. If `choices` is empty: why the decision
+            was not analysed, or "" if there was only one action.
     """
 
     event: int
@@ -90,12 +87,12 @@ class ReviewedDecision(NamedTuple):
 
     @property
     def played(self) -> str:
-        """What was played, in words; "" without choices."""
+        """The played action in words; "" without choices."""
         return next((each.text for each in self.choices if each.is_played), "")
 
     @property
     def best(self) -> str:
-        """What was best, in words; "" without choices."""
+        """The best action in words; "" without choices."""
         return next((each.text for each in self.choices if each.is_best), "")
 
     @property
@@ -106,27 +103,29 @@ class ReviewedDecision(NamedTuple):
         about = "" if self.is_exact else "about "
         if self.lost < NOTICED:
             seen = "" if self.is_exact else ", as far as is seen"
-            return f"The best choice{seen}.{self._share_words}"
+            return f"The best choice{seen}.{self._probability_words}"
         lost = plural_points(self.lost)
         played, best = (
             f"aim {words}" if words.startswith("at ") else words
             for words in (self.played, self.best)
         )
-        return f"Gave away {about}{lost}: {played}; the best was to {best}.{self._share_words}"
+        return (
+            f"Gave away {about}{lost}: {played}; the best was to {best}.{self._probability_words}"
+        )
 
     @property
-    def _share_words(self) -> str:
-        """How often the equilibrium chooses what was played, behind a space; "" if it is none."""
-        share = next((each.share for each in self.choices if each.is_played), None)
-        if share is None:
+    def _probability_words(self) -> str:
+        """Sentence about the equilibrium probability, after a space; "" if there is none."""
+        probability = next((each.share for each in self.choices if each.is_played), None)
+        if probability is None:
             return ""
-        if share < _SELDOM:
+        if probability < _RARE:
             return " Equilibrium play hardly ever makes this choice."
-        return f" Equilibrium play makes this choice in {share:.0%} of cases."
+        return f" Equilibrium play makes this choice in {probability:.0%} of cases."
 
 
 class _Outlook(NamedTuple):
-    """What a position promises the first army: points won so far, and with those to come."""
+    """Points of the first army before a decision: won so far, and expected in total."""
 
     event: int
     points: float
@@ -138,12 +137,12 @@ class Review:
     """A battle with every decision reviewed.
 
     Attributes:
-        transcript: that was reviewed.
-        names: of the scenario.
-        events: of the transcript, as they are described now.
-        positions: the visible position before each event, and the last one.
-        decisions: reviewed, in order.
-        outlooks: of every analysed decision, before it was taken.
+        transcript: the reviewed transcript.
+        names: names of the scenario.
+        events: the events, described by this version of the package.
+        positions: the visible position before each event, and the final one.
+        decisions: the reviewed decisions, in order.
+        outlooks: the expected score before each analysed decision.
     """
 
     transcript: Transcript
@@ -155,16 +154,16 @@ class Review:
 
     @property
     def worst(self) -> tuple[ReviewedDecision, ...]:
-        """The decisions that gave away most, at most `WORST`, the worst first."""
+        """The decisions with the largest losses, at most `WORST`, the worst first."""
         mistakes = [each for each in self.decisions if each.lost >= NOTICED]
         return tuple(sorted(mistakes, key=lambda each: -each.lost)[:WORST])
 
     def lost_by(self, army: int) -> float:
-        """Return the points that an army gave away in all."""
+        """Return the total loss of an army in points."""
         return sum(each.lost for each in self.decisions if each.army == army)
 
     def summary(self, army: int) -> str:
-        """Say in a sentence how an army was played."""
+        """Summarise the decisions of an army in a sentence."""
         own = [each for each in self.decisions if each.army == army and each.choices]
         missing = Counter(
             each.method
@@ -192,27 +191,25 @@ def review(
     progress: Progress | None = None,
     most_seconds: float = MOST_SECONDS,
 ) -> Review:
-    """Review a battle, both seats.
+    """Review all decisions of both seats.
 
-    While hidden items are a secret, the best play is a mixture. Then each choice comes with how
-    often equilibrium play makes it with what its army was dealt, and with its worth to that army by
-    what it knows: its own set, and how likely each of the enemy's is by the deal and by how often
-    the enemy would have played as it did with it. That worth is the points of the best answers,
-    from there on, to the enemy's equilibrium play. What a decision has lost is how much less its
-    choice is worth than the best: nothing, but for the precision, where equilibrium play makes it
-    with some chance. Where it hardly ever does, no belief follows from the choice, nor good answers
-    to it. So the battle is solved anew from behind it, as if it told nothing; `method` says so at
-    the decisions that follow. Such choices that were not played may be worth less than is said.
+    While items are hidden, optimal play is a mixed strategy. Each action then has its equilibrium
+    probability given the mover's set, and its value given the mover's information
+    (`wfb_gym.transcripts.mixtures.Worths`). The loss of a decision is the best value minus the
+    value of the played action. It is zero, up to the precision, for every action that the
+    equilibrium plays. After an action that the equilibrium almost never plays, the battle is solved
+    again without inference from this action, and `method` of the later decisions notes that. Such
+    actions may be worth less than reported if they were not played.
 
     Args:
-        transcript: of a battle, which may have been broken off.
-        analyst: of its scenario, which may have solved some of it before; a new one unless given.
+        transcript: a battle, complete or not.
+        analyst: analyst of the scenario, whose cached solutions are reused; a new one by default.
         progress: called after every event.
-        most_seconds: after which the decisions that are left are not analysed.
+        most_seconds: time limit in seconds; later decisions are not analysed.
 
     Raises:
-        TranscriptError: something does not follow from the rules.
-        ValueError: the transcript is a public one, without hidden items that were dealt.
+        TranscriptError: an event does not follow from the rules.
+        ValueError: the transcript is public and leaves out the deals of hidden items.
     """
     if transcript.is_public:
         raise ValueError(f"review: {PUBLIC_REFUSED}")
@@ -241,7 +238,7 @@ def review(
 
 
 class _Reviewer:
-    """Reviews the decisions of a battle in turn, until some time; running totals are left at 0."""
+    """Reviews decisions one by one until a time limit; the caller fills in the running totals."""
 
     def __init__(self, names: ScenarioNames, analyst: Analyst, end: float) -> None:
         self._names, self._analyst, self._end = names, analyst, end
@@ -250,7 +247,7 @@ class _Reviewer:
     def review(
         self, before: Battle, events: Sequence[Event], event: Event
     ) -> tuple[ReviewedDecision, _Outlook | None]:
-        """Review one decision, which some events led to."""
+        """Review the decision that follows some events."""
         blank = ReviewedDecision(len(events), event.army, (), 0.0, 0.0, False, "")
         if len(before.legal_actions()) == 1:
             return blank, None
@@ -284,12 +281,12 @@ class _Reviewer:
     def _review_mixed(
         self, before: Battle, blank: ReviewedDecision, played: int, worths: Worths
     ) -> tuple[ReviewedDecision, _Outlook]:
-        values, shares = worths.values, worths.mixture.chances
+        values, probabilities = worths.values, worths.mixture.chances
         best = max(values.values())
         can_tell = best - min(values.values()) >= NOTICED
         choices = tuple(
             ReviewedAction(each.text, values[code], each.chance, code == played,
-                   can_tell and best - values[code] < NOTICED, shares[code])
+                   can_tell and best - values[code] < NOTICED, probabilities[code])
             for code, each in describe_choices(self._names, before).items()
         )  # fmt: skip
         outlook = _Outlook(blank.event, before.points, before.points + worths.expected)
@@ -300,10 +297,10 @@ class _Reviewer:
 
 
 def _method_of(worths: Worths) -> str:
-    """Say how values were found where items are hidden, and what was assumed."""
-    words = "best answers to the enemy's equilibrium play, by what is known of its hidden items"
+    """Describe how values were found with hidden items, and the assumptions."""
+    words = "best responses to the enemy's equilibrium play, given beliefs about its hidden items"
     if not worths.mixture.follows_play:
-        words += "; what was played while the battle was too large to solve is not weighed"
+        words += "; actions from when the battle was too large to solve do not affect the beliefs"
     if worths.is_assumed:
-        words += "; choices that equilibrium play hardly ever makes tell nothing of them"
+        words += "; choices that equilibrium play hardly ever makes do not affect the beliefs"
     return words

@@ -1,7 +1,7 @@
-"""The transcript of a battle: its file, a JSON object a line, and its replay by the rules.
+"""Transcripts of battles: the file format (JSON Lines), and the replay that checks the rules.
 
-A header; then one line for each decision and each roll; a last line with the result. How a battle
-comes to be recorded is in `recording`.
+The first line is a header, the last one the result. Between them is one line for each decision and
+each roll. `recording` records battles.
 """
 
 import hashlib
@@ -40,13 +40,13 @@ VERSION = 1
 _HEADER = "the header of a transcript"
 _NO_TRANSCRIPT = "something else: this is no transcript"
 POINTS_TOLERANCE = 1e-9
-"""Points that differ by no more are equal."""
+"""Largest difference between equal numbers of points."""
 MAX_BYTES = 2**22
-"""Size of a file; whole battles of the bundled scenarios take up to 60 KB."""
+"""Largest file size; whole battles of the bundled scenarios take up to 60 KB."""
 MAX_LINES = 10_000
-"""Lines of a file; whole battles of the bundled scenarios take up to 300."""
+"""Most lines of a file; whole battles of the bundled scenarios take up to 300."""
 MAX_LINE = 2**19
-"""Characters of a line; the header holds the scenario's document."""
+"""Most characters of a line; the header holds the scenario's document."""
 _MAX_SEED = 2**128 - 1
 _NAME: TypeAdapter[str] = TypeAdapter(Name)
 _WORDS: TypeAdapter[str] = TypeAdapter(Annotated[str, Writing(2000)])
@@ -54,11 +54,11 @@ _PLAYERS = f"the names of two players, each of up to {MAX_NAME} printable charac
 
 
 class TranscriptError(ValueError):
-    """A file that is no transcript, or a transcript that does not follow from the rules."""
+    """Raised if a file is not a transcript, or if a transcript does not follow from the rules."""
 
     @classmethod
     def at(cls, source: str, line: int, expected: str, found: object) -> Self:
-        """Return the error of a line, what is found there on a short line of its own."""
+        """Return the error of a line; `found` is shortened to one line."""
         shown = describe_error(ValueError(str(found)))
         return cls(f"{source}, line {line}: expected {expected}, found {shown}")
 
@@ -68,17 +68,17 @@ class Transcript:
     """A battle as it was played.
 
     Attributes:
-        scenario: that was played.
-        players: names of the first army's player and of the other's.
-        seed: of the dice; None where they were thrown by hand.
-        events: what happened, in order.
-        points: in the end, as the first army sees them.
+        scenario: the scenario.
+        players: names of the first and the second army's player.
+        seed: seed of the dice; None if they were thrown by hand.
+        events: all events, in order.
+        points: final points, for the first army.
         over: whether the battle was played to its end.
-        source: name for error messages, the file's.
-        is_public: whether it leaves out what was dealt of hidden items; see `published`.
+        source: name of the file, for error messages.
+        is_public: whether it leaves out the deals of hidden items; see `published`.
 
     Raises:
-        ValueError: a player's name breaks the rule for names; see `player_label`.
+        ValueError: a player's name is invalid; see `player_label`.
     """
 
     scenario: Scenario
@@ -91,15 +91,16 @@ class Transcript:
     is_public: bool = False
 
     def __post_init__(self) -> None:
-        """Check the names, which are printed as they are."""
+        """Check the names, which are printed unchanged."""
         if not _are_players(self.players):
             found = describe_error(ValueError(str(self.players)))
             raise ValueError(f"transcript: expected {_PLAYERS}, found {found}")
 
     def published(self) -> Self:
-        """Return it without what was dealt of hidden items; what was used of them stays.
+        """Return a copy without the deals of hidden items; items that were used stay.
 
-        The seed goes too, as it tells the deals. Where nothing is hidden it is the same object.
+        The seed is removed too, because the deals follow from it. If nothing is hidden, returns
+        the same object.
         """
         if not self.scenario.has_secrets:
             return self
@@ -108,9 +109,9 @@ class Transcript:
 
 
 def player_label(text: str) -> str:
-    """Return a player's name or path as a name that a transcript may hold; of a long one the end.
+    """Turn a player's name or path into a valid name; keep the end of a long one.
 
-    A file with a name that the rule for names forbids could not be read back.
+    A transcript with an invalid name could not be read again.
     """
     shown = printable(text)
     shown = shown if len(shown) <= MAX_NAME else f"...{shown[3 - MAX_NAME :]}"
@@ -118,12 +119,12 @@ def player_label(text: str) -> str:
 
 
 def _are_players(names: Any) -> bool:
-    """Whether these are the names of two players."""
+    """Whether these are two valid names."""
     return len(names) == 2 and all(_fits(_NAME, name) for name in names)
 
 
 def _fits(rule: TypeAdapter[str], text: object) -> bool:
-    """Whether a text from a file follows a rule for texts."""
+    """Whether a text from a file is valid."""
     try:
         rule.validate_python(text)
     except ValidationError:
@@ -141,12 +142,12 @@ def scenario_digest(scenario: Scenario) -> str:
 
 
 def write(transcript: Transcript, path: str | os.PathLike[str], *, public: bool = False) -> None:
-    """Write a transcript to a file, which is overwritten.
+    """Write a transcript to a file; an existing file is overwritten.
 
     Args:
-        transcript: of a battle.
-        path: of the file.
-        public: whether to leave out what was dealt of hidden items, as `Transcript.published` does.
+        transcript: the transcript.
+        path: path of the file.
+        public: whether to leave out the deals of hidden items, as `Transcript.published` does.
 
     Raises:
         OSError: the file cannot be written.
@@ -155,7 +156,7 @@ def write(transcript: Transcript, path: str | os.PathLike[str], *, public: bool 
 
 
 def text_of(transcript: Transcript) -> str:
-    """Return what a transcript's file holds."""
+    """Return the text of a transcript's file."""
     result = {"result": transcript.points, "over": transcript.over}
     lines = [_header(transcript), *(_event_fields(event) for event in transcript.events), result]
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
@@ -207,7 +208,7 @@ _TYPE_NAMES: dict[type, str] = {
 
 
 class _Line(NamedTuple):
-    """A line of the file, a JSON object that knows its number, from 1."""
+    """A line of the file: a JSON object and its line number, from 1."""
 
     source: str
     number: int
@@ -217,10 +218,10 @@ class _Line(NamedTuple):
         return TranscriptError.at(self.source, self.number, expected, found)
 
     def get(self, key: str, *types: type) -> Any:
-        """Return a field of one of some types.
+        """Return a field of one of the given types.
 
         Raises:
-            TranscriptError: it is missing, or of another type.
+            TranscriptError: the field is missing or has another type.
         """
         expected = f'"{key}", {" or ".join(_TYPE_NAMES[each] for each in types)}'
         if key not in self.fields:
@@ -231,10 +232,10 @@ class _Line(NamedTuple):
         return value
 
     def get_points(self, key: str) -> float:
-        """Return a field that is a number, of points.
+        """Return a field with a number of points.
 
         Raises:
-            TranscriptError: it is none, or larger than any points are.
+            TranscriptError: the field is not a number, or too large for a float.
         """
         value = self.get(key, int, float)
         try:
@@ -244,11 +245,12 @@ class _Line(NamedTuple):
 
 
 def read(path: str | os.PathLike[str]) -> Transcript:
-    """Read a transcript; `replay` checks whether it follows from the rules.
+    """Read a transcript. Only `replay` checks it against the rules.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        TranscriptError: it is no transcript; names file, line and what was expected.
+        FileNotFoundError: the file does not exist.
+        TranscriptError: the file is not a transcript; the message has the file, the line and the
+            expected content.
     """
     source = os.fspath(path)
     if not Path(path).is_file():
@@ -325,7 +327,7 @@ def _read_scenario(header: _Line) -> Scenario:
     except (ScenarioError, ValueError) as error:
         raise header.error("a scenario", str(error).splitlines()[0]) from error
     if scenario_digest(scenario) != digest:
-        raise header.error(f"{name} as it is now, {scenario_digest(scenario)}", digest)
+        raise header.error(f"the current {name}, digest {scenario_digest(scenario)}", digest)
     return scenario
 
 
@@ -338,8 +340,10 @@ def _read_event(line: _Line, is_public: bool) -> Event:
     if "act" in line.fields:
         kind, code = "decision", line.get("act", int)
     else:
-        untold = is_public and node == Node.DEAL.name and line.fields.get("outcome", 0) is None
-        kind, code = "roll", UNTOLD if untold else line.get("outcome", int)
+        is_deal_unknown = (
+            is_public and node == Node.DEAL.name and line.fields.get("outcome", 0) is None
+        )
+        kind, code = "roll", UNTOLD if is_deal_unknown else line.get("outcome", int)
         dice = line.get("roll", list)
         if not all(type(face) is int for face in dice):
             raise line.error("faces of dice", dice)
@@ -354,102 +358,102 @@ def _read_event(line: _Line, is_public: bool) -> Event:
 
 
 def replay(transcript: Transcript) -> tuple[NarratedBattle, list[Event]]:
-    """Play a transcript again by the rules.
+    """Replay a transcript and check it against the rules.
 
-    Of a public one the hidden items are some that fit what was played.
+    In a public transcript, unknown deals are replaced by sets that fit the actions.
 
     Args:
-        transcript: of a battle.
+        transcript: the transcript.
 
     Returns:
-        The battle where the transcript ends, and its events as they are described now.
+        The battle at the end of the transcript, and its events as this version describes them.
 
     Raises:
-        TranscriptError: something does not follow from the rules, or gives other points; names the
-            line in the file.
+        TranscriptError: an event does not follow from the rules or gives other points; the message
+            has the line of the file.
     """
     narrated = NarratedBattle(transcript.scenario)
     return narrated, list(follow(transcript, narrated))
 
 
 def follow(transcript: Transcript, narrated: NarratedBattle) -> Iterator[Event]:
-    """Play a transcript again by the rules, event by event.
+    """Replay a transcript event by event and check it against the rules.
 
     Args:
-        transcript: of a battle.
-        narrated: its scenario's battle, at the beginning; it moves on with every event.
+        transcript: the transcript.
+        narrated: a battle of its scenario, at the start; it advances with every event.
 
     Yields:
-        The events as they are described now.
+        The events as this version describes them.
 
     Raises:
-        TranscriptError: as `replay` does; of what the whole battle came to, behind the last event.
+        TranscriptError: see `replay`; a wrong final result is raised after the last event.
     """
-    line, untold = 1, [False] * ARMIES
-    for line, event in enumerate(transcript.events, 2):  # behind the header
-        refuse = partial(TranscriptError.at, transcript.source, line)
-        again = _replay_event(narrated, event, untold, refuse)
+    line, is_deal_unknown = 1, [False] * ARMIES
+    for line, event in enumerate(transcript.events, 2):  # line 1 is the header
+        error_at = partial(TranscriptError.at, transcript.source, line)
+        again = _replay_event(narrated, event, is_deal_unknown, error_at)
         if not abs(event.points - again.points) <= POINTS_TOLERANCE:
-            raise refuse(f'"points": {again.points}', event.points)
+            raise error_at(f'"points": {again.points}', event.points)
         yield again
-    battle, refuse = narrated.battle, partial(TranscriptError.at, transcript.source, line + 1)
+    battle, error_at = narrated.battle, partial(TranscriptError.at, transcript.source, line + 1)
     if transcript.over != battle.is_over:
-        raise refuse(f'"over": {json.dumps(battle.is_over)}', json.dumps(transcript.over))
+        raise error_at(f'"over": {json.dumps(battle.is_over)}', json.dumps(transcript.over))
     if not abs(transcript.points - battle.points) <= POINTS_TOLERANCE:
-        raise refuse(f'"result": {battle.points}', transcript.points)
+        raise error_at(f'"result": {battle.points}', transcript.points)
 
 
 def _replay_event(
     narrated: NarratedBattle,
     event: Event,
-    untold: list[bool],
-    refuse: Callable[[str, object], TranscriptError],
+    is_deal_unknown: list[bool],
+    error_at: Callable[[str, object], TranscriptError],
 ) -> Event:
-    """Play an event again; `untold` notes the armies of whose deals nothing is told."""
+    """Replay an event; `is_deal_unknown` is set for armies whose deal the transcript leaves out."""
     battle = narrated.battle
     if battle.is_over:
-        raise refuse("the result, as the battle is over", f"a {event.kind}")
+        raise error_at("the result, because the battle is over", f"a {event.kind}")
     if (event.army, event.node) != (battle.mover, battle.node):
-        raise refuse(
+        raise error_at(
             f"army {battle.mover} at {battle.node.name}", f"army {event.army} at {event.node.name}"
         )
     kind = "decision" if battle.is_decision() else "roll"
     if event.kind != kind:
-        raise refuse(f"a {kind}", f"a {event.kind}")
+        raise error_at(f"a {kind}", f"a {event.kind}")
     if kind == "decision":
-        if untold[event.army]:
+        if is_deal_unknown[event.army]:
             _deal_to_fit(narrated, event)
         legal = battle.legal_actions()
         if event.code not in legal:
-            raise refuse(f'"act": one of {legal}', event.code)
+            raise error_at(f'"act": one of {legal}', event.code)
         return narrated.act(event.code)
     if battle.node == Node.DEAL and event.code == UNTOLD:
-        untold[event.army] = True
+        is_deal_unknown[event.army] = True
         sets = sets_that_may_be(narrated.names, battle, event.army)
         return redact_event(narrated.names, narrated.resolve(sets[0].kind), ())
     dice = battle.dice_to_roll
     if dice is None or not event.faces:
         outcomes = [outcome for outcome, _ in battle.chance_outcomes()]
         if event.code not in outcomes or event.faces:
-            raise refuse(
+            raise error_at(
                 f'"roll": [] and "outcome": one of {outcomes}',
                 f'"roll": {list(event.faces)} and "outcome": {event.code}',
             )
         return narrated.resolve(event.code)
     if len(event.faces) != dice or not all(1 <= face <= FACES for face in event.faces):
-        raise refuse(f'"roll": {dice} faces from 1 to {FACES}', list(event.faces))
+        raise error_at(f'"roll": {dice} faces from 1 to {FACES}', list(event.faces))
     again = narrated.roll(*event.faces)
     if again.code != event.code:
         thrown = " ".join(map(str, event.faces))
-        raise refuse("dice that fit what the line says happened", f"{thrown}, which do not")
+        raise error_at("dice that give the recorded outcome", thrown)
     return again
 
 
 def _deal_to_fit(narrated: NarratedBattle, event: Event) -> None:
-    """Change what an army was dealt, if need be, so that it may decide what it decided.
+    """Change an army's dealt set, if necessary, so that its action is legal.
 
-    Another set that fits what it has shown fits all of its decisions before: only the use of an
-    item needs one.
+    Every set that fits the items shown so far also fits the earlier actions, because only the use
+    of an item depends on the set.
     """
     battle, army = narrated.battle, event.army
     for each in sets_that_may_be(narrated.names, battle, army):

@@ -1,5 +1,5 @@
-"""The game in a browser: one page, served on this machine alone.
+"""The web UI: one page, served only on this machine.
 
-`session` has what a game on the page needs, without a browser; `page` and `app` show and serve it,
-and need ``pip install "wfb-gym[web]"``. `app` is imported on use.
+`session` is the game without a browser. `page` and `app` show and serve it and need
+``pip install "wfb-gym[web]"``. `app` is imported on first use.
 """

@@ -1,4 +1,4 @@
-"""Serves the page on this machine alone, and gives each browser that opens it a page of its own."""
+"""Serve the web UI, only on this machine; each browser tab gets its own page."""
 
 import logging
 import secrets
@@ -14,24 +14,24 @@ from wfb_gym.web.page import Page
 from wfb_gym.web.request_checks import RequestGuard, drop_malformed_messages
 
 HOST = "127.0.0.1"
-"""The only address that is listened on."""
+"""The only address that the server listens on."""
 _KNOWN_AS = [HOST, "localhost"]
 """Host names of the web UI."""
 _MAX_MESSAGE_BYTES = 4 * MAX_BYTES
-"""Size of a request or a socket message: a scenario of the largest size, encoded."""
+"""Largest request or socket message: an encoded scenario of the largest size."""
 _SHUTDOWN_SECONDS = 1
 """Time for open connections to end after Ctrl-C."""
 _GAMES_ARE_KEPT = 24 * 60 * 60.0
-"""Seconds after its last click that a game is kept for a tab that comes back."""
+"""Seconds that a game is kept after its last click, so that its tab can be reopened."""
 _RECONNECT_SECONDS = 30.0
-"""How long the page outlives a busy machine: after that it is shown anew, the game with it."""
+"""Longest interruption of the connection; after a longer one the page and its game are reloaded."""
 
 
 def free_port(wanted: int) -> int:
-    """Return a port that can be listened on: the one that is wanted, or any for 0.
+    """Return a free port: the wanted one, or any for 0.
 
     Raises:
-        OSError: it is taken.
+        OSError: the port is taken.
     """
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -48,7 +48,7 @@ def serve(port: int, *, open_browser: bool) -> None:
     """Serve the page until the process is interrupted.
 
     Args:
-        port: to listen on.
+        port: the port to listen on.
         open_browser: whether to open the page in the system's browser.
     """
 
@@ -64,7 +64,7 @@ def serve(port: int, *, open_browser: bool) -> None:
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=_KNOWN_AS)
     core.sio.eio.max_http_buffer_size = _MAX_MESSAGE_BYTES
     drop_malformed_messages(core.sio)
-    # Tasks that are cancelled after Ctrl-C are no errors.
+    # Tasks that are cancelled after Ctrl-C are not errors.
     logging.getLogger("uvicorn.error").addFilter(_before_shutdown)
     ui.run(
         page,
@@ -77,7 +77,7 @@ def serve(port: int, *, open_browser: bool) -> None:
         reconnect_timeout=_RECONNECT_SECONDS,
         show=open_browser,
         show_welcome_message=False,
-        tailwind=False,  # its classes would change what shapes of the battlefield look like
+        tailwind=False,  # its classes would change the look of the battlefield
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
         ws_max_size=_MAX_MESSAGE_BYTES,
         storage_secret=secrets.token_hex(16),

@@ -1,4 +1,4 @@
-"""Elements that the form and the game have in common."""
+"""Elements that the form and the game share."""
 
 from html import escape
 
@@ -7,21 +7,21 @@ from nicegui import ui
 from wfb_gym.render.html import render_macro
 
 FLAT = "flat no-caps dense"
-"""Properties of a button that looks like words."""
+"""Properties of a text-only button."""
 OUTLINED = "no-caps outline dense padding='3px 14px'"
 """Properties of any other button."""
 
 
 def add_text(words: str = "", tag: str = "div", classes: str = "") -> ui.html:
-    """Add an element with words, which are escaped."""
+    """Add an element with a text, which is escaped."""
     return ui.html(escape(words), sanitize=False, tag=tag).classes(classes)
 
 
 def set_text(element: ui.html, words: str) -> None:
-    """Give an element other words."""
+    """Replace the text of an element."""
     element.set_content(escape(words))
 
 
 def waiting(words: str) -> str:
-    """Return HTML that says what is waited for; "" where nothing is."""
+    """Return the HTML of a waiting message; "" for no message."""
     return render_macro("waiting", words, template="web.html") if words else ""

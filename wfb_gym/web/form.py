@@ -1,4 +1,4 @@
-"""The form where a game is chosen."""
+"""The form that starts a game."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -23,7 +23,7 @@ _LONG_START = (
 
 
 class Form:
-    """Where a game is chosen."""
+    """The form that starts a game: scenario, seat, opponent and seed."""
 
     def __init__(self, start: Callable[[Setup], Any]) -> None:
         self._start = start
@@ -31,7 +31,7 @@ class Form:
         with ui.element("div").classes("form"):
             add_text("The magic phase, at your table", "h1")
             with ui.element("section").classes("card"):
-                add_text("What is played", "h2")
+                add_text("Battle", "h2")
                 self._kind = ui.toggle(
                     [_BUNDLED, _OWN, _LISTS], value=_BUNDLED, on_change=self._forget_error
                 ).props("no-caps unelevated dense padding='4px 14px'")
@@ -39,7 +39,7 @@ class Form:
                 self._own()
                 self._lists()
             with ui.element("section").classes("card"):
-                add_text("Who plays", "h2")
+                add_text("Players", "h2")
                 with ui.element("div").classes("three two"):
                     self._seat = ui.select(
                         list(SEATS), value=SEATS[0], label="Your seat", on_change=self._forget_error
@@ -83,22 +83,22 @@ class Form:
             self._upload = ui.upload(
                 label="or a file (.toml)", max_file_size=MAX_BYTES, max_files=1, auto_upload=True,
                 on_upload=self._uploaded,
-                on_rejected=lambda: self._refuse(f"file: expected at most {MAX_BYTES:,} bytes"),
+                on_rejected=lambda: self._show_error(f"file: expected at most {MAX_BYTES:,} bytes"),
             ).props("accept=.toml flat bordered").style("width: 100%")  # fmt: skip
 
     async def _uploaded(self, event: events.UploadEventArguments) -> None:
         data = await event.file.read()
-        self._upload.reset()  # so that the same file, mended, can be chosen again
+        self._upload.reset()  # so that the same file can be chosen again after a correction
         try:
             self._text.value = data.decode("utf-8-sig")
         except UnicodeDecodeError:
-            self._refuse(f"file: expected text in UTF-8, found {NOT_UTF8}")
+            self._show_error(f"file: expected text in UTF-8, found {NOT_UTF8}")
 
     def _lists(self) -> None:
         with ui.element("div").bind_visibility_from(self._kind, "value", value=_LISTS):
             ui.html(
-                "Wizards of the caster's: spells as <b>Fire Ball=20</b> (a spell of a lore, and "
-                "what it is worth) or <b>8=40</b> (takes 8+), with commas between.",
+                "The caster's wizards. Write a spell as <b>Fire Ball=20</b> (a lore's spell and "
+                "its points) or <b>8=40</b> (casting value 8+), separated by commas.",
                 sanitize=False,
             ).classes("about")
             self._rows = ui.element("div").classes("stack")
@@ -156,36 +156,36 @@ class Form:
     async def _submit(self) -> None:
         try:
             setup = self._setup()
-        except ValueError as refused:
-            self._refuse(str(refused))
+        except ValueError as error:
+            self._show_error(str(error))
         else:
             await self.wait_for(self._start(setup))
 
     async def wait_for(self, start: Awaitable[str]) -> None:
-        """Say that a game is set up until it takes the form's place, or what is wrong with it."""
+        """Show a waiting message until the game replaces the form; show an error if it fails."""
         self._error.set_content("")
         self._play.disable()
         self._busy.visible = True
         with self._long:
-            told = ui.timer(3, lambda: set_text(self._long, _LONG_START), once=True)
+            timer = ui.timer(3, lambda: set_text(self._long, _LONG_START), once=True)
         error = await start
         if error:
-            told.cancel()
+            timer.cancel()
             set_text(self._long, "")
             self._play.enable()
             self._busy.visible = False
-            self._refuse(error)
+            self._show_error(error)
 
     def _forget_error(self) -> None:
-        """Take away what was said of a setup that is changed now."""
+        """Remove the error message, because the setup has changed."""
         self._error.set_content("")
 
-    def _refuse(self, error: str) -> None:
+    def _show_error(self, error: str) -> None:
         self._error.set_content(render_macro("error", error, template="web.html"))
 
 
 def _number(name: str, text: str | None, default: int | None) -> int | None:
-    """Read a whole number from 0 on; an empty field is the default."""
+    """Parse a whole number of at least 0; an empty field gives the default."""
     written = (text or "").strip()
     if not written:
         return default

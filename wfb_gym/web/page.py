@@ -1,4 +1,4 @@
-"""What one browser shows: the form, then the game, then its review."""
+"""The page of one browser tab: the form, then the game, then its review."""
 
 import asyncio
 
@@ -9,27 +9,27 @@ from wfb_gym.web.session import Session, Setup, scenario_of
 from wfb_gym.web.table import GAME, GameTable, KeptGame
 
 _STARTING = "starting"
-"""Key of the `asyncio.Task` that sets a tab's game up."""
+"""Key of the `asyncio.Task` that sets up a tab's game."""
 
 
 class Page:
-    """The page of one browser; `show` begins with the tab's game, or else with the form."""
+    """The page of one browser tab; `show` starts with the tab's game if it has one."""
 
     def __init__(self) -> None:
         self._root = ui.element("div").classes("wfb page")
 
     async def show(self) -> None:
-        """Show the game that the tab has, reloaded or not; else the form."""
+        """Show the tab's game if it has one, also after a reload; otherwise the form."""
         client = ui.context.client
-        await client.connected()  # then the tab is known
-        if not client.has_socket_connection:  # a request that no browser follows up
+        await client.connected()  # the tab is unknown before
+        if not client.has_socket_connection:  # a request without a browser
             return
         self._tab = app.storage.tab
         if GAME in self._tab:
             await self._show_game()
             return
         form = self._show_form()
-        if _STARTING in self._tab:  # it was reloaded meanwhile
+        if _STARTING in self._tab:  # the tab was reloaded while the game was set up
             await form.wait_for(self._started())
 
     def _show_form(self) -> Form:
@@ -45,7 +45,7 @@ class Page:
         await game.show()
 
     async def _start(self, setup: Setup) -> str:
-        """Begin a game; returns what is wrong with the setup, or ""."""
+        """Start a game; return the error message, or ""."""
 
         def begin() -> Session:
             return Session(scenario_of(setup), setup)
@@ -54,16 +54,16 @@ class Page:
         return await self._started()
 
     async def _started(self) -> str:
-        """Show the game that is being set up, once it is; returns what is wrong with it, or ""."""
+        """Wait for the game's setup and show the game; return the error message, or ""."""
         try:
             session = await asyncio.shield(self._tab[_STARTING])
-        except (ValueError, OSError, ImportError) as error:  # all that is refused
+        except (ValueError, OSError, ImportError) as error:  # invalid setups
             return str(error)
         finally:
             self._tab.pop(_STARTING, None)
         if session is None:  # the server is about to end
             return ""
-        if GAME not in self._tab:  # else the page from before a reload was first
+        if GAME not in self._tab:  # else the page from before a reload has stored it already
             self._tab[GAME] = KeptGame(session, asyncio.Lock())
         await self._show_game()
         return ""

@@ -36,7 +36,7 @@ class RequestGuard:
         self._max_body_bytes = max_body_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or answer it with the reason why not."""
+        """Pass on a request, or reject it with the reason."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
         elif (rejection := self._find_rejection(Headers(scope=scope))) is not None:
@@ -46,7 +46,7 @@ class RequestGuard:
                 await rejection(scope, receive, partial(_send_with_headers, send))
         elif scope["type"] == "websocket":
             await _logging_errors(self._app)(scope, receive, send)
-            with contextlib.suppress(RuntimeError, OSError):  # it may be closed already
+            with contextlib.suppress(RuntimeError, OSError):  # the socket may be closed already
                 await send({"type": "websocket.close", "code": _POLICY_VIOLATION})
         else:
             await self._app(scope, receive, partial(_send_with_headers, send))
@@ -94,7 +94,7 @@ def _logging_errors(handler: Callable[..., Any]) -> Callable[..., Awaitable[Any]
         try:
             result = handler(*message)
             return await result if isinstance(result, Awaitable) else result
-        except Exception as error:  # noqa: BLE001 - from the network, anything may be missing
+        except Exception as error:  # noqa: BLE001 - input from the network may be malformed
             _log.warning("malformed message from a browser: %s", type(error).__name__)
 
     return handle

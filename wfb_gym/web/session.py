@@ -1,6 +1,6 @@
-"""A game on the page without the page: what is chosen, played, advised and drawn.
+"""The logic of a web game without NiceGUI: setup, play, advice, odds and review.
 
-No NiceGUI here. A session belongs to one browser; its methods may run in any thread, one at a time.
+A session belongs to one browser. Its methods may run in any thread, but only one at a time.
 """
 
 from dataclasses import dataclass, field
@@ -39,30 +39,28 @@ from wfb_gym.view.names import ScenarioNames, capital
 from wfb_gym.view.odds import cast_odds, dispel_odds
 
 MOST_WIZARDS = 6
-"""Wizards in lists that are put together on the page."""
+"""Most wizards in lists that are entered on the page."""
 OPPONENTS = (*NAMES, *SHIPPED)
-"""Opponents that are offered; a number may stand behind the name of a scripted or searching one."""
+"""Opponents that are offered; the name of a scripted or searching one may end in a number."""
 _OWN = "your scenario"
-_TOO_LARGE = (
-    "No advice yet: this battle may go on in too many ways to say how often to choose what."
-)
+_TOO_LARGE = "No advice yet: this battle has too many continuations to compute an equilibrium."
 _NOT_WEIGHED = (
-    " What was played before is not weighed, as the whole battle is too large to solve: it counts "
-    "what the deal and the items that were shown tell."
+    " Earlier choices are ignored because the whole battle is too large to solve: only the deal "
+    "and the items shown so far count."
 )
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What is chosen before a game.
+    """The settings of a game.
 
     Attributes:
-        scenario: a bundled one's name, or None.
-        text: of a scenario file, where `scenario` is None; or `lists`, where both are.
-        lists: small lists.
-        seat: 0 or 1.
-        opponent: one of `OPPONENTS`, perhaps with a number behind it.
-        seed: of the dice; drawn where it is None.
+        scenario: name of a bundled scenario, or None.
+        text: text of a scenario file, used if `scenario` is None.
+        lists: small lists, used if `scenario` and `text` are None.
+        seat: the person's seat, 0 or 1.
+        opponent: one of `OPPONENTS`, optionally with a number after it.
+        seed: seed of the dice, or None for a random one.
     """
 
     scenario: str | None = "archmage-duel"
@@ -74,11 +72,11 @@ class Setup:
 
 
 def scenario_of(setup: Setup) -> Scenario:
-    """Return the scenario that a setup asks for.
+    """Return the scenario of a setup.
 
     Raises:
-        ScenarioError: it is refused.
-        ValueError: the lists are refused.
+        ScenarioError: the scenario is invalid.
+        ValueError: the lists are invalid.
     """
     if setup.scenario is not None:
         return load_scenario(setup.scenario)
@@ -88,10 +86,10 @@ def scenario_of(setup: Setup) -> Scenario:
 
 
 def scenario_from_text(text: str) -> Scenario:
-    """Read the text of a scenario file, checked like any other.
+    """Read and check the text of a scenario file.
 
     Raises:
-        ScenarioError: it is too long, no TOML, or no scenario.
+        ScenarioError: the text is too long, not TOML, or not a valid scenario.
     """
     if not text.strip():
         raise ScenarioError(_OWN, [Problem("", "the text of a scenario file", "nothing")])
@@ -102,10 +100,10 @@ def scenario_from_text(text: str) -> Scenario:
 
 
 def check_opponent(name: str) -> None:
-    """Refuse what is none of the registry's players: no file is opened for a page.
+    """Check that an opponent is a player of the registry; the web UI opens no files.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the name is unknown or the path of a file.
     """
     spec = PolicySpec.find(name, "opponent")
     if spec is None or spec.is_file:
@@ -113,7 +111,13 @@ def check_opponent(name: str) -> None:
 
 
 class ShownAdvice(NamedTuple):
-    """What is written on the choices, by engine code; the best; and what it means."""
+    """Advice as the page shows it: a mark for each choice, the best choice, and an explanation.
+
+    Attributes:
+        marks: text on each choice, by engine code.
+        best: engine code of the best choice, or None.
+        words: explanation of the marks.
+    """
 
     marks: dict[int, str]
     best: int | None
@@ -124,7 +128,7 @@ class Session:
     """One browser's game.
 
     Raises:
-        ValueError: the opponent is unknown, or cannot play the scenario.
+        ValueError: the opponent is unknown or cannot play the scenario.
         ImportError: the opponent needs an extra that is not installed.
     """
 
@@ -146,7 +150,7 @@ class Session:
 
     @property
     def visible(self) -> Battle:
-        """The position as it is shown."""
+        """The displayed position."""
         return self.game.narrated.visible
 
     @property
@@ -156,13 +160,13 @@ class Session:
 
     @property
     def can_undo(self) -> bool:
-        """Whether a decision can be taken back: not after hidden items were told in the end."""
-        told = self.is_over and self.scenario.has_secrets
-        return bool(self.game.decisions) and not told
+        """Whether a decision can be undone: not after the end has revealed hidden items."""
+        is_revealed = self.is_over and self.scenario.has_secrets
+        return bool(self.game.decisions) and not is_revealed
 
     @property
     def seat_words(self) -> str:
-        """Which seat is the person's, and the seed; from it what is still hidden would follow."""
+        """The person's seat and the seed; without the seed while it could reveal hidden items."""
         you = f"you are {self.names.armies[self.game.seat]}."
         if self.scenario.has_secrets and not self.is_over:
             return capital(you)
@@ -170,25 +174,28 @@ class Session:
 
     @property
     def question(self) -> str:
-        """What the person is asked; "" when the battle is over."""
+        """The question of the current decision; "" after the end of the battle."""
         return "" if self.is_over else question(self.names, self.game.battle)
 
     def act(self, code: int) -> None:
-        """Play a choice, and on to the next one.
+        """Play a choice, then play to the next one.
+
+        Args:
+            code: engine code of the choice.
 
         Raises:
-            ValueError: it is not legal.
+            ValueError: the choice is illegal.
         """
         self.game.act(code)
         self._play_on()
 
     def undo(self, decision: int = -1) -> None:
-        """Go back to a decision, the last unless told which; nothing where there is none."""
+        """Go back to a decision, by default the last one; do nothing if there is none."""
         if self.can_undo and -len(self.game.decisions) <= decision < len(self.game.decisions):
             self.game.undo(decision)
 
     def advice(self) -> ShownAdvice:
-        """Return what every choice is worth; takes seconds in large scenarios."""
+        """Return the value of every choice; takes seconds in large scenarios."""
         if any(len(each) > 1 for each in self._sets()):
             return self._mixed_advice()
         analysis = self.analyst.analyse(self.game.battle)
@@ -202,13 +209,13 @@ class Session:
         return [sets_that_may_be(self.names, self.game.battle, army) for army in EVERYBODY]
 
     def _mixed_advice(self) -> ShownAdvice:
-        """Return how often to choose what, by what the person knows."""
+        """Return the equilibrium strategy, given the person's information."""
         try:
             mixture = self._mixer.mixture([event.code for event in self.game.events])
         except TooLarge:
             return ShownAdvice({}, None, _TOO_LARGE)
         words = (
-            "How often to choose each, with what you have: an equilibrium within "
+            "Probability of each choice, given your items: an equilibrium within "
             f"{mixture.gap:.2f} {self.names.point}s."
         )
         if not mixture.follows_play:
@@ -217,7 +224,7 @@ class Session:
         return ShownAdvice(marks, None, words)
 
     def odds_html(self) -> str:
-        """Return what the dice can do now, as a fragment of HTML; "" where none are thrown."""
+        """Return the odds of the current dice as an HTML fragment; "" if none are thrown."""
         battle = self.game.battle
         if self.is_over:
             return ""
@@ -228,7 +235,7 @@ class Session:
         return dispel_odds_html(dispels) if dispels else ""
 
     def log_html(self) -> str:
-        """Return what happened, the last first, with ways back to the person's decisions."""
+        """Return the log, newest entry first, with undo links to the person's decisions."""
         events = list(
             all_as_told(
                 self.names, self.game.events, armies_known(self.game.battle, self.game.seat)
@@ -243,9 +250,9 @@ class Session:
     # --- the battlefield -------------------------------------------------------------------
 
     def aimed_spells(self) -> dict[int, str]:
-        """Return the person's spells that are aimed at somebody, by number.
+        """Return the names of the person's spells that need a target, by number.
 
-        Of a lore that a wizard has rolled its spells on these are the ones that it knows.
+        If a wizard rolled its spells, only the spells that it knows are included.
         """
         if self.scenario.battlefield is None:
             return {}
@@ -257,28 +264,32 @@ class Session:
         }
 
     def spell_at_stake(self) -> tuple[int, int] | None:
-        """Return army and number of the spell that is being cast, if it is aimed at somebody."""
+        """Return army and number of the spell that is being cast, if it needs a target."""
         at_stake = self.names.pending(self.game.battle) if not self.is_over else None
         if at_stake is None or self.names.spells[at_stake[0]][at_stake[1]].spell.effect is None:
             return None
         return at_stake
 
     def map_html(self, spell: tuple[int, int] | None = None) -> str:
-        """Return the battlefield, with what a spell reaches, in HTML; "" where there is none."""
+        """Return the battlefield with the reach of a spell as HTML; "" without a battlefield.
+
+        Args:
+            spell: army and number of the spell, or None.
+        """
         if self.scenario.battlefield is None:
             return ""
         svg = to_svg(draw_battlefield(self.scenario, self.visible, spell, legend=False))
         return render_macro("battlefield", svg, spell is not None, template="web.html")
 
     def target_at(self, code: int | None, point: int | None) -> int | None:
-        """Return the choice that aims at a unit or character, or at a point, of the drawing.
+        """Return the choice that aims at a unit, a character or a point of the drawing.
 
         Args:
-            code: of `wfb_gym.scenario.battlefield.target_number`.
-            point: number of a point, from 0.
+            code: code of the unit or character (`wfb_gym.scenario.battlefield.target_number`).
+            point: number of the point, from 0.
 
         Returns:
-            The engine code; None where it may not be chosen.
+            The engine code, or None if the target is not legal now.
         """
         battle = self.game.battle
         if battle.node != Node.TARGET or battle.mover != self.game.seat:
@@ -298,13 +309,16 @@ class Session:
     def review(self, progress: Progress | None = None) -> Review:
         """Return the review of the battle so far; takes a while in large scenarios.
 
+        Args:
+            progress: called after every event.
+
         Raises:
-            ValueError: items are hidden, and the battle is not over.
+            ValueError: items are hidden and the battle is not over.
         """
         return review(self.transcript(), analyst=self.analyst, progress=progress)
 
     def transcript(self) -> Transcript:
-        """Return the battle so far: before its end without what was dealt of hidden items."""
+        """Return the transcript so far; before the end, without the deals of hidden items."""
         transcript = self.game.transcript()
         return transcript if self.is_over else transcript.published()
 

@@ -1,7 +1,7 @@
-"""The game in a browser: positions, choices, odds and advice; at the end its review.
+"""The game view of the web UI: position, choices, odds, advice, log and review.
 
-Layout and events only: `session` and `wfb_gym.render` describe and draw. Long work runs in a
-thread, and the page says what it waits for.
+This module has only layout and event handlers; `session` and `wfb_gym.render` make the content.
+Long work runs in a thread while the page shows a waiting message.
 """
 
 import asyncio
@@ -20,18 +20,18 @@ from wfb_gym.web.session import Session, ShownAdvice
 
 GAME = "game"
 """Key of a tab's `KeptGame`."""
-_NO_REVIEW = "A battle with hidden items is reviewed once it is over, as all is told then."
+_NO_REVIEW = "A battle with hidden items can be reviewed after its end, when all items are known."
 
 
 class KeptGame(NamedTuple):
-    """A game that its tab comes back to; a tab that is duplicated shares it."""
+    """The stored game of a tab; a duplicated tab shares it."""
 
     session: Session
-    lock: asyncio.Lock  # of what runs in a thread
+    lock: asyncio.Lock  # held while a thread works on the session
 
 
 class GameTable:
-    """The table: positions, choices, odds and advice, what happened; at the end the review."""
+    """The view of one game."""
 
     def __init__(self, tab: dict[str, Any], leave: Callable[[], Any]) -> None:
         self._tab, self._go = tab, leave
@@ -41,7 +41,7 @@ class GameTable:
         self._shown_spell: int | None = None
         self._shown_events = 0
         self._advises = self._has_odds = False
-        self._making: object | None = None  # of the review that is being made
+        self._pending_review: object | None = None  # token of the review that is being made
         seat = session.game.seat
         with ui.element("div").classes("top"):
             add_text(session.scenario.name, "h1")
@@ -79,7 +79,7 @@ class GameTable:
                 with ui.element("section").classes("card odds-card") as self._odds_card:
                     add_text("Odds", "h2")
                     self._odds = ui.html("", sanitize=False)
-                    self._no_odds = add_text("No dice are thrown by this choice.", "p", "how")
+                    self._no_odds = add_text("This choice throws no dice.", "p", "how")
                 with ui.element("section").classes("card log-card"):
                     add_text("What happened", "h2")
                     self._log = ui.html("", sanitize=False).classes("log")
@@ -91,7 +91,7 @@ class GameTable:
         self._seat_words = add_text("", "p", "how")
 
     async def _leave(self) -> None:
-        """Go back to the form; of a battle that is under way after a question."""
+        """Go back to the form; ask first if the battle has started and is not over."""
         if not self._session.is_over and self._session.game.decisions:
             with ui.dialog() as question, ui.card():
                 ui.label("This battle is not over. Leave it for a new game?")
@@ -103,16 +103,16 @@ class GameTable:
         self._go()
 
     async def show(self) -> None:
-        """Show the position, once the opponent, whom the tab may have left thinking, has played."""
-        await self._thinking(f"{self._session.game.opponent} thinks", lambda: None)
+        """Show the position; if the opponent is still thinking, wait for it first."""
+        await self._run_in_thread(f"{self._session.game.opponent} thinks", lambda: None)
         await self._refresh()
 
     async def _refresh(self) -> None:
         session = self._session
-        self._tab[GAME] = self._kept  # so that its age counts from now
-        async with self._kept.lock:  # a duplicate of the tab may play
+        self._tab[GAME] = self._kept  # restarts the storage age
+        async with self._kept.lock:  # a duplicate of the tab may play at the same time
             self._show_position()
-        self._map.set_content(await self._thinking("", session.map_html, self._spell()))
+        self._map.set_content(await self._run_in_thread("", session.map_html, self._spell()))
         self._table.visible = not session.is_over  # the review shows it too
         if session.is_over:
             await self._review()
@@ -162,25 +162,25 @@ class GameTable:
         turn = self._shown_events
 
         def act() -> None:
-            if len(session.game.events) == turn:  # else it was clicked twice, or in another tab
+            if len(session.game.events) == turn:  # else clicked twice, or in another tab
                 session.act(code)
 
         self._choices.classes(add="waiting")
-        await self._thinking(f"{session.game.opponent} thinks", act)
+        await self._run_in_thread(f"{session.game.opponent} thinks", act)
         if len(session.game.events) != self._shown_events:
             self._shown_spell = None
-            self._close_review()  # it is of the battle before
+            self._close_review()  # it is out of date
             await self._refresh()
 
     async def _pick(self, event: events.GenericEventArguments) -> None:
-        """Take a click on the battlefield for a target, where one is chosen."""
+        """Choose the clicked target, if the decision is about a target."""
         code, point = (None if each is None else int(each) for each in event.args)
         target = self._session.target_at(code, point)
         if target is not None:
             await self._act(target)
 
     async def _undo(self, decision: int) -> None:
-        await self._thinking("", self._session.undo, int(decision))
+        await self._run_in_thread("", self._session.undo, int(decision))
         self._shown_spell = None
         self._close_review()
         await self._refresh()
@@ -202,7 +202,7 @@ class GameTable:
         def advise() -> ShownAdvice | None:
             return None if session.is_over else session.advice()
 
-        advice = await self._thinking("Working out what each choice is worth", advise)
+        advice = await self._run_in_thread("Computing the value of each choice", advise)
         if advice is not None and self._advises:
             self._show_choices(self._session.game.choices(), advice)
 
@@ -219,7 +219,7 @@ class GameTable:
     # --- the battlefield -------------------------------------------------------------------
 
     def _spell(self) -> tuple[int, int] | None:
-        """Return the spell whose reach is shown: the one at stake, or the one asked for."""
+        """Return the spell whose reach is shown: the one being cast, or the selected one."""
         at_stake = self._session.spell_at_stake()
         if at_stake is not None or self._shown_spell is None:
             return at_stake
@@ -241,23 +241,23 @@ class GameTable:
     async def _show_reach(self, number: int) -> None:
         self._shown_spell = None if number == self._shown_spell else number
         self._show_ranges()
-        self._map.set_content(await self._thinking("", self._session.map_html, self._spell()))
+        self._map.set_content(await self._run_in_thread("", self._session.map_html, self._spell()))
 
-    # --- what happened ---------------------------------------------------------------------
+    # --- review and transcript -------------------------------------------------------------
 
     def _close_review(self) -> None:
-        """Take the review away; one that is still being made will not be shown."""
-        self._making = None
+        """Remove the review; an unfinished review will not be shown."""
+        self._pending_review = None
         self._report.clear()
 
     async def _review(self) -> None:
-        """Show the review below the head of the page, unless it is being made already."""
-        if not self._session.game.events or self._making is not None:
+        """Show the review at the top of the page, unless it is being made already."""
+        if not self._session.game.events or self._pending_review is not None:
             return
         if self._keeps_secrets:
             self._show_transcript()
             return
-        making = self._making = object()
+        pending = self._pending_review = object()
         done: list[int] = [0, 1]
 
         def note(number: int, of: int) -> None:
@@ -265,22 +265,22 @@ class GameTable:
 
         self._report.clear()
         with self._report:
-            told = ui.html(waiting("Reviewing the battle"), sanitize=False)
+            message = ui.html(waiting("Reviewing the battle"), sanitize=False)
             timer = ui.timer(
                 0.5,
-                lambda: told.set_content(
+                lambda: message.set_content(
                     waiting(f"Reviewing the battle, {done[0]} of {done[1]} steps")
                 ),
             )
         try:
-            review = await self._thinking("", self._session.review, note)
+            review = await self._run_in_thread("", self._session.review, note)
             page = shown = ""
             if review is not None:
-                page = await self._thinking("", review_page, review)
-                shown = await self._thinking("", review_html, review)
+                page = await self._run_in_thread("", review_page, review)
+                shown = await self._run_in_thread("", review_html, review)
         finally:
             timer.cancel()
-            is_wanted = self._making is making  # else the battle has gone on
+            is_wanted = self._pending_review is pending  # else the battle has continued meanwhile
             if is_wanted:
                 self._close_review()
         if not is_wanted or review is None:
@@ -300,11 +300,11 @@ class GameTable:
 
     @property
     def _keeps_secrets(self) -> bool:
-        """Whether a review would tell what is still hidden."""
+        """Whether a review would reveal items that are still hidden."""
         return self._session.scenario.has_secrets and not self._session.is_over
 
     def _show_transcript(self) -> None:
-        """Offer the public transcript where there is no review yet."""
+        """Offer the public transcript while no review is available."""
         self._report.clear()
         with self._report:
             add_text(_NO_REVIEW, "p", "how")
@@ -314,12 +314,12 @@ class GameTable:
                 ui.button("Close", on_click=self._close_review).props(OUTLINED)
 
     def _offer(self, words: str, content: str, ending: str) -> None:
-        """Show a button that downloads something."""
+        """Add a button that downloads a text file."""
         file = f"{self._session.scenario.name}.{ending}"
         ui.button(words, on_click=partial(ui.download.content, content, file)).props(OUTLINED)
 
-    async def _thinking(self, words: str, work: Callable[..., Any], *arguments: Any) -> Any:
-        """Run something in a thread, one after the other, and say what goes on."""
+    async def _run_in_thread(self, words: str, work: Callable[..., Any], *arguments: Any) -> Any:
+        """Run work in a thread, one task at a time, and show a waiting message."""
         async with self._kept.lock:
             self._wait.set_content(waiting(words))
             try:
