@@ -343,7 +343,7 @@ def test_damaged_targets_are_refused(source: TargetSource) -> None:
     path = source.path(1)
     path.write_bytes(path.read_bytes()[:-30])
     for load in (lambda: load_targets(source, 1, 0), lambda: make_one(source, 1)):
-        with pytest.raises(TargetError, match="made anew once it is deleted"):
+        with pytest.raises(TargetError, match="delete the file to make them again"):
             load()
 
 
@@ -395,7 +395,7 @@ def test_a_run_goes_on_with_its_own_settings_alone(
 
     monkeypatch.setattr(distil, "grade_test_split", interrupt)
     assert distil.main(line) == INTERRUPTED
-    assert capsys.readouterr().err.endswith(f"--resume goes on from {tmp_path / 'run'}\n")
+    assert capsys.readouterr().err.endswith(f"--resume continues from {tmp_path / 'run'}\n")
     with pytest.raises(SystemExit):
         distil.main(line)
     assert "holds an unfinished run; --resume goes on" in capsys.readouterr().err

@@ -206,7 +206,7 @@ def test_an_interrupted_run_keeps_its_model(
     with pytest.raises(SystemExit) as ended:
         train.main([*SMALL, "--out", str(tmp_path)])
     assert ended.value.code == 2
-    assert "holds an unfinished run; --load goes on with it" in capsys.readouterr().err
+    assert "holds an unfinished run; --load continues it" in capsys.readouterr().err
     assert (tmp_path / "model.zip").read_bytes() == model
     assert train.main([*SMALL, "--out", str(tmp_path), "--overwrite"]) == 0
 
