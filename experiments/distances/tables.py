@@ -1,4 +1,4 @@
-"""Figures of distance and lower bounds of exploitability as tables."""
+"""Tables of exact scores, gains of exploiters, and lower bounds of exploitability."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from experiments.tournaments.matches import (
 )
 
 Part = dict[str, Any]
-"""The figures of a player's seat in a scenario, as JSON holds them."""
+"""The figures of a player's seat in a scenario, as JSON."""
 HEADINGS = ("scenario", "player", "seat", "exact score", "exploiter", "gain", "fewer")
 
 
