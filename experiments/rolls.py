@@ -1,4 +1,4 @@
-"""Rolls laid out: all that the dice of a battle may lead to, in compiled code."""
+"""Enumerate the possible results of a battle's dice, in compiled code."""
 
 from typing import NamedTuple
 
@@ -19,46 +19,46 @@ from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario.sizes import DICE
 
 MOST_OUTCOMES = most_outcomes(DICE, rerolls=True)
-"""That one roll may have."""
+"""Most outcomes of one roll."""
 ROLLS_AHEAD = 4
-"""Rolls that are followed one after the other, until somebody decides."""
+"""Most consecutive rolls to enumerate, if no decision comes between them."""
 MOST_AHEAD = 1 << 13
-"""Positions that are laid out for one roll by looking at those behind it."""
+"""Most positions of one roll when later rolls are enumerated too."""
 ENOUGH = 1 << 15
-"""Positions after which their estimates are asked for."""
+"""Positions that are collected before they are estimated."""
 RESTART, PLAYED = -1, -2
-"""In place of an action: a battle that begins, and one whose action is played already."""
+"""Values in place of an action: a battle begins, and its action was already played."""
 
 
 class Outlook(NamedTuple):
-    """Positions that dice may lead to, k of them: decisions and ends, and rolls far ahead."""
+    """Positions after dice, k of them: decisions, ends of battles, and rolls at the depth limit."""
 
     packed_scenarios: Records[PackedScenario]
-    scenario: NDArray[np.int64]  # (k,): of each position
+    scenario: NDArray[np.int64]  # (k,): index of each position's scenario
     states: Records[State]  # (k,)
-    phases: NDArray[np.int64]  # (k,): in which the dice are rolled
+    phases: NDArray[np.int64]  # (k,): phase of the roll
 
 
 class Leaves(NamedTuple):
-    """Positions that rolls may lead to, side by side."""
+    """Possible results of rolls, as parallel arrays."""
 
     states: Records[State]
     scenario: NDArray[np.int64]
-    phases: NDArray[np.int64]  # of the roll
-    members: NDArray[np.int64]  # the battle
-    labels: NDArray[np.int64]  # outcome of the roll
-    rolls: NDArray[np.int64]  # that lead to it
+    phases: NDArray[np.int64]  # phase of the roll
+    members: NDArray[np.int64]  # battle
+    labels: NDArray[np.int64]  # outcome of the first roll
+    rolls: NDArray[np.int64]  # number of rolls before the position
     chances: NDArray[np.float64]
-    gains: NDArray[np.float64]  # points of the first army on the way
-    weights: NDArray[np.float64]  # of the position's worth in the luck of its battle
+    gains: NDArray[np.float64]  # points of the first army since the first roll
+    weights: NDArray[np.float64]  # of the position's value in the luck of its battle
 
 
 class Room(NamedTuple):
-    """Where rolls are laid out: what they lead to, what is still to be followed, and scratch."""
+    """Arrays of the enumeration: results, positions still to expand, and scratch memory."""
 
     leaves: Leaves
     pending: Leaves
-    used: NDArray[np.int64]  # (1,): of the leaves
+    used: NDArray[np.int64]  # (1,): number of used leaves
     outcomes: NDArray[np.int64]
     probabilities: NDArray[np.float64]
     work: Records[WorkSpace]  # (1,)
@@ -92,12 +92,12 @@ def follow_rolls(
     seat: int,
     room: Room,
 ) -> int:
-    """Play on as the environments' driver does, and lay out every roll on the way.
+    """Play actions as the environments' driver does, and enumerate every roll on the way.
 
-    `moves` are members of `envs`, from the entry `begin` on, and engine codes of what is played.
+    `moves` are members of `envs`, from the entry `begin`, and engine codes of their actions.
 
     Returns:
-        The first member that could not be played to its end, as there is no room; go on with it.
+        The first entry that was not played to its end because `room` is full: the next `begin`.
     """
     members, codes = moves
     work = room.work[0]
@@ -130,7 +130,7 @@ def follow_rolls(
 
 @jit(forceinline=False)
 def _roll(packed: PackedScenario, env: Environment, member: int, room: Room) -> int:
-    """Lay out what a battle's dice may lead to and roll them; returns the outcome."""
+    """Enumerate the possible results of a battle's dice, then roll; returns the outcome."""
     leaves, pending = room.leaves, room.pending
     phase = int64(env.state.phase)
     first = int64(room.used[0])
@@ -173,6 +173,7 @@ def _roll(packed: PackedScenario, env: Environment, member: int, room: Room) -> 
         left = last
     rolled = int64(sample(packed, env.state, env.rng, room.work[0]))
     chance = 0.0
+    # luck is value given the rolled outcome minus expected value: weights p / p(outcome) - p
     for k in range(first, end):
         chance += leaves.chances[k] if leaves.labels[k] == rolled else 0.0
     for k in range(first, end):
