@@ -78,7 +78,7 @@ class ConservativeLoss:
         self._actions = torch.from_numpy(decisions.played[rows])
         self._rewards = torch.from_numpy((decisions.rewards[rows] / unit).astype(np.float32))
         battles = decisions.battles[rows]
-        self._goes_on = torch.from_numpy(np.append(battles[1:] == battles[:-1], False))
+        self._continues = torch.from_numpy(np.append(battles[1:] == battles[:-1], False))
 
     def __call__(self, rows: Tensor) -> Tensor:
         settings, actions = self._settings, self._actions[rows, None]
@@ -94,11 +94,11 @@ class ConservativeLoss:
         rate = self._settings.target_rate
         for slow, fast in zip(self._followed.parameters(), self._network.parameters(), strict=True):
             slow.lerp_(fast, rate)
-        goes_on = self._goes_on[rows]
-        after = rows + goes_on
+        continues = self._continues[rows]
+        after = rows + continues
         best = self._values(self._network, after).argmax(1, keepdim=True)
         values = self._values(self._followed, after).gather(1, best)[:, 0]
-        return self._rewards[rows] + values * goes_on
+        return self._rewards[rows] + values * continues
 
     def _values(self, network: PolicyNetwork, rows: Tensor) -> Tensor:
         """Return the values of the actions, (b, actions); very low for illegal ones."""

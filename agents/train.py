@@ -258,12 +258,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def work() -> int:
         try:
             # continuing with the folder's own model needs no --overwrite
-            goes_on = settings.load is not None and settings.load.parent == settings.out
-            begins_anew = "overwrite" not in switches and not goes_on
-            if begins_anew:
+            continues_own_model = settings.load is not None and settings.load.parent == settings.out
+            starts_new = "overwrite" not in switches and not continues_own_model
+            if starts_new:
                 refuse_unfinished(settings.out, "--load")
             task = prepare(settings)
-            if begins_anew:
+            if starts_new:
                 refuse_other_settings(settings.out, settings_in_full(settings, task), FREE)
         except (ValueError, OSError) as error:
             parser.error(str(error))

@@ -226,9 +226,9 @@ def compute_advantages(
     advantages = np.zeros_like(rewards)
     later = np.zeros(rewards.shape[1], np.float32)
     for step in range(len(rewards) - 1, -1, -1):
-        goes_on = ~rollout.ended[step]
-        error = rewards[step] + gamma * np.where(goes_on, values[step + 1], 0.0) - values[step]
-        counts = goes_on & rollout.on_policy[step + 1]
+        continues = ~rollout.ended[step]
+        error = rewards[step] + gamma * np.where(continues, values[step + 1], 0.0) - values[step]
+        counts = continues & rollout.on_policy[step + 1]
         later = error + gamma * gae_lambda * np.where(counts, later, 0.0)
         advantages[step] = later
     return advantages

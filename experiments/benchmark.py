@@ -149,9 +149,9 @@ def measure_starting(plan: _Plan) -> dict[str, Any]:
     if not plan.quick:
         _say("compiling everything from scratch, which takes a minute")
         found |= starting.measure_compiling()
-    told: dict[str, Any] = {name: round(seconds, 3) for name, seconds in found.items()}
-    told["commands"] = {line: round(seconds, 3) for line, seconds in commands.items()}
-    return told
+    rounded: dict[str, Any] = {name: round(seconds, 3) for name, seconds in found.items()}
+    rounded["commands"] = {line: round(seconds, 3) for line, seconds in commands.items()}
+    return rounded
 
 
 def _measure_solving(plan: _Plan) -> dict[str, Any]:

@@ -139,8 +139,8 @@ class Experiment(Generic[SettingsT, PartT]):
             }
             run = self._measure(settings, records, workers)
             if run.interrupted:
-                goes_on = "; the same command continues" if records else ""
-                done = f"interrupted after {len(run.lines)} of {len(run.parts)} parts{goes_on}"
+                hint = "; the same command continues" if records else ""
+                done = f"interrupted after {len(run.lines)} of {len(run.parts)} parts{hint}"
                 print(done, file=sys.stderr)
                 if self.needs_all or not run.lines:
                     return common.INTERRUPTED

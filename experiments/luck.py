@@ -71,7 +71,7 @@ class LuckWatcher(BatchWatcher):
         super().__init__(num_envs)
         self.luck = np.zeros(num_envs)
         self._estimate = estimate
-        self._room = new_roll_scratch()
+        self._scratch = new_roll_scratch()
 
     def begin_step(self, batch: "Batch") -> None:
         self._envs = batch.envs.copy()
@@ -95,17 +95,17 @@ class LuckWatcher(BatchWatcher):
         for moves in ((members, codes), *self._asked):
             done = 0
             while done < len(moves[0]):
-                done = follow_rolls(done, moves, self._envs, batch.game, batch.seat, self._room)
+                done = follow_rolls(done, moves, self._envs, batch.game, batch.seat, self._scratch)
                 self._add_luck(batch.packed_scenarios)
 
     def _add_luck(self, packed_scenarios: Records[PackedScenario]) -> None:
-        leaves, end = self._room.leaves, self._room.used[0]
-        self._room.used[0] = 0
+        leaves, end = self._scratch.leaves, self._scratch.used[0]
+        self._scratch.used[0] = 0
         outlook = Outlook(
             packed_scenarios, leaves.scenario[:end], leaves.states[:end], leaves.phases[:end]
         )
-        worth = leaves.gains[:end] + self._estimate(outlook)
-        np.add.at(self.luck, leaves.members[:end], leaves.weights[:end] * worth)
+        values = leaves.gains[:end] + self._estimate(outlook)
+        np.add.at(self.luck, leaves.members[:end], leaves.weights[:end] * values)
 
 
 class LuckyPoints(NamedTuple):

@@ -90,17 +90,17 @@ def follow_rolls(
     envs: Records[Environment],
     game: BatchGame,
     seat: int,
-    room: Room,
+    scratch: Room,
 ) -> int:
     """Play actions as the environments' driver does, and enumerate every roll on the way.
 
     `moves` are members of `envs`, from the entry `begin`, and engine codes of their actions.
 
     Returns:
-        The first entry that was not played to its end because `room` is full: the next `begin`.
+        The first entry that was not played to its end because `scratch` is full: the next `begin`.
     """
     members, codes = moves
-    work = room.work[0]
+    work = scratch.work[0]
     for j in range(begin, members.shape[0]):
         env = envs[members[j]]
         state = env.state
@@ -116,9 +116,9 @@ def follow_rolls(
         codes[j] = PLAYED
         while True:
             if is_chance(state.node):
-                if room.used[0] > ENOUGH:
+                if scratch.used[0] > ENOUGH:
                     return j
-                label = _roll(packed, env, members[j], room)
+                label = _roll(packed, env, members[j], scratch)
                 _, count = resolve_and_list(packed, state, label, work)
             elif count > 0 and state.mover != seat and opponent.number != Scripted.EXTERNAL:
                 action = choose_action(opponent, packed, state, work, count, env.rng)
@@ -129,11 +129,11 @@ def follow_rolls(
 
 
 @jit(forceinline=False)
-def _roll(packed: PackedScenario, env: Environment, member: int, room: Room) -> int:
+def _roll(packed: PackedScenario, env: Environment, member: int, scratch: Room) -> int:
     """Enumerate the possible results of a battle's dice, then roll; returns the outcome."""
-    leaves, pending = room.leaves, room.pending
+    leaves, pending = scratch.leaves, scratch.pending
     phase = int64(env.state.phase)
-    first = int64(room.used[0])
+    first = int64(scratch.used[0])
     end = first
     pending.states[0] = env.state
     pending.chances[0] = 1.0
@@ -147,7 +147,9 @@ def _roll(packed: PackedScenario, env: Environment, member: int, room: Room) -> 
         count = 0
         if is_chance(here.node) and here.phase == phase and rolls < ROLLS_AHEAD:
             count = int64(
-                chance_outcomes(packed, here, room.outcomes, room.probabilities, 0, room.work[0])
+                chance_outcomes(
+                    packed, here, scratch.outcomes, scratch.probabilities, 0, scratch.work[0]
+                )
             )
         if count == 0 or (rolls > 0 and end - first + left + count > MOST_AHEAD):
             leaves.states[end] = here
@@ -163,15 +165,15 @@ def _roll(packed: PackedScenario, env: Environment, member: int, room: Room) -> 
         pending.states[last] = here
         chance, gain, label = pending.chances[left], pending.gains[left], pending.labels[left]
         for k in range(count):
-            to, outcome = left + k, room.outcomes[k]
+            to, outcome = left + k, scratch.outcomes[k]
             pending.states[to] = pending.states[last]
-            gained = resolve(packed, pending.states[to], outcome, room.work[0])
-            pending.chances[to] = chance * room.probabilities[k]
+            gained = resolve(packed, pending.states[to], outcome, scratch.work[0])
+            pending.chances[to] = chance * scratch.probabilities[k]
             pending.gains[to] = gain + gained
             pending.labels[to] = label if rolls > 0 else outcome
             pending.rolls[to] = rolls + 1
         left = last
-    rolled = int64(sample(packed, env.state, env.rng, room.work[0]))
+    rolled = int64(sample(packed, env.state, env.rng, scratch.work[0]))
     chance = 0.0
     # luck is value given the rolled outcome minus expected value: weights p / p(outcome) - p
     for k in range(first, end):
@@ -179,5 +181,5 @@ def _roll(packed: PackedScenario, env: Environment, member: int, room: Room) -> 
     for k in range(first, end):
         came = 1.0 / chance if leaves.labels[k] == rolled else 0.0
         leaves.weights[k] = leaves.chances[k] * (came - 1.0)
-    room.used[0] = end
+    scratch.used[0] = end
     return rolled

@@ -4,11 +4,11 @@
     python -m experiments.secret --scenario orc-shaman-hunt --chances 5
     python -m experiments.secret --side caster --item "Power Stone"
 
-An army loses an item, and chance deals it back or not; only the army sees the result. For each
-chance the command computes the exact value of the scenario to the caster (for every belief at once,
-`wfb_gym.solver.value_by_belief`) and the mean value if both seats know the deal. The difference is
-the value of hiding. From equilibrium play it reports the dice on the first spell, and the spell at
-which the holder uses the item.
+The command removes an item from an army and lets chance deal it or not; only the army sees the
+result. For each chance it computes the caster's exact value of the scenario (for every belief at
+once, `wfb_gym.solver.value_by_belief`) and the mean value if both seats know the deal. The
+difference is the value of hiding. From equilibrium play it reports the dice on the first spell, and
+the spell at which the holder uses the item.
 
 Finished chances are stored in OUT/parts.jsonl, and the same command continues an interrupted run.
 OUT gets results.json and secret.png.
@@ -130,10 +130,12 @@ def _spells_before(game: HiddenGame) -> tuple[NDArray[np.int64], NDArray[np.int6
     begins &= arrays.mover[node_of] == 0
     casts, spells = np.zeros((2, len(arrays.mover)), np.int64)
     action_of = np.repeat(np.arange(len(game.tree.code)), np.diff(arrays.first_way))
-    for way, action in enumerate(action_of.tolist()):
+    for transition, action in enumerate(action_of.tolist()):
         parent = node_of[action]
-        casts[way + 1] = casts[parent] + begins[action]
-        spells[way + 1] = game.tree.code[action] - FIRST_CAST if begins[action] else spells[parent]
+        casts[transition + 1] = casts[parent] + begins[action]
+        spells[transition + 1] = (
+            game.tree.code[action] - FIRST_CAST if begins[action] else spells[parent]
+        )
     return casts, spells
 
 

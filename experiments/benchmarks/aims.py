@@ -91,8 +91,8 @@ def compare_with_targets(results: Mapping[str, Any]) -> list[dict[str, Any]]:
     found = []
     for aim in AIMS:
         value = aim.measured(results)
-        told = asdict(aim)
-        del told["place"]
+        shown = asdict(aim)
+        del shown["place"]
         met = None if value is None else aim.is_met(value)
-        found.append({**told, "value": value, "met": met})
+        found.append({**shown, "value": value, "met": met})
     return found

@@ -71,15 +71,15 @@ def measure_solving(cases: Cases) -> dict[str, Any]:
 def _measure_many(count: int, rounds: int) -> dict[str, Any]:
     """Measure small scenarios solved per second, in parallel and one after the other."""
     scenarios = [generate(seed, SMALL) for seed in islice(TEST_SEEDS, count)]
-    ways = {"side by side": solve_side_by_side, "one by one": solve_one_by_one}
-    rates = dict.fromkeys(ways, 0.0)
+    methods = {"side by side": solve_side_by_side, "one by one": solve_one_by_one}
+    rates = dict.fromkeys(methods, 0.0)
     for _ in range(rounds):
-        for name, solve_all in ways.items():
+        for name, solve_all in methods.items():
             began = time.perf_counter()
             solve_all(scenarios)
             rates[name] = max(rates[name], count / (time.perf_counter() - began))
     ratio = round(rates["side by side"] / rates["one by one"], 2)
-    return {"scenarios": count, **{name: round(rates[name], 1) for name in ways}, "ratio": ratio}
+    return {"scenarios": count, **{name: round(rates[name], 1) for name in methods}, "ratio": ratio}
 
 
 def _solution_as_json(solution: solver.Solution) -> dict[str, Any]:

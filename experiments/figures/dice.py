@@ -93,14 +93,14 @@ class Picture:
 
     def draw_losses(self, axes: Axes, lost: Any, title: str) -> None:
         """Draw the points lost in each cell; masked cells stay empty."""
-        worth = abs(self.heat_map.solution.value)
-        scale = ScalarMappable(Normalize(0.0, max(worth, float(lost.max()), 1.0)), "OrRd")
+        value = abs(self.heat_map.solution.value)
+        scale = ScalarMappable(Normalize(0.0, max(value, float(lost.max()), 1.0)), "OrRd")
         labels = np.full(lost.shape, "", object)
         for place in np.argwhere(~np.ma.getmaskarray(lost)):
             points = float(lost[*place])
             labels[*place] = f"{points:.1f}" if points >= _LEAST_COST else "0"
         image = self._draw_panel(axes, lost, scale, labels, title)
-        self.figure.colorbar(image, ax=axes).set_label(f"points (a battle brings {worth:.1f})")
+        self.figure.colorbar(image, ax=axes).set_label(f"points (a battle brings {value:.1f})")
 
     def draw_colour_bar(self, axes: Any) -> None:
         """Draw the colour bar of some panels."""

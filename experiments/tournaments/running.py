@@ -61,8 +61,8 @@ class Settings:
         out: folder of the results.
         move_seconds: limit of an agent's mean time per decision in a match, in seconds.
         exact_bytes: memory limit of exact values; larger scenarios have none.
-        exact_seconds: time limit for an agent's choices at all decisions; slower agents have no
-            exact values.
+        exact_seconds: seconds for an agent's choices at all decisions; slower agents have no exact
+            values.
         luck_adjusted: subtract luck from all points; see experiments/luck.py.
     """
 
