@@ -81,7 +81,7 @@ def distilled_table(results: Results, by_kind: bool = True) -> str:
     """Return a table of quantiles of one policy's scores, by seat and kind of scenario."""
     kinds = results["kinds"]
     rows = [
-        ["seat", "scenarios", "how many", "5 %", "25 %", "median", "at least 95", "of all stakes"]
+        ["seat", "kind", "scenarios", "5 %", "25 %", "median", "at least 95", "of all stakes"]
     ]
     for seat in SEATS:
         own = [one for one in results["grades"] if one["seat"] == seat]

@@ -11,7 +11,7 @@ from experiments.tournaments.matches import (
 
 Part = dict[str, Any]
 """The figures of a player's seat in a scenario, as JSON."""
-HEADINGS = ("scenario", "player", "seat", "exact score", "exploiter", "gain", "fewer")
+HEADINGS = ("scenario", "player", "seat", "exact score", "exploiter", "gain", "variance ratio")
 
 
 def gap_rows(parts: Sequence[Part]) -> list[list[str]]:
