@@ -358,7 +358,7 @@ def train_quickly(out: Path, capsys: pytest.CaptureFixture[str], *arguments: str
 
 @pytest.fixture
 def graded(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, dict[str, train.ModuleAgent]]]:
-    """Weights and agents of each training at its end."""
+    """Record the weights and agents of each training at its end."""
     kept = []
     really = train.agents_of
 
