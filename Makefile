@@ -1,4 +1,4 @@
-# `make setup` builds .venv and compiles ahead; every other target builds .venv where it must.
+# `make setup` builds .venv and compiles the rules; other targets build .venv if it is missing.
 #   make train ARGS="--help"        arguments go to the script
 #   make test PYTEST_ARGS="-k cli"  arguments go to pytest
 #   make setup PYTHON=python3.12    another Python, 3.11 or newer
@@ -27,7 +27,7 @@ NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-setup: $(STAMP) ## build .venv from constraints.txt, or find it up to date, and compile what is not
+setup: $(STAMP) ## build .venv from constraints.txt if it is out of date, then compile the rules
 	@$(BIN)/python -m wfb_gym compile
 
 $(STAMP): pyproject.toml constraints.txt
@@ -45,7 +45,7 @@ $(STAMP): pyproject.toml constraints.txt
 		"$$python" -m venv .venv; \
 	fi
 	@echo 'setup: installing torch (1 of 2), which may take minutes'
-	@# First and alone, so that the pinned one is there before anything asks for just any.
+	@# First, so that no later install pulls another release of torch.
 	@$(BIN)/python -m pip install --quiet -c constraints.txt "$$(grep '^torch==' constraints.txt)"
 	@echo 'setup: installing wfb_gym with everything for training and tests (2 of 2)'
 	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[train,render,html,web,docs,minari,pettingzoo,torchrl,dev]'
@@ -57,8 +57,8 @@ wheel: $(STAMP) ## a wheel with compiled code for this platform, in dist/
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist . || (rm -rf wfb_gym/_compiled; exit 1)
 	rm -rf wfb_gym/_compiled
 
-test-wheel: wheel ## the tests on the newest wheel in dist/, installed with nothing but what it needs
-	@# Beside the checkout, so that no test finds the package there; what needs an extra is skipped.
+test-wheel: wheel ## run the tests on the newest wheel in dist/, installed without extras
+	@# Outside the checkout, so that the tests import the wheel; tests that need an extra are skipped.
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
 	git ls-files -co --exclude-standard | grep -v '^wfb_gym/' | tar -cT - | tar -xC "$$folder" && \
 	$(BIN)/python -m venv "$$folder/.venv" && \
@@ -67,14 +67,14 @@ test-wheel: wheel ## the tests on the newest wheel in dist/, installed with noth
 	cd "$$folder" && PYTHONPATH= WFB_GYM_CACHE_DIR="$$folder/.cache" \
 		.venv/bin/python -m pytest -n auto $(PYTEST_ARGS)
 
-test-other: ## the core's tests on PYTHON=python3.13, or RELEASES="numba==0.65.1 ..."
-	@# Of what RELEASES does not name pip takes the newest; what the package refuses, it refuses.
+test-other: ## run the core tests on PYTHON=python3.13, or RELEASES="numba==0.65.1 ..."
+	@# pip takes the newest release of each package that RELEASES does not name.
 	@$(or $(PYTHON),python3) -m venv --clear $(OTHER)
 	@$(OTHER)/bin/python -m pip install --quiet -e . $(TEST_PACKAGES) $(RELEASES)
 	@$(OTHER)/bin/python --version && $(OTHER)/bin/python -m pip freeze --exclude-editable | xargs
 	$(OTHER)/bin/python -m pytest -n auto $(PYTEST_ARGS) $(CORE_TESTS)
 
-test-oldest: ## the core's tests on the oldest releases that pyproject.toml allows
+test-oldest: ## run the core tests on the oldest releases that pyproject.toml allows
 	@$(MAKE) test-other RELEASES="$(FLOORS)"
 
 train: $(STAMP) ## train an agent: agents/train.py
@@ -83,32 +83,32 @@ train: $(STAMP) ## train an agent: agents/train.py
 train-fast: $(STAMP) ## train both seats in half a minute: agents/train_fast.py
 	$(BIN)/python -m agents.train_fast $(ARGS)
 
-tournament: $(STAMP) ## everybody against everybody: experiments/tournament.py
+tournament: $(STAMP) ## play a round-robin tournament: experiments/tournament.py
 	$(BIN)/python -m experiments.tournament $(ARGS)
 
 report: $(STAMP) ## tables and figures of README and docs: tools/reports.py
 	$(BIN)/python -m tools.report $(ARGS)
 
-test: lint ## lint, then the tests but for the slow ones, on all cores
+test: lint ## run lint, then all tests except the slow ones, on all cores
 	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
 
-test-slow: $(STAMP) ## the slow tests, on all cores
+test-slow: $(STAMP) ## run the slow tests, on all cores
 	$(BIN)/python -m pytest -n auto -m slow $(PYTEST_ARGS)
 
-fuzz: $(STAMP) ## random inputs of every reader and environment, five minutes unless told
+fuzz: $(STAMP) ## fuzz every reader and environment, for five minutes by default
 	$(BIN)/python -m tests.fuzzing $(ARGS)
 
-solve: $(STAMP) ## exact values: experiments/solve.py
+solve: $(STAMP) ## compute exact values: experiments/solve.py
 	$(BIN)/python -m experiments.solve $(or $(ARGS),--all)
 
 benchmark: $(STAMP) ## measure speed: experiments/benchmark.py
 	$(BIN)/python -m experiments.benchmark $(ARGS)
 
-docs: $(STAMP) ## the documentation as a site in site/; a broken link fails
+docs: $(STAMP) ## build the documentation site in site/; a broken link fails
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs site
 	@echo 'docs: open site/index.html'
 
-record: $(STAMP) ## a data set of battles in Minari's format: agents/record.py
+record: $(STAMP) ## record a data set of battles in Minari's format: agents/record.py
 	$(BIN)/python -m agents.record $(ARGS)
 
 rllib: $(RLLIB)/.installed ## build .venv-rllib and run the tests of agents/rllib there
@@ -119,30 +119,30 @@ $(RLLIB)/.installed: agents/rllib/constraints.txt pyproject.toml
 	@[ -x $(RLLIB)/bin/python ] || $(or $(PYTHON),python3) -m venv $(RLLIB)
 	@echo 'rllib: installing torch (1 of 3), which may take minutes'
 	@$(RLLIB)/bin/python -m pip install --quiet -c $< "$$(grep '^torch==' $<)"
-	@echo 'rllib: installing Ray, and what wfb_gym needs beside Gymnasium (2 of 3)'
+	@echo 'rllib: installing Ray and the dependencies of wfb_gym except Gymnasium (2 of 3)'
 	@$(RLLIB)/bin/python -m pip install --quiet -c $< 'ray[rllib]' numba pydantic rich shapely pytest
 	@echo 'rllib: installing wfb_gym, with the Gymnasium that Ray pins (3 of 3)'
 	@$(RLLIB)/bin/python -m pip install --quiet --no-deps -e .
 	@touch $@
 	@echo 'rllib: .venv-rllib is ready'
 
-lint: $(STAMP) ## ruff, the layers of the package, mypy
+lint: $(STAMP) ## run ruff, the import-layer check and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	@PYTHONPATH=. $(BIN)/lint-imports --no-logo > .venv/layers.txt || { cat .venv/layers.txt; exit 1; }
 	$(BIN)/mypy
 
-format: $(STAMP) ## bring the sources into shape
+format: $(STAMP) ## apply ruff's fixes and format the sources
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-constraints: $(STAMP) ## write constraints.txt anew from what .venv holds
+constraints: $(STAMP) ## rewrite constraints.txt from the packages installed in .venv
 	@{ sed '/^[^#]/,$$d' constraints.txt; \
 		$(BIN)/python -m pip freeze --exclude-editable --exclude pip --exclude setuptools \
 			| sed 's/+[^+]*$$//'; } > .venv/constraints.new
 	@mv .venv/constraints.new constraints.txt
 	@touch $(STAMP)
 
-clean: ## remove what was built, .venv and .venv-rllib aside
+clean: ## remove build products, except .venv and .venv-rllib
 	rm -rf build dist runs site .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage *.egg-info
 	find . -name '.venv*' -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +

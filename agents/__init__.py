@@ -1,1 +1,1 @@
-"""Learners, and the commands that made what is shipped."""
+"""Learners, and the commands that produced the shipped models."""

@@ -1,8 +1,8 @@
-"""A run's checkpoint: one file, written whole or not at all, with a digest of what it holds.
+"""A run's checkpoint: one file, written atomically, with a digest of its content.
 
-It is an archive of a header in JSON and arrays, so that loading one runs no code that it brings.
-What a run goes on from is compared with what it has itself before any of it is used: compiled
-code follows the shapes of a network and of its optimiser's moments without asking.
+The file is an archive of a JSON header and arrays, so loading a checkpoint runs no code from it.
+Its types and shapes are checked against the run before use, because compiled code does not check
+the shapes of a network and of its optimiser's moments.
 """
 
 import hashlib
@@ -24,41 +24,41 @@ from wfb_gym.files import Archive, atomic_write, open_archive, wrap_read_errors
 FORMAT = 5
 NAME = "checkpoint.pt"
 MAX_HEADER = 2**22
-"""Bytes of the header; those of runs have a quarter of a million."""
+"""Most bytes of the header; headers of real runs have about 250,000."""
 _TITLE = b"wfb_gym checkpoint "
 """The file's first line: this, the format's number, and the digest of the bytes that follow."""
 _MAX_TITLE = 200
 _HEADER = "header.json"
 _TENSOR, _BYTES = "$tensor", "$bytes"
-"""Keys that stand in the header for an array of the archive."""
+"""Keys that mark an array of the archive in the header."""
 _MOMENTS = ("exp_avg", "exp_avg_sq")
-"""Of each parameter, as Adam calls them."""
+"""Adam's names of the moments of each parameter."""
 _TWISTER = 624
-"""Words of the state of a Mersenne twister, which PyTorch's generators are."""
+"""Words of the state of a Mersenne twister, the algorithm of PyTorch's generators."""
 
 
 class CheckpointError(ValueError):
-    """A checkpoint that is missing, unreadable, or of other settings."""
+    """A checkpoint that is missing, unreadable, or made with other settings."""
 
 
 # --- the file ------------------------------------------------------------------------------
 
 
 def save_checkpoint(folder: Path, state: dict[str, Any]) -> None:
-    """Write a run's state into its folder; until it is whole, the former one stays.
+    """Write a run's state into its folder; the former checkpoint stays until this one is complete.
 
     Args:
-        folder: of the run.
-        state: texts, numbers, bytes and tensors, in lists and in dictionaries whose keys are texts.
+        folder: folder of the run.
+        state: strings, numbers, bytes and tensors, in lists and in dictionaries with string keys.
 
     Raises:
         OSError: the file cannot be written.
-        TypeError: the state holds something else.
+        TypeError: the state holds another type.
     """
     folder.mkdir(parents=True, exist_ok=True)
     arrays: dict[str, NDArray[Any]] = {}
     header = json.dumps(_take_out(state, arrays))
-    memory = io.BytesIO()  # which also tells the digest
+    memory = io.BytesIO()  # in memory, as the digest comes before the content
     with zipfile.ZipFile(memory, "w") as archive:
         archive.writestr(_HEADER, header)
         for name, array in arrays.items():
@@ -71,10 +71,10 @@ def save_checkpoint(folder: Path, state: dict[str, Any]) -> None:
 
 
 def _take_out(value: Any, arrays: dict[str, NDArray[Any]]) -> Any:
-    """Return a value as JSON has it; its tensors and bytes go to the arrays."""
+    """Return a value as JSON; its tensors and bytes are added to `arrays`."""
     if isinstance(value, Mapping):
         if not all(isinstance(key, str) for key in value):
-            raise TypeError(f"checkpoint: expected keys that are texts, found {list(value)[:5]}")
+            raise TypeError(f"checkpoint: expected string keys, found {list(value)[:5]}")
         return {key: _take_out(each, arrays) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [_take_out(each, arrays) for each in value]
@@ -92,7 +92,7 @@ def _add(array: NDArray[Any], arrays: dict[str, NDArray[Any]]) -> str:
 
 
 def has_checkpoint(folder: Path) -> bool:
-    """Whether there is a checkpoint in a run's folder."""
+    """Return whether a run's folder has a checkpoint."""
     return (folder / NAME).is_file()
 
 
@@ -102,21 +102,21 @@ def delete_checkpoint(folder: Path) -> None:
 
 
 def load_checkpoint(folder: Path) -> dict[str, Any]:
-    """Load what `save_checkpoint` wrote, with lists for tuples.
+    """Load the state that `save_checkpoint` wrote; tuples come back as lists.
 
     Raises:
-        CheckpointError: it is not there or not readable.
+        CheckpointError: the checkpoint is missing or unreadable.
     """
     path = folder / NAME
     if not has_checkpoint(folder):
         raise CheckpointError(f"{path}: expected a checkpoint, found no file")
     with wrap_read_errors(path, f"a checkpoint of format {FORMAT}", CheckpointError):
         digest = _read_title(path)
-        with open_archive(path, path.stat().st_size) as archive:  # in which nothing is packed
+        with open_archive(path, path.stat().st_size) as archive:  # its members are uncompressed
             with path.open("rb") as file:
                 file.readline()
                 if hashlib.file_digest(file, "sha256").hexdigest() != digest:
-                    raise ValueError("its bytes have changed")
+                    raise ValueError("its bytes do not match its digest")
             names: set[str] = set()
             header = json.loads(archive.read_text(_HEADER, MAX_HEADER))
             state = dict(_put_back(header, archive, names))
@@ -129,7 +129,7 @@ def _read_title(path: Path) -> str:
     with path.open("rb") as file:
         title = file.readline(_MAX_TITLE)
     if not title.startswith(_TITLE):
-        raise ValueError("it does not begin as one")
+        raise ValueError("its first line is not a checkpoint's")
     number, digest = title[len(_TITLE) :].decode().split()
     if int(number) != FORMAT:
         raise CheckpointError(
@@ -139,7 +139,7 @@ def _read_title(path: Path) -> str:
 
 
 def _put_back(value: Any, archive: Archive, names: set[str]) -> Any:
-    """Undo `_take_out`; the arrays' names are added to those that were before."""
+    """Undo `_take_out`; adds the names of the arrays to `names`."""
     if isinstance(value, list):
         return [_put_back(each, archive, names) for each in value]
     if not isinstance(value, dict):
@@ -156,13 +156,13 @@ def _put_back(value: Any, archive: Archive, names: set[str]) -> Any:
     return torch.from_numpy(np.asarray(array, order="C"))
 
 
-# --- what it holds -------------------------------------------------------------------------
+# --- the content ---------------------------------------------------------------------------
 
 
 def check_alike(where: str, found: Any, own: Any) -> None:
-    """Raise a ValueError unless a part of a checkpoint is of the kind of what a run has there.
+    """Raise a ValueError unless a part of a checkpoint has the same structure as the run's own.
 
-    That is: the same keys, as many entries, the same types, shapes and dtypes; finite numbers.
+    Keys, lengths, types, shapes and dtypes must be equal, and numbers finite.
     """
     if isinstance(own, Mapping):
         if not isinstance(found, dict) or found.keys() != own.keys():
@@ -180,7 +180,7 @@ def check_alike(where: str, found: Any, own: Any) -> None:
             held = f"{found.dtype} of {tuple(found.shape)}" if is_dense else type(found).__name__
             raise ValueError(f"{where}: expected {own.dtype} of {tuple(own.shape)}, found {held}")
         if not found.isfinite().all():
-            raise ValueError(f"{where}: expected finite numbers, found others")
+            raise ValueError(f"{where}: expected finite numbers, found NaN or infinity")
     elif isinstance(own, float):
         check_number(where, found, -math.inf)
     elif type(found) is not type(own):
@@ -189,7 +189,7 @@ def check_alike(where: str, found: Any, own: Any) -> None:
 
 
 def check_entries(where: str, found: Any, count: int) -> None:
-    """Raise a ValueError unless a part of a checkpoint is a list of so many entries."""
+    """Raise a ValueError unless a part of a checkpoint is a list of `count` entries."""
     if not isinstance(found, list | tuple) or len(found) != count:
         held = len(found) if isinstance(found, list | tuple) else type(found).__name__
         raise ValueError(f"{where}: expected {count} entries, found {held}")
@@ -204,7 +204,7 @@ def check_number(where: str, found: Any, least: float = 0.0) -> None:
 
 
 def check_generator(where: str, found: Any, own: np.random.Generator) -> None:
-    """Raise a ValueError unless a state is one of such a generator."""
+    """Raise a ValueError unless `found` is a state of this kind of generator."""
     check_alike(where, found, own.bit_generator.state)
     try:
         type(own.bit_generator)(0).state = found
@@ -213,10 +213,10 @@ def check_generator(where: str, found: Any, own: np.random.Generator) -> None:
 
 
 def check_torch_generator(where: str, found: Any, own: torch.Generator) -> None:
-    """Raise a ValueError unless a state is one of such a generator.
+    """Raise a ValueError unless `found` is a state of this kind of generator.
 
-    PyTorch does not compare the words that are left with the place of the next one, and reads on
-    behind the last.
+    PyTorch does not compare the number of words left with the index of the next word, and would
+    read past the end of the state.
     """
     check_alike(where, found, own.get_state())
     try:
@@ -225,14 +225,15 @@ def check_torch_generator(where: str, found: Any, own: torch.Generator) -> None:
         raise ValueError(f"{where}: expected the state of a generator ({error})") from error
     content = found.numpy().tobytes()
     left, following = (int.from_bytes(content[at : at + 4], "little") for at in (8, 16))
+    # words left + next index is constant; a new generator has (1, 0)
     if left + following != _TWISTER + 1 and (left, following) != (1, 0):
         raise ValueError(f"{where}: expected {_TWISTER + 1 - following} words left, found {left}")
 
 
 def optimiser_state(optimiser: torch.optim.Adam) -> list[dict[str, Any]]:
-    """Return an optimiser's step count and moments of each parameter; {} if it never moved.
+    """Return the step count and moments of each parameter; {} for a parameter without a step.
 
-    Learning rates and the like are not among it: they follow from the settings.
+    Learning rates and other options are left out: they follow from the settings.
     """
     count = sum(len(group["params"]) for group in optimiser.param_groups)
     state = optimiser.state_dict()["state"]
@@ -245,7 +246,7 @@ def optimiser_state(optimiser: torch.optim.Adam) -> list[dict[str, Any]]:
 
 
 def check_optimiser(where: str, found: Any, parameters: Sequence[Tensor]) -> None:
-    """Raise a ValueError unless a state may be that of an optimiser of some parameters."""
+    """Raise a ValueError unless `found` fits an Adam optimiser of these parameters."""
     check_entries(where, found, len(parameters))
     for k, (each, parameter) in enumerate(zip(found, parameters, strict=True)):
         if each == {}:
@@ -258,11 +259,11 @@ def check_optimiser(where: str, found: Any, parameters: Sequence[Tensor]) -> Non
 
 
 def restore_optimiser(optimiser: torch.optim.Adam, found: Sequence[Mapping[str, Any]]) -> None:
-    """Go back to what `optimiser_state` returned and `check_optimiser` has checked."""
+    """Restore a state of `optimiser_state` that `check_optimiser` has accepted."""
     state = {
         k: {
             "step": torch.tensor(each["step"], dtype=torch.float32),
-            # each in memory of its own: Adam's compiled code follows no strides
+            # contiguous copies: Adam's compiled code ignores strides
             **{name: each[name].clone(memory_format=torch.contiguous_format) for name in _MOMENTS},
         }
         for k, each in enumerate(found)

@@ -1,4 +1,4 @@
-"""What learners share beside `experiments.common`."""
+"""Helpers that several learners share."""
 
 import signal
 import sys
@@ -33,20 +33,20 @@ def check_finite(seat: int, *outputs: "Tensor") -> None:
 
 
 def is_generated(scenario: str) -> bool:
-    """Whether a scenario's name stands for generated ones; a split may follow a colon."""
+    """Return whether a scenario name means generated scenarios; a split may follow a colon."""
     word, _, kind = scenario.partition(":")[0].partition("-")
     return word == "generated" and (not kind or kind in KINDS | KINDS_OF_AXES)
 
 
 def check_trainable(scenarios: Sequence[str]) -> None:
-    """Raise a ValueError for what nobody may learn from."""
+    """Raise a ValueError for generated scenarios of the test split."""
     for name in scenarios:
         if is_generated(name) and name.endswith(":test"):
             raise ValueError(f"scenario: {name} is for tests, train on {name[:-5]}")
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:
-    """What to call names and paths: a path by its file's stem, unless another one has it too."""
+    """Return a display name by name: the file's stem for a path, unless another one shares it."""
     stems = {name: Path(name).stem for name in names}
     return {
         name: stem if list(stems.values()).count(stem) == 1 else name
@@ -55,14 +55,14 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def graded_scenario(scenarios: Sequence[str]) -> str | list[str]:
-    """What those who learned from scenarios are graded in: these, or other generated ones."""
+    """Return the scenarios to grade learners in: the trained ones, or the generated test split."""
     if is_generated(scenarios[0]):
         return f"{scenarios[0].partition(':')[0]}:test"
     return scenarios[0] if len(scenarios) == 1 else list(scenarios)
 
 
 def load_solutions(scenarios: Iterable[str], max_bytes: int) -> dict[str, solver.Solution]:
-    """Solutions by scenario; none of generated ones, nor, with a line on stderr, of large ones."""
+    """Return solutions by scenario; skips generated, hidden-item (reported) and large ones."""
     solutions = {}
     for name in scenarios:
         if is_generated(name):
@@ -72,7 +72,7 @@ def load_solutions(scenarios: Iterable[str], max_bytes: int) -> dict[str, solver
             continue
         try:
             solution = solver.solve(name, cache=True, max_bytes=max_bytes, notice=sys.stderr)
-            _ = solution.full  # what grading needs may be too large where the solution is not
+            _ = solution.full  # raises TooLarge here instead of during the grading
         except solver.TooLarge as error:
             print(f"no exact score: {error}", file=sys.stderr)
         else:
@@ -81,12 +81,12 @@ def load_solutions(scenarios: Iterable[str], max_bytes: int) -> dict[str, solver
 
 
 def by_scenario(exact: dict[str, Any]) -> dict[str, Any]:
-    """Exact scores by scenario; the name of an only one is empty."""
+    """Return exact scores by scenario; a single scenario gets an empty name."""
     return {"": exact} if "score" in exact else exact
 
 
 def report(results: dict[str, Any], as_json: bool, text: str) -> int:
-    """Print results, as JSON or as text if there is any; returns the command's exit status."""
+    """Print results as JSON, or as text unless it is empty; returns the command's exit status."""
     if as_json:
         print_json(results)
     elif text:

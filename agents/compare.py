@@ -1,18 +1,18 @@
-"""Compares learners: trains each with several seeds in one duel, and draws their learning curves.
+"""Compare learners: train each with several seeds in one duel, and draw their learning curves.
 
     python -m agents.compare
     python -m agents.compare --learner self-play --learner raw-features --runs 3
     python -m agents.compare --scenario apprentice --learner MCCFR --learner NFSP
 
-Learners are `agents.train` with its algorithms, which learn one seat against a mix that suits the
-duel, `agents.train_fast`, where both seats learn from each other, the same without one of its parts
-(ablations), and algorithms of OpenSpiel (`agents.openspiel`). All are graded by the exact score:
-100 is optimal play, 0 random play, each against its best response.
+Learners are `agents.train` with its algorithms, which train one seat against a mix of opponents;
+`agents.train_fast`, where both seats learn from each other, and its ablations; and algorithms of
+OpenSpiel (`agents.openspiel`). All are graded by the exact score: 100 is optimal play, 0 random
+play, each against its best response.
 
-Each training runs in a process of its own, one after the other, in OUT/LEARNER/SEED (or
-LEARNER/SEAT/SEED), and what is finished is stored in OUT/trainings.jsonl: the same command goes on
-where it was interrupted. OUT gets results.json and a picture with curves by decisions and by
-seconds of learning. Processor time is that of the whole process, grading included.
+Trainings run one after the other, each in its own process, in OUT/LEARNER/SEED (or
+LEARNER/SEAT/SEED). Finished trainings are stored in OUT/trainings.jsonl, and the same command
+continues an interrupted run. OUT gets results.json and a picture with curves by decisions and by
+seconds of learning. CPU time covers the whole process, grading included.
 """
 
 from wfb_gym._commands import run_main
@@ -46,14 +46,14 @@ _SB3, _SELF_PLAY, _OPENSPIEL = "agents.train", "agents.train_fast", "agents.open
 
 
 class TrainingCommand(NamedTuple):
-    """A command that trains, and its options."""
+    """A training command and its options."""
 
     module: str
     options: str = ""
 
     @property
     def of_one_seat(self) -> bool:
-        """Whether it learns one seat at a time."""
+        """Whether it trains one seat at a time."""
         return self.module == _SB3
 
 
@@ -66,7 +66,7 @@ ABLATIONS = {
     "gamma-0.99": TrainingCommand(_SELF_PLAY, "--gamma 0.99"),
     "raw-features": TrainingCommand(_SELF_PLAY, "--features raw"),
 }
-"""Self-play without one of its parts each."""
+"""Self-play with one of its parts removed."""
 LEARNERS = {
     "self-play": TrainingCommand(_SELF_PLAY),
     "MaskablePPO": TrainingCommand(_SB3),
@@ -84,9 +84,9 @@ class Settings:
     """Settings of a comparison.
 
     Attributes:
-        learner: what is compared.
+        learner: learners to compare.
         scenario: bundled name or file of a duel that can be solved.
-        steps: decisions of each training; 0: as many as is usual for the learner.
+        steps: decisions of each training; 0: the learner's default.
         seed: seed of the first run.
         runs: trainings of each learner, with consecutive seeds.
         out: folder of the results.
@@ -101,7 +101,7 @@ class Settings:
 
 
 class Training(NamedTuple):
-    """A training that is to be done: a learner, the seat or none for both, and the seed."""
+    """A training of the comparison: learner, seat ("" for both seats) and seed."""
 
     learner: str
     seat: str
@@ -111,11 +111,11 @@ class Training(NamedTuple):
         return " ".join(filter(None, (self.learner, self.seat, f"seed {self.seed}")))
 
     def folder(self, out: Path) -> Path:
-        """Where it writes."""
+        """Return the folder of the training."""
         return out.joinpath(*filter(None, (self.learner, self.seat)), f"seed-{self.seed}")
 
     def command(self, settings: Settings) -> str:
-        """What trains, behind ``python -m``, but for the folder."""
+        """Return the arguments of ``python -m`` without ``--out``."""
         learner = LEARNERS[self.learner]
         words = [learner.module, learner.options, f"--scenario {settings.scenario}"]
         words += [f"--seat {self.seat}"] if self.seat else []
@@ -124,7 +124,7 @@ class Training(NamedTuple):
 
 
 def trainings_of(settings: Settings) -> Iterator[Training]:
-    """Yield what is to be trained, seed after seed, so that each seed has all learners early."""
+    """Yield all trainings, seed by seed, so that each learner has a run early."""
     for seed in range(settings.seed, settings.seed + settings.runs):
         for learner in dict.fromkeys(settings.learner):
             for seat in SEATS if LEARNERS[learner].of_one_seat else ("",):
@@ -132,11 +132,11 @@ def trainings_of(settings: Settings) -> Iterator[Training]:
 
 
 def train_learner(training: Training, settings: Settings) -> dict[str, Any]:
-    """Train in a process; returns curve, scores, and what it took.
+    """Train in a subprocess; returns its curve, scores and time.
 
     Raises:
-        ExperimentError: it failed.
-        KeyboardInterrupt: it was interrupted.
+        ExperimentError: the training failed.
+        KeyboardInterrupt: the training was interrupted.
     """
     folder = training.folder(settings.out)
     folder.mkdir(parents=True, exist_ok=True)
@@ -169,7 +169,7 @@ def train_learner(training: Training, settings: Settings) -> dict[str, Any]:
 
 
 def final_scores(results: Mapping[str, Any], seat: str) -> dict[str, float]:
-    """Return by seat the score of the model that a training has kept."""
+    """Return by seat the score of the model that the training kept."""
     if not seat:
         return dict(results["scores"])
     (exact,) = by_scenario(results["exact"]["trained"]).values()
@@ -187,7 +187,7 @@ def curve_of(results: Mapping[str, Any], seat: str) -> list[dict[str, Any]]:
 
 
 def compare_rows(trainings: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    """Return the table: what each learner reaches, and what a run of it takes."""
+    """Return the rows of the table: scores, decisions and time by learner and seat."""
     header = ["learner", "seat", "score", "worst", "best", "decisions", "seconds", "CPU s"]
     rows = [header]
     for learner in dict.fromkeys(each["learner"] for each in trainings):

@@ -1,15 +1,14 @@
-"""Compares two ways to learn from the suite of data sets: behaviour cloning and Q-learning.
+"""Compare behaviour cloning with offline Q-learning on the suite of data sets.
 
     python -m agents.compare_offline
     python -m agents.compare_offline --scenario archmage-duel --runs 3
 
 Trains the learners of agents/imitate.py and agents/offline.py on each data set of agents/suite.py,
-several times with other seeds, and grades them exactly: 100 is optimal play, 0 as good as random,
-each against its best response. The exact values in the data also tell how many points the learners
-give away at each decision of battles that they did not learn from. Data sets that are missing are
-recorded first.
+with several seeds, and grades them exactly: 100 is optimal play, 0 random play, each against its
+best response. The exact values in the data also give the points that the learners lose at each
+decision of held-out battles. Missing data sets are recorded first.
 
-Each finished run is a line in OUT/parts.jsonl: the same command continues an interrupted one. OUT
+Finished runs are stored in OUT/parts.jsonl, and the same command continues an interrupted run. OUT
 gets results.json and a picture of all scores. Needs the extra `minari`.
 """
 
@@ -47,12 +46,12 @@ LEARNERS = (CLONING, Q_LEARNING)
 
 @dataclass(frozen=True)
 class Settings(suite.Settings):
-    """What is compared.
+    """Settings of a comparison.
 
     Attributes:
-        seed: seed of the first run; the data sets are those of the suite's usual seed.
+        seed: seed of the first run; the data sets keep the suite's default seed.
         runs: runs of each learner on each data set, with consecutive seeds.
-        steps: gradient steps of a run, about: passes over the decisions are whole.
+        steps: approximate gradient steps of a run: passes over the decisions are complete.
         out: folder of the results.
     """
 
@@ -72,7 +71,7 @@ class OfflineRun(NamedTuple):
 
 
 def offline_runs(settings: Settings) -> list[OfflineRun]:
-    """All runs, those on one data set behind one another."""
+    """Return all runs, grouped by data set."""
     seeds = range(settings.seed, settings.seed + settings.runs)
     found = itertools.product(settings.scenario, suite.KINDS, LEARNERS, seeds)
     return list(itertools.starmap(OfflineRun, found))
@@ -81,10 +80,10 @@ def offline_runs(settings: Settings) -> list[OfflineRun]:
 def learn_all(
     settings: Settings, runs: Sequence[OfflineRun], _: Sequence[Line], __: Workers
 ) -> Iterator[Line]:
-    """Learn and grade, run by run; data sets that are missing are recorded before.
+    """Learn and grade, run by run; records missing data sets first.
 
     Raises:
-        KeyboardInterrupt: Ctrl-C ended it.
+        KeyboardInterrupt: Ctrl-C was pressed.
     """
     suite.record_all(missing_of(settings))
     for scenario, in_scenario in itertools.groupby(runs, lambda run: run.scenario):
@@ -98,7 +97,7 @@ def learn_all(
 def _learn(
     settings: Settings, run: OfflineRun, data: Dataset, game: solver.ExactGame
 ) -> dict[str, Any]:
-    """Learn and grade once; returns what came of it."""
+    """Learn and grade once; returns the results as JSON."""
     title = f"{data.name}, {run.learner}, seed {run.seed}"
     defaults = imitate.Settings()
     decisions = len(data.decisions.actions)
@@ -135,9 +134,9 @@ def learner_rows(parts: Sequence[Mapping[str, Any]], what: str, digits: int) -> 
     """Return the cells of a table by data set, the header first.
 
     Args:
-        parts: of the runs.
+        parts: results of the runs.
         what: "score" or "regret".
-        digits: behind the point.
+        digits: decimal places.
     """
     rows = [["data set", "decisions", "behaviour", *LEARNERS]]
     for name, some in itertools.groupby(parts, lambda part: part["dataset"]):
@@ -157,17 +156,17 @@ def learner_rows(parts: Sequence[Mapping[str, Any]], what: str, digits: int) -> 
 
 
 def missing_of(settings: Settings) -> list[record.Settings]:
-    """Return the data sets that have to be recorded first."""
+    """Return the data sets to record first."""
     return suite.find_missing(suite.members(replace(settings, seed=suite.Settings.seed)))
 
 
 def _check(settings: Settings, _: Collection[str]) -> Settings:
-    """Raise a ValueError for data sets of other settings, or without Minari."""
+    """Raise a ValueError if a data set has other settings or Minari is missing."""
     try:
         missing_of(settings)
     except ImportError as error:
         raise ValueError(str(error)) from error
-    torch.set_num_threads(1)  # more are slower for networks as small as these
+    torch.set_num_threads(1)  # more threads are slower for networks this small
     return settings
 
 

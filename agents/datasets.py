@@ -1,7 +1,7 @@
-"""Data sets of battles in Minari's format: how they are written and read.
+"""Read and write data sets of battles in Minari's format.
 
-The only module that knows Minari, which is imported on use. How battles are played is in
-agents/record.py.
+This is the only module that uses Minari, which it imports on use. agents/record.py plays the
+battles.
 """
 
 import os
@@ -26,17 +26,17 @@ from wfb_gym.opponents.policy_spec import is_file
 
 MASK = "action_mask"
 AGENT_ACTION = "agent_action"
-"""Key of the infos that holds the agent's own choice, where the seat explored."""
+"""Key of the infos that holds the agent's own choice if the seat explores."""
 NO_ACTION = -1
 """Value of `AGENT_ACTION` at the end of a battle."""
 VALUES = "action_values"
-"""Key of the infos that holds the exact value of every action, where the data have them."""
+"""Key of the infos that holds the exact value of every action, if they were recorded."""
 SCORE = "behaviour_score"
-"""Key of the metadata that holds the exact score of those who played, where it is known."""
+"""Key of the metadata that holds the exact score of the recorded players, if known."""
 _ROOT = "MINARI_DATASETS_PATH"
-"""Variable that says where Minari keeps data sets."""
+"""Environment variable of the folder in which Minari keeps data sets."""
 _NAMESPACE = "namespace_metadata.json"
-"""File of Minari's for each part of a name before the last."""
+"""Minari's file for each namespace, a part of a name before the last."""
 _RECORDED_BY = "Battles of the magic phase, recorded by: "
 _METADATA_WARNINGS = r"`(author_email|code_permalink|author)` is set to None"
 
@@ -47,7 +47,7 @@ class DatasetError(ValueError):
 
 @dataclass
 class Episode:
-    """One seat's decisions in a battle; observations and masks hold the end too."""
+    """One seat's decisions in a battle; observations and masks include the final ones."""
 
     seed: int  # of the battle's dice
     observations: list[NDArray[np.float32]]
@@ -56,19 +56,19 @@ class Episode:
     own_actions: list[int] = field(default_factory=list)  # the agent's own choices
     rewards: list[float] = field(default_factory=list)  # in the environment's unit
     values: list[NDArray[np.float64]] = field(default_factory=list)
-    """Points of each action, (n,), as `agents.exact_values` gives them; empty: not recorded."""
+    """Points of each action, (n,), from `agents.exact_values`; empty if not recorded."""
 
 
 @dataclass(frozen=True)
 class RecordedDecisions:
-    """Decisions of a data set, battle after battle."""
+    """Decisions of a data set, battle by battle."""
 
     observations: NDArray[np.float32]  # (k, size)
     masks: NDArray[np.bool_]  # (k, n): legal actions
-    actions: NDArray[np.int64]  # (k,): the agent's own; where the seat explored, not those played
+    actions: NDArray[np.int64]  # (k,): the agent's own choices; exploration may play others
     battles: NDArray[np.int64]  # (k,): number of each decision's battle
     played: NDArray[np.int64]  # (k,): the actions played
-    rewards: NDArray[np.float64]  # (k,): that they brought
+    rewards: NDArray[np.float64]  # (k,): of the actions played
     values: NDArray[np.float64] | None = None  # (k, n): exact, in points; NaN where illegal
 
 
@@ -81,15 +81,15 @@ class Dataset:
     scenario: str
     env: Any  # that was played, rebuilt from the data set
     decisions: RecordedDecisions
-    behaviour_score: float | None  # exact, of those who played, where it is known
+    behaviour_score: float | None  # exact score of the recorded players, if known
 
 
 def import_minari() -> Any:
-    """Import Minari; an ImportError where it is not installed, or not all that it needs."""
+    """Import Minari; raises an ImportError if it or a package that it uses is missing."""
     try:
         import h5py  # noqa: F401 (files are written with it)
         import minari
-        import PIL  # noqa: F401 (Minari's files import it and do not ask for it)
+        import PIL  # noqa: F401 (Minari imports it without requiring it)
     except ImportError as error:
         raise ImportError(
             f'data sets need Minari: pip install "wfb-gym[train,minari]" ({error})'
@@ -98,7 +98,7 @@ def import_minari() -> Any:
 
 
 def usual_name(scenario: str, seat: str, *agents: str) -> str:
-    """The id of a data set that was given none."""
+    """Return the default id of a data set."""
     scenario, *players = (
         re.sub(r"[^\w-]+", "-", Path(each).stem if _is_file(each) else each)
         for each in (scenario, *agents)
@@ -107,25 +107,25 @@ def usual_name(scenario: str, seat: str, *agents: str) -> str:
 
 
 def _is_file(name: str) -> bool:
-    """Whether a scenario or a player is the path of a file."""
+    """Return whether a scenario or a player is the path of a file."""
     return name.endswith(".toml") or is_file(name)
 
 
 def check_name(name: str) -> None:
-    """Raise `DatasetError` for an id that Minari would not take."""
+    """Raise `DatasetError` for an id that Minari does not accept."""
     import_minari()
     from minari.dataset.minari_dataset import parse_dataset_id
 
     try:
         parse_dataset_id(name)
-    except (ValueError, TypeError) as error:  # the latter where no version ends it
+    except (ValueError, TypeError) as error:  # TypeError: the id has no version
         raise DatasetError(
             f"data set: expected a name like wfb_gym/archmage-duel/caster-v0, found {name!r}"
         ) from error
 
 
 def path_of(name: str) -> Path:
-    """The folder of a data set, whether it exists or not."""
+    """Return the folder of a data set, whether it exists or not."""
     import_minari()
     from minari.storage import get_dataset_path
 
@@ -143,15 +143,15 @@ def write_dataset(
     score: float | None = None,
     replace: bool = False,
 ) -> None:
-    """Write complete battles as a data set; `gym.make` has made the environment.
+    """Write complete battles as a data set; the environment must come from `gym.make`.
 
-    Where the seat explores, some of the actions are random instead of the agent's own. `score` is
-    the exact score of those who played, where it is known. A data set that is to be replaced stays
-    until the new one is whole.
+    If the seat explores, some of the played actions are random instead of the agent's own. `score`
+    is the exact score of the recorded players, if known. A data set that is replaced stays until
+    the new one is complete.
 
     Raises:
         ImportError: Minari is not installed.
-        DatasetError: there is one of that name, or another process records it.
+        DatasetError: the data set exists, or another process is recording it.
     """
     minari = import_minari()
     from minari.data_collector.episode_buffer import EpisodeBuffer
@@ -196,16 +196,16 @@ def write_dataset(
 
 @contextmanager
 def _draft(name: str) -> Iterator[None]:
-    """Have the block write a data set into a draft, which takes its place once it is whole.
+    """Have the block write into a draft, which replaces the data set when the block ends.
 
-    Until then, and if the block fails, the one that is there stays as it was. A draft that a
-    process left which was killed is deleted.
+    Until then, and if the block fails, the existing data set stays unchanged. A draft that a killed
+    process left behind is deleted.
 
     Raises:
-        DatasetError: another process records this data set.
+        DatasetError: another process is recording this data set.
     """
     root, folder = path_of(""), path_of(name)
-    draft = root / f".{name.replace('/', '.')}.part"  # Minari looks into no folder with a dot
+    draft = root / f".{name.replace('/', '.')}.part"  # Minari ignores folders with a leading dot
     draft.mkdir(parents=True, exist_ok=True)
     with ExitStack() as held:
         try:
@@ -232,7 +232,7 @@ def _draft(name: str) -> Iterator[None]:
 
 @contextmanager
 def _datasets_in(root: Path) -> Iterator[None]:
-    """Have Minari keep data sets in another folder while the block runs."""
+    """Set Minari's folder of data sets while the block runs."""
     before = os.environ.get(_ROOT)
     os.environ[_ROOT] = str(root)
     try:
@@ -244,29 +244,29 @@ def _datasets_in(root: Path) -> Iterator[None]:
 
 
 def _former(folder: Path) -> Path:
-    """Where a data set lies while another one takes its place."""
+    """Return the path of a data set while another one replaces it."""
     return folder.with_name(f".{folder.name}.former")
 
 
 def _restore(folder: Path) -> None:
-    """Bring a data set back that was about to be replaced when the process was killed."""
+    """Restore a data set if the process that was replacing it was killed."""
     if _former(folder).is_dir() and not folder.exists():
         _former(folder).rename(folder)
 
 
 @dataclass(frozen=True)
 class Description:
-    """What is known of a data set without reading its battles."""
+    """Facts about a data set that need no reading of its battles."""
 
     name: str
-    command: str  # that recorded it
+    command: str  # command line that recorded it
     battles: int
     decisions: int
-    score: float | None  # exact, of those who played, where it is known
+    score: float | None  # exact score of the recorded players, if known
 
 
 def describe_dataset(name: str) -> Description | None:
-    """Return what a data set says of itself; None if there is none of that name.
+    """Return a data set's description; None if the data set does not exist.
 
     Raises:
         ImportError: Minari is not installed.
@@ -289,14 +289,14 @@ def read_dataset(name: str) -> Dataset:
 
     Raises:
         ImportError: Minari is not installed.
-        DatasetError: there is none of that name, or it is not of battles with masks.
+        DatasetError: the data set is missing, or does not hold battles with action masks.
     """
     check_name(name)
     _restore(path_of(name))
     if not path_of(name).is_dir():
         raise DatasetError(
             f"data set: found no {name} in {path_of('')}; "
-            "python -m agents.record makes them, and MINARI_DATASETS_PATH says where they lie"
+            "python -m agents.record makes them, and MINARI_DATASETS_PATH sets their folder"
         )
     with wrap_read_errors(path_of(name), "battles with action masks", DatasetError):
         stored = import_minari().load_dataset(name)

@@ -1,22 +1,21 @@
-"""Trains one policy for many scenarios by distillation of the exact optimum of generated ones.
+"""Train one policy for many scenarios by distilling the exact optimum of generated scenarios.
 
     python -m agents.distil
     python -m agents.distil --scenarios 1000 --steps 5000
     python -m agents.distil --kind phase --kind duel --out runs/sixth --targets runs/sixth-targets
     python -m agents.distil --start-from runs/distil/policy.npz --first 9000 --out runs/further
 
-Solves generated scenarios of the train split, keeps the exact value of every action at some
-hundred decisions of each, and trains a network of entities (`wfb_gym.players.network`) to prefer
-the best, in both seats. The scenarios are of all kinds (`wfb_gym.generating.KINDS`), or of some: of
-those that an axis of the benchmark calls seen. No dice are thrown: each decision counts as if it
-had been played out endlessly often. Then the policy is graded, exactly, in scenarios of the test
-split, which it never saw.
+Solves generated scenarios of the train split, keeps the exact value of every action at a few
+hundred decisions of each, and trains an entity network (`wfb_gym.players.network`) to prefer the
+best action, in both seats. --kind selects the kinds of scenarios (`wfb_gym.generating.KINDS`, or
+the seen kinds of a benchmark axis). No dice are rolled: each target is an exact expected value.
+The policy is then graded exactly in scenarios of the test split, which are never trained on.
 
 Writes into the run's folder: policy.npz (`wfb_gym.players.learned.NetworkAgent` plays it),
-results.json, scores.png; targets have their own folder, for the next run. An interruption loses
-little: running again uses the targets and the grades that are there, and with --resume the last
-checkpoint of the network; what is learned is the same as without interruption.
---ray shares the solving and the grading out to the machines of a Ray cluster.
+results.json, scores.png. Targets have their own folder, so that later runs can reuse them. After an
+interruption, running the command again reuses the targets and grades; --resume also continues from
+the network's last checkpoint, and learns the same as without the interruption.
+--ray distributes the solving and the grading over the machines of a Ray cluster.
 """
 
 from wfb_gym._commands import run_main
@@ -75,19 +74,19 @@ QUICK = {
 FREE = ("out", "targets", "workers", "ray", "threads", "checkpoint_seconds")
 """Settings that do not change the results."""
 NOT_LEARNED = (*FREE, "device", "test_bytes", "graded")
-"""Settings that do not decide what is learned, but for the rounding."""
+"""Settings that do not change the learning, apart from rounding."""
 _STORED = "float16"
-"""Numbers in which weights are stored: rounded, they make no difference to the play."""
+"""Data type of the stored weights; the rounding does not change the play."""
 _FROM_ZERO = ("seed", "first", "visited")
-"""Settings that may be 0; other numbers are above it."""
+"""Settings whose lowest value is 0; the others must be positive."""
 
 
 def check_targets(settings: Settings) -> None:
-    """Refuse a folder whose targets were made with other settings; an empty one notes them.
+    """Raise if a folder's targets were made with other settings; an empty folder records them.
 
     Raises:
-        CheckpointError: they were.
-        TargetError: what the folder notes is damaged.
+        CheckpointError: the targets were made with other settings.
+        TargetError: the settings file of the folder is damaged.
     """
     path = settings.targets / "settings.json"
     now = {
@@ -107,7 +106,7 @@ def check_targets(settings: Settings) -> None:
 
 
 def make_train_targets(settings: Settings, source: TargetSource, workers: Workers) -> list[int]:
-    """Make the targets that are missing; returns the scenarios that have any."""
+    """Make the missing targets; returns the numbers of the scenarios that have targets."""
     useful = []
     count, first = settings.scenarios, settings.first
     with progress() as bar:
@@ -121,10 +120,10 @@ def make_train_targets(settings: Settings, source: TargetSource, workers: Worker
 
 
 def _train(student: Student) -> None:
-    """Train until all steps are taken; leaves a checkpoint, and writes some on the way.
+    """Train to the last step; writes checkpoints on the way and at the end.
 
     Raises:
-        KeyboardInterrupt: Ctrl-C ended it.
+        KeyboardInterrupt: Ctrl-C was pressed.
     """
     settings = student.settings
     saved = time.monotonic()
@@ -146,7 +145,7 @@ def _train(student: Student) -> None:
 def grade_test_split(
     settings: Settings, source: TargetSource, agent: NetworkAgent, path: Path, workers: Workers
 ) -> list[Grade]:
-    """Grades in scenarios of the test split."""
+    """Return the policy's grades in scenarios of the test split."""
     grades: list[Grade] = []
     test = replace(source, split="test", max_bytes=settings.test_bytes)
     with progress() as bar:
@@ -224,12 +223,12 @@ def _run(settings: Settings, state: dict[str, Any] | None, workers: Workers) -> 
     common.write_results(settings.out, results)
     picture = settings.out / "scores.png"
     write_or_warn(picture, lambda: draw_grades(grades, picture))
-    delete_checkpoint(settings.out)  # there is nothing left to go on with
+    delete_checkpoint(settings.out)  # the run is finished
     return results
 
 
 def _digest(network: PolicyNetwork) -> str:
-    """What tells the grades of two networks apart."""
+    """Return a digest of the weights, which identifies the network's grades."""
     digest = hashlib.sha256()
     for parameter in network.state_dict().values():
         digest.update(parameter.numpy().tobytes())
@@ -244,7 +243,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         module=MODULE,
         description=__doc__,
         quick=QUICK,
-        switches={"resume": "go on from the folder's checkpoint", **OVERWRITE},
+        switches={"resume": "continue from the folder's checkpoint", **OVERWRITE},
     )
     numbers = [each.name for each in fields(Settings) if each.type in (int, float)]
     common.check_positive(parser, settings, [name for name in numbers if name not in _FROM_ZERO])

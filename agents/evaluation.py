@@ -1,4 +1,4 @@
-"""How `agents.train` evaluates a model: points over battles, exact scores, the learning curve."""
+"""Evaluation of models of `agents.train`: points over battles, exact scores, learning curve."""
 
 import sys
 import time
@@ -20,18 +20,18 @@ from wfb_gym.players.registry import make_agent
 from wfb_gym.players.sb3_model import policy_of_model
 
 GRADERS = ("random", "greedy", "veteran")
-"""Players that a learner is graded against and beside; a new one does not join by itself."""
+"""Players to grade a learner against and to compare it with; new players are added by hand."""
 EVALUATION_SEED = 1_000_000
-"""Of the evaluations along the way: the same dice each time, so that the curve shows learning."""
+"""Seed of the evaluations during training: the same dice each time, to compare the points."""
 FINAL_SEED = 2_000_000
-"""Of the grading at the end: other dice than any seen before."""
+"""Seed of the final grading: dice that were never used before."""
 
 
 class ModelAgent:
     """A model of Stable-Baselines3 as an agent that takes its likeliest legal action.
 
-    Where the environments play several scenarios, the agent sees positions and encodes them in
-    their sizes, so that it plays in each scenario alone too.
+    If the environments play several scenarios, the agent sees positions and encodes them in the
+    common sizes, so that it can also play each scenario on its own.
     """
 
     def __init__(self, model: Any, envs: PhaseVecEnv) -> None:
@@ -42,7 +42,7 @@ class ModelAgent:
     def act(
         self, observations: Observations, action_masks: Masks, positions: Positions | None = None
     ) -> Actions:
-        """The likeliest legal action in each row."""
+        """Return the likeliest legal action in each row, int64 (k,)."""
         if positions is None:
             return self._policy.act(observations, action_masks)
         view = View(positions.packed_scenarios, self._seat, self._limits)
@@ -52,7 +52,7 @@ class ModelAgent:
 
 @dataclass(frozen=True)
 class Grader:
-    """Grades players of a seat, exactly in the solved scenarios: `solutions` has them by name."""
+    """Grades players of a seat; `solutions` has the solved scenarios, by name, for exact scores."""
 
     seat: str
     scenario: Any
@@ -60,7 +60,7 @@ class Grader:
     solutions: Mapping[str, solver.Solution]
 
     def points(self, player: Any, battles: int, seed: int) -> dict[str, dict[str, float]]:
-        """Mean points against each opponent; the same dice for every player."""
+        """Return mean points against each opponent; every player gets the same dice."""
         scores = {}
         for opponent in self.opponents:
             game: Any = {"seat": self.seat, "scenario": self.scenario, "opponent": opponent}
@@ -69,7 +69,7 @@ class Grader:
         return scores
 
     def exact(self, player: Any) -> dict[str, Any]:
-        """The exact score; of several solved scenarios by name."""
+        """Return the exact score; with several solved scenarios, by name."""
         scores: dict[str, Any] = {}
         for name, solution in self.solutions.items():
             found = solver.normalised_score(solution, player, self.seat)
@@ -77,19 +77,19 @@ class Grader:
         return next(iter(scores.values())) if len(scores) == 1 else scores
 
     def grade(self, agents: Mapping[str, Agent], battles: int) -> tuple[dict[str, Any], ...]:
-        """Points and exact scores of the rule-based players and of `agents`, by name."""
+        """Return points and exact scores of the rule-based players and of `agents`, by name."""
         players: dict[str, Any] = {name: make_agent(name, seed=0) for name in GRADERS}
         players |= agents
         points = {name: self.points(each, battles, FINAL_SEED) for name, each in players.items()}
         if not self.solutions:
             return points, {}
-        # by name, a rule-based player is graded by its probabilities
+        # rule-based players are given by name, as they are then graded by their probabilities
         exact = {name: self.exact(agents.get(name, name)) for name in players}
         return points, exact
 
 
 class CurveCallback(BaseCallback):
-    """Evaluates the model along its training, logs to TensorBoard, anneals the entropy bonus."""
+    """Evaluates the model during training, logs to TensorBoard, anneals the entropy bonus."""
 
     def __init__(
         self, grader: Grader, hyper: Hyperparameters, settings: Settings, stop: DeferredInterrupt
@@ -99,7 +99,7 @@ class CurveCallback(BaseCallback):
         self.every = max(1, hyper.steps // settings.evaluations)
         self.battles = settings.battles
         self.curve: list[dict[str, Any]] = []
-        self.seconds = 0.0  # that the evaluations took
+        self.seconds = 0.0  # spent in evaluations
         self.began = time.monotonic()
 
     def _on_step(self) -> bool:
@@ -126,7 +126,7 @@ class CurveCallback(BaseCallback):
         player = ModelAgent(self.model, envs)
         points = self.grader.points(player, self.battles, EVALUATION_SEED)
         exact = self.grader.exact(player)
-        seconds = round(began - self.began - self.seconds, 2)  # of learning
+        seconds = round(began - self.began - self.seconds, 2)  # learning time only
         found = {"steps": self.num_timesteps, "seconds": seconds, "points": points, "exact": exact}
         self.curve.append(found)
         text = f"training: {self.num_timesteps:,} steps"
@@ -145,7 +145,7 @@ class CurveCallback(BaseCallback):
 
 
 def describe_grades(results: dict[str, Any]) -> str:
-    """Mean points against each opponent, and exact scores, in a line for each player."""
+    """Return a line for each player: mean points against each opponent, and exact scores."""
     lines = []
     for name, scores in results["grades"].items():
         cells = [

@@ -1,4 +1,4 @@
-"""What every action of a decision is worth in a solved scenario, in points."""
+"""Exact values, in points, of every action of a decision in a solved scenario."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,22 +12,22 @@ from wfb_gym.solver import Solution
 class ExactValues:
     """Exact values of the actions of a seat, looked up by position.
 
-    The value of an action is the points that the seat wins on average from the decision to the end
-    of the battle, enemy points lost minus own, if it takes the action and both sides play optimally
-    afterwards. The greatest of a decision is what the decision is worth in optimal play.
+    The value of an action is the expected points of the seat (enemy points lost minus own) from the
+    decision to the end of the battle, if it takes the action and both sides play optimally
+    afterwards. The value of a decision is the greatest value of its actions.
 
     Args:
-        solution: of the scenario.
+        solution: solution of the scenario.
         seat: 0 or "caster", 1 or "dispeller".
 
     Raises:
-        TooLarge: the scenario has more positions than fit.
+        TooLarge: the scenario's positions exceed the memory limit.
     """
 
     def __init__(self, solution: Solution, seat: int | str) -> None:
         self._graph = solution.full
         self._offsets = self._graph.offsets()
-        own = self._graph.action_values()  # the first army's
+        own = self._graph.action_values()  # from the first army's point of view
         self._values = own if seat_number(seat) == 0 else -own
 
     def at(self, positions: Positions, masks: Masks) -> NDArray[np.float64]:
@@ -38,12 +38,12 @@ class ExactValues:
             masks: bool (k, n), the legal actions there.
 
         Returns:
-            Points, float64 (k, n); NaN for illegal actions. Where the battle is over, pass is
-            worth 0.
+            Points, float64 (k, n); NaN for illegal actions. After the end of the battle, pass has
+            the value 0.
         """
         values = np.where(masks, 0.0, np.nan)
         for row in np.flatnonzero(positions.arrays.decides()):
             first = self._offsets[self._graph.find(positions.states[row])]
             count = np.count_nonzero(masks[row])
             values[row, masks[row]] = self._values[first : first + count]  # both ascend by code
-        return values + 0.0  # no minus before a zero
+        return values + 0.0  # turns -0.0 into 0.0

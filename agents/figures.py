@@ -1,4 +1,4 @@
-"""Pictures of learning: scores along the training, and over many scenarios."""
+"""Figures of learning: learning curves, and scores over many scenarios."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ _MILLIONS = "decisions, in millions"
 
 
 def _draw_score_axis(axes: Axes, lowest: float) -> None:
-    """Let scores go up to 100, a line that is named, and down to random play or the lowest."""
+    """Scale scores from the lowest (at most 0) to 100; marks optimal and random play."""
     axes.axhline(_OPTIMAL, color=BLACK, linestyle="--", linewidth=1)
     axes.axhline(0.0, color=GREY, linestyle=":", linewidth=1)
     for score, name in ((_OPTIMAL, "optimal play"), (0.0, "random play")):
@@ -38,12 +38,12 @@ def _draw_score_axis(axes: Axes, lowest: float) -> None:
 
 
 def draw_scores(runs: Sequence[Sequence[Mapping[str, Any]]], title: str, path: Path) -> None:
-    """Draw exact scores along the training: of several runs the median, and all within a band.
+    """Draw learning curves of exact scores: the median of several runs, and a band of all.
 
-    The legend has the score of the network that is kept, the best of a run.
+    The legend has the score of the best network of a run, which is the one kept.
 
-    The points of each run's curve have frames and scores, the same frames in all runs; where some
-    have ended early the rest is left out.
+    The points of each run's curve have frames and scores, with the same frames in all runs; the
+    plot ends with the shortest run.
     """
     figure = Figure(figsize=(7.5, 4.5), layout="constrained")
     axes = figure.subplots()
@@ -76,7 +76,7 @@ def draw_scores(runs: Sequence[Sequence[Mapping[str, Any]]], title: str, path: P
 
 
 def draw_policy(solution: Solution, caster: Agent, path: Path) -> None:
-    """Draw what a trained caster casts, and the points it gives away, where there is any to do."""
+    """Draw a trained caster's choices and the points they lose, if the scenario allows it."""
     try:
         draw_casting(solution, caster.act, path, "the trained caster")
     except ValueError as error:
@@ -121,8 +121,8 @@ def draw_learning_curve(curve: Sequence[Mapping[str, Any]], title: str, path: Pa
 def draw_comparison(results: Mapping[str, Any], path: Path) -> None:
     """Draw learning curves of several learners by decisions and by seconds, seat by seat.
 
-    Lines are medians over runs, bands go from the worst to the best. Axes are logarithmic; what
-    was not trained yet is left out.
+    Lines are medians over runs; bands range from the worst to the best run. Axes are logarithmic.
+    Trainings that are not finished are left out.
     """
     trainings = results["trainings"]
     figure = Figure(figsize=(10.0, 7.0), layout="constrained")
@@ -136,7 +136,7 @@ def draw_comparison(results: Mapping[str, Any], path: Path) -> None:
                 for each in trainings
                 if each["learner"] == learner and seat in each["scores"]
             ]
-            points = list(zip(*curves, strict=False))[1:]  # the first is at no decisions
+            points = list(zip(*curves, strict=False))[1:]  # the first has 0 decisions
             if not points:
                 continue
             scores = np.array([[one["scores"][seat] for one in at] for at in points])
@@ -167,9 +167,9 @@ def draw_comparison(results: Mapping[str, Any], path: Path) -> None:
 
 
 def draw_offline(results: Mapping[str, Any], path: Path) -> None:
-    """Draw the exact scores of all runs on data sets, beside those of who was recorded.
+    """Draw the exact scores of all runs on data sets, and the scores of the recorded behaviour.
 
-    A panel for each scenario; what was not run yet is left out.
+    Each scenario has a panel; runs that are not finished are left out.
     """
     parts = results["parts"]
     scenarios, kinds, learners = (
@@ -208,7 +208,7 @@ def draw_offline(results: Mapping[str, Any], path: Path) -> None:
 
 
 def _series(number: int, colour: str | None = None) -> dict[str, Any]:
-    """How a line is drawn: later ones with larger, empty markers, seen where lines coincide."""
+    """Return the style of a line: later lines have larger, empty markers, visible in overlaps."""
     return {
         "color": colour or SERIES[number % len(SERIES)],
         "marker": MARKERS[number % len(MARKERS)],
@@ -219,7 +219,7 @@ def _series(number: int, colour: str | None = None) -> dict[str, Any]:
 
 
 def draw_grades(grades: Sequence[Grade], path: Path) -> None:
-    """Exact scores in many scenarios: each against its size, and how many reach what."""
+    """Draw exact scores in many scenarios: by size, and as a cumulative distribution."""
     figure = Figure(figsize=(9.0, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
     for seat, colour in SEAT_COLOURS.items():

@@ -1,26 +1,26 @@
-"""Trains by self-play where items are hidden, and grades exactly how far play is from equilibrium.
+"""Train by self-play with hidden items, and grade exactly how far play is from equilibrium.
 
     python -m agents.hidden
     python -m agents.hidden --scenario hidden-duel --runs 3 --steps 4000000
 
-Both seats learn from each other, as in `agents.train_fast`. Where items are hidden a battle must
-begin as chance deals it: positions of an archive would come with beliefs that no play leads to, so
-none begins there. What plays best mixes its actions, and the last network of self-play need not
-come near that: strategies chase each other in circles. Known ways out are compared with it:
+Both seats learn from each other, as in `agents.train_fast`. With hidden items every battle starts
+from the deal: positions of an archive would come with beliefs that no play leads to. Optimal play
+is mixed, and the last network of self-play may be far from it, because the strategies chase each
+other in circles. Known remedies are compared with it:
 
-- "self-play": PPO as it is; the policy draws its actions.
-- "regularised": an entropy bonus that stays large, which pulls to uniform play and so damps the
-  circles, as the magnet of magnetic mirror descent does (Sokota et al. 2023).
-- "with-history": observations tell how each spell was last cast and answered, so that a policy
-  without a memory may know what the enemy let through.
-- each of them "averaged": a player who draws one of the networks of the curve before a battle, as
-  fictitious play does (Brown 1951). It takes no more training.
+- "self-play": plain PPO; the policy samples its actions.
+- "regularised": an entropy bonus that stays large. It pulls towards uniform play and so damps the
+  circles, like the magnet of magnetic mirror descent (Sokota et al. 2023).
+- "with-history": observations include how each spell was last cast and answered, so that a policy
+  without memory can use which spells the enemy let through.
+- each of them "averaged": a player that draws one of the networks of the curve before each battle,
+  as in fictitious play (Brown 1951). It needs no further training.
 
 Grades are exact, along the whole curve: 100 is equilibrium, 0 random play, each against its best
-answer, which may read everything but what was dealt. What is finished is stored in
-OUT/trainings.jsonl: the same command goes on where it was interrupted. OUT gets results.json, with
+response, which may use everything except the deal. Finished trainings are stored in
+OUT/trainings.jsonl, and the same command continues an interrupted run. OUT gets results.json, with
 the grades of players that do not learn, curves.png, and the last networks, as
-self-play/seed-0/caster.npz. These play their likeliest action.
+self-play/seed-0/caster.npz. Loaded as players, these take their likeliest action.
 """
 
 from wfb_gym._commands import run_main
@@ -63,11 +63,11 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "regularised": {"final_entropy_coefficient": 0.1},
     "with-history": {"history": True},
 }
-"""Ways to train, by what they set."""
+"""Training variants, by the settings that they change."""
 AVERAGED = ", averaged"
-"""Behind the name of a way to train."""
+"""Suffix of a variant's name for its averaged player."""
 PLAYERS = ("phase-search", "greedy", "veteran", "random")
-"""Who is graded beside them. Planners take the likeliest items to be the enemy's."""
+"""Players that are also graded. Planners assume that the enemy has its likeliest items."""
 
 
 @dataclass(frozen=True)
@@ -75,13 +75,13 @@ class Settings:
     """Settings of a comparison.
 
     Attributes:
-        variant: ways to train.
+        variant: training variants.
         scenario: bundled name or file, with hidden items.
         steps: decisions of both seats in each training.
         seed: seed of the first run.
-        runs: trainings of each way, with consecutive seeds.
+        runs: trainings of each variant, with consecutive seeds.
         evaluations: points of the learning curve after the first.
-        gap: points between the bounds of the equilibrium that grades are measured by.
+        gap: points between the bounds of the equilibrium value that grades refer to.
         out: folder of the results.
     """
 
@@ -96,7 +96,7 @@ class Settings:
 
 
 class HiddenRun(NamedTuple):
-    """A training that is to be done."""
+    """A training of the comparison."""
 
     variant: str
     seed: int
@@ -106,7 +106,7 @@ class HiddenRun(NamedTuple):
 
 
 def _runs_of(settings: Settings) -> Iterator[HiddenRun]:
-    """Yield what is to be trained, seed after seed."""
+    """Yield all trainings, seed by seed."""
     for seed in range(settings.seed, settings.seed + settings.runs):
         for variant in dict.fromkeys(settings.variant):
             yield HiddenRun(variant, seed)
@@ -115,7 +115,7 @@ def _runs_of(settings: Settings) -> Iterator[HiddenRun]:
 def probabilities_of(
     learner: Learner | NetworkAgent, observations: NDArray[np.float32], masks: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Return the probabilities with which a learner draws its actions, or would a saved network."""
+    """Return the action probabilities (k, n) of a learner or a saved network."""
     with torch.no_grad():
         found = learner.network(torch.from_numpy(observations), torch.from_numpy(masks))[0]
     chances = np.where(masks, found.exp().double().numpy(), 0.0)
@@ -132,9 +132,9 @@ class StrategyGrader:
         self.graded = 0
 
     def scores(self, trainer: Trainer) -> tuple[dict[str, float], dict[str, float]]:
-        """Return the scores of the learners by seat, and those of all so far, averaged.
+        """Return the scores of the current learners by seat, and the scores of the averages so far.
 
-        Later ones weigh more: the k-th k times as much as the first.
+        Averages weigh the k-th strategy k times as much as the first.
         """
         self.graded += 1
         game = self.found.game
@@ -157,7 +157,7 @@ class StrategyGrader:
 
 
 def _train(run: HiddenRun, settings: Settings, found: solver.Equilibrium) -> list[dict[str, Any]]:
-    """Train once; returns the curve of the networks, and that of their averages."""
+    """Train once; returns the curves of the networks and of their averages."""
     training = Training(
         scenario=(settings.scenario,), steps=settings.steps, seed=run.seed, exploring_starts=0.0,
         evaluations=settings.evaluations, workers=1, out=settings.out,
@@ -203,7 +203,7 @@ def _train(run: HiddenRun, settings: Settings, found: solver.Equilibrium) -> lis
 
 
 def grade_players(found: solver.Equilibrium) -> dict[str, dict[str, float | None]]:
-    """Return the scores of players that do not learn, by name and seat."""
+    """Return the scores of `PLAYERS`, by name and seat."""
     game = found.game
     scores: dict[str, dict[str, float | None]] = {}
     for name in PLAYERS:
@@ -227,7 +227,7 @@ def _run_part(settings: Settings, run: HiddenRun) -> Line:
 
 
 def _results_of(done: outcomes.Run[Settings, HiddenRun]) -> Results:
-    """Return the results of the finished trainings, and the grades of other players."""
+    """Return the results of the finished trainings, and the grades of `PLAYERS`."""
     found = _equilibrium(done.settings)
     return done.document(
         value=found.value,
@@ -239,7 +239,7 @@ def _results_of(done: outcomes.Run[Settings, HiddenRun]) -> Results:
 
 
 def player_rows(results: Results) -> list[list[str]]:
-    """Return the table of `compare_rows`, with the players that do not learn."""
+    """Return the table of `compare_rows` with rows for `PLAYERS`."""
     rows = compare_rows(results["trainings"])
     for name, scores in results["players"].items():
         for seat, score in scores.items():

@@ -1,4 +1,4 @@
-"""Settings of `agents.train`; hyperparameters, by size of the scenario, from a TOML file."""
+"""Settings of `agents.train`, with hyperparameters by scenario size from a TOML file."""
 
 import tomllib
 from collections.abc import Callable
@@ -15,13 +15,13 @@ FILE = Path(__file__).with_suffix(".toml")
 SMALL = 100
 """Most numbers in an observation of a small duel."""
 MIXED = "mixed"
-"""Stands for a pool of opponents that suits the scenario."""
+"""Name of the default pool of opponents, which depends on the scenario."""
 ALGORITHMS = ("MaskablePPO", "PPO", "DQN")
 DQN_OPTIONS: dict[str, Any] = {
     "buffer_size": 200_000, "learning_starts": 20_000, "train_freq": 4, "gradient_steps": 8,
     "target_update_interval": 20_000, "exploration_fraction": 0.4, "exploration_final_eps": 0.02,
 }  # fmt: skip
-"""What DQN is given beside the learning rate, the size of batches and that of the network."""
+"""Arguments of DQN other than the learning rate, the batch size and the network's width."""
 QUICK = {
     "steps": 2048, "num_envs": 32, "n_steps": 16, "batch_size": 256, "evaluations": 2,
     "battles": 64, "final_battles": 128,
@@ -30,7 +30,7 @@ QUICK = {
 
 @dataclass(frozen=True)
 class Hyperparameters:
-    """What the algorithm is given; `Overrides` says what each means. DQN has some of its own.
+    """Hyperparameters of an algorithm; `Overrides` describes each. DQN has some of its own.
 
     The learning rate falls linearly to 0, the entropy coefficient to `ent_final`.
     """
@@ -57,10 +57,10 @@ def _flag(kind: Callable[[str], Any], meaning: str) -> Any:
 
 @dataclass(frozen=True)
 class Overrides:
-    """Hyperparameters from the command line; those that are None are as suits the scenario."""
+    """Hyperparameters from the command line; None: the default of the scenario's class."""
 
     steps: int | None = _flag(positive_integer, "decisions of the learner in all")
-    num_envs: int | None = _flag(positive_integer, "battles side by side")
+    num_envs: int | None = _flag(positive_integer, "battles in parallel")
     n_steps: int | None = _flag(positive_integer, "decisions of each between two updates")
     batch_size: int | None = _flag(positive_integer, "decisions of a gradient step")
     n_epochs: int | None = _flag(positive_integer, "passes over an update's decisions")
@@ -68,7 +68,7 @@ class Overrides:
         non_negative_number, "learning rate at the beginning; falls to 0"
     )
     gae_lambda: float | None = _flag(
-        non_negative_number, "lambda of the advantages; 1: no bias; less: less variance"
+        non_negative_number, "lambda of the advantages; 1: no bias; less than 1: less variance"
     )
     ent_coef: float | None = _flag(non_negative_number, "entropy coefficient at the beginning")
     ent_final: float | None = _flag(non_negative_number, "entropy coefficient at the end")
@@ -77,21 +77,21 @@ class Overrides:
 
 @dataclass(frozen=True)
 class Settings(Overrides):
-    """Settings of a run, beside its hyperparameters.
+    """Settings of a run, in addition to its hyperparameters.
 
     Attributes:
-        algorithm: which one of Stable-Baselines3's; PPO and DQN know no mask, and pass where they
-            choose an illegal action.
+        algorithm: algorithm of Stable-Baselines3; PPO and DQN have no action masks, and pass when
+            they choose an illegal action.
         scenario: bundled names or files, played in turn; or one name of generated ones.
         seat: seat of the learner.
-        opponent: names or saved models; each episode draws one; mixed: optimal:0.1 where all
-            scenarios are solved, else veteran, greedy and random.
+        opponent: names or saved models; each episode draws one; mixed: optimal:0.1 if all
+            scenarios are solved, otherwise veteran, greedy and random.
         seed: seed of network, sampling and dice.
         out: folder of the results.
         evaluations: points of the learning curve after the first.
-        battles: battles of each evaluation along the way.
+        battles: battles of each evaluation during training.
         final_battles: battles of each cell of the final table.
-        exact_bytes: memory of an exact solution; larger scenarios get no exact score.
+        exact_bytes: memory limit of an exact solution; larger scenarios get no exact score.
         threads: threads of torch.
     """
 
@@ -99,7 +99,7 @@ class Settings(Overrides):
     scenario: tuple[str, ...] = ("archmage-duel",)
     seat: str = option("caster", choices=SEATS)
     opponent: tuple[str, ...] = (MIXED,)
-    load: Path | None = option(None, help="model to go on from")
+    load: Path | None = option(None, help="model to continue training")
     seed: int = 0
     out: Path = option(Path("runs"), help="(default: runs/SCENARIO-SEAT)")
     evaluations: int = 12
@@ -110,7 +110,7 @@ class Settings(Overrides):
 
 
 def scenario_class(envs: PhaseVecEnv) -> str:
-    """The table of `hyperparameters.toml` that suits what some environments play."""
+    """Return the table of `hyperparameters.toml` for the scenarios of some environments."""
     if any(scenario.phases > 1 for scenario in envs.batch.scenarios):
         return "battle"
     return "small-duel" if envs.batch.layout.size <= SMALL else "large-duel"
@@ -119,10 +119,10 @@ def scenario_class(envs: PhaseVecEnv) -> str:
 def load_hyperparameters(
     scenarios: str, seat: str, overrides: Overrides | None = None
 ) -> Hyperparameters:
-    """Hyperparameters of a `scenario_class` for a seat; overrides win over the file.
+    """Return the hyperparameters of a `scenario_class` for a seat; overrides take precedence.
 
     Raises:
-        ValueError: a value that cannot train.
+        ValueError: a value is out of range.
     """
     table = tomllib.loads(FILE.read_text(encoding="utf-8"))[scenarios]
     given = asdict(overrides or Overrides())

@@ -1,17 +1,17 @@
-"""Learns to play as a data set of battles does: behaviour cloning, without an environment.
+"""Learn to play as a data set of battles does: behaviour cloning, without an environment.
 
     python -m agents.record && python -m agents.imitate
     python -m agents.imitate --dataset wfb_gym/archmage-duel/dispeller-veteran-v0
     python -m agents.imitate --dataset wfb_gym/exploring-v0 --width 192 --epochs 200
 
-Trains a network on what agents/record.py wrote, to give the agent's actions the greatest
-probability (cross-entropy over the legal actions). Part of the battles is held out and shows how
-often the network agrees with the agent where it did not learn and, if the data hold exact values,
-how many points its choices give away there. Where the scenario can be solved, the exact score of
-the clone is reported: 100 is optimal play, 0 as good as random, each against its best response.
+Trains a network on a recording of agents/record.py by maximum likelihood of the agent's actions
+(cross-entropy over the legal actions). A share of the battles is held out. On these the command
+reports how often the network agrees with the agent and, if the data hold exact values, how many
+points the network's choices lose. If the scenario can be solved, it reports the exact score of the
+clone: 100 is optimal play, 0 random play, each against its best response.
 
 Writes SEAT.npz (`wfb_gym.players.learned.NetworkAgent` plays it) and results.json into the run's
-folder. Ctrl-C keeps what was learned so far. Needs the extra `minari`.
+folder. Ctrl-C keeps the network trained so far. Needs the extra `minari`.
 """
 
 from wfb_gym._commands import run_main
@@ -46,9 +46,9 @@ from wfb_gym.seats import seat_number
 
 MODULE = "agents.imitate"
 QUICK = {"dataset": usual_name("apprentice", "caster", "optimal"), "epochs": 3, "width": 32}
-"""What `agents.record --quick` records."""
+"""The data set that `agents.record --quick` records."""
 FREE = ("out",)
-"""Settings that do not decide what is learned."""
+"""Settings that do not change the learning."""
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,11 @@ class Settings:
         epochs: passes over the decisions.
         batch_size: decisions of a gradient step.
         learning_rate: learning rate at the beginning; it falls linearly to 0.
-        shape: kind of network: see `wfb_gym.players.network`.
+        shape: kind of network (see `wfb_gym.players.network`).
         width: width of the hidden layers.
-        held_out: share of the battles that it does not learn from.
+        held_out: share of the battles to hold out.
         seed: seed of the network, and of the order of the decisions.
-        exact_bytes: memory that the exact solution may take, in bytes.
+        exact_bytes: memory limit of the exact solution, in bytes.
         out: folder of the results.
     """
 
@@ -85,13 +85,13 @@ SettingsT_contra = TypeVar("SettingsT_contra", bound=Settings, contravariant=Tru
 
 
 class Loss(Protocol):
-    """What a learner minimises over the decisions of a data set that it learns from."""
+    """The loss that a learner minimises over its decisions of a data set."""
 
     count: int
-    """How many decisions these are."""
+    """Number of these decisions."""
 
     def __call__(self, rows: Tensor) -> Tensor:
-        """The mean loss of some of them, by their numbers, int64 (b,)."""
+        """Return the mean loss of some of them, by their numbers, int64 (b,)."""
 
 
 class LossOf(Protocol[SettingsT_contra]):
@@ -130,20 +130,20 @@ class CloningLoss:
 
 
 def has_choice(decisions: RecordedDecisions) -> NDArray[np.bool_]:
-    """Where there is more than one legal action, bool (k,): another teaches and tells nothing."""
+    """Return which decisions have several legal actions, bool (k,); the others teach nothing."""
     several: NDArray[np.bool_] = decisions.masks.sum(1) > 1
     return several
 
 
 def sample_battles(battles: NDArray[np.int64], share: float, seed: int) -> NDArray[np.bool_]:
-    """Decisions of a random share of the battles: bool (k,)."""
+    """Return which decisions belong to a random share of the battles, bool (k,)."""
     known = np.unique(battles)
     drawn = np.random.default_rng([seed, 2]).permutation(known)[: round(share * len(known))]
     return np.isin(battles, drawn)
 
 
 class HeldOut:
-    """Decisions that are not learned from, and how good a network's choices there are."""
+    """Held-out decisions, and the quality of a network's choices at them."""
 
     def __init__(self, decisions: RecordedDecisions, rows: NDArray[np.bool_]) -> None:
         rows = rows & has_choice(decisions)
@@ -155,18 +155,18 @@ class HeldOut:
         self._values = None if decisions.values is None else decisions.values[rows]
 
     def choices(self, network: PolicyNetwork) -> NDArray[np.int64]:
-        """The network's likeliest actions, int64 (k,)."""
+        """Return the network's likeliest actions, int64 (k,)."""
         with torch.no_grad():
             log_probs, _ = network(self._observations, self._masks)
         chosen: NDArray[np.int64] = log_probs.argmax(1).numpy()
         return chosen
 
     def agreement(self, network: PolicyNetwork) -> float | None:
-        """Share in which the network's choice is the agent's; None if there are no decisions."""
+        """Return the share of choices equal to the agent's; None if there are no decisions."""
         return float((self.choices(network) == self._actions).mean()) if self.count else None
 
     def regret(self, actions: NDArray[np.int64]) -> float | None:
-        """Mean points by which actions (k,) are worth less than the best; None if unknown."""
+        """Return the mean points that actions (k,) lose to the best ones; None if unknown."""
         if self._values is None or not self.count:
             return None
         own = self._values[np.arange(self.count), actions]
@@ -219,13 +219,13 @@ def learn(
     """Train a network on a data set.
 
     Args:
-        settings: of the run.
-        data: to learn from.
-        make_loss: makes what is minimised.
-        title: of the progress bar.
+        settings: settings of the run.
+        data: data set to learn from.
+        make_loss: makes the loss to minimise.
+        title: title of the progress bar.
 
     Returns:
-        The network, and what came of it, as JSON holds it.
+        The network, and the results as JSON.
     """
     torch.manual_seed(settings.seed)
     network = PolicyNetwork(data.env.unwrapped.limits, settings.shape, settings.width)
@@ -250,12 +250,12 @@ def learn(
 
 
 def player_of(network: PolicyNetwork, data: Dataset) -> NetworkAgent:
-    """The network as a player of the data set's seat."""
+    """Return the network as a player of the data set's seat."""
     return NetworkAgent(network, seat_number(data.seat), general=is_generated(data.scenario))
 
 
 def own_limits(agent: NetworkAgent) -> Limits | None:
-    """Return the sizes that a player is asked in, which are the data set's; None if any will do."""
+    """Return the sizes of a player's observations, which are the data set's; None: any sizes."""
     return None if agent.sees_positions else agent.limits
 
 

@@ -1,18 +1,18 @@
-"""Learns to play from the rewards in a data set of battles: conservative Q-learning.
+"""Learn from the rewards in a data set of battles: conservative Q-learning.
 
     python -m agents.suite && python -m agents.offline
     python -m agents.offline --dataset wfb_gym/offline/long-siege/caster-mixed-v0
 
-Learns the points that are still to come after each action from what agents/record.py wrote, without
-an environment, so that it can play better than those who were recorded. The loss is that of
-discrete CQL(H): Kumar, Zhou, Tucker, Levine, "Conservative Q-Learning for Offline Reinforcement
-Learning" (2020), with the targets of double Q-learning. Its conservative part is the cross-entropy
-of behaviour cloning with the softmax of the values, so that actions which the data lack are not
-overrated; exact values in the data are not learned from. Returns are not discounted.
+Learns the points still to come after each action from a recording of agents/record.py, without an
+environment, so the result can play better than the recorded agents. The loss is discrete CQL(H)
+(Kumar, Zhou, Tucker, Levine, "Conservative Q-Learning for Offline Reinforcement Learning", 2020),
+with the targets of double Q-learning. Its conservative part is the cross-entropy of behaviour
+cloning with the softmax of the values, so that actions missing from the data are not overrated.
+Exact values in the data are not used for learning. Returns are not discounted.
 
 Writes SEAT.npz (`wfb_gym.players.learned.NetworkAgent` plays its best action) and results.json into
-the run's folder, as agents/imitate.py does. Ctrl-C keeps what was learned so far. Needs the extra
-`minari`.
+the run's folder, as agents/imitate.py does. Ctrl-C keeps the network trained so far. Needs the
+extra `minari`.
 """
 
 from wfb_gym._commands import run_main
@@ -37,7 +37,7 @@ from wfb_gym.players.network import ILLEGAL_LOGIT, PolicyNetwork
 
 MODULE = "agents.offline"
 QUICK = {"dataset": name_of("apprentice", "medium"), "epochs": 3, "width": 32}
-"""What `agents.suite --quick` records."""
+"""The data set that `agents.suite --quick` records."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class Settings(imitate.Settings):
     """Settings of a run.
 
     Attributes:
-        conservatism: weight of the cross-entropy beside the squared error of the values.
+        conservatism: weight of the cross-entropy; the squared error of the values has weight 1.
         temperature: temperature of the softmax over values; 1: the greatest worth of a spell.
-        target_rate: share of the way that the targets' network follows at each gradient step.
+        target_rate: share by which the target network moves to the network at each step.
     """
 
     dataset: str = name_of("archmage-duel", "medium")
@@ -69,7 +69,7 @@ class ConservativeLoss:
         decisions: RecordedDecisions,
         rows: NDArray[np.bool_],
     ) -> None:
-        self.count = int(rows.sum())  # of whole battles
+        self.count = int(rows.sum())  # decisions of complete battles
         self._settings, self._network, self._followed = settings, network, deepcopy(network)
         observations = torch.from_numpy(decisions.observations[rows])
         unit = settings.temperature * float(network.greatest_worth(observations).max())
@@ -78,7 +78,7 @@ class ConservativeLoss:
         self._actions = torch.from_numpy(decisions.played[rows])
         self._rewards = torch.from_numpy((decisions.rewards[rows] / unit).astype(np.float32))
         battles = decisions.battles[rows]
-        self._goes_on = torch.from_numpy(np.append(battles[1:] == battles[:-1], False))
+        self._continues = torch.from_numpy(np.append(battles[1:] == battles[:-1], False))
 
     def __call__(self, rows: Tensor) -> Tensor:
         settings, actions = self._settings, self._actions[rows, None]
@@ -90,18 +90,18 @@ class ConservativeLoss:
 
     @torch.no_grad()
     def _targets(self, rows: Tensor) -> Tensor:
-        """Rewards with the values that the next decisions have; the targets' network follows."""
+        """Return rewards plus the next decisions' values; also updates the target network."""
         rate = self._settings.target_rate
         for slow, fast in zip(self._followed.parameters(), self._network.parameters(), strict=True):
             slow.lerp_(fast, rate)
-        goes_on = self._goes_on[rows]
-        after = rows + goes_on
+        continues = self._continues[rows]
+        after = rows + continues
         best = self._values(self._network, after).argmax(1, keepdim=True)
         values = self._values(self._followed, after).gather(1, best)[:, 0]
-        return self._rewards[rows] + values * goes_on
+        return self._rewards[rows] + values * continues
 
     def _values(self, network: PolicyNetwork, rows: Tensor) -> Tensor:
-        """Values of the actions, (b, actions), those of illegal ones as good as minus infinity."""
+        """Return the values of the actions, (b, actions); very low for illegal ones."""
         logits, level = network.body(self._inputs[rows])
         return (logits + level[:, None]).masked_fill(~self._masks[rows], ILLEGAL_LOGIT)
 

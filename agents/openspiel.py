@@ -1,4 +1,4 @@
-"""Trains with algorithms of OpenSpiel, on the exact game of a duel, and grades them exactly.
+"""Train algorithms of OpenSpiel on the exact game of a duel, and grade them exactly.
 
     python -m agents.openspiel
     python -m agents.openspiel --algorithm NFSP
@@ -6,13 +6,13 @@
 
 Both seats learn at once. MCCFR is Monte Carlo counterfactual regret minimisation with external
 sampling (Lanctot et al. 2009): a table of all positions, and the average of its policies. NFSP is
-neural fictitious self-play (Heinrich and Silver 2016): a network for each seat that imitates its
-best responses so far, which deep Q-learning finds. Games in Python are slow, and OpenSpiel walks
-histories: what fits are duels of few spells.
+neural fictitious self-play (Heinrich and Silver 2016): each seat has a network that imitates its
+best responses so far, which deep Q-learning finds. Games in Python are slow and OpenSpiel walks
+histories, so only duels with few spells are practical.
 
 Writes into the run's folder results.json with the learning curve, and the policies as tables that
-play like any other player, caster.table.npz and dispeller.table.npz. Ctrl-C keeps what was learned
-so far. Needs the extra `openspiel`, and NFSP the package dm-tree.
+play like any other player, caster.table.npz and dispeller.table.npz. Ctrl-C keeps the policies
+trained so far. Needs the extra `openspiel`; NFSP also needs the package dm-tree.
 """
 
 from wfb_gym._commands import run_main
@@ -55,7 +55,7 @@ MODULE = "agents.openspiel"
 ALGORITHMS = ("MCCFR", "NFSP")
 QUICK = {"steps": 300, "evaluations": 2}
 FREE = ("out",)
-"""Settings that do not decide what is learned."""
+"""Settings that do not change the learning."""
 NFSP_OPTIONS: dict[str, Any] = {
     "hidden_layers_sizes": [64, 64], "reservoir_buffer_capacity": 200_000,
     "anticipatory_param": 0.1, "batch_size": 128, "rl_learning_rate": 1e-3,
@@ -64,7 +64,7 @@ NFSP_OPTIONS: dict[str, Any] = {
     "epsilon_end": 0.02, "epsilon_decay_duration": 200_000, "update_target_network_every": 1000,
     "discount_factor": 1.0,
 }  # fmt: skip
-"""What NFSP is given beside the sizes of what it sees and does."""
+"""Arguments of NFSP other than the numbers of observed values and actions."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Settings:
     """Settings of a run.
 
     Attributes:
-        algorithm: which one of OpenSpiel's.
+        algorithm: algorithm of OpenSpiel.
         scenario: bundled name or file.
         steps: decisions of both seats in all.
         seed: seed of network, sampling and dice.
@@ -89,7 +89,7 @@ class Settings:
 
 
 class Mccfr(ExternalSamplingSolver):
-    """External sampling, which counts the decisions that it comes to."""
+    """External sampling that counts the decisions it visits."""
 
     def __init__(self, game: PhaseGame, seed: int) -> None:
         super().__init__(game)
@@ -98,7 +98,7 @@ class Mccfr(ExternalSamplingSolver):
         self.policies = [player.action_probabilities] * len(SEATS)
 
     def advance(self) -> None:
-        """Walk once for each player."""
+        """Run an iteration: one walk for each player."""
         self.iteration()
 
     def _update_regrets(self, state: Any, player: int) -> Any:
@@ -107,7 +107,7 @@ class Mccfr(ExternalSamplingSolver):
 
 
 class Nfsp:
-    """Two agents that play battle after battle."""
+    """Two NFSP agents that play battles against each other."""
 
     def __init__(self, game: PhaseGame, seed: int) -> None:
         from open_spiel.python.pytorch.nfsp import NFSP  # needs dm-tree
@@ -134,13 +134,13 @@ class Nfsp:
             each.step(seen)
 
     def _policy_of(self, agent: Any) -> Callable[..., Any]:
-        """The average policy of an agent, for observations as the seat's environment shows them."""
+        """Return the average policy of an agent, for observations of the seat's environment."""
 
         def probabilities(observations: Any, masks: Any) -> Any:
             padded = np.zeros((len(observations), self.size), np.float32)
             padded[:, : observations.shape[1]] = observations
             with torch.no_grad():
-                # nothing public answers many at once
+                # no public method answers a batch
                 logits = agent._avg_network(torch.from_numpy(padded)).double()  # noqa: SLF001
             logits = logits[:, : masks.shape[1]]
             return logits.masked_fill(~torch.from_numpy(masks), -np.inf).softmax(1).numpy()
@@ -151,7 +151,7 @@ class Nfsp:
 def save_policy(
     path: Path, exact: ExactGame, policy: Callable[..., Any], seat: str, about: dict[str, Any]
 ) -> None:
-    """Write what a policy does at every decision of a seat as a table."""
+    """Write a policy's probabilities at every decision of a seat as a table."""
     decisions = SeatDecisions(exact.graph, seat_number(seat))
     parts = []
     for nodes in decisions.batches():
@@ -164,7 +164,7 @@ def save_policy(
 
 def run(settings: Settings, exact: ExactGame) -> dict[str, Any]:
     """Train, grade along the way and write; returns the results."""
-    np.random.seed(settings.seed)  # noqa: NPY002 # of OpenSpiel's algorithms
+    np.random.seed(settings.seed)  # noqa: NPY002 # OpenSpiel's algorithms use the global generator
     torch.manual_seed(settings.seed)
     torch.set_num_threads(1)
     game = load_battle(settings.scenario)

@@ -1,9 +1,9 @@
-"""Where the time of an update of `agents.train_fast` goes.
+"""Profile of an update of `agents.train_fast`: seconds by part.
 
     python -m experiments.benchmark --profile
 
-Runs the updates of a usual run, with their processes, and takes the time of each part in the first
-process. A part that another one calls counts for itself alone.
+Runs the updates of a default run, with its processes, and measures each part in the first process.
+The time of a part excludes the parts that it calls.
 """
 
 import time
@@ -19,11 +19,11 @@ from agents.self_play.settings import QUICK, Settings
 from agents.train_fast import Trainer, worker_loop
 
 BOOKKEEPING = "bookkeeping"
-"""What no other part takes: advantages, batches of decisions, the archive."""
+"""The remaining time: advantages, batches of decisions, the archive."""
 
 
 class Stopwatch:
-    """Takes the time of calls by part, each without the parts that it calls."""
+    """Measures calls by part; the time of a part excludes the parts that it calls."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -42,7 +42,7 @@ class Stopwatch:
             self._running.pop()
 
     def _switch(self) -> None:
-        """Give the part that was running its time."""
+        """Add the time since the last switch to the running part."""
         now = time.perf_counter()
         if self._running:
             part = self._running[-1]
@@ -62,7 +62,7 @@ class Stopwatch:
 
 
 def watch(trainer: Trainer, stopwatch: Stopwatch) -> None:
-    """Take the times of a trainer's parts from now on."""
+    """Wrap the methods of a trainer, so that `stopwatch` measures its parts."""
     for name in ("play", "put"):
         stopwatch.watch(trainer.battles, name, "stepping")
     for name in ("broadcast", "all_reduce"):
@@ -76,11 +76,11 @@ def watch(trainer: Trainer, stopwatch: Stopwatch) -> None:
 
 
 def profile(updates: int, *, quick: bool = False) -> dict[str, float]:
-    """Return seconds of an update by part, the longest first; the first update warms up.
+    """Return seconds of an update by part, the longest first; the first update is a warm-up.
 
-    With `quick` it is an update of ``--quick``.
+    With `quick` the update is one of ``--quick``.
     """
-    torch.set_num_threads(1)  # there are several processes instead
+    torch.set_num_threads(1)  # each process uses one core
     settings = Settings(**QUICK) if quick else Settings()  # type: ignore[arg-type]
     stopwatch = Stopwatch()
     with process_group(settings.workers, worker_loop, settings, False) as group:
@@ -94,11 +94,11 @@ def profile(updates: int, *, quick: bool = False) -> dict[str, float]:
                     _update(trainer, group)
         finally:
             torch.Tensor.backward = backward  # type: ignore[method-assign]
-        group.broadcast(0.0, 1.0)  # the others may end
+        group.broadcast(0.0, 1.0)  # stops the other processes
     each = {part: seconds / updates for part, seconds in stopwatch.seconds.items()}
     return dict(sorted(each.items(), key=lambda item: -item[1]))
 
 
 def _update(trainer: Trainer, group: ProcessGroup) -> None:
-    group.broadcast(0.0, 0.0)  # the others go on
+    group.broadcast(0.0, 0.0)  # starts the update in the other processes
     trainer.update()

@@ -1,4 +1,4 @@
-"""Records a data set of battles in Minari's format, for learning without an environment.
+"""Record a data set of battles in Minari's format, for learning without an environment.
 
     python -m agents.record
     python -m agents.record --agent veteran --seat dispeller --opponent greedy
@@ -6,16 +6,15 @@
     python -m agents.record --epsilon 0.3 --opponent optimal:0.3 --name wfb_gym/exploring-v0
     python -m agents.record --agent random --agent greedy --agent optimal --values
 
-An agent, by its name or from a saved model, plays a seat against an opponent or a pool of them, and
-every decision of the seat is stored: the observation, the legal actions (infos, action_mask), the
+An agent, named or loaded from a saved model, plays a seat against an opponent or a pool of them.
+Each decision of the seat is stored: the observation, the legal actions (infos, action_mask), the
 action played, and the reward. Battle i has the dice of seed + i, and the seed is stored with it.
-With --epsilon the seat acts at random with that probability, so that the data hold more than one
-way to play; infos, agent_action then hold the agent's own choices. With --values infos,
-action_values hold what every action is worth in points, exactly, which needs a scenario that can be
-solved.
+With --epsilon the seat acts at random with that probability, so that the data cover more play;
+infos, agent_action then holds the agent's own choices. With --values, infos, action_values holds
+the exact value of every action in points, which needs a scenario that can be solved.
 
-The data lie where Minari looks for them: in MINARI_DATASETS_PATH, or else in ~/.minari/datasets.
-agents/imitate.py reads them. Needs the extra `minari`.
+The data set is written to Minari's folder: MINARI_DATASETS_PATH, or ~/.minari/datasets if it is not
+set. agents/imitate.py reads data sets. Needs the extra `minari`.
 """
 
 from wfb_gym._commands import run_main
@@ -50,24 +49,24 @@ from wfb_gym.seats import SEATS
 MODULE = "agents.record"
 QUICK = {"scenario": "apprentice", "battles": 50}
 BATCH_SIZE = 1024
-"""Battles side by side."""
+"""Battles in parallel."""
 POINTS_PER_REWARD = 100.0
-"""The environments' own."""
+"""Points per unit of reward, the environments' default."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What is recorded.
+    """Settings of a recording.
 
     Attributes:
         agent: registered name or saved model; of several, each plays an equal share of the battles.
         scenario: bundled name or file.
         seat: seat of the agent.
         opponent: registered name or saved model; of several, each battle draws one.
-        battles: battles that are recorded.
+        battles: battles to record.
         epsilon: share of the seat's decisions that are random.
-        values: whether to store the exact value of every action too.
-        seed: seed of the first battle's dice, and of the agents' draws.
+        values: also store the exact value of every action.
+        seed: seed of the first battle's dice, and of the agents' sampling.
         name: name of the dataset.
     """
 
@@ -80,15 +79,15 @@ class Settings:
     values: bool = False
     seed: int = 0
     name: str = option("", help="(default: wfb_gym/SCENARIO/SEAT-AGENT-v0)")
-    out: Path | None = option(None, metavar="FILE", help="write the JSON there too")
+    out: Path | None = option(None, metavar="FILE", help="also write the results to FILE")
 
 
 class Recorder:
     """Plays the battles of a recording.
 
     Args:
-        settings: what is recorded.
-        exact: values of the actions, if they are at hand already.
+        settings: settings of the recording.
+        exact: values of the actions, if already known.
 
     Raises:
         ValueError: an agent cannot play, or the scenario is too large to be solved.
@@ -109,7 +108,7 @@ class Recorder:
         self._rng = np.random.default_rng([settings.seed, 1])
 
     def play(self) -> Iterator[list[Episode]]:
-        """Yield the battles in the order of their seeds, some that are played side by side each."""
+        """Yield the battles in the order of their seeds, in batches played in parallel."""
         agents, battles = self._agents, self._settings.battles
         shares = [battles * place // len(agents) for place in range(len(agents) + 1)]
         for agent, begin, end in zip(agents, shares, shares[1:], strict=False):
@@ -117,7 +116,7 @@ class Recorder:
                 yield self._play_batch(agent, first, min(BATCH_SIZE, end - first))
 
     def _play_batch(self, agent: Agent, first: int, count: int) -> list[Episode]:
-        """Battles played side by side, in the order of their seeds."""
+        """Play battles in parallel; returns them in the order of their seeds."""
         settings, rng = self._settings, self._rng
         envs: Any = gym.make_vec(
             common.IDS[settings.seat],
@@ -155,7 +154,7 @@ class Recorder:
     def _add_values(
         self, envs: Any, masks: Masks, episodes: list[Episode], running: NDArray[np.bool_]
     ) -> None:
-        """Add the values of the actions at hand to the battles that have not ended before."""
+        """Append the values of the current actions to the running battles."""
         if self._exact is not None:
             values = self._exact.at(envs.batch.positions(), masks)
             for i in np.flatnonzero(running):
@@ -163,13 +162,13 @@ class Recorder:
 
 
 def recorded_opponent(settings: Settings) -> Any:
-    """The opponent as environments take it and JSON can hold it."""
+    """Return the opponent in a form that environments accept and JSON can store."""
     names = settings.opponent
     return names[0] if len(names) == 1 else list(names)
 
 
 def check_recording(settings: Settings, may_replace: bool) -> None:
-    """Refuse what cannot be recorded: unknown names, files, numbers out of range, no Minari."""
+    """Raise for settings that cannot be recorded: names, files, ranges, or a missing Minari."""
     if settings.battles < 1:
         raise ValueError(f"--battles: expected 1 or more, found {settings.battles}")
     if settings.seed < 0:
@@ -178,9 +177,9 @@ def check_recording(settings: Settings, may_replace: bool) -> None:
         raise ValueError(f"--epsilon: expected a probability, 0 to 1, found {settings.epsilon}")
     check_name(settings.name)
     if path_of(settings.name).exists() and not may_replace:
-        raise ValueError(f"--name: {settings.name} is there already; --replace records it anew")
+        raise ValueError(f"--name: {settings.name} is there already; --replace records it again")
     if settings.out is not None and not settings.out.parent.is_dir():
-        raise ValueError(f"--out: expected a folder that is there, found {settings.out.parent}")
+        raise ValueError(f"--out: expected an existing folder, found {settings.out.parent}")
     load_scenario(settings.scenario)
     for player in (*settings.agent, *settings.opponent):
         check_agent(player)
@@ -189,7 +188,7 @@ def check_recording(settings: Settings, may_replace: bool) -> None:
 def write_episodes(
     settings: Settings, episodes: Sequence[Episode], *, replace: bool, score: float | None = None
 ) -> None:
-    """Write battles as a data set; `score` is the exact one of the agents, where it is known.
+    """Write battles as a data set; `score` is the agents' exact score, if known.
 
     Raises:
         DatasetError: see `agents.datasets.write_dataset`.
@@ -210,7 +209,7 @@ def write_episodes(
 def _summarise(
     settings: Settings, episodes: Sequence[Episode], seconds: float, interrupted: bool
 ) -> dict[str, Any]:
-    """Results of a recording, as JSON holds them."""
+    """Return the results of a recording as JSON."""
     points = POINTS_PER_REWARD * np.array([sum(each.rewards) for each in episodes])
     return {
         "args": common.settings_as_json(settings),
@@ -233,7 +232,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         module=MODULE,
         description=__doc__,
         quick=QUICK,
-        switches={"replace": "replace a data set of that name, which is refused otherwise"},
+        switches={"replace": "replace a data set of that name, which is an error otherwise"},
     )
     usual = usual_name(settings.scenario, settings.seat, *settings.agent)
     settings = replace(settings, name=settings.name or usual)

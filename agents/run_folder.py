@@ -1,7 +1,7 @@
-"""A run's folder: one process trains in it at a time, and only what was meant to is overwritten.
+"""Folders of training runs: locking, unfinished runs, and protection against overwriting.
 
-A run is unfinished while its folder has a checkpoint, or results that say it was interrupted. What
-a checkpoint and results hold is the learners' business.
+A run is unfinished while its folder has a checkpoint, or results marked as interrupted. The
+learners define the content of checkpoints and results.
 """
 
 import json
@@ -21,14 +21,14 @@ from wfb_gym.files import describe_error, lock_folder, wrap_read_errors
 from wfb_gym.scenario.errors import printable, shortened
 
 OVERWRITE = {
-    "overwrite": "begin anew where the folder has an unfinished run, or one of other settings, "
-    "which is refused otherwise"
+    "overwrite": "start again even if the folder has an unfinished run or one with other settings, "
+    "which is an error otherwise"
 }
 """The switch of all commands that train in a folder."""
 
 
 _MAX_DIFFERENCES = 40
-"""Settings that a message names, more than there are; a file may hold any number."""
+"""Most settings named in a message, as a damaged file may hold any number of them."""
 
 
 class RunFolderError(ValueError):
@@ -37,11 +37,11 @@ class RunFolderError(ValueError):
 
 @contextmanager
 def occupy(folder: Path) -> Iterator[None]:
-    """Make a run's folder, if it is not there, and keep other processes from training in it.
+    """Create a run's folder if needed, and lock it against other processes.
 
     Raises:
-        RunFolderError: another process trains there.
-        OSError: the folder cannot be made or written into.
+        RunFolderError: another process trains in the folder.
+        OSError: the folder cannot be created or written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as held:
@@ -53,7 +53,7 @@ def occupy(folder: Path) -> Iterator[None]:
 
 
 def is_finished(folder: Path) -> bool:
-    """Whether a folder holds a run that came to its end."""
+    """Return whether a folder holds a finished run."""
     results = read_results(folder)
     return bool(results) and not has_checkpoint(folder) and not results.get("interrupted")
 
@@ -62,22 +62,22 @@ def refuse_unfinished(folder: Path, goes_on: str) -> None:
     """Raise `RunFolderError` for a folder with an unfinished run.
 
     Args:
-        folder: of the run.
-        goes_on: the flag that goes on with it.
+        folder: folder of the run.
+        goes_on: the flag that continues the run.
     """
     if has_checkpoint(folder) or read_results(folder).get("interrupted"):
         raise RunFolderError(
-            f"{folder}: holds an unfinished run; {goes_on} goes on with it, --overwrite begins "
-            "anew, --out names another folder"
+            f"{folder}: holds an unfinished run; {goes_on} continues it, --overwrite starts again, "
+            "--out names another folder"
         )
 
 
 def refuse_other_settings(folder: Path, settings: Mapping[str, Any], free: Collection[str]) -> None:
-    """Raise `RunFolderError` for a folder whose results are those of other settings.
+    """Raise `RunFolderError` for a folder whose results have other settings.
 
     Args:
-        folder: of the run.
-        settings: as JSON, as they are given.
+        folder: folder of the run.
+        settings: current settings as JSON.
         free: names of settings that may differ.
     """
     results = read_results(folder)
@@ -93,7 +93,7 @@ def refuse_other_settings(folder: Path, settings: Mapping[str, Any], free: Colle
 
 
 def read_results(folder: Path) -> dict[str, Any]:
-    """The results in a run's folder; empty if there are none.
+    """Return the results in a run's folder; {} if there are none.
 
     Raises:
         RunFolderError: the file of the results is damaged.
@@ -108,15 +108,15 @@ def read_results(folder: Path) -> dict[str, Any]:
 def check_same_settings(
     before: Mapping[str, Any], now: Mapping[str, Any], free: Collection[str]
 ) -> None:
-    """Refuse to go on with other settings than those that a run was begun with.
+    """Raise if a run's settings differ from the current ones.
 
     Args:
-        before: settings as JSON, as the run was begun.
-        now: settings as JSON, as they are given.
-        free: names of settings that may differ, as they do not decide what is learned.
+        before: settings of the run as JSON.
+        now: current settings as JSON.
+        free: names of settings that may differ, as they do not change the learning.
 
     Raises:
-        CheckpointError: some differ, with a line for each of the first ones.
+        CheckpointError: some settings differ; the message has a line for each, up to a limit.
     """
     names = _differences(before, now, free)
     lines = [
@@ -133,8 +133,8 @@ def check_same_settings(
 def _differences(
     before: Mapping[str, Any], now: Mapping[str, Any], free: Collection[str]
 ) -> list[str]:
-    """Names of the settings that differ, but for `free`."""
-    # through JSON, in which tuples are lists
+    """Return the names of the settings that differ, except `free`."""
+    # through JSON, which turns tuples into lists
     before, now = json.loads(json.dumps(before)), json.loads(json.dumps(now))
     return [
         name for name in {**now, **before} if name not in free and before.get(name) != now.get(name)
@@ -147,17 +147,17 @@ def _shown(value: Any) -> str:
 
 
 def resume_hint(folder: Path) -> str:
-    """What to tell who has interrupted a run."""
+    """Return the message for an interrupted run."""
     kept = any(folder.rglob(CHECKPOINT))
-    return f"interrupted; --resume goes on from {folder}" if kept else "interrupted"
+    return f"interrupted; --resume continues from {folder}" if kept else "interrupted"
 
 
 def run_command(module: str, folder: Path, work: Callable[[], int]) -> int:
-    """Do a command's work; what a user can mend, or has done, ends it in one line.
+    """Do a command's work; interruptions and user errors end it with a message on stderr.
 
     Args:
-        module: of the command.
-        folder: of the run.
+        module: module of the command.
+        folder: folder of the run.
         work: returns the exit status.
 
     Returns:
@@ -178,7 +178,7 @@ def run_command(module: str, folder: Path, work: Callable[[], int]) -> int:
 
 
 def write_or_warn(path: Path, write: Callable[[], object]) -> None:
-    """Write what a run can do without; where that fails, a line on stderr says so."""
+    """Write an optional file; on failure prints a line on stderr instead of raising."""
     try:
         write()
     except OSError as error:

@@ -1,16 +1,17 @@
-"""Searches hyperparameters of `agents.train`: trains with many settings, and ranks exact scores.
+"""Search hyperparameters of `agents.train`: train with many settings, and rank exact scores.
 
     python -m agents.search settings.toml
     python -m agents.search settings.toml --samples 20 --ray HEAD:6379
 
-The file has three tables, whose keys are settings of agents.train: [fixed], [grid] with a list of
-values for each, of which every combination is trained, and [random] with ranges, from which each of
---samples draws: { low = 1e-4, high = 1e-2, log = true }. The seed is a setting like others. All
-scenarios must be small enough to be solved: the score is the exact one, on average over them.
+The file has three tables, whose keys are settings of agents.train. [fixed] holds constant values.
+[grid] holds lists of values, and every combination is trained. [random] holds ranges, such as
+{ low = 1e-4, high = 1e-2, log = true }, and --samples draws are made from each. The seed is a
+setting like any other. All scenarios must be small enough to solve, because trainings are ranked by
+the exact score, averaged over the scenarios.
 
-Finished trainings are stored in OUT/trainings.jsonl: the same command continues an interrupted
-search. With --ray they are shared out to the machines of a Ray cluster, with the same results.
-OUT gets results.json, best first.
+Finished trainings are stored in OUT/trainings.jsonl, and the same command continues an interrupted
+search. With --ray the trainings are distributed over the machines of a Ray cluster, with the same
+results. OUT gets results.json, best first.
 """
 
 from wfb_gym._commands import run_main
@@ -45,9 +46,9 @@ from wfb_gym.files import describe_error
 
 TABLES = ("fixed", "grid", "random")
 NOT_SEARCHED = ("scenario", "seat", "opponent", "load")
-"""Settings of `agents.train` that are the same in each training."""
+"""Settings of `agents.train` that must be the same in each training."""
 Training = dict[str, Any]
-"""Settings of `agents.train` by name."""
+"""Settings of `agents.train`, by name."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Settings:
     """
 
     file: tuple[str, ...] = option(
-        (), positional=True, metavar="FILE", help="what is searched (default: a small search)"
+        (), positional=True, metavar="FILE", help="file of the search (default: a small search)"
     )
     samples: int = 1
     seed: int = 0
@@ -77,14 +78,14 @@ net = [32, 64]
 [random]
 learning_rate = { low = 1e-3, high = 1e-2, log = true }
 """
-"""What is searched without a file."""
+"""The file of the default search."""
 
 
 def read_trainings(settings: Settings) -> list[Training]:
     """Read the file of a search; returns the settings of all its trainings, in order.
 
     Raises:
-        ValueError: the file does not say a search, or a training's settings cannot be trained with.
+        ValueError: the file is not a valid search, or a training has invalid settings.
         OSError: the file cannot be read.
     """
     name, text = "the small search", EXAMPLE
@@ -116,7 +117,7 @@ def read_trainings(settings: Settings) -> list[Training]:
                 trainings.append({**fixed, **dict(zip(grid, values, strict=True)), **drawn})
         for training in trainings:
             hyperparameters.load_hyperparameters("small-duel", "caster", settings_of(training))
-    except (ValueError, TypeError) as error:  # of TOML too
+    except (ValueError, TypeError) as error:  # includes errors of the TOML parser
         raise ValueError(f"{name}: {error}") from None
     return trainings
 
@@ -140,7 +141,7 @@ def _check_range(key: str, limits: Any) -> None:
 
 
 def draw(limits: Mapping[str, Any], rng: np.random.Generator) -> float | int:
-    """Draw a value of a range; a whole number where both limits are."""
+    """Draw a value from a range; a whole number if both limits are whole numbers."""
     low, high = limits["low"], limits["high"]
     whole = isinstance(low, int) and isinstance(high, int)
     if limits.get("log"):
@@ -150,7 +151,7 @@ def draw(limits: Mapping[str, Any], rng: np.random.Generator) -> float | int:
 
 
 def settings_of(training: Training) -> hyperparameters.Settings:
-    """The settings of `agents.train` of a training."""
+    """Return the settings of `agents.train` for a training."""
     values: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in training.items()
     }
@@ -163,17 +164,17 @@ def settings_of(training: Training) -> hyperparameters.Settings:
 
 
 def files_of(training: Training) -> list[str]:
-    """The files that a training names."""
+    """Return the files named in a training's settings."""
     names = [*training.get("scenario", ()), *training.get("opponent", ())]
     names += [training["load"]] if "load" in training else []
     return [name for name in names if Path(name).suffix and Path(name).is_file()]
 
 
 def train_once(training: Training) -> dict[str, Any]:
-    """Train with some settings; returns the exact score and how long it took.
+    """Train once; returns the exact score, the steps and the seconds.
 
     Raises:
-        KeyboardInterrupt: Ctrl-C ended it.
+        KeyboardInterrupt: Ctrl-C was pressed.
     """
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()):
@@ -190,15 +191,15 @@ def train_once(training: Training) -> dict[str, Any]:
 
 
 def check_scenarios(trainings: Sequence[Training]) -> None:
-    """Raise a ValueError if there is no exact score to rank by."""
+    """Raise a ValueError if a scenario has no exact score to rank by."""
     settings = settings_of(trainings[0])
     solutions = load_solutions(settings.scenario, settings.exact_bytes)
     if missing := [name for name in settings.scenario if name not in solutions]:
-        raise ValueError(f"scenario: expected ones that can be solved, found {', '.join(missing)}")
+        raise ValueError(f"scenario: expected solvable scenarios, found {', '.join(missing)}")
 
 
 class Part(NamedTuple):
-    """A training, as a part of the search."""
+    """One training of the search."""
 
     training: Training
 
@@ -212,7 +213,7 @@ def train_part(_: Settings, part: Part) -> Line:
 
 
 def ranking_table(ranking: Sequence[Mapping[str, Any]]) -> str:
-    """A table of the trainings, best first, with the settings in which they differ."""
+    """Return a table of the trainings, best first, with the settings in which they differ."""
     first = ranking[0]["settings"]
     keys = [key for key in first if any(each["settings"][key] != first[key] for each in ranking)]
     rows = [[*keys, "score", "seconds"]]
@@ -225,13 +226,13 @@ def ranking_table(ranking: Sequence[Mapping[str, Any]]) -> str:
 
 @dataclass(frozen=True)
 class _Plan(Settings):
-    """A search, with its trainings in full."""
+    """The settings of a search, with all its trainings."""
 
     trainings: tuple[Training, ...] = ()
 
 
 def _check(settings: Settings, switches: Collection[str]) -> _Plan:
-    """Return the plan of a search; raise a ValueError or an OSError for a wrong one."""
+    """Return the plan of a search; raises a ValueError or an OSError if it is invalid."""
     if len(settings.file) > 1:
         raise ValueError(f"expected one file, found {len(settings.file)}")
     trainings = read_trainings(settings)

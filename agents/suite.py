@@ -1,16 +1,16 @@
-"""Records a suite of data sets for offline learning, with the exact value of every action.
+"""Record a suite of data sets for offline learning, with the exact value of every action.
 
     python -m agents.suite
     python -m agents.suite --scenario archmage-duel --battles 1000
 
-In each of three scenarios the same seat plays in four ways: at random; medium, about halfway
+In each of three scenarios the same seat is played by four behaviours: random; medium, about halfway
 between random and optimal; expert, which is optimal; and mixed, where each of the three plays a
 third of the battles. The opponent plays optimally but acts at random with a probability, so that
-the data show answers to errors too. The data sets are wfb_gym/offline/SCENARIO/SEAT-KIND-v0, as
-agents/record.py writes them with --values, and each tells its behaviour's exact score.
+the data include answers to errors. The data sets are named wfb_gym/offline/SCENARIO/SEAT-KIND-v0,
+have the format of agents/record.py with --values, and store the exact score of their behaviour.
 
-Ctrl-C keeps the data sets that are whole, and the same command goes on with the others. Needs the
-extra `minari`.
+Ctrl-C keeps the complete data sets, and the same command continues with the others. Needs the extra
+`minari`.
 """
 
 from wfb_gym._commands import run_main
@@ -52,36 +52,36 @@ TASKS = {
     "archmage-duel": SuiteTask("caster", "greedy:0.1"),  # 45.9
     "seventh-edition-duel": SuiteTask("dispeller", "veteran:0.3"),  # 48.8
     "long-siege": SuiteTask("caster", "veteran:0.3"),  # 51.2; four phases, and a unit
-    "apprentice": SuiteTask("caster", "greedy:0.2"),  # not of the suite: for short runs
+    "apprentice": SuiteTask("caster", "greedy:0.2"),  # for short runs, not in the suite
 }
 SUITE = tuple(TASKS)[:3]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What is recorded.
+    """Settings of a suite.
 
     Attributes:
-        scenario: scenario that is played.
+        scenario: scenario to play.
         battles: battles of each data set.
         opponent: player of the other seat.
-        seed: seed of the first battle's dice; no two battles of a scenario share theirs.
+        seed: seed of the first battle's dice; no two battles of a scenario share a seed.
     """
 
     scenario: tuple[str, ...] = option(SUITE, choices=tuple(TASKS))
     battles: int = 5000
     opponent: str = "optimal:0.3"
     seed: int = 0
-    out: Path | None = option(None, metavar="FILE", help="write the JSON there too")
+    out: Path | None = option(None, metavar="FILE", help="also write the results to FILE")
 
 
 def name_of(scenario: str, kind: str) -> str:
-    """The name of a data set of the suite."""
+    """Return the name of a data set of the suite."""
     return f"wfb_gym/offline/{scenario}/{TASKS[scenario].seat}-{kind}-v0"
 
 
 def members(settings: Settings) -> list[record.Settings]:
-    """What is recorded: in each scenario the data sets of `KINDS`."""
+    """Return the recordings of the suite: in each scenario the data sets of `KINDS`."""
     found = []
     for scenario in settings.scenario:
         seat, medium = TASKS[scenario]
@@ -102,7 +102,7 @@ def members(settings: Settings) -> list[record.Settings]:
 
 
 def behaviour_score(game: solver.ExactGame, settings: record.Settings) -> float:
-    """The exact score of those who play a data set's seat; of several the mean."""
+    """Return the exact score of a data set's agent; the mean if it has several."""
     seat = settings.seat
     scores = (
         game.score(game.probabilities(each, seat, reached=True), seat).score
@@ -114,11 +114,11 @@ def behaviour_score(game: solver.ExactGame, settings: record.Settings) -> float:
 def find_missing(
     wanted: Sequence[record.Settings], *, may_replace: bool = False
 ) -> list[record.Settings]:
-    """The data sets that are not there, or were recorded with other settings and may be replaced.
+    """Return the data sets that are missing, or have other settings and may be replaced.
 
     Raises:
         ImportError: Minari is not installed.
-        ValueError: the settings are wrong, a data set was recorded with others or is damaged.
+        ValueError: a setting is wrong, or a data set has other settings or is damaged.
     """
     missing = []
     for settings in wanted:
@@ -129,7 +129,7 @@ def find_missing(
         if found and not may_replace:
             raise DatasetError(
                 f"{settings.name} was recorded otherwise ({found.command}); "
-                f"python -m {MODULE} --replace records it anew"
+                f"python -m {MODULE} --replace records it again"
             )
         missing.append(settings)
     return missing
@@ -139,7 +139,7 @@ def record_all(missing: Sequence[record.Settings]) -> None:
     """Record data sets and show the progress.
 
     Raises:
-        KeyboardInterrupt: Ctrl-C ended it; the data sets that are there are whole.
+        KeyboardInterrupt: Ctrl-C was pressed; existing data sets are complete.
     """
     if not missing:
         return
@@ -152,7 +152,7 @@ def record_scenario(missing: Sequence[record.Settings], advance: Report) -> None
     """Record data sets of one scenario and seat.
 
     Raises:
-        KeyboardInterrupt: Ctrl-C ended it; what was written is whole.
+        KeyboardInterrupt: Ctrl-C was pressed; written data sets are complete.
     """
     scenario, seat = missing[0].scenario, missing[0].seat
     solution = solver.solve(scenario, cache=True, notice=sys.stderr)
@@ -171,7 +171,7 @@ def record_scenario(missing: Sequence[record.Settings], advance: Report) -> None
 
 
 def _summarise(wanted: Sequence[record.Settings]) -> list[dict[str, Any]]:
-    """What is known of the data sets that are there, as JSON holds it."""
+    """Return the descriptions of the existing data sets, as JSON."""
     found = []
     for settings in wanted:
         about = describe_dataset(settings.name)
@@ -182,14 +182,14 @@ def _summarise(wanted: Sequence[record.Settings]) -> list[dict[str, Any]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Parse the command line, record what is missing and report; returns the exit status."""
+    """Parse the command line, record missing data sets and report; returns the exit status."""
     settings, switches, parser = common.parse_settings(
         Settings,
         arguments,
         module=MODULE,
         description=__doc__,
         quick=QUICK,
-        switches={"replace": "replace data sets of other settings, which are refused otherwise"},
+        switches={"replace": "replace data sets with other settings, which are an error otherwise"},
     )
     wanted = members(settings)
     try:

@@ -1,4 +1,4 @@
-"""Trains a caster or a dispeller with Stable-Baselines3's MaskablePPO, PPO or DQN and grades it.
+"""Train a caster or a dispeller with Stable-Baselines3's MaskablePPO, PPO or DQN and grade it.
 
     python -m agents.train
     python -m agents.train --seat dispeller --scenario storm-council --opponent veteran
@@ -7,10 +7,10 @@
     python -m agents.train --algorithm DQN
     python -m agents.train --load runs/archmage-duel-caster/model.zip --opponent optimal:0.3
 
-Writes into the run's folder: model.zip, results.json, curve.png, TensorBoard's log and, where the
-scenario can be solved, policy.png: what the caster casts and the points that it gives away. Ctrl-C
-ends the training early and keeps what was learned; --load goes on from a saved model. What
-hyperparameters there are follows the scenario's size (agents/hyperparameters.toml); flags win.
+Writes into the run's folder: model.zip, results.json, curve.png, a TensorBoard log and, if the
+scenario can be solved, policy.png with the caster's choices and the points they lose. Ctrl-C ends
+the training early and keeps the model trained so far; --load continues from a saved model. Default
+hyperparameters depend on the scenario's size (agents/hyperparameters.toml); flags override them.
 """
 
 from wfb_gym._commands import run_main
@@ -62,25 +62,25 @@ from wfb_gym.seats import SEATS, seat_number
 
 MODULE = "agents.train"
 TRAINING_SEED, SEED_SPACING = 1_000_000_000, 1_000_000
-"""Dice of the first run, and how far off the next run's are."""
+"""Seed of the first run's dice, and its distance to the next run's seed."""
 SOLVED_MIX = ("optimal:0.1",)
-"""An optimal opponent never leads the learner where it does not go itself, and there it stays weak;
-one that acts at random with probability 0.1 leads it everywhere."""
+"""Opponents in solved scenarios. A purely optimal opponent never leads the learner into bad
+positions, so the learner stays weak there; random actions with probability 0.1 lead everywhere."""
 UNSOLVED_MIX = ("veteran", "greedy", "random")
 ALGORITHMS: dict[str, type[BaseAlgorithm]] = {
     "MaskablePPO": MaskablePPO, "PPO": PPO, "DQN": DQN,
 }  # fmt: skip
 FREE = ("out", "threads", "opponents")
-"""Settings that do not decide what is learned, or that follow from others."""
+"""Settings that do not change the learning, or that follow from other settings."""
 
 
 def short_name(scenario: str) -> str:
-    """A scenario's name, without folder or ending."""
+    """Return a scenario's name without folder and file ending."""
     return Path(scenario).stem.replace(":", "-")
 
 
 def check_names(scenarios: Sequence[str]) -> None:
-    """Raise a ValueError for two scenarios with one short name, by which each has its scores."""
+    """Raise a ValueError if two scenarios share a short name, as scores are stored by it."""
     known: dict[str, str] = {}
     for each in scenarios:
         other = known.setdefault(short_name(each), each)
@@ -91,7 +91,7 @@ def check_names(scenarios: Sequence[str]) -> None:
 
 
 class TrainingTask(NamedTuple):
-    """A model, the environments that it learns in, and what it is graded by."""
+    """A model, its environments, and the grader."""
 
     model: BaseAlgorithm
     envs: PhaseVecEnv
@@ -101,11 +101,11 @@ class TrainingTask(NamedTuple):
 
 
 def _load_model(path: Path, envs: PhaseVecEnv, algorithm: str) -> BaseAlgorithm:
-    """Load a model to go on from; its path may leave `.zip` out, as Stable-Baselines3's may.
+    """Load a model to continue training; like in Stable-Baselines3, `.zip` may be left out.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: the file is no model of the algorithm, or one for other environments.
+        FileNotFoundError: the file is missing.
+        ValueError: the file is not a model of the algorithm, or a model for other environments.
     """
     if not path.suffix and not path.is_file():
         path = path.with_name(f"{path.name}.zip")
@@ -125,13 +125,13 @@ def _load_model(path: Path, envs: PhaseVecEnv, algorithm: str) -> BaseAlgorithm:
 
 
 def _new_model(hyper: Hyperparameters, settings: Settings, envs: PhaseVecEnv) -> BaseAlgorithm:
-    """Make a model that has learned nothing yet."""
+    """Make an untrained model."""
     shared: Any = {
         "policy": "MlpPolicy",
         "env": envs,
         "batch_size": hyper.batch_size,
         "learning_rate": LinearSchedule(hyper.learning_rate, 0.0, 1.0),
-        "gamma": 1.0,  # battles are undiscounted
+        "gamma": 1.0,  # no discount: battles are short
         "policy_kwargs": {"net_arch": [hyper.net, hyper.net]},
         "seed": settings.seed,
         "device": "cpu",
@@ -148,9 +148,9 @@ def _new_model(hyper: Hyperparameters, settings: Settings, envs: PhaseVecEnv) ->
 
 
 def prepare(settings: Settings) -> TrainingTask:
-    """Make environments and model; an error where they cannot be made or trained with."""
+    """Make the environments, the model and the grader; raises if the settings are invalid."""
     torch.set_num_threads(settings.threads)
-    # torch checks each distribution three times a step; the masks are known to be sound.
+    # torch validates each distribution three times a step; the masks are always valid.
     torch.distributions.Distribution.set_default_validate_args(False)
     names = settings.scenario
     scenario: Any = names[0] if len(names) == 1 else list(names)
@@ -177,7 +177,7 @@ def prepare(settings: Settings) -> TrainingTask:
     else:
         model = _new_model(hyper, settings, envs)
     model.tensorboard_log = str(settings.out / "tensorboard")
-    envs.seed(TRAINING_SEED + SEED_SPACING * settings.seed)  # the model gave them its own
+    envs.seed(TRAINING_SEED + SEED_SPACING * settings.seed)  # the model has set its own seed
     saved = [name for name in opponents if is_file(name)]
     graders = [*GRADERS, *(["optimal"] if solved else []), *saved]
     grader = Grader(settings.seat, graded_scenario(names), graders, solutions)
@@ -185,7 +185,7 @@ def prepare(settings: Settings) -> TrainingTask:
 
 
 def settings_in_full(settings: Settings, task: TrainingTask) -> dict[str, Any]:
-    """Return settings as JSON, with the hyperparameters and opponents that they led to."""
+    """Return settings as JSON, including the resulting hyperparameters and opponents."""
     found = {**common.settings_as_json(settings), **asdict(task.hyper)}
     return {**found, "opponents": task.opponents}
 
@@ -198,7 +198,7 @@ def run(settings: Settings, task: TrainingTask) -> dict[str, Any]:
 
 def _run(settings: Settings, task: TrainingTask) -> dict[str, Any]:
     model, envs, hyper, _, grader = task
-    before = SimpleNamespace(policy=copy.deepcopy(model.policy))  # as it is untrained
+    before = SimpleNamespace(policy=copy.deepcopy(model.policy))  # for the grades before training
     with DeferredInterrupt() as interrupt:
         curve = CurveCallback(grader, hyper, settings, interrupt)
         began = time.monotonic()
@@ -257,13 +257,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def work() -> int:
         try:
-            # To go on with a folder's own model is no accident.
-            goes_on = settings.load is not None and settings.load.parent == settings.out
-            begins_anew = "overwrite" not in switches and not goes_on
-            if begins_anew:
+            # continuing with the folder's own model needs no --overwrite
+            continues_own_model = settings.load is not None and settings.load.parent == settings.out
+            starts_new = "overwrite" not in switches and not continues_own_model
+            if starts_new:
                 refuse_unfinished(settings.out, "--load")
             task = prepare(settings)
-            if begins_anew:
+            if starts_new:
                 refuse_other_settings(settings.out, settings_in_full(settings, task), FREE)
         except (ValueError, OSError) as error:
             parser.error(str(error))

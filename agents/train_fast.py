@@ -1,4 +1,4 @@
-"""Trains both seats at once by self-play: PPO in PyTorch on the native batch.
+"""Train both seats at once by self-play: PPO in PyTorch on the native batch.
 
     python -m agents.train_fast
     python -m agents.train_fast --runs 5
@@ -11,7 +11,7 @@ updates and the training loop are in this file, in this order. Additions for thi
 - Both seats learn from the same battles, each with its own network. No opponent has to be chosen.
 - The exact score punishes a policy that is weak where its usual opponent never leads. Therefore
   seats explore in part of the battles: they act at random with a probability (epsilon) that is
-  drawn for each battle. What follows a random action counts for earlier decisions by the critic's
+  drawn for each battle. Earlier decisions are credited for a random action by the critic's
   value only, so no policy relies on mistakes.
 - A random action with a good result is reinforced even if the policy gives it a low probability.
   Samples of the policy would hardly ever correct a policy that is sure of a wrong action.
@@ -102,7 +102,7 @@ class Learner:
         self.seat, self.settings, self.group = seat, settings, group
         view = battles.views[seat]
         self.network = PolicyNetwork(view.limits, settings.shape, settings.width)
-        self.ignored = torch.zeros(0, dtype=torch.long)  # observed numbers, with --features raw
+        self.ignored = torch.zeros(0, dtype=torch.long)  # inputs hidden by --features raw
         if settings.features == "raw":
             promised = [k for k, each in enumerate(layout(view.limits).fields) if each.promise]
             self.ignored = torch.tensor(promised, dtype=torch.long)
@@ -111,7 +111,7 @@ class Learner:
         sizes = [parameter.numel() for parameter in parameters]
         self.gradient = torch.zeros(sum(sizes))
         for parameter, part in zip(parameters, self.gradient.split(sizes), strict=True):
-            parameter.grad = part.view_as(parameter)  # so that one all_reduce takes all of them
+            parameter.grad = part.view_as(parameter)  # so that one all_reduce covers all gradients
         self.optimiser = torch.optim.Adam(
             parameters, settings.learning_rate, betas=(0.9, 0.99), eps=1e-5, fused=True
         )
@@ -226,9 +226,9 @@ def compute_advantages(
     advantages = np.zeros_like(rewards)
     later = np.zeros(rewards.shape[1], np.float32)
     for step in range(len(rewards) - 1, -1, -1):
-        goes_on = ~rollout.ended[step]
-        error = rewards[step] + gamma * np.where(goes_on, values[step + 1], 0.0) - values[step]
-        counts = goes_on & rollout.on_policy[step + 1]
+        continues = ~rollout.ended[step]
+        error = rewards[step] + gamma * np.where(continues, values[step + 1], 0.0) - values[step]
+        counts = continues & rollout.on_policy[step + 1]
         later = error + gamma * gae_lambda * np.where(counts, later, 0.0)
         advantages[step] = later
     return advantages
@@ -268,17 +268,17 @@ class Trainer:
         capacity = settings.archive_capacity // group.count
         self.archive = PositionArchive(capacity, (settings.seed, group.rank))
         self.frames = 0  # decisions played by all processes
-        self.learned = 0  # those learned from, which had more than one legal action
+        self.learned = 0  # decisions learned from: those with several legal actions
         self.seconds = 0.0  # of learning so far
         self.curve: list[dict[str, Any]] = []  # points of the learning curve so far
-        self.best: dict[str, Best] = {}  # by seat, where there are exact scores
+        self.best: dict[str, Best] = {}  # by seat, if there are exact scores
         seed = TRAINING_SEED + SEED_SPACING * settings.seed + count * group.rank
         self.decisions = self.battles.reset(seed)
         self._draw_epsilon(np.ones(count, np.bool_))
 
     @property
     def progress(self) -> float:
-        """Share of the training that is over, 0 to 1."""
+        """Completed share of the training, 0 to 1."""
         return min(1.0, self.frames / self.settings.steps)
 
     def update(self) -> None:
@@ -326,7 +326,7 @@ class Trainer:
         return rollout
 
     def _draw_epsilon(self, begun: NDArray[np.bool_]) -> None:
-        """Draw how often each seat explores in the battles that have just begun."""
+        """Draw each seat's exploration probability for battles that have just begun."""
         count = int(begun.sum())
         explores = self.rng.random((2, count)) < self.settings.exploration
         self.epsilon[:, begun] = np.where(explores, self.rng.random((2, count)) ** 2, 0.0)
@@ -349,12 +349,12 @@ def train(
     checkpoint: dict[str, Any] | None,
     interrupt: DeferredInterrupt,
 ) -> Trainer:
-    """Train until all steps are taken, or Ctrl-C; leaves a checkpoint of where it ended.
+    """Train to the last step or until Ctrl-C; leaves a checkpoint.
 
     Args:
-        settings: of the run.
-        solutions: of its scenarios, for exact scores; may be empty.
-        checkpoint: to go on from, or None.
+        settings: settings of the run.
+        solutions: solutions of its scenarios, for exact scores; may be empty.
+        checkpoint: checkpoint to continue from, or None.
         interrupt: whether Ctrl-C was pressed.
     """
     with process_group(settings.workers, worker_loop, settings, checkpoint is not None) as group:
@@ -383,7 +383,7 @@ def train(
 
 
 def worker_loop(group: ProcessGroup, settings: Settings, resume: bool) -> None:
-    """Do in a process of rank 1 or more the same as rank 0 in `train`, on its command."""
+    """Follow `train` in a process of rank 1 or more: save, stop or update on rank 0's command."""
     trainer = Trainer(settings, group)
     if resume:
         group.broadcast(0.0)  # rank 0 has checked all parts
@@ -398,5 +398,5 @@ def worker_loop(group: ProcessGroup, settings: Settings, resume: bool) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Train, evaluate and write as the command line says; returns the exit status."""
+    """Train, evaluate and write; returns the exit status."""
     return run_from_command_line(train, arguments, __doc__)

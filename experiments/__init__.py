@@ -1,1 +1,1 @@
-"""What measures: benchmark, tournament, exploitability, leaderboard."""
+"""Measurements: benchmark, tournament, exploitability, leaderboard and others."""

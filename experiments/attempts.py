@@ -1,4 +1,4 @@
-"""Attempts at tasks: a failure comes back as a value, and results in the order of the tasks."""
+"""Run tasks so that failures are returned as values, and results come in the order of the tasks."""
 
 import socket
 import traceback
@@ -11,15 +11,15 @@ from experiments.shared_files import given_names
 TaskT = TypeVar("TaskT")
 ResultT = TypeVar("ResultT")
 AHEAD = 4
-"""Tasks under way for each core, so that none idles while the first result is waited for."""
+"""Tasks in progress for each core, so that no core idles while the first result is awaited."""
 
 
 class WorkerError(RuntimeError):
-    """What worked for this process has failed, or cannot be reached; the message is one line."""
+    """A worker failed or cannot be reached; the message is one line."""
 
 
 class FailedAttempt(NamedTuple):
-    """What a task raised, where."""
+    """The exception of a task, and the host it was raised on."""
 
     reason: str
     host: str
@@ -27,10 +27,10 @@ class FailedAttempt(NamedTuple):
 
 
 def attempt(function: Callable[[Any], Any], task: Any) -> Any:
-    """Do a task; a failure is returned, as not every exception survives the way back."""
+    """Do a task; returns a failure as a value, as not every exception can be pickled."""
     try:
         return function(task)
-    except Exception as error:  # noqa: BLE001 - a worker's every failure is told by name
+    except Exception as error:  # noqa: BLE001 - reported with the type of the exception
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         return FailedAttempt(given_names(reason), socket.gethostname(), traceback.format_exc())
 
@@ -42,7 +42,7 @@ def in_order(
     most: int,
     describe: Callable[[TaskT], str],
 ) -> Iterator[Any]:
-    """Keep at most so many tasks under way, and yield their results in order."""
+    """Keep at most `most` tasks in progress, and yield their results in order."""
     pending: deque[tuple[TaskT, Any]] = deque()
 
     def first_result() -> Any:

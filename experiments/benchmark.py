@@ -1,14 +1,14 @@
-"""Measures speed, next to what it is to reach and to what others reach on the same machine.
+"""Measure speed, compared with targets and with other libraries on the same machine.
 
     python -m experiments.benchmark
     python -m experiments.benchmark --json > benchmark.json
     python -m experiments.benchmark --long --wheel dist/wfb_gym-0.1.0-cp311-cp311-linux_x86_64.whl
     python -m experiments.benchmark --profile
 
-A rate is the best of several rounds. The rounds of all cases that are compared alternate, so that a
-busy machine slows them alike; trust the ratios more than the rates. Other libraries are measured
-where they are installed (`pip install -e ".[peers]"`), the installed package where a wheel is given
-or lies in dist/.
+A rate is the best of several rounds. The rounds of all compared cases alternate, so that other load
+on the machine slows them alike; ratios are more reliable than rates. Other libraries are measured
+if they are installed (`pip install -e ".[peers]"`). The installed package is measured if --wheel is
+given or dist/ has a wheel.
 """
 
 from wfb_gym._commands import run_main
@@ -40,16 +40,16 @@ from wfb_gym.cli.parser import option
 from wfb_gym.interop.sb3 import PhaseVecEnv
 
 LARGE = (1024, 16_384)
-"""Sizes at which the largest battle and threads are measured."""
+"""Batch sizes for the largest battle and for several threads."""
 OPPONENTS = ("random", "veteran")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What is measured beside the usual.
+    """Settings of the benchmark.
 
     Attributes:
-        long: solve storm-council too, for minutes more.
+        long: also solve storm-council, which takes minutes.
         profile: measure only the parts of an update of train_fast.
         wheel: wheel to install and measure.
     """
@@ -61,18 +61,18 @@ class Settings:
 
 @dataclass(frozen=True)
 class _Plan(Settings):
-    """What to measure, and for how long."""
+    """All measurements, and how long each takes."""
 
-    sizes: tuple[int, ...] = (1, 64, *LARGE)  # environments side by side
+    sizes: tuple[int, ...] = (1, 64, *LARGE)  # environments in a batch
     large: tuple[int, ...] = LARGE
     rounds: int = 8  # of each case
-    slow_rounds: int = 4  # of what takes seconds
+    slow_rounds: int = 4  # of cases that take seconds
     seconds: float = 0.15  # of each round
-    envs: int = 512  # battles side by side in training
+    envs: int = 512  # battles in parallel in training
     updates: int = 8  # of a round of training
-    small: int = 100  # scenarios solved side by side
+    small: int = 100  # scenarios solved in parallel
     quick: bool = False
-    """Leave out what takes a minute: large solutions, a start with an empty compile cache."""
+    """Leave out cases that take a minute: large solutions, a start with an empty compile cache."""
 
     @property
     def frames(self) -> int:
@@ -89,9 +89,9 @@ QUICK: dict[str, Any] = {
 def _best_rates(
     cases: dict[str, stepping.Round], rounds: int, seconds: float, label: str
 ) -> dict[str, dict[str, float]]:
-    """Measure each case; returns its best rates.
+    """Return the best rates of each case.
 
-    Of several rounds the first warms up and does not count.
+    If there are several rounds, the first is a warm-up and does not count.
     """
     found: dict[str, dict[str, float]] = {name: {} for name in cases}
     with report_progress(label, rounds) as report:
@@ -105,7 +105,7 @@ def _best_rates(
 
 
 def measure_batches(plan: _Plan, sizes: Sequence[int], scenario: str) -> dict[str, Any]:
-    """Measure the batched step by size; that of the duel beside its peers."""
+    """Measure the batched step by batch size; in the duel also other libraries."""
     batched = {}
     for size in sizes:
         cases = {
@@ -138,7 +138,7 @@ def measure_training(plan: _Plan) -> dict[str, Any]:
 
 
 def measure_starting(plan: _Plan) -> dict[str, Any]:
-    """Measure seconds until something works, and seconds of CPU where everything is compiled."""
+    """Measure start-up times in seconds, and CPU seconds with an empty compile cache."""
     _say("starting Python for imports and commands")
     found = starting.measure_starts(plan.slow_rounds)
     commands = starting.measure_commands(plan.slow_rounds)
@@ -147,11 +147,11 @@ def measure_starting(plan: _Plan) -> dict[str, Any]:
         _say(f"installing {plan.wheel}")
         found["from a wheel"] = starting.measure_wheel(plan.wheel, plan.slow_rounds)
     if not plan.quick:
-        _say("compiling everything anew, which takes a minute")
+        _say("compiling everything from scratch, which takes a minute")
         found |= starting.measure_compiling()
-    told: dict[str, Any] = {name: round(seconds, 3) for name, seconds in found.items()}
-    told["commands"] = {line: round(seconds, 3) for line, seconds in commands.items()}
-    return told
+    rounded: dict[str, Any] = {name: round(seconds, 3) for name, seconds in found.items()}
+    rounded["commands"] = {line: round(seconds, 3) for line, seconds in commands.items()}
+    return rounded
 
 
 def _measure_solving(plan: _Plan) -> dict[str, Any]:
@@ -180,7 +180,7 @@ PARTS: dict[str, Callable[[_Plan], Any]] = {
 
 
 def _results_of(run: Run[Any, str]) -> Results:
-    """Return what was measured, with the ratios and the aims."""
+    """Return the measurements, with the ratios and the aims."""
     found = dict(ChainMap(*run.lines))
     if run.settings.profile:
         return found
@@ -221,7 +221,7 @@ def newest_wheel() -> Path | None:
 
 
 def plan_of(settings: Settings, switches: Collection[str]) -> _Plan:
-    """Return what to measure; raise a ValueError for a wheel that is not there."""
+    """Return the plan of the benchmark; raises a ValueError if the wheel is missing."""
     if not settings.profile:
         torch.set_num_threads(1)
     quick = "quick" in switches

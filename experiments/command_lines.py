@@ -1,4 +1,4 @@
-"""Numbers of a command line, and command lines that run a module again."""
+"""Types of command-line arguments, and command lines that repeat a run."""
 
 import argparse
 import sys
@@ -35,9 +35,9 @@ def non_negative_number(text: str) -> float:
 
 
 def command_line(module: str, settings: Any, omit: Collection[str] = ("out",)) -> str:
-    """Return the command that runs a module with these settings, but for defaults.
+    """Return the command that runs a module with these settings; leaves out default values.
 
-    The fields that `omit` names do not change the outcome.
+    Fields in `omit`, which do not change the results, are left out too.
     """
     defaults = type(settings)()
     words = [f"python -m {module}"]
@@ -53,7 +53,7 @@ def command_line(module: str, settings: Any, omit: Collection[str] = ("out",)) -
 
 
 def interpreter() -> str:
-    """Return how to call this Python from here: its path in this folder, or its name."""
+    """Return a command for this Python: its path relative to this folder, or its name."""
     with suppress(ValueError):
         return str(Path(sys.executable).relative_to(Path.cwd()))
     return Path(sys.executable).name

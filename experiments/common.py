@@ -1,4 +1,4 @@
-"""What experiments and agents share: playing batches of battles, command lines, Ctrl-C, results."""
+"""Shared by experiments and agents: battles in batches, command lines, interruptions, results."""
 
 import json
 import math
@@ -25,9 +25,9 @@ from wfb_gym.players.interface import Agent, Opponent
 from wfb_gym.players.registry import make_agent
 
 FAILED, INTERRUPTED = _commands.FAILED, _commands.INTERRUPTED
-"""Exit statuses of a command that could not do all that it was asked for, and after Ctrl-C."""
+"""Exit statuses: the command failed in part, and it was interrupted by Ctrl-C."""
 RESULTS = "results.json"
-"""File of a run's folder that holds its results."""
+"""Name of the results file in a run's folder."""
 
 IDS = {"caster": "wfb_gym/Caster-v0", "dispeller": "wfb_gym/Dispeller-v0"}
 """Environment ids by the learner's seat."""
@@ -40,7 +40,7 @@ SettingsT = TypeVar("SettingsT")
 BatchPlayer = Callable[
     [MagicPhaseVectorEnv, NDArray[np.float32], NDArray[np.bool_]], NDArray[np.int64]
 ]
-"""A player of the learner's seat that sees the environments: these, observations and masks to
+"""Player of the learner's seat that sees the environments: maps these, observations and masks to
 actions."""
 
 
@@ -51,7 +51,7 @@ actions."""
 class MeanPoints:
     """Mean points of a seat over battles: enemy points lost minus own.
 
-    `half_width` is that of the 95 % confidence interval.
+    `half_width` is half the width of the 95 % confidence interval.
     """
 
     mean: float
@@ -63,14 +63,14 @@ class MeanPoints:
 
 
 def mean_points(points: NDArray[np.float64]) -> MeanPoints:
-    """Mean and 95 % confidence interval of the points of battles, shape (n,)."""
+    """Return the mean and the 95 % confidence interval of points, shape (n,)."""
     deviation = float(points.std(ddof=1)) if len(points) > 1 else 0.0
     half_width = Z95 * deviation / math.sqrt(len(points))
     return MeanPoints(float(points.mean()), half_width, len(points))
 
 
 def batch_player(agent: Agent) -> BatchPlayer:
-    """Return an agent as a player of the learner's seat; it gets positions if it sees them."""
+    """Return an agent as a player of the learner's seat; passes positions if it needs them."""
     return lambda envs, observations, masks: ask_policy(
         agent.act, observations, masks, envs.batch.positions
     )
@@ -86,24 +86,24 @@ def play_battles(
     seed: int,
     watcher: BatchWatcher | None = None,
 ) -> NDArray[np.float64]:
-    """Play battles side by side.
+    """Play battles in parallel.
 
-    Battle i has the dice of seed + i, so space seeds by more than `battles`.
+    Battle i has the dice of seed + i, so seeds of two calls should differ by at least `battles`.
 
     Args:
-        player: the player of the seat, or the name or path that `make_agent` makes it of.
+        player: player of the seat, or a name or path for `make_agent`.
         seat: "caster" or "dispeller".
-        scenario: what is played.
-        opponent: the player of the other seat, or several.
-        battles: how many.
-        seed: of the first battle.
+        scenario: scenario to play.
+        opponent: player of the other seat, or several.
+        battles: number of battles.
+        seed: seed of the first battle.
         watcher: follows the battles.
 
     Returns:
         Points of the seat in each battle, float64 (battles,).
 
     Raises:
-        ValueError: there is no such player or seat.
+        ValueError: the player or the seat is unknown.
     """
     if seat not in IDS:
         raise ValueError(f"seat: expected one of {', '.join(IDS)}, found {seat!r}")
@@ -144,17 +144,17 @@ def parse_settings(
     switches: Mapping[str, str],
     usual_out: Callable[[SettingsT], Path] | None = None,
 ) -> tuple[SettingsT, Collection[str], Parser]:
-    """Parse a command line whose flags are the fields of a dataclass; all of them have defaults.
+    """Parse a command line whose flags are the fields of a dataclass; all fields have defaults.
 
-    `wfb_gym.cli.parser.add_options` describes fields and their help. Every command has ``--json``,
-    and ``--quick`` for the values of fields in `quick`, unless their flags are given; with None
-    there is no ``--quick``. `switches` holds the help of further flags without a value, by name; a
-    flag that is a field already is not added again. Where ``--out`` is not given, `usual_out` says
-    the run's folder; that of a quick run ends in "-quick".
+    `wfb_gym.cli.parser.add_options` describes fields and their help. Every command has ``--json``.
+    ``--quick`` sets the fields in `quick`, unless their flags are given; if `quick` is None there
+    is no ``--quick``. `switches` maps names of further flags without a value to their help; names
+    of fields are skipped. Without ``--out``, `usual_out` returns the run's folder, and a quick run
+    appends "-quick" to it.
 
     Returns:
-        The settings, the names of the switches that were given (``json`` among them), and the
-        parser, whose `error` refuses what the caller finds wrong.
+        The settings, the names of the given switches (including ``json``), and the parser, whose
+        `error` reports problems that the caller finds.
     """
     parser = Parser(prog=f"python -m {module}", description=(description or "").strip())
     add_options(parser, settings)
@@ -162,7 +162,7 @@ def parse_settings(
     if quick is not None:
         has_folder = usual_out is not None or any(isinstance(v, Path) for v in quick.values())
         where = ", in a folder of its own" if has_folder else ""
-        switches["quick"] = f"a tiny run that only shows that all works{where}"
+        switches["quick"] = f"a tiny run that only shows that everything works{where}"
     switches["json"] = "print only JSON on stdout"
     own = {each.name for each in fields(settings)}  # type: ignore[arg-type]
     for name, meaning in switches.items():
@@ -174,14 +174,14 @@ def parse_settings(
     chosen_settings = settings(**(dict(quick or {}) if "quick" in chosen else {}) | given)
     if usual_out is not None and "out" not in given:
         out = usual_out(chosen_settings)
-        if "quick" in chosen:  # else it would replace what a whole run has learned
+        if "quick" in chosen:  # so that a quick run never replaces a full one
             out = out.with_name(f"{out.name}-quick")
         chosen_settings = replace(chosen_settings, out=out)  # type: ignore[type-var]
     return chosen_settings, chosen, parser
 
 
 def check_positive(parser: Parser, settings: Any, names: Sequence[str]) -> None:
-    """Refuse settings that are not above 0."""
+    """Report an error unless these settings are positive."""
     for name in names:
         value = getattr(settings, name)
         if not value > 0:
@@ -192,7 +192,7 @@ def check_positive(parser: Parser, settings: Any, names: Sequence[str]) -> None:
 
 
 class Interruptible:
-    """Context that Ctrl-C leaves early, keeping what was done; then it is `interrupted`."""
+    """Context that Ctrl-C ends early; `interrupted` then is True."""
 
     interrupted = False
 
@@ -208,12 +208,12 @@ class Interruptible:
 
 
 def settings_as_json(settings: Any) -> dict[str, Any]:
-    """Return settings as JSON holds them."""
+    """Return settings as JSON."""
     return {key: str(v) if isinstance(v, Path) else v for key, v in asdict(settings).items()}
 
 
 def recorded_settings(settings: Any, omit: Collection[str]) -> dict[str, Any]:
-    """Return settings as a record of finished parts reads them back, but for `omit`."""
+    """Return settings in the form in which JSON returns them, without those in `omit`."""
     found = settings_as_json(settings).items()
     return {k: list(v) if isinstance(v, tuple) else v for k, v in found if k not in omit}
 
@@ -229,7 +229,7 @@ def write_results(folder: Path, results: Mapping[str, Any]) -> None:
 
 
 def versions(more: Sequence[str] = ()) -> dict[str, str]:
-    """Versions of what results depend on, and of more packages: of those that are installed."""
+    """Return the versions of Python and of packages that results depend on, if installed."""
     names = ("gymnasium", "numba", "numpy", "sb3-contrib", "stable-baselines3", "torch", *more)
     found = {"wfb-gym": wfb_gym.__version__, "python": sys.version.split()[0]}
     for name in names:

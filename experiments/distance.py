@@ -1,18 +1,18 @@
-"""Tells how far from optimal players are, in battles that cannot be solved too.
+"""Measure how far players are from optimal play, also in battles that are too large to solve.
 
     python -m experiments.distance
     python -m experiments.distance phase-search veteran --scenario redhorn-pass
     python -m experiments.distance runs/duel/model.zip --budget 3000000 --battles 4000
 
-For each player, scenario and seat there are two figures. The exact score is that of the battle
-cut to its first phases: 100 is optimal and 0 random. The gain of the best exploiter found, a named
-player or a learner trained against the player, is what it wins more than the player itself does in
-its place, on dice that did not choose it: the mean of both seats is a lower bound of the player's
-exploitability in the whole battle. Luck is taken off all points that are sampled
-(experiments/luck.py).
+Each player has two figures in each scenario and seat. The exact score refers to the battle cut to
+its first phases: 100 is optimal and 0 random play. The gain of an exploiter is the points that it
+wins more than the player itself in its place. Exploiters are named players, or learners trained
+against the player; the dice that choose the best one do not grade it. The mean gain of both
+seats is a lower bound of the player's exploitability in the whole battle. All sampled points are
+luck-adjusted (experiments/luck.py).
 
-Finished parts are stored in OUT/parts.jsonl: the same command continues an interrupted one. OUT
-gets results.json, and the exploiters that were trained.
+Finished parts are stored in OUT/parts.jsonl, and the same command continues an interrupted run. OUT
+gets results.json and the trained exploiters.
 """
 
 from wfb_gym._commands import run_main
@@ -48,7 +48,7 @@ from wfb_gym.seats import SEATS
 from wfb_gym.solver import ExactGame, TooLarge
 from wfb_gym.solver.solution import packed_digest
 
-ONE_SEAT = "; a model of one seat needs one of the other beside it: CASTER+DISPELLER"
+ONE_SEAT = "; a model of one seat needs a model of the other seat: CASTER+DISPELLER"
 
 
 class GapTask(NamedTuple):
@@ -64,15 +64,15 @@ class GapTask(NamedTuple):
 
 @dataclass(frozen=True)
 class Settings(Effort):
-    """What is measured.
+    """Settings of the measurement.
 
     Attributes:
-        players: each a name or the path of a saved model, or two of these, CASTER+DISPELLER.
+        players: names or paths of saved models; CASTER+DISPELLER plays one in each seat.
         scenario: bundled names or files.
-        phases: first phases that make up the cut battle.
-        memory: memory for the positions of a cut battle, in MiB.
-        planner_decisions: most decisions of a cut battle in which a player that searches is graded.
-        processes: processes that train exploiters side by side.
+        phases: number of first phases in the cut battle.
+        memory: memory limit of the positions of a cut battle, in MiB.
+        planner_decisions: most decisions of a cut battle in which a search player is graded.
+        processes: processes that train exploiters in parallel.
     """
 
     players: tuple[str, ...] = option(
@@ -86,7 +86,7 @@ class Settings(Effort):
 
 
 def measure_gap(settings: Settings, task: GapTask, trained: Path | None) -> Part:
-    """Measure a player's seat in a scenario; `trained` is the learner that exploits it."""
+    """Measure a player's seat in a scenario; `trained` is the model of the trained exploiter."""
     scenario, player, seat = task
     part: Part = {"scenario": load_scenario(scenario).name, "player": player, "seat": SEATS[seat]}
     part["exact"] = exact_figures(settings, scenario, player, seat)
@@ -95,7 +95,7 @@ def measure_gap(settings: Settings, task: GapTask, trained: Path | None) -> Part
 
 
 def exact_figures(settings: Settings, scenario: str, player: str, seat: int) -> dict[str, Any]:
-    """Exact score of a player in the cut battle, or why there is none."""
+    """Return a player's exact score in the cut battle, or the reason why there is none."""
     whole, name = load_scenario(scenario), policy_name(player, seat)
     cut = whole.first_phases(min(settings.phases, whole.phases))
     known: dict[str, Any] = {"phases": cut.phases, "of": whole.phases}
@@ -111,14 +111,14 @@ def exact_figures(settings: Settings, scenario: str, player: str, seat: int) -> 
 
 
 def _relevant_settings(settings: Settings) -> dict[str, Any]:
-    """All that the results depend on."""
+    """Return everything that the results depend on."""
     found = common.recorded_settings(settings, {"out", "processes"})
     tables = {name: packed_digest(pack(load_scenario(name)))[:16] for name in settings.scenario}
     return {**found, "tables": tables, "wfb_gym": wfb_gym.__version__}
 
 
 def bounds(parts: Sequence[Part]) -> list[dict[str, Any]]:
-    """Lower bounds of exploitability of those players whose seats are both measured."""
+    """Return lower bounds of exploitability, for players with both seats measured."""
     found = []
     for first, second in zip(parts[::2], parts[1::2], strict=False):
         gains = [each["exploited"]["gain"] for each in (first, second)]
@@ -132,10 +132,10 @@ def bounds(parts: Sequence[Part]) -> list[dict[str, Any]]:
 
 
 def _check(settings: Settings, _: Collection[str]) -> Settings:
-    """Raise a ValueError or an OSError for players and scenarios that cannot be measured."""
+    """Raise a ValueError or an OSError for invalid players or scenarios."""
     most = max(settings.battles, settings.planner_battles)
     if most > SEED_SPACING:
-        raise ValueError(f"--battles: expected at most {SEED_SPACING:,}")
+        raise ValueError(f"--battles: expected at most {SEED_SPACING:,}, found {most:,}")
     for name in policy_names((*settings.players, *settings.exploiter)):
         make_agent(name, scenario="apprentice")
     for scenario in settings.scenario:
@@ -145,9 +145,9 @@ def _check(settings: Settings, _: Collection[str]) -> Settings:
 
 
 def check_models(settings: Settings) -> None:
-    """Refuse, with a ValueError, a trained model that cannot play both seats of all scenarios.
+    """Raise a ValueError if a trained model cannot play both seats of all scenarios.
 
-    Each plays a battle in either seat, which is short; else it would fail after the training.
+    Each model plays a short battle in either seat, so that errors appear before the training.
     """
     for scenario in settings.scenario:
         for player in dict.fromkeys((*settings.players, *settings.exploiter)):
@@ -173,14 +173,14 @@ def check_models(settings: Settings) -> None:
 
 
 def _tasks_of(settings: Settings) -> list[GapTask]:
-    """Return what is measured, seat after seat."""
+    """Return all parts, seat by seat."""
     return list(starmap(GapTask, product(settings.scenario, settings.players, range(len(SEATS)))))
 
 
 def measure_all(
     settings: Settings, tasks: Sequence[GapTask], _: Sequence[Line], __: Workers
 ) -> Iterator[Line]:
-    """Measure seats, while exploiters of later ones are trained."""
+    """Measure seats in order, while exploiters of later seats are trained."""
     with Trainings(settings.processes) as trainings:
         learners = [trainings.begin(settings, *task) for task in tasks if settings.budget]
         for place, task in enumerate(tasks):
@@ -201,7 +201,7 @@ def _results_of(run: Run[Settings, GapTask]) -> Results:
 
 
 def _notes(results: Results) -> list[str]:
-    """Return why figures are missing, a line each."""
+    """Return a line for each missing figure, with the reason."""
     return [
         f"{each['player']} as {each['seat']} in {each['scenario']}: {reason}"
         for each in results["parts"]

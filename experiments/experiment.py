@@ -1,8 +1,8 @@
-"""One experiment: what is measured part by part, and the runner that all of them share.
+"""The runner shared by all experiments, which measure in parts.
 
-A module declares an `Experiment` with its settings, its parts, and what becomes of their results.
-The runner parses the command line, opens workers, goes on from the record of finished parts, shows
-progress, ends on Ctrl-C, writes results.json and a figure, and prints a table or JSON.
+A module declares an `Experiment` with its settings, its parts and its results. The runner parses
+the command line, opens workers, loads finished parts, shows progress, handles Ctrl-C, writes
+results.json and a figure, and prints a table or JSON.
 """
 
 import sys
@@ -29,43 +29,42 @@ PartT = TypeVar("PartT")
 
 
 def _ignore(_: str, __: int) -> None:
-    """Report no progress."""
+    """Ignore progress."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment(Generic[SettingsT, PartT]):
-    """An experiment, and its command.
+    """An experiment and its command.
 
     Attributes:
-        module: its name behind ``python -m``.
+        module: name of the module for ``python -m``.
         description: help of the command.
         settings: dataclass whose fields are the flags; `out` is the folder of the results.
-        quick: settings of ``--quick``; None: there is no such flag.
-        check: raises a ValueError or OSError for wrong settings; returns those that are used. Its
-            second argument holds the switches that were given, such as "quick".
+        quick: settings of ``--quick``; None: no such flag.
+        check: raises a ValueError or OSError for invalid settings; returns the settings to use. Its
+            second argument holds the given switches, such as "quick".
         positive: settings that must be above 0.
         natural: settings that must be 0 or above.
-        kind: what the record holds, in one word: "tournament".
-        file: name of the record in the folder; None: no part is kept, and `out` is a file.
-        free: settings that decide neither a result nor which results belong together.
-        recorded: all that the results depend on; by default the settings but for `free`.
-        records: opens the records, by group of parts, if there is not one in `out`.
-        group_of: names the group of a part.
-        is_kept: whether a record holds a line; others are measured again.
-        parts: what is measured, in order; `str` of a part names it in progress and errors.
-        run_part: measures a part, here or in a worker.
-        work: measures parts that are missing, in place of `run_part`, where they depend on each
-            other. Takes the settings, these parts, the lines of the others and the workers.
-        name_of: finds the part of a line by its name; by default the record has the order of the
-            parts.
-        files: files that parts name, for workers on other machines.
-        results: what is written and printed.
-        tables: shows the results as texts.
+        kind: content of the record, in one word such as "tournament".
+        file: name of the record in the folder; None: no record, and `out` is a file.
+        free: settings that change neither the results nor which results belong together.
+        recorded: everything that the results depend on; by default the settings without `free`.
+        records: opens the records, by group of parts, if they are not a single file in `out`.
+        group_of: returns the name of a part's group.
+        is_kept: whether to record a line; other parts are measured again.
+        parts: parts to measure, in order; `str` of a part is its name in progress and errors.
+        run_part: measures a part, in this process or in a worker.
+        work: measures missing parts, instead of `run_part`, if they depend on each other. Takes the
+            settings, these parts, the lines of the other parts and the workers.
+        name_of: returns the name of a line's part; by default lines have the order of the parts.
+        files: files that parts refer to, for workers on other machines.
+        results: returns the results to write and print.
+        tables: returns the results as texts.
         figures: draws the results into the folder.
         notes: lines about the results for stderr.
-        needs_all: whether a run that was interrupted has no results; one without a part never has.
+        needs_all: whether an interrupted run has no results; a run without parts never has any.
         notes_fail: whether a run with notes fails.
-        outcome: in place of `results`, `tables`, `notes` and `notes_fail`, if these depend on each
+        outcome: replaces `results`, `tables`, `notes` and `notes_fail`, if these depend on each
             other or on the settings.
     """
 
@@ -110,7 +109,7 @@ class Experiment(Generic[SettingsT, PartT]):
         return status
 
     def _parse(self, arguments: Sequence[str] | None) -> tuple[SettingsT, bool]:
-        """Return the settings, and whether JSON is wanted."""
+        """Return the settings, and whether to print JSON."""
         settings, switches, parser = common.parse_settings(
             self.settings,
             arguments,
@@ -140,8 +139,8 @@ class Experiment(Generic[SettingsT, PartT]):
             }
             run = self._measure(settings, records, workers)
             if run.interrupted:
-                goes_on = "; the same command continues" if records else ""
-                done = f"interrupted after {len(run.lines)} of {len(run.parts)} parts{goes_on}"
+                hint = "; the same command continues" if records else ""
+                done = f"interrupted after {len(run.lines)} of {len(run.parts)} parts{hint}"
                 print(done, file=sys.stderr)
                 if self.needs_all or not run.lines:
                     return common.INTERRUPTED
@@ -172,7 +171,7 @@ class Experiment(Generic[SettingsT, PartT]):
     def _measure(
         self, settings: SettingsT, records: Mapping[str, ResultFile], workers: Workers
     ) -> Run[SettingsT, PartT]:
-        """Measure what the records lack."""
+        """Measure the parts that the records do not have."""
         parts: Sequence[PartT] = ()
         keys: Sequence[Any] = ()
         found: dict[Any, Line] = {}
@@ -211,7 +210,7 @@ class Experiment(Generic[SettingsT, PartT]):
         return workers.map(partial(self.run_part, settings), parts)
 
     def _write(self, out: Path | None, results: Results) -> None:
-        """Write results and figure; a figure that cannot be written costs no results."""
+        """Write the results and the figure; an error in the figure does not lose the results."""
         if self.file is None:
             if out is not None:
                 common.write_json(out, results)

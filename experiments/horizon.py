@@ -1,15 +1,15 @@
-"""Tells how far ahead a player must look: what it wins by the phases that it looks at.
+"""Measure the value of planning ahead: scores and points by the number of phases considered.
 
     python -m experiments.horizon
     python -m experiments.horizon --scenario archmage-duel:5 --battle long-siege --battles 400
 
-In scenarios that can be solved, for every number of phases: the value of so many first phases, the
-exact score in the whole battle of a player that plays them as if nothing came after, and that of
-phase-search when it looks at so many. In battles that cannot, the points that phase-search wins
-more against the opponents than it does when it looks at one phase alone, on the same dice and with
-the luck of the dice taken off (experiments/luck.py), and its time for a decision.
+In scenarios that can be solved, there are three figures for every number of phases: the value of
+these first phases; the exact score, in the whole battle, of a player that plays as if the battle
+ended after them; and the exact score of phase-search when it considers them. In larger battles,
+phase-search plays against the opponents. The figures are the points that it wins more than
+with one phase, on the same dice and luck-adjusted (experiments/luck.py), and its time per decision.
 
-Finished parts are stored in OUT/parts.jsonl: the same command continues an interrupted one. OUT
+Finished parts are stored in OUT/parts.jsonl, and the same command continues an interrupted run. OUT
 gets results.json and horizon.png.
 """
 
@@ -42,21 +42,21 @@ from wfb_gym.seats import SEATS
 from wfb_gym.solver import ExactGame, solve
 
 FIRST_SEED = 12_000_000_000
-"""Of the dice: far from those that chose a setting."""
+"""Seed of the dice, far from seeds that were used for tuning."""
 Part = dict[str, Any]
-"""What was measured at one number of phases, as JSON holds it."""
+"""The figures of one number of phases, as JSON."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What is measured.
+    """Settings of the measurement.
 
     Attributes:
-        scenario: bundled names or files that can be solved; NAME:PHASES lasts so many phases.
-        battle: bundled names or files of battles that are played.
-        phases: numbers of phases that are looked at in these battles, beside 1.
-        opponent: whom phase-search meets there, each as often.
-        battles: battles against each.
+        scenario: bundled names or files that can be solved; NAME:PHASES sets the number of phases.
+        battle: bundled names or files of battles to play.
+        phases: numbers of phases that phase-search considers in these battles; 1 is always added.
+        opponent: opponents of phase-search in these battles.
+        battles: battles against each opponent.
         seed: seed of the dice.
         out: folder of the results.
     """
@@ -74,7 +74,7 @@ class Settings:
 
 
 class Source(NamedTuple):
-    """A scenario that is solved, or a battle that is played."""
+    """A scenario to solve, or a battle to play."""
 
     name: str
     is_battle: bool
@@ -84,11 +84,11 @@ class Source(NamedTuple):
 
 
 def read_scenario(text: str) -> Scenario:
-    """Load a scenario; NAME:PHASES is one that lasts so many phases.
+    """Load a scenario; NAME:PHASES sets its number of phases.
 
     Raises:
-        ValueError: there is no such scenario, or the number is none.
-        OSError: its file cannot be read.
+        ValueError: the scenario is unknown or invalid.
+        OSError: the file cannot be read.
     """
     name, colon, count = text.rpartition(":")
     if not colon or not count.isdigit():
@@ -98,7 +98,7 @@ def read_scenario(text: str) -> Scenario:
 
 
 def exact_parts(scenario: Scenario) -> Iterator[Part]:
-    """Measure a scenario that can be solved, from one phase to all."""
+    """Measure a solved scenario at each number of phases."""
     game = ExactGame(scenario)
     for phases in range(1, scenario.phases + 1):
         part: Part = {"scenario": scenario.name, "phases": phases, "of": scenario.phases}
@@ -114,7 +114,7 @@ def exact_parts(scenario: Scenario) -> Iterator[Part]:
 
 
 def battle_parts(settings: Settings, name: str) -> Iterator[Part]:
-    """Measure a battle that is played, at each number of phases."""
+    """Measure a played battle at each number of phases."""
     scenario = load_scenario(name)
     first: dict[str, Any] = {}
     for phases in settings.phases:
@@ -141,7 +141,7 @@ def battle_parts(settings: Settings, name: str) -> Iterator[Part]:
 def exact_rows(parts: Sequence[Part]) -> list[list[str]]:
     """Return the cells of the table of exact scores, the header first."""
     kinds = [f"{kind} {seat}" for kind in ("exact", "phase-search") for seat in SEATS]
-    rows = [["scenario", "phases", "their value", *kinds]]
+    rows = [["scenario", "phases", "value", *kinds]]
     for part in parts:
         if "scenario" in part:
             scores = [f"{part[kind]:.2f}" for kind in kinds]
@@ -151,7 +151,7 @@ def exact_rows(parts: Sequence[Part]) -> list[list[str]]:
 
 
 def battle_rows(parts: Sequence[Part]) -> list[list[str]]:
-    """Return the cells of the table of points won by looking further, the header first."""
+    """Return the cells of the table of points won by planning ahead, the header first."""
     rows = [["battle", "phases", *SEATS, "ms a decision"]]
     for part in parts:
         if "battle" in part:
@@ -179,13 +179,13 @@ def _run_part(settings: Settings, source: Source) -> Line:
 
 
 def sources_of(settings: Settings) -> list[Source]:
-    """Return what is measured, solved scenarios first."""
+    """Return the scenarios to solve, then the battles to play."""
     solved = [Source(name, is_battle=False) for name in settings.scenario]
     return [*solved, *(Source(name, is_battle=True) for name in settings.battle)]
 
 
 def _check(settings: Settings, _: Collection[str]) -> Settings:
-    """Return the settings with all numbers of phases; raise a ValueError for wrong ones."""
+    """Return the settings with phase 1 added; raises a ValueError if they are invalid."""
     for name in settings.opponent:
         make_agent(name)
     for name in settings.scenario:

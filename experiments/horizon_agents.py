@@ -1,4 +1,4 @@
-"""Players that look at a number of phases, and one whose decisions are timed."""
+"""A player with a planning horizon of some phases, and a player that times its decisions."""
 
 import time
 
@@ -12,11 +12,11 @@ from wfb_gym.solver import solve
 
 
 class HorizonAgent(PositionAgent):
-    """Plays a solved scenario as if it ended after so many phases, the present one included.
+    """Plays a solved scenario as if it ended after `phases` phases, including the current one.
 
     Args:
-        scenario: that it plays.
-        phases: that are looked at, 1 or more.
+        scenario: scenario to play.
+        phases: phases to consider, 1 or more.
     """
 
     _called = "horizon"
@@ -31,12 +31,12 @@ class HorizonAgent(PositionAgent):
         for i in np.flatnonzero(asked.decides()):
             state = asked.states[i]
             graph = self._of_phase[int(state.phase)]
-            node = graph.explore(state)  # known but where the end of the battle shows
+            node = graph.explore(state)  # new positions occur only if the battle's end is visible
             actions[i] = asked.indices[graph.chosen[node]]
 
 
 class TimedAgent(PositionAgent):
-    """An agent that counts its decisions and their time."""
+    """An agent that counts its decisions and measures their time."""
 
     _called = "phase-search"
 
@@ -45,6 +45,6 @@ class TimedAgent(PositionAgent):
 
     def _choose(self, asked: PositionArrays, actions: Actions) -> None:
         began = time.perf_counter()
-        self._agent._choose(asked, actions)  # noqa: SLF001 (which is what an agent is asked)
+        self._agent._choose(asked, actions)  # noqa: SLF001 - the method behind `act`
         self.seconds += time.perf_counter() - began
         self.decisions += int(asked.decides().sum())

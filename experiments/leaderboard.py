@@ -1,4 +1,4 @@
-"""Grades policies by the benchmark protocol, and makes the leaderboard's page of the results.
+"""Grade policies by the benchmark protocol, and write the leaderboard page from the results.
 
     python -m experiments.leaderboard
     python -m experiments.leaderboard --evaluate greedy veteran random
@@ -8,11 +8,12 @@
     python -m experiments.leaderboard --compare my-ppo veteran
     python -m experiments.leaderboard --again greedy
 
-Without --evaluate it checks the submissions, JSON files in experiments/leaderboards/entries/, and
-writes docs/leaderboard.md. With it each name gets a submission of its own; saved models are the
-runs of one submission, one for each seed. --again grades submissions again, all of them unless some
-are named, and fails where a result differs. docs/benchmark.md describes protocol and files. Ctrl-C
-keeps the tasks that were done; the same command goes on with the others where it was interrupted.
+Without --evaluate the command checks the submissions, JSON files in
+experiments/leaderboards/entries/, and writes docs/leaderboard.md. With --evaluate each name gets
+its own submission; saved models are the runs of one submission, one for each seed. --again grades
+the named submissions again, by default all of them, and fails if a result differs.
+docs/benchmark.md describes the protocol and the files. Ctrl-C keeps finished tasks, and the same
+command continues with the others.
 """
 
 from wfb_gym._commands import run_main
@@ -44,7 +45,7 @@ from wfb_gym.files import atomic_write_text
 
 
 def _parts_of(settings: Settings) -> Sequence[Any]:
-    """Return the jobs of a grading, or what is searched; nothing for the page alone."""
+    """Return the jobs of a grading or a search; none if only the page is written."""
     if settings.find:
         return searches()
     if settings.again is not None:
@@ -57,12 +58,12 @@ def _parts_of(settings: Settings) -> Sequence[Any]:
 def work(
     settings: Settings, parts: Sequence[Any], _: Sequence[Line], workers: Workers
 ) -> Iterator[Line]:
-    """Grade, or search."""
+    """Do the jobs of a grading or a search."""
     return workers.map(find_scenarios, parts) if settings.find else do_jobs(parts, workers)
 
 
 def update_page(settings: Settings, submissions: Sequence[Submission]) -> tuple[str, bool]:
-    """Write the page, or find out whether it is current; returns what to say, and if it is old."""
+    """Write or check the page; returns a message, and whether the page is out of date."""
     text = page.make_page(submissions)
     folder = settings.submissions
     path = page.PAGE if folder == FOLDER else folder / "leaderboard.md"
@@ -77,8 +78,8 @@ def update_page(settings: Settings, submissions: Sequence[Submission]) -> tuple[
 def _compare(submissions: Sequence[Submission], names: Sequence[str]) -> dict[str, Any]:
     """Compute by track the probability that a run of the first submission beats one of the second.
 
-    A track counts with the tasks that both submissions have; `tasks` is their number. Tracks of
-    which they share no task are left out.
+    Only tasks of both submissions count; `tasks` is their number. Tracks without such tasks are
+    left out.
     """
     by_name = {each.name: each for each in submissions}
     for name in names:
@@ -98,7 +99,7 @@ def _compare(submissions: Sequence[Submission], names: Sequence[str]) -> dict[st
 
 
 def _comparison_line(names: Sequence[str], track: str, found: Mapping[str, Any]) -> str:
-    """Return a track's comparison in words, with the number of tasks if they are not all."""
+    """Return a track's comparison in words; names the number of tasks if some are missing."""
     count, of = found["tasks"], len(TRACKS[track])
     part = "" if count == of else f", {count} of {of} tasks"
     value = Interval(*(found[key] for key in ("value", "low", "high")))
@@ -106,7 +107,7 @@ def _comparison_line(names: Sequence[str], track: str, found: Mapping[str, Any])
 
 
 def overall_results(submissions: Sequence[Submission]) -> dict[str, Any]:
-    """Return the page's overall table as JSON holds it."""
+    """Return the page's overall table as JSON."""
     results: dict[str, Any] = {}
     for each in page.rank(submissions):
         intervals = {track: page.track_interval(each, track) for track in TRACKS}
@@ -115,7 +116,7 @@ def overall_results(submissions: Sequence[Submission]) -> dict[str, Any]:
 
 
 def _outcome_of(run: Run[Settings, Any]) -> Outcome:
-    """Write and compare what the settings ask for."""
+    """Write the submissions and the page, or compare, according to the settings."""
     settings = run.settings
     if settings.find:
         return write_scenarios(run)

@@ -1,12 +1,12 @@
-"""Luck-adjusted points: what the dice alone brought is taken off the points of a battle.
+"""Luck-adjusted points: variance reduction by subtracting the luck of the dice from the points.
 
-The luck of a roll is what its dice brought, less what they bring on average: the points that
-changed hands and an estimate of the position behind them, less the mean of both over all outcomes
-by their exact chances. Where the next roll follows without a decision, it is looked through. The
-mean of luck is 0 whatever the estimate says, so points less luck have the mean of the points; the
-better the estimate, the less they vary, and the fewer battles tell two players apart. Of the
-control variates known from poker (AIVAT; Burch, Schmid, Moravcik and Bowling 2018) this is the part
-of chance; what players draw by themselves is left alone.
+The luck of a roll is the result of its dice minus the expected result. The result is the points
+that changed hands plus an estimate of the position afterwards; its expectation uses the exact
+chances of all outcomes. If another roll follows without a decision, the outcomes of both are
+combined. The mean of luck is 0 for any estimate, so adjusted points keep their mean. The better the
+estimate, the smaller the variance, and the fewer battles are needed to distinguish two players.
+These are the chance terms of AIVAT, control variates for poker (Burch, Schmid, Moravcik and
+Bowling 2018); random choices of the players are not adjusted.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
     from wfb_gym.envs.batch import Batch
 
 _LEAST = 1e-9
-"""Variance below which points are the same."""
+"""Least variance of adjusted points, which avoids division by 0."""
 
 ValueEstimate = Callable[[Outlook], NDArray[np.float64]]
-"""Positions to points still to come for the first army, float64 (k,).
+"""Maps positions to points still to come for the first army, float64 (k,).
 
-What one roll may lead to is compared, so all of it should be looked at up to one horizon: the end
-of the phase in which the dice are rolled."""
+The possible results of one roll are compared, so all should be estimated up to the same horizon:
+the end of the phase of the roll."""
 
 
 def phase_estimate(outlook: Outlook) -> NDArray[np.float64]:
-    """Estimate by the rule of thumb of the agents that search; a `ValueEstimate`."""
+    """Estimate points as the search agents do, by a rule of thumb; a `ValueEstimate`."""
     values = np.zeros(len(outlook.states))
     _estimate(outlook, values, new_work_spaces())
     return values
@@ -57,21 +57,21 @@ def _estimate(outlook: Outlook, values: NDArray[np.float64], scratch: Records[Wo
 class LuckWatcher(BatchWatcher):
     """Follows the battles of a batch and adds up their luck.
 
-    The batch must not begin battles anew by itself.
+    The batch must not reset battles by itself.
 
     Args:
         num_envs: battles of the batch.
-        estimate: of positions; any has the same mean.
+        estimate: estimate of positions; any estimate gives the same mean.
 
     Attributes:
-        luck: points that the dice have brought the first army, float64 (n,).
+        luck: points that the dice have won the first army, float64 (n,).
     """
 
     def __init__(self, num_envs: int, estimate: ValueEstimate = phase_estimate) -> None:
         super().__init__(num_envs)
         self.luck = np.zeros(num_envs)
         self._estimate = estimate
-        self._room = new_roll_scratch()
+        self._scratch = new_roll_scratch()
 
     def begin_step(self, batch: "Batch") -> None:
         self._envs = batch.envs.copy()
@@ -87,7 +87,7 @@ class LuckWatcher(BatchWatcher):
 
     def follow_step(self, batch: "Batch", actions: NDArray[np.int64]) -> None:
         if batch.mode != Autoreset.DISABLED:
-            raise ValueError("luck: expected battles that do not begin anew by themselves")
+            raise ValueError("luck: expected autoreset_mode Disabled, found another mode")
         members = np.flatnonzero(self._envs["state"]["node"] != Node.END)
         self._follow(batch, members, batch.codec.code_of[actions[members]])
 
@@ -95,35 +95,35 @@ class LuckWatcher(BatchWatcher):
         for moves in ((members, codes), *self._asked):
             done = 0
             while done < len(moves[0]):
-                done = follow_rolls(done, moves, self._envs, batch.game, batch.seat, self._room)
+                done = follow_rolls(done, moves, self._envs, batch.game, batch.seat, self._scratch)
                 self._add_luck(batch.packed_scenarios)
 
     def _add_luck(self, packed_scenarios: Records[PackedScenario]) -> None:
-        leaves, end = self._room.leaves, self._room.used[0]
-        self._room.used[0] = 0
+        leaves, end = self._scratch.leaves, self._scratch.used[0]
+        self._scratch.used[0] = 0
         outlook = Outlook(
             packed_scenarios, leaves.scenario[:end], leaves.states[:end], leaves.phases[:end]
         )
-        worth = leaves.gains[:end] + self._estimate(outlook)
-        np.add.at(self.luck, leaves.members[:end], leaves.weights[:end] * worth)
+        values = leaves.gains[:end] + self._estimate(outlook)
+        np.add.at(self.luck, leaves.members[:end], leaves.weights[:end] * values)
 
 
 class LuckyPoints(NamedTuple):
-    """Points of a seat in battles, and how many of them its dice brought; float64 (battles,)."""
+    """Points of a seat in battles, and the luck in them; float64 (battles,) each."""
 
     points: NDArray[np.float64]
     luck: NDArray[np.float64]
 
     @property
     def adjusted(self) -> NDArray[np.float64]:
-        """Points without the luck: of the same mean."""
+        """Points without luck, which have the same mean."""
         return self.points - self.luck
 
     @property
     def shortening(self) -> float:
-        """How many times fewer battles give as narrow an interval: the ratio of variances.
+        """Variance ratio: how many times fewer battles give an interval of the same width.
 
-        1 where points do not vary.
+        1 if the points do not vary.
         """
         plain = float(self.points.var())
         return plain / max(float(self.adjusted.var()), _LEAST) if plain > 0.0 else 1.0
@@ -139,7 +139,7 @@ def play_with_luck(
     seed: int,
     estimate: ValueEstimate = phase_estimate,
 ) -> LuckyPoints:
-    """Play the battles that `experiments.common.play_battles` plays, and tell their luck too."""
+    """Play the battles of `experiments.common.play_battles`; returns points and luck."""
     watcher = LuckWatcher(battles, estimate)
     points = play_battles(
         player, seat=seat, scenario=scenario, opponent=opponent, battles=battles, seed=seed,

@@ -1,15 +1,15 @@
-"""Shows what memory is worth where items are hidden: equilibrium play that forgets the past.
+"""Measure the value of memory with hidden items: equilibrium play that forgets the past.
 
     python -m experiments.memory
     python -m experiments.memory hidden-duel --gap 0.001
 
-A policy of observations answers alike wherever a seat sees the same, whatever came before. So play
-in equilibrium is averaged over all that looks the same, by how often it comes about, and graded
-exactly: 100 is equilibrium, 0 random play. It is done for the observations as they are, and for
-those that tell how each spell was last cast and answered (``history=True``). Averages are no best
-play without memory: that may be worth more.
+A policy of observations acts alike at all decisions with the same observation, and ignores the
+past. So the equilibrium strategy is averaged over decisions with equal observations, weighted by
+how often they are reached, and graded exactly: 100 is equilibrium, 0 random play. This is done for
+plain observations, and for observations with history, which include how each spell was last cast
+and answered (``history=True``). The average is not the best memoryless play, which may score more.
 
-Finished scenarios are stored in OUT/parts.jsonl: the same command goes on where it was interrupted.
+Finished scenarios are stored in OUT/parts.jsonl, and the same command continues an interrupted run.
 OUT gets results.json.
 """
 
@@ -40,7 +40,7 @@ from wfb_gym.solver import Equilibrium, HiddenGame
 
 @dataclass(frozen=True)
 class Settings:
-    """What is asked.
+    """Settings of the measurement.
 
     Attributes:
         scenario: bundled names or files with hidden items.
@@ -56,15 +56,15 @@ class Settings:
 
 
 class Sights(NamedTuple):
-    """What a seat sees wherever it decides, by what it was dealt; n of these."""
+    """Observations of a seat at all its decisions, by its hidden set; n rows."""
 
     node: NDArray[np.int64]  # (n,)
-    kind: NDArray[np.int64]  # (n,): what it was dealt
-    seen: NDArray[np.int64]  # (n,): which of all that it may see
+    kind: NDArray[np.int64]  # (n,): the seat's hidden set
+    seen: NDArray[np.int64]  # (n,): number of the observation
 
 
 def sights_of(game: HiddenGame, seat: int, *, history: bool) -> Sights:
-    """Return what a seat sees wherever it decides; `HiddenGame` needs a whole tree for it."""
+    """Return a seat's observations at all its decisions; the game must have a whole tree."""
     view = View.fitted(game.packed, seat, history=history)
     numbers: dict[bytes, int] = {}
     found: list[tuple[NDArray[np.int64], NDArray[np.int64], list[int]]] = []
@@ -80,10 +80,10 @@ def sights_of(game: HiddenGame, seat: int, *, history: bool) -> Sights:
 
 
 def forget(found: Equilibrium, seat: int, sights: Sights) -> NDArray[np.float64]:
-    """Return equilibrium play of a seat, averaged over all that looks the same to it.
+    """Return a seat's equilibrium strategy, averaged over decisions with equal observations.
 
-    It is float64 (actions, kinds), as `HiddenGame` has strategies. What is never reached counts as
-    much as what is reached hardly ever, so that every action has a probability.
+    The result is float64 (actions, kinds), the format of `HiddenGame`. Decisions that are never
+    reached get a tiny weight, so that every action has a probability.
     """
     game = found.game
     node, kind = sights.node, sights.kind
@@ -98,7 +98,7 @@ def forget(found: Equilibrium, seat: int, sights: Sights) -> NDArray[np.float64]
 
 
 def run_part(settings: Settings, scenario: str) -> Line:
-    """Return what memory is worth to either seat of a scenario."""
+    """Return the scores of equilibrium play without memory in either seat of a scenario."""
     game = HiddenGame(scenario, whole=True)
     found = game.solve(settings.gap)
     parts = []
@@ -135,7 +135,7 @@ def _check(settings: Settings, _: Collection[str]) -> Settings:
     return settings
 
 
-SCORES = ResultTable("equilibrium play that forgets", memory_rows, (0, 1))
+SCORES = ResultTable("scores of equilibrium play without memory", memory_rows, (0, 1))
 EXPERIMENT = Experiment(
     module="experiments.memory",
     description=__doc__,

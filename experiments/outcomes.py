@@ -1,4 +1,4 @@
-"""The parts of a run: lines of a record, results, and what a run came to."""
+"""The state of a run: lines of a record, results, and the outcome of the command."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,18 +10,18 @@ from experiments.records import ResultFile
 SettingsT = TypeVar("SettingsT")
 PartT = TypeVar("PartT")
 Line = dict[str, Any]
-"""The result of a part, as its line of the record holds it."""
+"""The result of a part, as a line of the record."""
 Results = dict[str, Any]
 """The content of results.json."""
 
 
 class ExperimentError(RuntimeError):
-    """A part that cannot be measured, or results that say nothing; the message is one line."""
+    """A part cannot be measured, or its results are of no use; the message is one line."""
 
 
 @dataclass(frozen=True)
 class Run(Generic[SettingsT, PartT]):
-    """A run so far: all parts, the finished ones with their lines, and the records of these."""
+    """A run so far: all parts, the finished ones with their lines, and the records."""
 
     settings: SettingsT
     parts: Sequence[PartT]
@@ -31,22 +31,22 @@ class Run(Generic[SettingsT, PartT]):
     interrupted: bool
 
     def values(self, key: str) -> list[Any]:
-        """Return the values of a key of the lines."""
+        """Return the values of a key in all lines."""
         return [line[key] for line in self.lines]
 
     def document(self, **found: Any) -> Results:
-        """Return what was found as results: beside the settings, and what else it depends on."""
+        """Return the results with the settings and the versions of packages."""
         args, ended = common.settings_as_json(self.settings), {"interrupted": self.interrupted}
         return {"args": args, **ended, **found, "versions": common.versions()}
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run came to.
+    """The outcome of a command.
 
     Attributes:
-        results: what is written, and printed as JSON.
-        texts: what is printed otherwise, with an empty line between them.
+        results: results to write, and to print as JSON.
+        texts: texts to print without ``--json``, with an empty line between them.
         notes: lines for stderr.
         failed: whether the command fails.
     """

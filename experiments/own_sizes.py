@@ -1,7 +1,7 @@
-"""Agents that are asked in the sizes of observations and actions that they declare.
+"""Agents that get observations in the sizes that they declare.
 
-A model is made for one size of observations. Environments, matches and exact values show a scenario
-in any size that covers it, so a model is not bound to the sizes that are fitted to the scenario.
+A model is trained for one size of observations. Environments, matches and exact values can show a
+scenario in any size that covers it, so a model can play scenarios of other fitted sizes.
 """
 
 from functools import cache
@@ -21,7 +21,7 @@ from wfb_gym.seats import seat_number
 
 
 class _InOwnSizes:
-    """An agent that sees positions and shows them to another agent in that agent's sizes."""
+    """An agent that encodes positions for another agent, in that agent's sizes."""
 
     sees_positions = True
 
@@ -44,7 +44,7 @@ class _InOwnSizes:
 
 
 def in_own_sizes(agent: Agent, scenario: Scenario, seat: int | str) -> Agent:
-    """Return an agent that plays a scenario in environments of all sizes.
+    """Return an agent that can play a scenario in environments of any sizes.
 
     Raises:
         ValueError: see `limits_of`.
@@ -54,14 +54,14 @@ def in_own_sizes(agent: Agent, scenario: Scenario, seat: int | str) -> Agent:
 
 
 def limits_of(agent: Any, scenario: Scenario, seat: int | str) -> Limits | None:
-    """Return the limits in which an agent is asked in a scenario; None if any will do.
+    """Return the limits of an agent's observations in a scenario; None if any limits will do.
 
-    They are those of the sizes that it declares: fitted to the scenario, shared by both seats (as
-    PettingZoo's environments have them), or of a kind of generated scenario. One that reads
-    histories has limits of its own.
+    They have the sizes that the agent declares: fitted to the scenario, shared by both seats (as in
+    PettingZoo's environments), or of a kind of generated scenarios. An agent that reads histories
+    has its own limits.
 
     Raises:
-        ValueError: no such limits have its sizes; names both.
+        ValueError: no such limits have its sizes; the message names both.
     """
     if reads_histories(agent):
         own: Limits = agent.limits
@@ -89,7 +89,7 @@ def limits_of(agent: Any, scenario: Scenario, seat: int | str) -> Limits | None:
 
 @cache
 def _limits_of_kinds() -> dict[str, Limits]:
-    """Return the different limits of generated scenarios, by a kind that has them."""
+    """Return the distinct limits of generated scenarios, by the name of a kind."""
     kinds = {**KINDS, **KINDS_OF_AXES, "": Generation()}
     found: dict[Limits, str] = {}
     for kind, options in kinds.items():

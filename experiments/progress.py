@@ -1,4 +1,4 @@
-"""Progress of a command: a bar on stderr, and plain lines where that is no terminal."""
+"""Progress of a command on stderr: a bar on a terminal, otherwise plain lines."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -22,20 +22,20 @@ from rich.text import Text
 from wfb_gym._progress import is_terminal, printed_lines, shown_by
 
 WIDEST = 1000
-"""Characters of a line that no terminal shows, at most; Rich would cut it at 80."""
+"""Characters of a line if stderr is not a terminal; Rich would cut it at 80."""
 
 
 class _DetailColumn(ProgressColumn):
-    """The progress inside a step, if there is any."""
+    """The progress inside a step, if any."""
 
     def render(self, task: Task) -> Text:
-        return Text(str(task.fields.get("detail", "")))  # no markup: names may have brackets
+        return Text(str(task.fields.get("detail", "")))  # no markup, as names may have brackets
 
 
 class Display(Progress):
-    """A progress bar on stderr; plain lines, one every so often, where that is no terminal.
+    """A progress bar on stderr; without a terminal, a plain line from time to time.
 
-    Its tasks take a `note`. Progress inside a step, as the solver passes it to
+    Its tasks take a `note`. Progress inside a step, which the solver reports through
     `wfb_gym._progress`, follows the note of the last task.
     """
 
@@ -44,7 +44,7 @@ class Display(Progress):
     def __init__(self, *columns: ProgressColumn, **options: Any) -> None:
         on_terminal = is_terminal(sys.stderr)
         width = None if on_terminal else WIDEST
-        outer = Display._shown_now  # on its console there is room for this one
+        outer = Display._shown_now  # nested displays share the console of the outer one
         console = outer[-1].console if outer else Console(stderr=True, width=width)
         super().__init__(*columns, _DetailColumn(), console=console, **options)
         self._is_terminal, self._shown = on_terminal, ExitStack()
@@ -54,14 +54,14 @@ class Display(Progress):
         return super().add_task(description, *args, **{"note": ""} | options)
 
     def start(self) -> None:
-        """Start to show the progress."""
+        """Start showing the progress."""
         super().start()
         shown = shown_by(self._show_detail) if self._is_terminal else printed_lines(self._in_words)
         self._shown.enter_context(shown)
         Display._shown_now.append(self)
 
     def stop(self) -> None:
-        """Stop to show the progress."""
+        """Stop showing the progress."""
         self._shown.close()
         super().stop()
         if self in Display._shown_now:
@@ -72,7 +72,7 @@ class Display(Progress):
             self.update(self.tasks[-1].id, detail=text)
 
     def _in_words(self) -> str:
-        """Return the progress of the tasks under way in words."""
+        """Return the progress of the running tasks in words."""
         return ", ".join(map(_task_in_words, filter(lambda each: not each.finished, self.tasks)))
 
 
@@ -86,9 +86,9 @@ def _task_in_words(task: Task) -> str:
 
 
 def progress(*, in_percent: bool = False) -> Display:
-    """Return a progress bar on stderr, with the time to go; its tasks take a `note`.
+    """Return a progress bar on stderr, with the time left; its tasks take a `note`.
 
-    What is done is counted, or told in percent.
+    It shows the number of finished steps, or a percentage.
     """
     return Display(
         TextColumn("{task.description}"),
@@ -101,7 +101,7 @@ def progress(*, in_percent: bool = False) -> Display:
 
 
 Report = Callable[[str, int], None]
-"""Takes what is being done, or nothing new, and how many steps were done since the last call."""
+"""Takes a note ("" keeps the former one), and the steps done since the last call."""
 
 
 @contextmanager

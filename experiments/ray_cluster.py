@@ -1,4 +1,4 @@
-"""Ray: a cluster is joined if its machines play by the same rules, and does tasks."""
+"""Ray: join a cluster whose machines have the same rules and packages, and do tasks on it."""
 
 import hashlib
 import os
@@ -25,7 +25,7 @@ from experiments.attempts import (
 from experiments.shared_files import store_files
 
 LOCAL = "local"
-"""In place of a cluster's address: Ray on this machine alone."""
+"""Value of --ray for Ray on this machine only, instead of a cluster's address."""
 ROOT = Path(__file__).parents[1]
 _EXCLUDED = [
     ".git",
@@ -39,13 +39,13 @@ _EXCLUDED = [
     ".*_cache",
     "*.png",
 ]
-"""What a cluster's machines need not be sent of the checkout."""
+"""Files of the checkout that are not sent to a cluster's machines."""
 _SECONDS = 10.0
-"""How long a cluster may take to answer at all."""
+"""Seconds until a cluster that does not answer is an error."""
 
 
 class RayWorkers:
-    """Does tasks on Ray, a core each."""
+    """Does tasks on Ray, one core each."""
 
     shares = True
 
@@ -64,7 +64,7 @@ class RayWorkers:
         tasks: Iterable[TaskT],
         describe: Callable[[TaskT], str] = str,
     ) -> Iterator[ResultT]:
-        held = self._ray.put(function)  # once, as it may hold a network
+        held = self._ray.put(function)  # stored once, as it may hold a network
         submitted: dict[Any, None] = {}
 
         def submit(task: TaskT) -> Any:
@@ -92,7 +92,7 @@ class RayWorkers:
 def _attempt_on_ray(
     expected: dict[str, str], files: dict[str, bytes], function: Callable[[Any], Any], task: Any
 ) -> Any:
-    """Do a task in a worker of Ray: machines may have joined since the cluster was checked."""
+    """Do a task in a worker of Ray; checks the machine, as it may have joined after the check."""
     if problem := difference(expected, fingerprint()):
         return FailedAttempt(problem, socket.gethostname(), "")
     store_files(files)
@@ -103,8 +103,8 @@ def _attempt_on_ray(
 def joined(address: str) -> Iterator[None]:
     """Join the Ray cluster at an address while the block runs, or start Ray for "local".
 
-    A cluster's machines need what constraints.txt lists; the checkout itself is sent to them, and
-    so are the environment variables of wfb_gym.
+    A cluster's machines need the packages in constraints.txt. The checkout and the environment
+    variables of wfb_gym are sent to them.
 
     Raises:
         WorkerError: Ray is not installed, or the cluster cannot be reached.
@@ -132,8 +132,8 @@ def joined(address: str) -> Iterator[None]:
 
 
 def _check_answers(address: str) -> None:
-    """Raise an error if nobody listens at an address, for which Ray would wait a minute."""
-    if address == "auto":  # Ray finds the cluster of this machine by itself
+    """Raise an error if no server listens at an address, for which Ray would wait a minute."""
+    if address == "auto":  # Ray finds the cluster of this machine
         return
     parts = urlsplit(address if "://" in address else f"//{address}")
     if not parts.hostname or not parts.port:
@@ -142,7 +142,7 @@ def _check_answers(address: str) -> None:
 
 
 def check_cluster() -> None:
-    """Raise a `WorkerError` if a machine of the cluster would play by other rules."""
+    """Raise a `WorkerError` if a machine of the cluster has other rules or packages."""
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -164,12 +164,12 @@ def check_cluster() -> None:
 
 
 def _fingerprint_there() -> dict[str, str]:
-    return fingerprint()  # Ray takes plain functions alone
+    return fingerprint()  # Ray accepts only plain functions
 
 
 @cache
 def fingerprint() -> dict[str, str]:
-    """What must be alike wherever tasks are done: releases, and a digest of the sources."""
+    """Return the facts that must be equal on all machines: releases, a digest of the sources."""
     digest = hashlib.sha256()
     for folder in (Path(wfb_gym.__file__).parent, Path(__file__).parent):
         for path in sorted(folder.rglob("*")):
@@ -185,7 +185,7 @@ def fingerprint() -> dict[str, str]:
 
 
 def difference(expected: dict[str, str], found: dict[str, str]) -> str:
-    """Say in one line what differs between two machines; nothing if they are alike."""
+    """Return the differences between two machines in one line; "" if they are equal."""
     others = [
         f"{name}: expected {value} as here, found {found[name]}"
         for name, value in expected.items()

@@ -1,4 +1,4 @@
-"""Records of long runs: each finished part is a line in a file, from which the run goes on."""
+"""Records of long runs: each finished part is a line in a file, and the run continues from it."""
 
 import json
 import os
@@ -10,21 +10,21 @@ from wfb_gym.files import lock_folder
 
 
 class RecordError(Exception):
-    """The folder holds something else, or cannot be used; the message says why."""
+    """The folder holds something else, or cannot be used; the message has the reason."""
 
 
 class ResultFile:
-    """A file of what is finished, a line of JSON each; `lines` is what it held after its first.
+    """A file of finished parts, a line of JSON each; `lines` holds the lines after the first.
 
-    The first line holds the settings. A folder in which the file has others, or is of another kind,
-    or in which another process works, is a `RecordError`. As a context it lets others work there in
-    the end.
+    The first line holds the settings. The constructor raises a `RecordError` if the file has other
+    settings or another kind, or if another process works in the folder. As a context manager it
+    releases the folder at the end.
 
     Args:
-        folder: of the run; it is made if it is not there.
-        name: of the file.
-        kind: what the settings are of, in one word: "tournament".
-        settings: all that the results depend on.
+        folder: folder of the run; it is created if it is missing.
+        name: name of the file.
+        kind: content of the file, in one word such as "tournament".
+        settings: everything that the results depend on.
     """
 
     def __init__(self, folder: Path, name: str, kind: str, settings: dict[str, Any]) -> None:
@@ -36,7 +36,7 @@ class ResultFile:
                 self._open(settings)
             except BlockingIOError:
                 raise RecordError(
-                    f"{folder}: another process works on a {kind} there: wait for its end, "
+                    f"{folder}: another process works on a {kind} there; wait for it to end, "
                     "or choose another --out"
                 ) from None
             except OSError as error:
@@ -61,20 +61,20 @@ class ResultFile:
             if known.get(key) != settings.get(key):
                 raise RecordError(
                     f"{self._path} holds another {self._kind}, with {key} {known.get(key)}, not "
-                    f"{settings.get(key)}: choose another --out, or delete that file"
+                    f"{settings.get(key)}; choose another --out, or delete that file"
                 )
         self.lines: list[dict[str, Any]] = lines[1:]
         if len(content) > len(complete):
-            os.truncate(self._path, len(complete))  # the process ended while it wrote the last line
+            os.truncate(self._path, len(complete))  # drops a line cut off by a killed process
         if not lines:
             self.add({self._kind: settings})
 
     def delete(self) -> None:
-        """Delete the file, as nothing is left to go on with."""
+        """Delete the file of a finished run."""
         self._path.unlink()
 
     def add(self, line: dict[str, Any]) -> None:
-        """Append a line; it is on the disk when this returns, and if it raises nothing of it is."""
+        """Append a line and flush it to disk; on an error the file stays unchanged."""
         before = self._path.stat().st_size if self._path.exists() else 0
         try:
             with self._path.open("a", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""Rolls laid out: all that the dice of a battle may lead to, in compiled code."""
+"""Enumerate the possible results of a battle's dice, in compiled code."""
 
 from typing import NamedTuple
 
@@ -19,46 +19,46 @@ from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario.sizes import DICE
 
 MOST_OUTCOMES = most_outcomes(DICE, rerolls=True)
-"""That one roll may have."""
+"""Most outcomes of one roll."""
 ROLLS_AHEAD = 4
-"""Rolls that are followed one after the other, until somebody decides."""
+"""Most consecutive rolls to enumerate, if no decision comes between them."""
 MOST_AHEAD = 1 << 13
-"""Positions that are laid out for one roll by looking at those behind it."""
+"""Most positions of one roll when later rolls are enumerated too."""
 ENOUGH = 1 << 15
-"""Positions after which their estimates are asked for."""
+"""Positions that are collected before they are estimated."""
 RESTART, PLAYED = -1, -2
-"""In place of an action: a battle that begins, and one whose action is played already."""
+"""Values in place of an action: a battle begins, and its action was already played."""
 
 
 class Outlook(NamedTuple):
-    """Positions that dice may lead to, k of them: decisions and ends, and rolls far ahead."""
+    """Positions after dice, k of them: decisions, ends of battles, and rolls at the depth limit."""
 
     packed_scenarios: Records[PackedScenario]
-    scenario: NDArray[np.int64]  # (k,): of each position
+    scenario: NDArray[np.int64]  # (k,): index of each position's scenario
     states: Records[State]  # (k,)
-    phases: NDArray[np.int64]  # (k,): in which the dice are rolled
+    phases: NDArray[np.int64]  # (k,): phase of the roll
 
 
 class Leaves(NamedTuple):
-    """Positions that rolls may lead to, side by side."""
+    """Possible results of rolls, as parallel arrays."""
 
     states: Records[State]
     scenario: NDArray[np.int64]
-    phases: NDArray[np.int64]  # of the roll
-    members: NDArray[np.int64]  # the battle
-    labels: NDArray[np.int64]  # outcome of the roll
-    rolls: NDArray[np.int64]  # that lead to it
+    phases: NDArray[np.int64]  # phase of the roll
+    members: NDArray[np.int64]  # battle
+    labels: NDArray[np.int64]  # outcome of the first roll
+    rolls: NDArray[np.int64]  # number of rolls before the position
     chances: NDArray[np.float64]
-    gains: NDArray[np.float64]  # points of the first army on the way
-    weights: NDArray[np.float64]  # of the position's worth in the luck of its battle
+    gains: NDArray[np.float64]  # points of the first army since the first roll
+    weights: NDArray[np.float64]  # of the position's value in the luck of its battle
 
 
 class Room(NamedTuple):
-    """Where rolls are laid out: what they lead to, what is still to be followed, and scratch."""
+    """Arrays of the enumeration: results, positions still to expand, and scratch memory."""
 
     leaves: Leaves
     pending: Leaves
-    used: NDArray[np.int64]  # (1,): of the leaves
+    used: NDArray[np.int64]  # (1,): number of used leaves
     outcomes: NDArray[np.int64]
     probabilities: NDArray[np.float64]
     work: Records[WorkSpace]  # (1,)
@@ -90,17 +90,17 @@ def follow_rolls(
     envs: Records[Environment],
     game: BatchGame,
     seat: int,
-    room: Room,
+    scratch: Room,
 ) -> int:
-    """Play on as the environments' driver does, and lay out every roll on the way.
+    """Play actions as the environments' driver does, and enumerate every roll on the way.
 
-    `moves` are members of `envs`, from the entry `begin` on, and engine codes of what is played.
+    `moves` are members of `envs`, from the entry `begin`, and engine codes of their actions.
 
     Returns:
-        The first member that could not be played to its end, as there is no room; go on with it.
+        The first entry that was not played to its end because `scratch` is full: the next `begin`.
     """
     members, codes = moves
-    work = room.work[0]
+    work = scratch.work[0]
     for j in range(begin, members.shape[0]):
         env = envs[members[j]]
         state = env.state
@@ -116,9 +116,9 @@ def follow_rolls(
         codes[j] = PLAYED
         while True:
             if is_chance(state.node):
-                if room.used[0] > ENOUGH:
+                if scratch.used[0] > ENOUGH:
                     return j
-                label = _roll(packed, env, members[j], room)
+                label = _roll(packed, env, members[j], scratch)
                 _, count = resolve_and_list(packed, state, label, work)
             elif count > 0 and state.mover != seat and opponent.number != Scripted.EXTERNAL:
                 action = choose_action(opponent, packed, state, work, count, env.rng)
@@ -129,11 +129,11 @@ def follow_rolls(
 
 
 @jit(forceinline=False)
-def _roll(packed: PackedScenario, env: Environment, member: int, room: Room) -> int:
-    """Lay out what a battle's dice may lead to and roll them; returns the outcome."""
-    leaves, pending = room.leaves, room.pending
+def _roll(packed: PackedScenario, env: Environment, member: int, scratch: Room) -> int:
+    """Enumerate the possible results of a battle's dice, then roll; returns the outcome."""
+    leaves, pending = scratch.leaves, scratch.pending
     phase = int64(env.state.phase)
-    first = int64(room.used[0])
+    first = int64(scratch.used[0])
     end = first
     pending.states[0] = env.state
     pending.chances[0] = 1.0
@@ -147,7 +147,9 @@ def _roll(packed: PackedScenario, env: Environment, member: int, room: Room) -> 
         count = 0
         if is_chance(here.node) and here.phase == phase and rolls < ROLLS_AHEAD:
             count = int64(
-                chance_outcomes(packed, here, room.outcomes, room.probabilities, 0, room.work[0])
+                chance_outcomes(
+                    packed, here, scratch.outcomes, scratch.probabilities, 0, scratch.work[0]
+                )
             )
         if count == 0 or (rolls > 0 and end - first + left + count > MOST_AHEAD):
             leaves.states[end] = here
@@ -163,20 +165,21 @@ def _roll(packed: PackedScenario, env: Environment, member: int, room: Room) -> 
         pending.states[last] = here
         chance, gain, label = pending.chances[left], pending.gains[left], pending.labels[left]
         for k in range(count):
-            to, outcome = left + k, room.outcomes[k]
+            to, outcome = left + k, scratch.outcomes[k]
             pending.states[to] = pending.states[last]
-            gained = resolve(packed, pending.states[to], outcome, room.work[0])
-            pending.chances[to] = chance * room.probabilities[k]
+            gained = resolve(packed, pending.states[to], outcome, scratch.work[0])
+            pending.chances[to] = chance * scratch.probabilities[k]
             pending.gains[to] = gain + gained
             pending.labels[to] = label if rolls > 0 else outcome
             pending.rolls[to] = rolls + 1
         left = last
-    rolled = int64(sample(packed, env.state, env.rng, room.work[0]))
+    rolled = int64(sample(packed, env.state, env.rng, scratch.work[0]))
     chance = 0.0
+    # luck is value given the rolled outcome minus expected value: weights p / p(outcome) - p
     for k in range(first, end):
         chance += leaves.chances[k] if leaves.labels[k] == rolled else 0.0
     for k in range(first, end):
         came = 1.0 / chance if leaves.labels[k] == rolled else 0.0
         leaves.weights[k] = leaves.chances[k] * (came - 1.0)
-    room.used[0] = end
+    scratch.used[0] = end
     return rolled

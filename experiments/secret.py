@@ -1,16 +1,16 @@
-"""Shows what a secret is worth, and how the best play bluffs: by how likely an item is.
+"""Measure the value of hiding an item, and the bluffs of optimal play, by the item's chance.
 
     python -m experiments.secret
     python -m experiments.secret --scenario orc-shaman-hunt --chances 5
     python -m experiments.secret --side caster --item "Power Stone"
 
-Takes an item from an army, and has chance deal it or not, which only the army sees. By the chance
-it tells what the scenario is worth to the caster, exactly, for every belief at once
-(`wfb_gym.solver.value_by_belief`), and what it is worth on average if both know what was dealt: the
-difference is what the secret brings its owner. From play in equilibrium come the dice on the first
-spell, and with which spell the one who holds the item uses it.
+The command removes an item from an army and lets chance deal it or not; only the army sees the
+result. For each chance it computes the caster's exact value of the scenario (for every belief at
+once, `wfb_gym.solver.value_by_belief`) and the mean value if both seats know the deal. The
+difference is the value of hiding. From equilibrium play it reports the dice on the first spell, and
+the spell at which the holder uses the item.
 
-Finished chances are stored in OUT/parts.jsonl: the same command goes on where it was interrupted.
+Finished chances are stored in OUT/parts.jsonl, and the same command continues an interrupted run.
 OUT gets results.json and secret.png.
 """
 
@@ -41,13 +41,13 @@ from wfb_gym.solver import BeliefValue, HiddenGame, value_by_belief
 
 @dataclass(frozen=True)
 class Settings:
-    """What is asked.
+    """Settings of the measurement.
 
     Attributes:
         scenario: bundled name or file, without hidden items.
-        side: seat whose secret it is.
-        item: name of what it may hold.
-        chances: how many chances, evenly from 0 to 1.
+        side: seat that may hold the item.
+        item: name of the item.
+        chances: number of chances, evenly from 0 to 1.
         gap: points between the bounds of the equilibria.
         out: folder of the results.
     """
@@ -61,12 +61,12 @@ class Settings:
 
 
 def with_secret(scenario: Scenario, side: str, item: str, chance: float) -> Scenario:
-    """Return a scenario in which an army holds one such item with this chance, and no more of it.
+    """Return a scenario in which an army holds one copy of an item with a chance, hidden.
 
-    The character who carries it is the one who did, or else the army's first.
+    The item's former bearer carries it, or else the army's first character.
 
     Raises:
-        ValueError: it has hidden items already, or the item cannot be hidden.
+        ValueError: the scenario has hidden items already, or the item cannot be hidden.
     """
     if scenario.has_secrets:
         raise ValueError(f"expected a scenario without hidden items, found {scenario.name}")
@@ -89,7 +89,7 @@ def with_secret(scenario: Scenario, side: str, item: str, chance: float) -> Scen
 
 
 def _run_part(settings: Settings, chance: float) -> Line:
-    """Return what the scenario is worth at a chance, and what its equilibrium does."""
+    """Return the scenario's value at a chance, and figures of its equilibrium."""
     value = _value_by_belief(settings)
     scenario = secret_of(settings, chance)
     game = HiddenGame(scenario)
@@ -118,22 +118,24 @@ def _value_by_belief(settings: Settings) -> BeliefValue:
 
 
 def secret_of(settings: Settings, chance: float) -> Scenario:
-    """Return the scenario with its secret at a chance; see `with_secret`."""
+    """Return the scenario with its hidden item at a chance; see `with_secret`."""
     return with_secret(load_scenario(settings.scenario), settings.side, settings.item, chance)
 
 
 def _spells_before(game: HiddenGame) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return how many spells the caster has begun by each node, and the last of them."""
+    """Return by node the number of spells that the caster has begun, and the last of them."""
     arrays = game.tree.arrays
     node_of = game.tree.node_of_action
     begins = (game.tree.code >= FIRST_CAST) & (game.tree.code < FIRST_IN_PLAY)
     begins &= arrays.mover[node_of] == 0
     casts, spells = np.zeros((2, len(arrays.mover)), np.int64)
     action_of = np.repeat(np.arange(len(game.tree.code)), np.diff(arrays.first_way))
-    for way, action in enumerate(action_of.tolist()):
+    for transition, action in enumerate(action_of.tolist()):
         parent = node_of[action]
-        casts[way + 1] = casts[parent] + begins[action]
-        spells[way + 1] = game.tree.code[action] - FIRST_CAST if begins[action] else spells[parent]
+        casts[transition + 1] = casts[parent] + begins[action]
+        spells[transition + 1] = (
+            game.tree.code[action] - FIRST_CAST if begins[action] else spells[parent]
+        )
     return casts, spells
 
 
@@ -143,7 +145,7 @@ def _first_cast(
     casts: NDArray[np.int64],
     spells: NDArray[np.int64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the shares of numbers of dice on the first spell, and of spells to begin with."""
+    """Return the probabilities of numbers of dice on the first spell, and of first spells."""
     code, node, by_kind = _actions(game, strategy, 0)
     chances = by_kind @ game.tree.weights[0]
     dice = (code >= FIRST_DICE) & (code < FIRST_ITEM) & (casts[node] == 1)
@@ -155,7 +157,7 @@ def _first_cast(
 def _uses(
     game: HiddenGame, strategy: NDArray[np.float64], owner: int, casts: NDArray[np.int64]
 ) -> list[float]:
-    """Return how likely who holds the item uses it at the first, second ... spell."""
+    """Return the probabilities that the item's holder uses it at the first, second ... spell."""
     code, node, by_kind = _actions(game, strategy, owner)
     chances = by_kind[:, 1]
     uses = (code >= FIRST_ITEM) & (code < FIRST_REROLL)
@@ -166,7 +168,7 @@ def _uses(
 def _actions(
     game: HiddenGame, strategy: NDArray[np.float64], seat: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Return codes of a seat's actions, their nodes, and how likely each is by what was dealt."""
+    """Return a seat's action codes, their nodes, and their probabilities by hidden set."""
     node = game.tree.node_of_action
     own = game.tree.arrays.mover[node] == seat
     chances = (game.reaches(strategy, seat)[node] * strategy)[own]
@@ -178,7 +180,7 @@ def secret_rows(results: Results) -> list[list[str]]:
     parts = sorted(results["parts"], key=lambda part: part["chance"])
     most = max(len(part["used"]) for part in parts)
     rows = [
-        ["chance", "secret", "known", "the secret brings", "dice on the first spell"]
+        ["chance", "secret", "known", "value of hiding", "dice on the first spell"]
         + [f"used at spell {k + 1}" for k in range(most)]
     ]
     sign = -1.0 if results["args"]["side"] == SEATS[1] else 1.0
@@ -187,7 +189,7 @@ def secret_rows(results: Results) -> list[list[str]]:
         shares = sum(part["dice"].values())
         used = [f"{100.0 * each:.0f} %" for each in part["used"]]
         if part["chance"] == 0.0:
-            used = []  # nobody holds it
+            used = []  # the item is never held
         rows.append(
             [
                 f"{part['chance']:.3g}",

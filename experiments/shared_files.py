@@ -1,4 +1,4 @@
-"""Files that tasks name, for machines that do not have them."""
+"""Files that tasks refer to, for machines that do not have them."""
 
 import atexit
 import shutil
@@ -6,11 +6,11 @@ import tempfile
 from pathlib import Path
 
 _stored: dict[str, str] = {}
-"""In a worker of Ray: where the files lie that tasks name."""
+"""In a worker of Ray: the local paths of files, by their names in tasks."""
 
 
 def store_files(files: dict[str, bytes]) -> None:
-    """Write files that tasks name into a folder of this process."""
+    """Write the files of tasks into a temporary folder of this process."""
     if not set(files) - set(_stored):
         return
     folder = Path(tempfile.mkdtemp(prefix="wfb_gym-ray-"))
@@ -23,12 +23,12 @@ def store_files(files: dict[str, bytes]) -> None:
 
 
 def local_path(name: str) -> str:
-    """Return where a file lies for this process that a task names, or what else is named."""
+    """Return the local path of a file named by a task; other names stay unchanged."""
     return _stored.get(name, name)
 
 
 def given_names(text: str) -> str:
-    """Return a text in which files have the names that tasks have for them."""
+    """Return a text with local paths replaced by the files' names in tasks."""
     for name, path in _stored.items():
         text = text.replace(path, name)
     return text

@@ -1,4 +1,4 @@
-"""Solves scenarios exactly: their values and optimal openings.
+"""Solve scenarios exactly: their values and optimal openings.
 
     python -m experiments.solve archmage-duel
     python -m experiments.solve --all
@@ -6,10 +6,10 @@
     python -m experiments.solve archmage-duel --plot dice.png
     python -m experiments.solve hidden-scrolls --gap 0.1
 
-Values are points of the first army's seat on average, if both play optimally. Where items are
-hidden that is play in equilibrium: the value lies between two bounds, which solving brings closer
-to each other than the gap. Times are of solving alone, with the rules compiled.
-Ctrl-C ends early and keeps what was solved.
+Values are mean points of the first army's seat if both play optimally. With hidden items, optimal
+play is an equilibrium. Its value lies between two bounds, and solving ends when their distance is
+below the gap. Times cover only solving, without compilation.
+Ctrl-C ends early and keeps the solved scenarios.
 """
 
 from wfb_gym._commands import run_main
@@ -42,22 +42,22 @@ SMALLEST = "apprentice"
 """Scenario that is solved first, so that times do not include compilation."""
 
 FIRST_PHASES = 256 * MIB
-"""Memory for the first phases of a battle that is too large: minutes for all of them together."""
+"""Memory for first phases of a battle that is too large: minutes for all battles together."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The command line.
+    """Command-line options.
 
     Attributes:
         scenarios: bundled name or file.
         all: solve every bundled scenario.
         phases: solve the first N phases of a battle.
-        memory: most memory.
+        memory: memory limit.
         plot: draw the best dice by pools, of one scenario.
-        gap: points between the bounds where items are hidden.
+        gap: points between the bounds for scenarios with hidden items.
         json: print only JSON on stdout.
-        markdown: print a table for a README.
+        markdown: print a Markdown table.
     """
 
     scenarios: tuple[str, ...] = option((), positional=True, metavar="SCENARIO")
@@ -71,11 +71,11 @@ class Settings:
 
     @property
     def max_bytes(self) -> int:
-        """Most bytes of a solution."""
+        """Memory limit of a solution, in bytes."""
         return self.memory * 2**30
 
     def load(self, name: str) -> Scenario:
-        """Load a scenario, or its first phases; raise a ValueError if there is no such one."""
+        """Load a scenario, or its first phases; raises a ValueError if that is impossible."""
         scenario = load_scenario(name)
         try:
             return scenario if self.phases is None else scenario.first_phases(self.phases)
@@ -86,7 +86,7 @@ class Settings:
 
 
 def _check(settings: Settings, _: Collection[str]) -> Settings:
-    """Return the settings with the names of all scenarios; raise a ValueError for wrong ones."""
+    """Return the settings with the names of all scenarios; raises a ValueError if invalid."""
     if settings.all == bool(settings.scenarios):
         raise ValueError("expected scenarios or --all" + (", not both" if settings.all else ""))
     if settings.gap == 0.0:
@@ -99,7 +99,7 @@ def _check(settings: Settings, _: Collection[str]) -> Settings:
 
 
 def _check_plot(path: Path, scenarios: Sequence[Scenario]) -> None:
-    """Raise a ValueError for a picture that cannot be drawn or written."""
+    """Raise a ValueError for a figure that cannot be drawn or written."""
     if len(scenarios) != 1:
         raise ValueError(f"--plot: expected one scenario, found {len(scenarios)}")
     if not path.parent.is_dir():
@@ -109,16 +109,16 @@ def _check_plot(path: Path, scenarios: Sequence[Scenario]) -> None:
         expected = f"a file that ends in one of {', '.join(kinds)}"
         raise ValueError(f"--plot: expected {expected}, found {path}")
     if scenarios[0].has_secrets:
-        raise ValueError("--plot: expected a scenario in which nothing is hidden")
+        raise ValueError("--plot: expected a scenario without hidden items")
 
 
 def _solve_all(
     settings: Settings, names: Sequence[str], _: Sequence[Line], __: Workers
 ) -> Iterator[Line]:
-    """Solve scenarios, after one that compiles the rules.
+    """Solve scenarios, after a small one for the compilation.
 
-    A line has the results of a scenario, and why its picture could not be drawn; empty if there is
-    no problem. With all bundled scenarios, those whose estimate exceeds the limit are skipped.
+    A line has the results of a scenario, and the reason why its figure could not be drawn, or "".
+    With --all, scenarios whose estimate exceeds the memory limit are skipped.
     """
     solver.solve(SMALLEST)
     for name in names:
@@ -149,7 +149,7 @@ def solve_open(scenario: Scenario, settings: Settings) -> Line:
 
 
 def solve_first_phases(scenario: Scenario, settings: Settings) -> Iterator[Result]:
-    """With all scenarios, solve as many first phases of one as fit into `FIRST_PHASES`."""
+    """With --all, solve the first phases of a scenario, as many as fit into `FIRST_PHASES`."""
     found = None
     with suppress(solver.TooLarge):
         for phases in range(1, scenario.phases if settings.all else 1):
@@ -159,7 +159,7 @@ def solve_first_phases(scenario: Scenario, settings: Settings) -> Iterator[Resul
 
 
 def solve_secrets(scenario: Scenario, settings: Settings) -> Result:
-    """Find the equilibrium of a scenario with hidden items; return its result."""
+    """Solve a scenario with hidden items; returns the result of its equilibrium."""
     began = time.perf_counter()
     head = {"scenario": scenario.name, "phases": scenario.phases}
     try:
@@ -195,7 +195,7 @@ def result_of(solution: solver.Solution) -> Result:
 
 
 def _outcome_of(run: Run[Settings, str]) -> Outcome:
-    """Return the results in the form that the settings name."""
+    """Return the results in the requested format."""
     settings = run.settings
     found: list[Result] = list(chain(*run.values("scenarios")))
     problems = [f"--plot: {each}" for each in run.values("problem") if each]

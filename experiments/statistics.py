@@ -1,12 +1,12 @@
 """Statistics of scores over runs and tasks: interquartile means and bootstrap intervals.
 
-As Agarwal et al., "Deep Reinforcement Learning at the Edge of the Statistical Precipice" (2021),
-recommend for few runs on several tasks. Scores are matrices, a row for each run and a column for
-each task. The bootstrap is stratified: runs are drawn anew within each task; tasks are fixed, as
-there are no others, while the runs are a sample.
+The methods follow Agarwal et al., "Deep Reinforcement Learning at the Edge of the Statistical
+Precipice" (2021), for few runs on several tasks. Scores are matrices, a row for each run and a
+column for each task. The bootstrap is stratified: it resamples runs within each task. Tasks are
+fixed, as they are all the tasks there are, while the runs are a sample.
 
-Intervals are percentile intervals. They are a little narrow where runs are few (with five runs of
-one task they cover 84 % where 95 % is nominal), and a single run has an interval of no width.
+Intervals are percentile intervals. They are slightly too narrow for few runs (with five runs of one
+task a nominal 95 % interval covers 84 %), and a single run has an interval of width 0.
 """
 
 from collections.abc import Callable
@@ -18,17 +18,17 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Statistic = Callable[..., Any]
-"""From one or more arrays of scores, (..., runs, tasks), to values, (...)."""
+"""Maps one or more arrays of scores, (..., runs, tasks), to values, (...)."""
 
 LEVEL = 0.95
 RESAMPLES = 2000
 _MAX_SCORES = 1 << 22
-"""Scores that are drawn at a time."""
+"""Most scores to resample at once."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate, of the scores as they are, and the ends of its bootstrap interval."""
+    """An estimate from the original scores, and the ends of its bootstrap interval."""
 
     value: float
     low: float
@@ -44,14 +44,14 @@ class Interval:
 
 
 def mean(scores: Floats) -> Any:
-    """Mean over runs and tasks, the last two axes."""
+    """Return the mean over runs and tasks, the last two axes."""
     return scores.mean(axis=(-2, -1))
 
 
 def interquartile_mean(scores: Floats) -> Any:
-    """Mean of the middle half of all runs of all tasks, the last two axes.
+    """Return the mean of the middle half of all runs of all tasks, the last two axes.
 
-    A quarter is cut off at either end, rounded down: of fewer than four scores none is.
+    A quarter of the scores, rounded down, is cut off at either end.
     """
     flat = scores.reshape(*scores.shape[:-2], -1)
     cut = flat.shape[-1] // 4
@@ -60,13 +60,13 @@ def interquartile_mean(scores: Floats) -> Any:
 
 
 def probability_of_improvement(scores: Floats, others: Floats) -> Any:
-    """Probability that a run of the first beats one of the others, the mean over tasks.
+    """Return the probability that a run of the first beats a run of the others, mean over tasks.
 
     A tie counts half.
 
     Args:
         scores: (..., runs, tasks).
-        others: of the same tasks; they may be another number of runs.
+        others: scores of the same tasks; the number of runs may differ.
     """
     better = scores[..., :, None, :] > others[..., None, :, :]
     equal = scores[..., :, None, :] == others[..., None, :, :]
@@ -85,12 +85,12 @@ def bootstrap(
     Args:
         statistic: see `Statistic`.
         scores: one matrix (runs, tasks) for each argument of the statistic.
-        seed: of the draws.
-        resamples: how many.
+        seed: seed of the resampling.
+        resamples: number of resamples.
         level: probability that the interval covers the true value.
 
     Raises:
-        ValueError: scores are no matrix, empty or not finite; a setting is out of range.
+        ValueError: scores are not a matrix, empty or not finite; a setting is out of range.
     """
     _check(scores, resamples, level)
     rng = np.random.default_rng(seed)
@@ -103,13 +103,13 @@ def bootstrap(
 
 
 def percentiles(value: float, drawn: Floats, level: float = LEVEL) -> Interval:
-    """Return the percentile interval of an estimate by the values of its resamples, (n,)."""
+    """Return the percentile interval of an estimate from the values of its resamples, (n,)."""
     low, high = np.quantile(drawn, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
     return Interval(value, float(low), float(high))
 
 
 def resample(scores: Floats, count: int, rng: np.random.Generator) -> Floats:
-    """Draw the runs of each task anew; returns (count, runs, tasks)."""
+    """Resample the runs of each task; returns (count, runs, tasks)."""
     runs, tasks = scores.shape
     chosen = rng.integers(runs, size=(count, runs, tasks))
     return scores[chosen, np.arange(tasks)]
@@ -124,7 +124,7 @@ def _check(scores: tuple[Floats, ...], resamples: int, level: float) -> None:
                 f"scores: expected at least one run of one task, (runs, tasks), found {each.shape}"
             )
         if not np.isfinite(each).all():
-            raise ValueError("scores: expected finite numbers, found others")
+            raise ValueError("scores: expected finite numbers, found NaN or infinity")
     if resamples < 1:
         raise ValueError(f"resamples: expected 1 or more, found {resamples}")
     if not 0.0 < level < 1.0:

@@ -1,15 +1,15 @@
-"""Measures players where nothing can be solved: what each wins from a common pool, and how fast.
+"""Measure the strength of players in large battles: points won from a pool of players, and speed.
 
     python -m experiments.strength
     python -m experiments.strength veteran phase-search:2 --scenario the-iron-tide --battles 64
 
-Each player sits in either seat of each battle against every member of the pool. Battle i has the
-same dice whoever plays, so players are compared in pairs: the difference is what the reference wins
-more, with a 95 % interval. Where the interval of a difference is above 0 the reference is ahead.
-The luck of the dice is taken off all points (experiments/luck.py).
+Each player plays either seat of each battle against every member of the pool. Battle i has the same
+dice for all players, so players are compared in pairs: the difference is the points that the
+reference wins more, with a 95 % interval. If the interval is above 0, the reference is better.
+All points are luck-adjusted (experiments/luck.py).
 
-Finished matches are stored in OUT/matches.jsonl: the same command goes on where it was interrupted.
-OUT gets results.json and strength.png, points won against milliseconds a decision.
+Finished matches are stored in OUT/matches.jsonl, and the same command continues an interrupted run.
+OUT gets results.json and strength.png, points won against milliseconds per decision.
 """
 
 from wfb_gym._commands import run_main
@@ -57,19 +57,19 @@ BATTLES = (
     "march-of-the-pale-count", "the-crooked-mile", "the-shattered-gate", "the-winds-unbound",
 )  # fmt: skip
 FIRST_SEED = 7_000_000_000
-"""Of the dice: far from those of any training, and of tournaments."""
+"""Seed of the dice, far from the seeds of trainings and tournaments."""
 _AGENT_SEEDS = (1, 2)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What is measured.
+    """Settings of the measurement.
 
     Attributes:
-        players: each a name or a saved model, or two as CASTER+DISPELLER, in which {scenario}
-            stands for the scenario's name; the first is the reference.
+        players: names or saved models; CASTER+DISPELLER plays one in each seat, and {scenario} is
+            replaced by the scenario's name; the first is the reference.
         scenario: bundled names or files.
-        pool: whom they meet, each as often.
+        pool: opponents of every player.
         battles: battles of each match.
         seed: seed of the dice.
         out: folder of the results.
@@ -85,7 +85,7 @@ class Settings:
 
 
 def _check(settings: Settings, _: Collection[str]) -> Settings:
-    """Raise a ValueError or an OSError for players and scenarios that cannot be measured."""
+    """Raise a ValueError or an OSError for invalid players or scenarios."""
     if len(settings.players) < 2:
         raise ValueError("players: expected a reference and at least one more, found one")
     scenarios = scenarios_of(settings)
@@ -96,12 +96,12 @@ def _check(settings: Settings, _: Collection[str]) -> Settings:
 
 
 def scenarios_of(settings: Settings) -> list[Scenario]:
-    """Load what is played, each once."""
+    """Load the scenarios, each once."""
     return [load_scenario(name) for name in dict.fromkeys(settings.scenario)]
 
 
 def _matches_of(settings: Settings) -> list[Match]:
-    """All matches, in order; one that serves two purposes comes once."""
+    """Return all matches, in order, without duplicates."""
     first = FIRST_SEED + settings.seed * 1_000_000
     pairs = [
         pair
@@ -129,7 +129,7 @@ def _points(
     player: str,
     seat: str,
 ) -> tuple[NDArray[np.float64], float]:
-    """Return the seat's points in all battles, pool member by pool member, and ms a decision."""
+    """Return the seat's points in all battles, pool member by pool member, and ms per decision."""
     points, thinking = [], []
     for member in settings.pool:
         pair = (player, member) if seat == SEATS[0] else (member, player)
@@ -142,7 +142,7 @@ def _points(
 def _rows_of(
     found: Mapping[tuple[str, str, str], MatchResult], settings: Settings
 ) -> list[dict[str, Any]]:
-    """Return what each player wins in each seat, and what the reference wins more."""
+    """Return each player's points in each seat, and the points that the reference wins more."""
     rows = []
     for scenario in scenarios_of(settings):
         for seat in SEATS:
@@ -164,7 +164,7 @@ def _rows_of(
 
 
 def _kind(player: str) -> str:
-    """Return the name of a player without its option; of another text the text."""
+    """Return the name of a player without its option; other texts stay unchanged."""
     spec = PolicySpec.find(player)
     return player if spec is None else spec.name
 
@@ -172,7 +172,7 @@ def _kind(player: str) -> str:
 def strength_rows(results: Mapping[str, Any], *, variants: bool = False) -> list[list[str]]:
     """Return the table of differences, header first: a line for each battle and seat.
 
-    Of the reference with another number behind its name there is a column only with `variants`.
+    The reference with other options has columns only with `variants`.
     """
     reference, *others = results["players"]
     kind = _kind(reference)
@@ -202,7 +202,7 @@ def _results_of(run: Run[Settings, Match]) -> Results:
     """Return the results of all matches.
 
     Raises:
-        ExperimentError: a player has failed in some of them.
+        ExperimentError: a player failed in a match.
     """
     played = [MatchResult.from_json(held) for held in run.values("match")]
     failures = {str(each.failure): None for each in played if each.failure is not None}

@@ -1,4 +1,4 @@
-"""Results on stdout, as JSON or as tables, and tables for pages of the documentation."""
+"""Results on stdout, as JSON or as tables, and tables for the documentation."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ def text_table(
     text_columns: Collection[int] = (0,),
     caption: str = "",
 ) -> str:
-    """Return a table as text, header first; aligned right but for `text_columns`."""
+    """Return a table as text, header first; columns are aligned right, except `text_columns`."""
     alignments = "".join("<" if place in text_columns else ">" for place in range(len(rows[0])))
     return format_table(rows, alignments, title, caption)
 
@@ -31,7 +31,7 @@ def markdown_table(
 ) -> str:
     """Return a Markdown table, header first, without a final newline.
 
-    Columns are aligned right, but for `text_columns`; None aligns all left.
+    Columns are aligned right, except `text_columns`; None aligns all left.
     """
     header, *rest = ([cell.replace("|", "\\|") for cell in row] for row in rows)
     left = range(len(header)) if text_columns is None else text_columns
@@ -41,11 +41,11 @@ def markdown_table(
 
 @dataclass(frozen=True)
 class ResultTable:
-    """A table of results, for the terminal and for pages of the documentation.
+    """A table of results, for the terminal and for the documentation.
 
     Attributes:
-        title: on the terminal.
-        rows: makes the cells of results, header first.
+        title: title on the terminal.
+        rows: returns the cells of the table from the results, header first.
         text_columns: columns that are aligned left.
     """
 
@@ -58,10 +58,10 @@ class ResultTable:
         return text_table(self.rows(results), self.title, self.text_columns)
 
     def markdown(self, results: Any) -> str:
-        """Return the table for a page."""
+        """Return the table as Markdown, for the documentation."""
         return markdown_table(self.rows(results), self.text_columns)
 
 
 def texts(*tables: ResultTable) -> Callable[[Any], list[str]]:
-    """Return what makes these tables of results, for `print_results`."""
+    """Return a function that makes these tables from results, for `print_results`."""
     return lambda results: [each.text(results) for each in tables]

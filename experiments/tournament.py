@@ -1,20 +1,20 @@
-"""Plays a tournament: every agent against every agent, in either seat, in several scenarios.
+"""Play a round-robin tournament: every agent against every agent, in either seat and scenario.
 
     python -m experiments.tournament
     python -m experiments.tournament veteran optimal runs/duel/model.zip --scenario archmage-duel
     python -m experiments.tournament random veteran --battles 20000 --json
 
-Agents are names or saved models, or two of these for the two seats, CASTER+DISPELLER. A match's
-result is the mean of the points that the first army wins, with a 95 % bootstrap interval; battle i
-has the same dice in all matches of a scenario. Beside it stands the exact value where the scenario
-can be solved and both agents are functions of their observations. The rating is fitted to the
-points of all scenarios; experiments/tournaments/rating.py says how.
+Agents are names or saved models; CASTER+DISPELLER plays one in each seat. A match's result is the
+mean points of the first army, with a 95 % bootstrap interval; battle i has the same dice in all
+matches of a scenario. The result includes the exact value if the scenario can be solved and both
+agents depend on their observations only. The rating is fitted to the points of all scenarios, see
+experiments/tournaments/rating.py.
 
-The optimal player is left out of scenarios that are too large for it. An agent that crashes,
-answers with illegal actions or takes too long forfeits the match, and the tournament goes on.
-Finished matches are stored in OUT/cells.jsonl: the same command continues an interrupted
-tournament. With --ray the matches are played on the machines of a Ray cluster, with the same
-results. OUT gets results.json, a picture of each scenario's results and rating.png.
+The optimal player is left out of scenarios that are too large for it. An agent that crashes, takes
+illegal actions or takes too long forfeits the match, and the tournament continues. Finished matches
+are stored in OUT/cells.jsonl, and the same command continues an interrupted tournament. --ray plays
+the matches on the machines of a Ray cluster, with the same results. OUT gets results.json, a figure
+of each scenario's results and rating.png.
 """
 
 from wfb_gym._commands import run_main
@@ -35,7 +35,7 @@ SMALLEST = "apprentice"
 
 
 def _check(settings: running.Settings, _: Collection[str]) -> running.Settings:
-    """Raise a ValueError or an OSError for agents and scenarios that cannot be played."""
+    """Raise a ValueError or an OSError for invalid agents or scenarios."""
     if max(settings.battles, settings.planner_battles) > running.SEED_SPACING:
         raise ValueError(f"--battles: expected at most {running.SEED_SPACING:,}")
     for kind, names in (("agent", settings.agents), ("scenario", settings.scenario)):
@@ -48,8 +48,8 @@ def _check(settings: running.Settings, _: Collection[str]) -> running.Settings:
     for name in loaded:
         if loaded.count(name) > 1:
             raise ValueError(f"scenario: two of them are named {name}")
-    if reports.RATING in loaded:  # each scenario has a picture of its name
-        raise ValueError(f"scenario: expected another name than that of {reports.RATING}.png")
+    if reports.RATING in loaded:  # each scenario's figure has the scenario's name
+        raise ValueError(f"scenario: expected another name, as {reports.RATING}.png is reserved")
     return settings
 
 

@@ -1,8 +1,8 @@
-"""Independent tasks, done here, in processes of this machine, or on the machines of a Ray cluster.
+"""Independent tasks, done in this process, in processes of this machine, or on a Ray cluster.
 
-Wherever tasks are done and in whatever order they end, their results come in the order of the
-tasks. So what is written of them is the same everywhere; only times differ. What the tasks are is
-the commands' business; the policies and scenarios that a task names as files, see `local_path`.
+Results come in the order of the tasks, independent of where and in which order the tasks end. So
+results are the same everywhere; only times differ. Commands define the tasks. Files of policies
+and scenarios that a task names are handled by `local_path`.
 """
 
 import os
@@ -21,16 +21,16 @@ from experiments.ray_cluster import RayWorkers, check_cluster, joined
 
 RAY: dict[str, Any] = {
     "metavar": "ADDRESS",
-    "help": "share the work on Ray: a cluster's HOST:PORT, or local for this machine's cores",
+    "help": "distribute the work with Ray: a cluster's HOST:PORT, or local for this machine",
 }
-"""Of a command's --ray: arguments of `add_argument`."""
+"""Arguments of `add_argument` for a command's --ray."""
 
 
 class Workers(Protocol):
-    """What does tasks, in this process or elsewhere."""
+    """Does tasks, in this process or in others."""
 
     shares: bool
-    """Whether tasks are done elsewhere, several at a time."""
+    """Whether tasks are done in other processes, several at a time."""
 
     def map(
         self,
@@ -40,23 +40,23 @@ class Workers(Protocol):
     ) -> Iterator[ResultT]:
         """Do tasks; yields their results in the order of the tasks.
 
-        Tasks are taken from the iterable as they are begun, which elsewhere is before the results
-        of those ahead of them were yielded. Closing the iterator gives up what is under way.
+        Tasks are taken from the iterable when they are started; other processes start tasks before
+        the results of earlier tasks are yielded. Closing the iterator cancels the running tasks.
 
         Args:
-            function: of a module, or a `functools.partial` of one; what it raises should be a
-                defect, as elsewhere it becomes a `WorkerError`.
-            tasks: independent of one another.
-            describe: what an error calls a task.
+            function: module-level function, or a `functools.partial` of one; in other processes its
+                exceptions become a `WorkerError`, so it should raise only for defects.
+            tasks: tasks that do not depend on each other.
+            describe: returns a task's name in error messages.
 
         Raises:
-            WorkerError: a task failed elsewhere, or what did it has ended.
+            WorkerError: a task in another process failed, or the process has ended.
         """
         ...
 
 
 class _Here:
-    """This process alone."""
+    """Does tasks in this process."""
 
     shares = False
 
@@ -70,7 +70,7 @@ class _Here:
 
 
 HERE: Workers = _Here()
-"""Does each task when its result is asked for, in this process."""
+"""Does each task in this process, when its result is requested."""
 
 
 class _Processes:
@@ -101,7 +101,7 @@ class _Processes:
 
 
 def _end_with_parent() -> None:
-    """Have this worker end with the process that started it, even where that is killed."""
+    """Make this worker end with the process that started it, even if that process is killed."""
     parent = parent_process()
     assert parent is not None
 
@@ -116,12 +116,12 @@ def _end_with_parent() -> None:
 def open_workers(
     ray: str = "", *, processes: int = 1, files: Iterable[str] = ()
 ) -> Iterator[Workers]:
-    """Have somebody to do tasks while the block runs.
+    """Provide workers for tasks while the block runs.
 
     Args:
-        ray: address of a Ray cluster, or "local" for Ray on this machine; empty for no Ray.
-        processes: on this machine, without Ray; 1 does the tasks here.
-        files: that tasks name, for machines that do not have them; see `local_path`.
+        ray: address of a Ray cluster, or "local" for Ray on this machine; empty: no Ray.
+        processes: number of processes on this machine, without Ray; 1: only this process.
+        files: files that tasks name, for machines without them; see `local_path`.
 
     Raises:
         WorkerError: Ray is not installed, cannot be reached, or has other releases.
@@ -143,10 +143,9 @@ def open_workers(
 
 @contextmanager
 def one_torch_thread() -> Iterator[None]:
-    """Let PyTorch, where it is loaded, use one thread while the block runs.
+    """Limit PyTorch, if it is loaded, to one thread while the block runs.
 
-    A network's answers differ in the last digits with the number of threads, and so from machine to
-    machine.
+    The last digits of a network's output depend on the number of threads, and so on the machine.
     """
     torch = sys.modules.get("torch")
     if torch is None:
@@ -162,12 +161,12 @@ def one_torch_thread() -> Iterator[None]:
 
 @contextmanager
 def ignoring_interrupts_in_children() -> Iterator[None]:
-    """Keep Ctrl-C, which a terminal sends to all processes, from those that the block starts.
+    """Block Ctrl-C, which a terminal sends to all processes, in children started by the block.
 
-    A child would print where it was, in the midst of its imports, and this process would learn of a
-    failed child before its own Ctrl-C. It inherits which signals are blocked.
+    Otherwise a child would print a traceback in the middle of its imports, and this process would
+    see a failed child before its own Ctrl-C. A child inherits the blocked signals.
     """
-    if not hasattr(signal, "pthread_sigmask"):  # no POSIX: Ctrl-C reaches them
+    if not hasattr(signal, "pthread_sigmask"):  # not on Windows, where Ctrl-C reaches the children
         yield
         return
     resource_tracker.ensure_running()  # starting it would unblock the signal again

@@ -1,1 +1,1 @@
-"""What makes pages, tables and figures of the documentation."""
+"""Generators of the documentation's pages, tables and figures."""

@@ -1,4 +1,4 @@
-"""A table or figure of the documentation, and the place where it stands."""
+"""A table or figure of the documentation, and its place in the pages."""
 
 import json
 import re
@@ -17,33 +17,33 @@ IMAGES = ROOT / "docs" / "images"
 RUNS = Path("runs") / "report"
 
 Results = Any
-"""The JSON that a command writes."""
+"""The JSON output of a command."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """A table or figure, and the command whose results it shows."""
+    """A table or figure, and the command that produces its results."""
 
-    name: str  # of the results, and of the table in its page
-    command: str  # behind ``python -m``; if `printed`, it gets ``--json``
-    minutes: float  # that the command takes on two cores
+    name: str  # name of the results, and of the table in its page
+    command: str  # arguments of ``python -m``; ``--json`` is appended if `printed`
+    minutes: float  # duration of the command on two cores
     table: Callable[[Results], str] | None = None  # from the results to Markdown
     pictures: Mapping[str, str] = field(default_factory=dict)
-    """Files of the command's folder, and their names in docs/images."""
+    """Files in the command's folder, and their names in docs/images."""
     draw: Sequence[Callable[[Results, Path], None]] = ()
-    """Draw the first pictures from the results alone, where they suffice."""
-    printed: bool = False  # whether the command prints its results, instead of writing a file
+    """Functions that draw the first pictures from the results only, if possible."""
+    printed: bool = False  # whether the command prints its results instead of writing a file
     more: Mapping[str, Callable[[Results], str]] = field(default_factory=dict)
     """Further tables from the same results, by name."""
 
     @property
     def folder(self) -> Path:
-        """The folder that the command writes to."""
+        """The output folder of the command."""
         return RUNS / self.name
 
     @property
     def line(self) -> str:
-        """The command line behind ``python -m``."""
+        """The arguments of ``python -m``."""
         return f"{self.command} {'--json' if self.printed else f'--out {self.folder}'}"
 
     @property
@@ -56,7 +56,7 @@ class Report:
         return json.loads(self.results.read_text(encoding="utf-8"))
 
     def pages_with_tables(self) -> dict[Path, tuple[str, str]]:
-        """Return the text of each page of a table, and what it is with the committed results.
+        """Return by page the current text, and the text with tables of the committed results.
 
         Raises:
             ValueError: no page has the marks of a table.
@@ -86,7 +86,7 @@ def _text(path: Path) -> str:
 
 
 def _marks(name: str) -> re.Pattern[str]:
-    """What finds the marks of a table, and all between them."""
+    """Return a pattern for the marks of a table and the text between them."""
     return re.compile(rf"(<!-- report:{re.escape(name)} -->\n).*?(<!-- /report -->)", re.DOTALL)
 
 
@@ -96,13 +96,13 @@ def insert_table(page: str, name: str, table: str) -> str:
 
 
 def find_stale_tables(reports: Sequence[Report]) -> list[str]:
-    """Names of the tables that differ from the committed results."""
+    """Return the names of the tables that differ from the committed results."""
     shown = {one.name: one.pages_with_tables() for one in reports if one.results.is_file()}
     return [name for name, pages in shown.items() if any(a != b for a, b in pages.values())]
 
 
 def rewrite_tables(one: Report) -> None:
-    """Write tables into their pages, and draw the pictures that need only the results."""
+    """Write tables into their pages, and draw the pictures that need no other data."""
     for path, (_, page) in one.pages_with_tables().items():
         atomic_write_text(path, page)
     for draw, picture in zip(one.draw, one.pictures.values(), strict=False):
@@ -110,7 +110,7 @@ def rewrite_tables(one: Report) -> None:
 
 
 def run(one: Report) -> None:
-    """Run the command and keep its results and pictures."""
+    """Run the command and store its results and pictures."""
     print(f"{one.name}: python -m {one.line}", file=sys.stderr)
     done = subprocess.run(
         [sys.executable, "-m", *one.line.split()],

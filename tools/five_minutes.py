@@ -1,10 +1,10 @@
-"""What docs/five-minutes.md shows: tables of the rules, one phase with given dice, pictures of it.
+"""Content of docs/five-minutes.md: tables of the rules, one phase with given dice, its pictures.
 
     python -m tools.five_minutes           write tables into the page, and draw the pictures
-    python -m tools.five_minutes --check   only say whether the tables are current
+    python -m tools.five_minutes --check   only report whether the tables are current
 
-The phase is played by the engine and described by `wfb_gym.transcripts`: no rule is here. A table
-stands in the page between <!-- report:NAME --> and <!-- /report -->. The pictures need
+The engine plays the phase and `wfb_gym.transcripts` describes it, so this module has no rules.
+Tables are written between <!-- report:NAME --> and <!-- /report --> in the page. The pictures need
 ``pip install "wfb-gym[render]"``.
 """
 
@@ -56,18 +56,18 @@ SPELLS: dict[str, tuple[Step, ...]] = {
     "second": (FIRE_BALL, FIRST_DICE + 1, (5,), FIRST_DICE + 2, (4, 2)),
     "third": (FIERY_BLAST, FIRST_DICE + 2, (6, 6)),
 }
-"""The phase, spell by spell; by the names of tables and pictures."""
+"""The phase, spell by spell, by the names of tables and pictures."""
 OTHER_ENDS: tuple[tuple[tuple[int, ...], ...], ...] = (((3, 4),), ((1, 1), (1, 1), (2, 1, 1)))
-"""Other dice for the last spell, with the rolls that follow from them."""
+"""Other dice for the last spell, with the rolls that follow."""
 LEVELS = range(1, 5)
 DICE = range(1, most_casting_dice(LEVELS[-1]) + 1)
 _WIDTH = 1120
-"""Pixels across in a picture."""
+"""Width of a picture in pixels."""
 
 
 @dataclass(frozen=True)
 class _Moment:
-    """A step of the phase: the event, and the position before it and after it."""
+    """A step of the phase: the event, and the positions before and after it."""
 
     event: Event
     before: Battle
@@ -75,7 +75,7 @@ class _Moment:
 
 
 def play_step(battle: NarratedBattle, step: Step) -> Event:
-    """Play an action, or throw dice."""
+    """Play an action, or roll dice."""
     return battle.roll(*step) if isinstance(step, tuple) else battle.act(step)
 
 
@@ -115,7 +115,7 @@ def spell_table() -> str:
 
 
 def casting_table() -> str:
-    """Return a table of chances to cast, by dice; a cast beyond dispelling counts."""
+    """Return a table of chances to cast, by dice; includes casts that cannot be dispelled."""
     values = [spell.casting_value for spell in load_scenario(SCENARIO).caster.wizards[0].spells]
     rows = [["power dice", *(f"{value}+" for value in values), "two 6s", "two 1s"]]
     for dice in DICE:
@@ -137,7 +137,7 @@ def dispel_table() -> str:
 
 
 def events_list(events: Sequence[Event], name: str) -> str:
-    """Return what happened as a list, and the picture."""
+    """Return a list of the events, and the picture."""
     words = "\n".join(f"- {event.words}" for event in events)
     return f"{words}\n\n![the dice of the {name} spell](images/five-minutes-{name}.png)"
 
@@ -153,7 +153,7 @@ def other_ends() -> Iterator[str]:
 
 
 def decisions_table(steps: Iterable[_Moment]) -> str:
-    """Return a table of every decision: what it was worth to who made it, and the best one."""
+    """Return a table of all decisions: the action played and the best one, with their values."""
     solution, names = solver.solve(SCENARIO), ScenarioNames(load_scenario(SCENARIO))
     rows = [["who", "played", "points", "best", "points"]]
     for step in steps:
@@ -183,10 +183,10 @@ def make_tables() -> dict[str, str]:
 
 
 def make_tutorial(text: str) -> str:
-    """Return the page with every table as it is now.
+    """Return the page with current tables.
 
     Raises:
-        ValueError: the page has no marks for a table.
+        ValueError: the page has no marks of a table.
     """
     for name, table in make_tables().items():
         if f"<!-- report:{name} -->" not in text:
@@ -197,7 +197,7 @@ def make_tutorial(text: str) -> str:
 
 @dataclass(frozen=True)
 class Row:
-    """A line of a picture: whose it is, dice (0 for one not thrown), and words on both sides."""
+    """A line of a picture: its army, dice (0 for a die not rolled), and words on both sides."""
 
     army: int
     words: str
@@ -206,7 +206,7 @@ class Row:
 
 
 def pools_rows(battle: Battle, start: str = "") -> list[Row]:
-    """Return the dice that both sides have, as lines of a picture."""
+    """Return the dice in both pools, as lines of a picture."""
     pools = ("power dice", int(battle.state.power)), ("dispel dice", int(battle.state.dispel))
     return [
         Row(army, f"{start}{name}", (0,) * dice, "" if dice else "none")
@@ -215,7 +215,7 @@ def pools_rows(battle: Battle, start: str = "") -> list[Row]:
 
 
 def spell_rows(steps: Sequence[_Moment]) -> list[Row]:
-    """Return a spell as lines of a picture: its roll, the answer, and the dice that are left."""
+    """Return a spell as lines of a picture: its roll, the answer, and the dice left."""
     names = ScenarioNames(load_scenario(SCENARIO))
     cast = next(step for step in steps if step.event.node == Node.ROLL_CASTING)
     spell = names.spell(0, int(cast.before.state.spell) - 1)
@@ -236,7 +236,7 @@ def _total(faces: Sequence[int]) -> str:
 
 
 def pictures() -> dict[str, list[Row]]:
-    """Return the lines of every picture by its file's name."""
+    """Return the lines of every picture, by the name of its file."""
     doubles = [
         Row(0, "irresistible force", (6, 2, 6)),
         Row(0, "miscast", (1, 5, 1)),
@@ -248,7 +248,7 @@ def pictures() -> dict[str, list[Row]]:
 
 
 def draw_lines(rows: Sequence[Row]) -> Image.Image:
-    """Draw a picture of its lines."""
+    """Draw a picture from its lines."""
     high, page = 50, Extent(0.0, -50.0 * len(rows) - 16, 560.0, 0.0)
     sketch = Sketch()
     sketch.fill(page, None, colours.LINE)
@@ -268,10 +268,10 @@ def draw_lines(rows: Sequence[Row]) -> Image.Image:
 
 @dataclass(frozen=True)
 class _Options:
-    """The command line.
+    """Command-line options.
 
     Attributes:
-        check: change nothing, say whether the page is current.
+        check: change nothing, report whether the page is current.
     """
 
     check: bool = False

@@ -1,10 +1,10 @@
-"""Writes a page for each environment id, docs/environments/NAME.md, from the code.
+"""Write a page for each environment id, docs/environments/NAME.md, from the code.
 
-    python -m tools.pages           write every page anew
-    python -m tools.pages --check   only name the pages that are not current
+    python -m tools.pages           rewrite every page
+    python -m tools.pages --check   only list the pages that are not current
 
 The text comes from the docstrings of the environments' classes, section by section; a class's text
-follows that of its base classes. Numbers and tables come from the registered environments.
+follows the text of its base classes. Numbers and tables come from the registered environments.
 docs/environments.md, the overview, is written by hand except for its tables of fields, and
 docs/agents.md except for the rules of the scripted players, which are the docstrings of their
 modules.
@@ -61,9 +61,9 @@ SECTIONS = (
     "Vectorized environment",
     "Version History",
 )
-"""Every page has these, in Gymnasium's order."""
+"""The sections of every page, in Gymnasium's order."""
 OWN_SECTION = "Version History"
-"""The section that no id inherits."""
+"""The section that is not inherited."""
 HEAD = """\
 <!-- Written by `python -m tools.pages` from the docstrings in wfb_gym/envs. -->
 
@@ -88,9 +88,8 @@ envs = gym.make_vec("{spec.id}", num_envs=64)
 | Single environment | `{entry}` |
 | Vector environment | `{vector_entry}` |
 
-The spaces above are those of `{scenario}`, the scenario that is played unless another is asked
-for. [The environments](../environments.md) has what all ids share in more detail, from opponents
-to saving and restoring.
+These are the spaces of the default scenario, `{scenario}`. [The environments](../environments.md)
+describes the features that all ids share, from opponents to saving and restoring.
 """
 
 
@@ -104,16 +103,17 @@ class Argument:
 
 
 def split_sections(text: str) -> dict[str, str]:
-    """Return a docstring's sections by heading; its first lines have the empty heading."""
+    """Return a docstring's sections by heading; the text before them has the heading ""."""
     parts = re.split(r"^## (.+)$", inspect.cleandoc(text), flags=re.MULTILINE)
     headings = ["", *parts[1::2]]
     return {head: body.strip() for head, body in zip(headings, parts[::2], strict=True)}
 
 
 def merge_sections(kind: type) -> dict[str, str]:
-    """Merge the sections of a class's docstring with those of its base classes, which come first.
+    """Merge the sections of a class's docstring with its base classes' sections, which come first.
 
-    All of `SECTIONS` must be there, and no others.
+    Raises:
+        ValueError: the sections are not exactly `SECTIONS`.
     """
     found: dict[str, str] = {}
     for each in reversed(kind.__mro__):
@@ -133,14 +133,14 @@ def merge_sections(kind: type) -> dict[str, str]:
 
 
 def parse_argument_rows(text: str) -> list[Argument]:
-    """Rows of a section's tables of arguments; a later row replaces an earlier one of its name."""
+    """Return the rows of argument tables; a later row replaces an earlier one of its name."""
     rows = re.findall(r"^\| `(\w+)` \| (.+?) \| (.+) \|$", text, re.MULTILINE)
     found = (Argument(name, default, " ".join(words.split())) for name, default, words in rows)
     return list({one.name: one for one in found}.values())
 
 
 def keyword_defaults(kind: type) -> dict[str, Any]:
-    """Every keyword of a class with its default, including those that it passes on."""
+    """Return all keywords of a class with their defaults, including inherited ones."""
     found: dict[str, Any] = {}
     for each in kind.__mro__:
         if "__init__" not in each.__dict__:
@@ -155,7 +155,7 @@ def keyword_defaults(kind: type) -> dict[str, Any]:
 
 
 def check_arguments(kind: type, documented: Sequence[Argument]) -> None:
-    """Refuse arguments of a docstring that are not those of the signature with its defaults."""
+    """Raise a ValueError unless documented arguments and defaults match the signature."""
     wanted = keyword_defaults(kind)
     names = {one.name for one in documented}
     if names != set(wanted):
@@ -164,7 +164,7 @@ def check_arguments(kind: type, documented: Sequence[Argument]) -> None:
         try:
             default = ast.literal_eval(one.default)
         except (ValueError, SyntaxError):
-            default = None  # a word in place of None
+            default = None  # a word means None
         if default != wanted[one.name]:
             raise ValueError(
                 f"{kind.__name__}.{one.name}: expected {wanted[one.name]!r}, found {one.default}"
@@ -172,7 +172,7 @@ def check_arguments(kind: type, documented: Sequence[Argument]) -> None:
 
 
 def action_table(codec: ActionCodec, meanings: Sequence[str]) -> str:
-    """Return a table of what each index of an action space does."""
+    """Return a table of the actions by index."""
     ranges = [name for name, (_, size) in codec.ranges.items() for _ in range(size)]
     rows = [[str(i), meaning, ranges[i]] for i, meaning in enumerate(meanings)]
     return markdown_table([["Num", "Action", "Range"], *rows])
@@ -191,7 +191,7 @@ PRESENT = {
     "spells_lie_on_targets": "`targets` and `in_play`",
     "comets_at_points": "`comet_points` of either army",
 }
-"""Limits that a number needs, where they have no name of their own among the arguments."""
+"""Limits that a number needs, if the arguments have no name for them."""
 BLOCKS: dict[str, list[tuple[str, type]]] = {
     "position": [("", LayoutOffsets)],
     "armies": [
@@ -200,11 +200,11 @@ BLOCKS: dict[str, list[tuple[str, type]]] = {
         ("own spell N ", ChoiceOffsets),
     ],
 }
-"""The tables of an observation's fields, and what is numbered in each."""
+"""The tables of an observation's fields, with a prefix for numbered records."""
 
 
 def overview_table(block: str) -> str:
-    """Return a table of the fields of any observation, with the limits that each needs."""
+    """Return a table of the fields of all observations, with the limits that each needs."""
     rows = [["field", "low", "high", "unit", "present"]]
     for owner, record in BLOCKS[block]:
         for attribute, declared in vars(record).items():
@@ -224,7 +224,7 @@ def overview_table(block: str) -> str:
 
 
 def replace_block(text: str, block: str, content: str) -> str:
-    """Return a page with other content between ``<!-- KIND:NAME -->`` and ``<!-- /KIND -->``."""
+    """Return a page with new content between ``<!-- KIND:NAME -->`` and ``<!-- /KIND -->``."""
     kind = block.partition(":")[0]
     marked = re.compile(rf"(<!-- {block} -->\n).*?(<!-- /{kind} -->)", re.DOTALL)
     if len(marked.findall(text)) != 1:
@@ -233,7 +233,7 @@ def replace_block(text: str, block: str, content: str) -> str:
 
 
 def make_overview() -> str:
-    """Return the overview with its tables as the observation is declared."""
+    """Return the overview with tables of the observation's current fields."""
     text = OVERVIEW.read_text(encoding="utf-8")
     for block in BLOCKS:
         text = replace_block(text, f"fields:{block}", overview_table(block))
@@ -271,7 +271,7 @@ def newest_specs() -> dict[str, EnvSpec]:
 
 
 def make_environment_page(spec: EnvSpec) -> str:
-    """Write the page of an id; a docstring without its version is refused."""
+    """Return the page of an id; raises a ValueError if its docstring lacks the version."""
     kind: Any = load_env_creator(str(spec.entry_point))
     texts = merge_sections(kind)
     if f"* v{spec.version}:" not in texts[OWN_SECTION]:
@@ -311,7 +311,7 @@ def make_environment_page(spec: EnvSpec) -> str:
 
 
 def make_pages() -> dict[Path, str]:
-    """Write every page; returns them by file."""
+    """Return the text of every page, by file."""
     pages = {
         FOLDER / f"{name}.md": make_environment_page(spec) for name, spec in newest_specs().items()
     }
@@ -319,7 +319,7 @@ def make_pages() -> dict[Path, str]:
 
 
 def find_stale_pages(wanted: Mapping[Path, str]) -> list[str]:
-    """Names of the pages that are missing, not current, or belong to no id."""
+    """Return the names of pages that are missing, not current, or without an id."""
     paths = {*wanted, *FOLDER.glob("*.md")}
     found = {path: path.read_text(encoding="utf-8") for path in paths if path.is_file()}
     return sorted(path.name for path in paths if found.get(path) != wanted.get(path))
@@ -327,10 +327,10 @@ def find_stale_pages(wanted: Mapping[Path, str]) -> list[str]:
 
 @dataclass(frozen=True)
 class _Options:
-    """The command line.
+    """Command-line options.
 
     Attributes:
-        check: change nothing, name stale pages.
+        check: change nothing, list stale pages.
     """
 
     check: bool = False

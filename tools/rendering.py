@@ -1,4 +1,4 @@
-"""The pictures of battles between two veterans: a moment for docs/rendering.md, a film for README.
+"""Pictures of battles between two veterans: a frame for docs/rendering.md, a film for README.
 
 python -m tools.rendering --out docs/images/rgb-array.png
 python -m tools.rendering --film --out docs/images/battle.gif
@@ -22,23 +22,23 @@ from wfb_gym.transcripts import Event, NarratedBattle, record
 
 _FILM_SIZE = (960, 540)
 _COLOURS = 64
-"""Of a film: few make a small file."""
+"""Colours of a film; few colours make a small file."""
 _MILLISECONDS = {"decision": 1100, "roll": 1700}
-"""How long a film shows what follows from each."""
+"""Time that a film shows a frame, by the kind of the last event."""
 _LAST_FRAME = 4000
 
 
 def frames(
     scenario: str, seed: int, first: int, last: int, size: tuple[int, int]
 ) -> Iterator[tuple[Image.Image, Event]]:
-    """Yield pictures of a battle between two veterans, and what has just happened in each.
+    """Yield pictures of a battle between two veterans, and the last event before each.
 
     Args:
-        scenario: a bundled name or a file.
-        seed: of the dice.
+        scenario: bundled name or file.
+        seed: seed of the dice.
         first: decisions and rolls before the first picture, at least 1.
-        last: decisions and rolls before the last one; fewer if the battle ends.
-        size: width and height of the pictures, pixels.
+        last: decisions and rolls before the last picture; fewer if the battle ends.
+        size: width and height of the pictures, in pixels.
     """
     transcript = record(scenario, "veteran", "veteran", seed=seed)
     narrated = NarratedBattle(transcript.scenario)
@@ -55,14 +55,14 @@ def frames(
 
 @dataclass(frozen=True)
 class _Options:
-    """The command line.
+    """Command-line options.
 
     Attributes:
-        out: file that is written.
+        out: file to write.
         scenario: bundled name or file.
         seed: seed of the dice.
         events: events before the picture.
-        film: draw a film that ends there.
+        film: draw a film that ends at that event.
         length: pictures of the film.
     """
 
@@ -84,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     drawn = list(frames(given.scenario, given.seed, first, given.events, size))
     with atomic_write(given.out) as file:
         if given.film:
-            # One palette for all: a palette for each picture would flicker.
+            # One palette for all pictures; separate palettes would flicker.
             palette = drawn[-1][0].quantize(_COLOURS)
             film = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image, _ in drawn]
             times = [_MILLISECONDS[event.kind] for _, event in drawn[:-1]] + [_LAST_FRAME]

@@ -1,13 +1,13 @@
-"""Makes every table and figure of README.md and docs/, from committed results or from scratch.
+"""Make every table and figure of README.md and docs/, from committed results or from scratch.
 
     python -m tools.report                  tables and figures from docs/results/
-    python -m tools.report --check          only say whether the tables are current
-    python -m tools.report --list           what there is, and the command behind each
+    python -m tools.report --check          only report whether the tables are current
+    python -m tools.report --list           list all reports and their commands
     python -m tools.report --scratch        run every command again, for some hours
     python -m tools.report --scratch fast   run one of them again
 
-A command's results.json is kept in docs/results/NAME.json, and its pictures in docs/images. A
-table stands wherever README.md or a page of docs/ has <!-- report:NAME --> and <!-- /report -->.
+A command's results.json is stored in docs/results/NAME.json, and its pictures in docs/images.
+Tables are written between <!-- report:NAME --> and <!-- /report --> in README.md and docs/.
 Pictures that need more than the results (a trained network) are only made from scratch.
 """
 
@@ -30,13 +30,13 @@ from wfb_gym.suggestions import did_you_mean
 
 @dataclass(frozen=True)
 class _Options:
-    """The command line.
+    """Command-line options.
 
     Attributes:
         names: reports to make (default: all).
         scratch: run the commands again.
-        check: change nothing, name stale tables.
-        list: print names and commands.
+        check: change nothing, list stale tables.
+        list: list names and commands.
     """
 
     names: tuple[str, ...] = option((), positional=True, metavar="NAME")
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if one.results.is_file():
                 rewrite_tables(one)
             else:
-                print(f"{one.name}: no results yet, run it with --scratch", file=sys.stderr)
+                print(f"{one.name}: no results yet; run it with --scratch", file=sys.stderr)
         if given.scratch and not given.names:
             for command in dict.fromkeys(PAGES.values()):
                 subprocess.run([sys.executable, "-m", *command.split()], cwd=ROOT, check=True)

@@ -32,7 +32,7 @@ from wfb_gym.seats import SEATS
 from wfb_gym.solver import Estimate
 
 SELF_PLAY = "runs/ppo/{scenario}/caster.npz+runs/ppo/{scenario}/dispeller.npz"
-"""Networks of battles, which `agents.train_fast` has trained there before."""
+"""Networks for battles, which `agents.train_fast` must have trained before."""
 
 
 def grades_table(results: Results) -> str:
@@ -55,7 +55,7 @@ def grades_table(results: Results) -> str:
 
 
 def runs_table(results: Results) -> str:
-    """Return a table of exact scores of both seats by seed, and when each was reached."""
+    """Return a table of exact scores of both seats by seed, and the decisions until each."""
     seats = results["scores"]
     rows = []
     for one in results["runs"]:
@@ -78,11 +78,9 @@ def run_table(results: Results) -> str:
 
 
 def distilled_table(results: Results, by_kind: bool = True) -> str:
-    """Return a table of how one policy's scores are distributed, by seat and kind of scenario."""
+    """Return a table of quantiles of one policy's scores, by seat and kind of scenario."""
     kinds = results["kinds"]
-    rows = [
-        ["seat", "scenarios", "how many", "5 %", "25 %", "median", "at least 95", "of all stakes"]
-    ]
+    rows = [["seat", "kind", "scenarios", "5 %", "25 %", "median", "at least 95", "of all stakes"]]
     for seat in SEATS:
         own = [one for one in results["grades"] if one["seat"] == seat]
         for kind in (None, *kinds) if by_kind else (None,):
@@ -112,7 +110,7 @@ def rating_table(results: Results) -> str:
 
 
 def solved(results: Results) -> str:
-    """Return a table of the values of what is solved; of battles the first phases."""
+    """Return a table of the values of solved scenarios; of battles the first phases."""
     found = results["scenarios"]
     whole = {one["scenario"]: one["phases"] for one in found if "too_large" in one}
     rows = [
@@ -370,4 +368,4 @@ PAGES = {
     **{f"docs/images/{name}.png": "tests.web" for name in _WEB},
     **{f"docs/images/five-minutes-{name}.png": "tools.five_minutes" for name in _FIVE_MINUTES},
 }
-"""Pages and pictures that a command of their own writes in place within a minute."""
+"""Pages and pictures written by other commands, within a minute each."""

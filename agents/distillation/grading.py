@@ -1,8 +1,8 @@
-"""Exact scores of a policy over many generated scenarios that nobody learned from.
+"""Exact scores of a policy over many generated scenarios that it was not trained on.
 
-Scenarios are taken in the order of their numbers; those that are too large, or in which no decision
-changes anything, are skipped. The results of a scenario are a line in a file, so that an
-interruption loses only what was at work and running again goes on.
+Scenarios are graded in the order of their numbers. Scenarios that are too large, or in which no
+decision matters, are skipped. Each scenario's results are a line of a file, so after an
+interruption the grading continues with the first missing scenario.
 """
 
 import json
@@ -24,27 +24,27 @@ from wfb_gym.seats import SEATS
 from wfb_gym.solver.game_graph import GameGraph
 
 MIN_STAKES = 1e-6
-"""Points between optimal and random play below which a scenario cannot tell players apart."""
+"""Points between optimal and random play below which a scenario is too flat to grade players."""
 
 
 @dataclass(frozen=True)
 class Grade:
-    """What a policy reached in one seat of a scenario; points are those of the seat."""
+    """A policy's result in one seat of a scenario; points are from the seat's point of view."""
 
     number: int  # of the scenario
     seat: str
-    decisions: int  # that the scenario has
+    decisions: int  # decisions of the scenario
     optimum: float  # points of optimal play
-    guaranteed: float  # points that the policy wins against its best response
-    random: float  # points that random play wins against its own
+    guaranteed: float  # points of the policy against its best response
+    random: float  # points of random play against its best response
     score: float  # 100: optimal, 0: as good as random
 
 
 def grade_network(source: TargetSource, number: int, agent: Agent) -> list[Grade]:
-    """The policy's grades in a scenario, of the seats that can win something; none if too large."""
+    """Return a policy's grades in a scenario, for seats with stakes; [] if it is too large."""
     scenario, most = source.scenario(number), source.max_bytes
     try:
-        # only what policies that see observations can tell apart
+        # `full` is unmerged: policies may play differently at positions that play alike
         solution = solver.Solution(scenario, GameGraph(pack(scenario), most, merging=True), 0.0)
         solution.full = explore_positions(scenario, most)
     except solver.TooLarge:
@@ -62,12 +62,12 @@ def grade_network(source: TargetSource, number: int, agent: Agent) -> list[Grade
 def grade_scenarios(
     source: TargetSource, agent: Agent, wanted: int, path: Path, workers: Workers = HERE
 ) -> Iterator[tuple[list[Grade], int]]:
-    """Grade one scenario after the other until so many as are wanted have a score in some seat.
+    """Grade scenarios in order until `wanted` of them have a score in at least one seat.
 
-    The file of the results keeps what is not to be worked out again.
+    Grades in the results file are not computed again.
 
     Yields:
-        Grades so far, and the number of scenarios looked at.
+        Grades so far, and the number of scenarios graded or skipped.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     known = _read_grades(path)
@@ -89,7 +89,7 @@ def grade_scenarios(
 
 
 def _read_grades(path: Path) -> dict[int, list[Grade]]:
-    """The grades in a file, by number; none where it is damaged: they can be worked out again."""
+    """Return the grades in a file, by number; {} if the file is missing or damaged."""
     try:
         with wrap_read_errors(path, "grades"):
             lines = path.read_text(encoding="utf-8").splitlines()
@@ -99,5 +99,5 @@ def _read_grades(path: Path) -> dict[int, list[Grade]]:
             }
     except DamagedFileError as error:
         if path.is_file():
-            print(f"{error}; they are worked out again", file=sys.stderr)
+            print(f"{error}; grading from scratch", file=sys.stderr)
         return {}

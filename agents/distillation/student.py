@@ -37,16 +37,16 @@ from wfb_gym.scenario.sizes import DICE
 
 _ARMY = ArmyLimits(wizards=5, spells=9, items=4, units=10, comet_points=0)
 LIMITS = Limits(_ARMY, _ARMY, dice=DICE, contacts=10, **dict.fromkeys(SWITCHES, True))
-"""What the network can see: all kinds of generated scenarios, and most bundled ones."""
+"""Sizes of the network's inputs: all kinds of generated scenarios, and most bundled ones."""
 _SMALL_ERROR = 0.05
-"""Of a value, in the unit of points: smaller ones count less than in proportion."""
+"""Value error, in the unit of points, below which the loss is quadratic instead of linear."""
 _CENTRED = 1e-4
-"""Weight that holds logits near 0, which softmax ignores: far from it bfloat16 rounds them off."""
+"""Weight of a penalty that keeps logits near 0, where bfloat16 is precise; softmax ignores it."""
 _PRECISIONS = ("float32", "tf32", "bfloat16")
 _BEFORE_RECORDING = 20
-"""Gradient steps on a GPU before one is recorded: what the first ones make is there then."""
+"""Warm-up gradient steps on a GPU before one is recorded as a CUDA graph."""
 _SHOWN_AT_ONCE = 1 << 14
-"""Decisions that are looked up at once."""
+"""Decisions that are encoded at once."""
 REPORTED = 200
 """Gradient steps between two points of the curve."""
 
@@ -56,32 +56,32 @@ class Settings:
     """Settings of a run.
 
     Attributes:
-        scenarios: how many of the train split are learned from; two thirds have targets.
+        scenarios: scenarios of the train split to learn from; about two thirds have targets.
         steps: gradient steps.
-        first: number of the first scenario that is learned from.
-        start_from: file of a network that goes on learning, whatever `width`; none: a new one.
+        first: number of the first scenario to learn from.
+        start_from: file of a network to continue training, which ignores `width`; none: a new one.
         out: folder of the results.
         targets: folder of the targets, which runs of the same kinds share.
-        kind: what is learned from, and graded.
+        kind: kinds of scenarios to learn from and to grade in.
         seed: seed of the network and of the batches.
         width: width of the hidden layers.
         batch_size: decisions of a gradient step.
         learning_rate: learning rate at the beginning; it falls to 0 as a cosine.
-        temperature: temperature of the softmax over exact values; 1: what a decision is about.
-        least_stake: what a decision is about at least; 1: the greatest stake in its scenario.
-        regret: weight of the expected regret, in temperatures, beside the cross-entropy.
-        value_weight: weight of the loss of values, beside the policy's.
-        max_grad_norm: most that the norm of a gradient may be.
-        decisions: most that are kept of a seat in a scenario, spread over all its positions.
-        visited: most that are kept besides, as often as nearly optimal play visits them.
-        train_bytes: memory that a scenario to learn from may take.
-        test_bytes: memory that a scenario of the grading may take.
-        graded: scenarios of the test split, with a score.
-        workers: scenarios solved side by side on this machine.
+        temperature: temperature of the softmax over exact values, in stakes of the decision.
+        least_stake: lower bound of a decision's stake, as a share of its scenario's greatest stake.
+        regret: weight of the expected regret, in temperatures; the cross-entropy has weight 1.
+        value_weight: weight of the value loss; the policy loss has weight 1.
+        max_grad_norm: maximum norm of a gradient.
+        decisions: most decisions of a seat in a scenario, spread over all its positions.
+        visited: most further decisions, drawn as often as nearly optimal play visits them.
+        train_bytes: memory limit of a scenario to learn from.
+        test_bytes: memory limit of a scenario of the grading.
+        graded: scenarios of the test split to grade in.
+        workers: scenarios solved in parallel on this machine.
         threads: threads of torch.
-        precision: numbers in which matrices are multiplied: bfloat16 is nearly twice as fast where
-            a processor has instructions for it; tf32 is faster on a GPU.
-        device: where the network learns; cuda holds all decisions, 5 kB each, in its memory.
+        precision: precision of matrix products: bfloat16 is nearly twice as fast on a processor
+            with instructions for it; tf32 is faster on a GPU.
+        device: device of the network; cuda holds all decisions, 5 kB each, in GPU memory.
         checkpoint_seconds: seconds between two checkpoints.
     """
 
@@ -117,12 +117,12 @@ class Settings:
 
 
 class Student:
-    """The network and its training, with the mean regret of its likeliest actions by steps."""
+    """The network and its training, with a curve of the mean regret of its likeliest actions."""
 
     def __init__(self, settings: Settings, targets: TargetSet) -> None:
         torch.manual_seed(settings.seed)
         self.settings, self.targets = settings, targets
-        self.before: dict[str, Any] = {}  # what is told of the network that goes on learning
+        self.before: dict[str, Any] = {}  # metadata of the network in `start_from`
         if settings.start_from:
             network, self.before = load_start(settings)
         else:
@@ -132,7 +132,7 @@ class Student:
         if settings.precision == "tf32":
             torch.set_float32_matmul_precision("high")
         self.rate: float | Tensor = settings.learning_rate
-        if on_gpu:  # where a step that is played back reads it
+        if on_gpu:  # a tensor, as a replayed CUDA graph reads the rate from memory
             self.rate = torch.tensor(self.rate, device=settings.device)
         self.optimiser = torch.optim.Adam(
             self.network.parameters(), self.rate, eps=1e-5, capturable=on_gpu
@@ -144,11 +144,11 @@ class Student:
 
     @property
     def learned_from(self) -> int:
-        """Decisions of all gradient steps."""
+        """Decisions of all gradient steps so far."""
         return self.steps * self.settings.batch_size
 
     def update(self) -> None:
-        """Take a gradient step; regrets are in parts of what a decision is about."""
+        """Take a gradient step and record its regret, in stakes of the decisions."""
         began = time.perf_counter()
         settings = self.settings
         done = self.steps / settings.steps
@@ -187,6 +187,7 @@ class Student:
         log_probs = logits - total
         best = points.amax(1, keepdim=True)
         about = torch.maximum(stakes, settings.least_stake * most)[:, None]
+        # regrets and softmax in units of the decision's stake, bounded from below
         regrets = ((best - points) / about).masked_fill(~masks, 0.0)
         wanted = torch.softmax((points - best) / about / settings.temperature, 1)
         cross_entropy = -(wanted * log_probs).sum(1)
@@ -219,10 +220,10 @@ class Student:
         save_checkpoint(self.settings.out, state)
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go on from what `save` wrote.
+        """Restore a state that `save` wrote.
 
         Raises:
-            CheckpointError: it does not hold what `save` writes; nothing has changed.
+            CheckpointError: the state is not one of this run; nothing has changed.
         """
         with wrap_read_errors(
             self.settings.out / CHECKPOINT, "the state of this run", CheckpointError
@@ -236,7 +237,7 @@ class Student:
         self.recent = list(torch.tensor(state["recent"], device=self.settings.device))
 
     def _check_state(self, state: dict[str, Any]) -> None:
-        """Raise an error, most often a ValueError, unless the run can go on from a state."""
+        """Raise an error, usually a ValueError, unless the run can continue from a state."""
         check_alike("network", state["network"], self.network.state_dict())
         moments, parameters = state["optimiser"]["state"], list(self.network.parameters())
         check_optimiser("optimiser.state", moments, parameters)
@@ -249,26 +250,26 @@ class Student:
 
 
 def load_start(settings: Settings) -> tuple[PolicyNetwork, dict[str, Any]]:
-    """The network that goes on learning, and what its file tells of it.
+    """Load the network of `start_from`, and its metadata.
 
     Raises:
-        FileNotFoundError: there is none.
-        ValueError: it is damaged, or sees other things than these targets show.
+        FileNotFoundError: the file is missing.
+        ValueError: the file is damaged, or its inputs have other sizes than these targets.
     """
     network, about = load_network(settings.start_from)
     if network.shape != "entities" or network.limits != LIMITS:
         raise ValueError(
-            f"{settings.start_from}: expected a network that agents.distil saved, found one that "
+            f"{settings.start_from}: expected a network of agents.distil, found one that "
             f"plays {shortened(printable(str(about.get('scenario'))), 60)}"
         )
     return network, about
 
 
 class StoredDecisions:
-    """All decisions as their seats see them, in the memory of a GPU.
+    """All decisions, encoded for their seats, in the memory of a GPU.
 
-    There a gradient step is some thousand small operations, whose starts take longer than they do
-    themselves. So one step is recorded, and played back with other decisions.
+    A gradient step on a GPU is about a thousand small kernels, whose launches take longer than
+    their work. So one step is recorded as a CUDA graph and replayed with other decisions.
     """
 
     def __init__(self, targets: TargetSet, device: str) -> None:
@@ -303,7 +304,7 @@ class StoredDecisions:
         else:
             if self.taken == _BEFORE_RECORDING:
                 student.optimiser.zero_grad()
-                with torch.cuda.graph(self.step, stream=self.stream):  # takes no step
+                with torch.cuda.graph(self.step, stream=self.stream):  # records without running
                     self._step(student)
             self.step.replay()
         self.taken += 1

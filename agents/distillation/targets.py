@@ -1,9 +1,9 @@
-"""What a student learns from: decisions of solved scenarios, with the exact value of each action.
+"""Targets of the distillation: decisions of solved scenarios, with the exact value of each action.
 
-Made once for each scenario and kept in a file, so that an interruption loses only what was at work.
-As many decisions are kept of each number of dice left, so that the opening is not lost among the
-thousands of endings; and some at which nothing is at stake, whose values are to be known too. Those
-that nearly optimal play visits may be kept besides, as often as it does.
+Targets are made once for each scenario and kept in a file, so an interruption loses only the
+scenarios in progress. Each number of dice left gets about the same number of decisions, so that
+openings are not outnumbered by endings. Some decisions without a stake are kept for their values.
+Optionally, decisions are added as often as nearly optimal play visits them.
 """
 
 import io
@@ -36,26 +36,26 @@ from wfb_gym.solver.game_graph import GameGraph
 from wfb_gym.solver.seat_decisions import SeatDecisions
 
 _PER_SCENARIO = 16
-"""Decisions of one scenario in a batch."""
+"""Decisions of each scenario in a batch."""
 _SAME = 1e-6
-"""Points by which the best action must exceed the worst for a decision to matter."""
+"""Largest difference between the best and the worst action of a decision without a stake."""
 _AT_ONCE = 1 << 15
-"""Decisions whose positions are looked up at once."""
+"""Positions that are looked up at once."""
 _PLAYS = 64
-"""Times that a scenario is played to see what play visits."""
+"""Simulated plays of a scenario that sample the visited decisions."""
 _AT_RANDOM = 0.1
-"""Share of the actions in those plays that are drawn at random; the others are optimal."""
+"""Share of random actions in those plays; the others are optimal."""
 
 
 class TargetError(RunFolderError):
-    """A file of targets that is damaged, or a set without any."""
+    """A damaged file of targets, or a set without targets."""
 
 
 class Targets(NamedTuple):
-    """Decisions of one seat in one scenario; values are points to come if play is optimal."""
+    """Decisions of one seat in one scenario; values are points still to come in optimal play."""
 
     states: Records[State]  # (k,)
-    values: NDArray[np.float32]  # of the legal actions by ascending code, decision by decision
+    values: NDArray[np.float32]  # (sum of counts,): of the legal actions by ascending code
     counts: NDArray[np.int64]  # (k,): of legal actions
 
 
@@ -71,37 +71,37 @@ class TargetBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class TargetSource:
-    """Which scenarios are solved, and how much of each is kept.
+    """The scenarios to solve, and how many decisions of each to keep.
 
-    The scenarios are numbered: the kinds take turns, and no two scenarios have the same seed, as
-    kinds that differ little would draw the same wizards from it.
+    The number of a scenario sets its kind, in turn, and its seed. No two scenarios share a seed,
+    because similar kinds would draw the same wizards from it.
     """
 
     kinds: tuple[Generation, ...]
-    folder: Path  # of the targets
-    split: Split = "train"  # of the seeds
-    max_bytes: int = 24 << 20  # of a scenario's positions; larger ones are left out
-    decisions: int = 512  # most of a seat in a scenario, spread over its positions
-    visited: int = 0  # most besides them, as often as play visits them
+    folder: Path  # folder of the targets
+    split: Split = "train"  # split of the seeds
+    max_bytes: int = 24 << 20  # memory limit of a scenario's positions; larger ones are skipped
+    decisions: int = 512  # most decisions of a seat in a scenario, spread over its positions
+    visited: int = 0  # most further decisions, drawn as often as play visits them
 
     def scenario(self, number: int) -> Scenario:
-        """The scenario of a number."""
+        """Return the scenario with a number."""
         kind = self.kinds[number % len(self.kinds)]
         return Generated(self.split, 1, number, kind).scenarios()[0]
 
     def path(self, number: int) -> Path:
-        """The file of its targets."""
+        """Return the file of a scenario's targets."""
         return self.folder / f"{self.split}-{number}.npz"
 
 
 class TargetSet:
-    """Targets of both seats in many scenarios, which have been made, to draw batches from.
+    """Existing targets of both seats in many scenarios; draws batches from them.
 
     Args:
-        source: of the targets.
-        numbers: of the scenarios.
-        limits: of what the seats observe; alike for both armies.
-        seed: of the batches.
+        source: source of the targets.
+        numbers: numbers of the scenarios.
+        limits: sizes of the observations, the same for both armies.
+        seed: seed of the batches.
 
     Raises:
         TargetError: no scenario has targets, or a file is damaged.
@@ -112,7 +112,7 @@ class TargetSet:
     ) -> None:
         scenarios: list[Scenario] = []
         targets: list[Targets] = []
-        places: list[tuple[int, int]] = []  # of each: its scenario, and the seat
+        places: list[tuple[int, int]] = []  # of each target: its scenario, and the seat
         for number in numbers:
             for seat in range(ARMIES):
                 found = load_targets(source, number, seat)
@@ -122,12 +122,12 @@ class TargetSet:
             if places and places[-1][0] == len(scenarios):
                 scenarios.append(source.scenario(number))
         if not targets:
-            raise TargetError(f"targets: expected some in {source.folder}, found none of use")
+            raise TargetError(f"targets: expected at least one in {source.folder}, found none")
         packed_scenarios = pack_all(scenarios)
         self.scenarios = len(scenarios)
         self.views = [View(packed_scenarios, seat, limits) for seat in range(ARMIES)]
         sizes = [len(one.states) for one in targets]
-        self._starts = np.cumsum([0, *sizes])  # of the targets' decisions in what follows
+        self._starts = np.cumsum([0, *sizes])  # first decision of each target
         self._states = as_records(State, np.concatenate([one.states for one in targets]))
         self._counts = np.concatenate([one.counts for one in targets])
         self._values = np.concatenate([one.values for one in targets])
@@ -149,7 +149,7 @@ class TargetSet:
         return len(self._counts)
 
     def draw(self, count: int) -> NDArray[np.int64]:
-        """Draw the decisions of a batch: their numbers."""
+        """Draw the numbers of the decisions of a batch, int64 (about `count`,)."""
         chosen = self.rng.choice(
             len(self._weights), max(1, count // _PER_SCENARIO), p=self._weights
         )
@@ -163,7 +163,7 @@ class TargetSet:
         )
 
     def show(self, decisions: NDArray[np.int64]) -> TargetBatch:
-        """Return decisions, b of them, as their seats see them."""
+        """Return decisions, b of them, as observed by their seats."""
         masks = np.empty((len(decisions), self.views[0].codec.n), np.bool_)
         observations = np.empty((len(decisions), self.views[0].layout.size), np.float32)
         for seat, view in enumerate(self.views):
@@ -185,12 +185,11 @@ class TargetSet:
 def make_targets(
     source: TargetSource, numbers: Iterable[int], workers: Workers = HERE
 ) -> Iterator[bool]:
-    """Make the targets of several scenarios; yields for each, in order, whether there are any.
+    """Make the missing targets of scenarios; yields for each, in order, whether it has targets.
 
     A scenario that is too large, or in which no decision matters, has none: its file is empty.
-
-    Workers send back what they have made, and this process writes it, so they need not see the
-    folder. An interruption loses what they were at.
+    Workers return the targets and this process writes them, so workers need no access to the
+    folder. An interruption loses the scenarios in progress.
     """
     numbers = list(numbers)
     solve = partial(_solve_file, source)
@@ -211,7 +210,7 @@ def load_targets(source: TargetSource, number: int, seat: int) -> Targets | None
     """Load the targets of a scenario for a seat; None if it has none.
 
     Raises:
-        TargetError: the file is damaged; deleted, it is made anew.
+        TargetError: the file is damaged; `make_targets` replaces it once it is deleted.
     """
     with _open_targets(source.path(number)) as stored:
         if f"states{seat}" not in stored.files:
@@ -222,8 +221,8 @@ def load_targets(source: TargetSource, number: int, seat: int) -> Targets | None
 
 @contextmanager
 def _open_targets(path: Path) -> Iterator[Any]:
-    """Open a file of targets; a `TargetError` if it is damaged."""
-    expected = "targets, which are made anew once it is deleted"
+    """Open a file of targets; raises a `TargetError` if it is damaged."""
+    expected = "targets (delete the file to make them again)"
     with (
         wrap_read_errors(path, expected, TargetError),
         # from memory: NumPy leaves a damaged file open
@@ -233,23 +232,23 @@ def _open_targets(path: Path) -> Iterator[Any]:
 
 
 def explore_positions(scenario: Scenario, max_bytes: int) -> GameGraph:
-    """Every position of a scenario that can be reached; `TooLarge` if they take more memory."""
+    """Return the graph of all reachable positions; raises `TooLarge` beyond the memory limit."""
     positions = GameGraph(pack(scenario), max_bytes)
     battle = Battle(positions.packed)
     if not battle.is_over:
-        positions.explore(battle.state)  # without the estimate, which takes longer than a small one
+        positions.explore(battle.state)  # without an estimate, which is slower for small graphs
     return positions
 
 
 def _solve_file(source: TargetSource, number: int) -> bytes:
-    """Solve a scenario; returns the content of the file of its targets."""
-    memory = io.BytesIO()  # NumPy would go back and forth in a file
+    """Solve a scenario; returns the content of its targets file."""
+    memory = io.BytesIO()  # in memory, as np.savez seeks in its file
     np.savez(memory, **_solve_targets(source, number))
     return memory.getvalue()
 
 
 def _solve_targets(source: TargetSource, number: int) -> dict[str, Any]:
-    """Arrays of a file; the fields of `Targets` with the seat behind the name."""
+    """Return the arrays of a targets file: fields of `Targets`, suffixed with the seat."""
     try:
         graph = explore_positions(source.scenario(number), source.max_bytes)
     except TooLarge:
@@ -295,7 +294,7 @@ def _solve_targets(source: TargetSource, number: int) -> dict[str, Any]:
 def visit_decisions(
     graph: GameGraph, action_values: NDArray[np.float64], start: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Return the decisions that some plays from a node come to, each as often as they do."""
+    """Simulate nearly optimal plays from a node; returns the decisions visited, with repeats."""
     offsets = graph.offsets()
     sign = np.where(graph.kinds == 0, 1.0, -1.0)
     visits = []
@@ -314,10 +313,11 @@ def visit_decisions(
                 play = (1.0 - _AT_RANDOM) * best / best.sum() + _AT_RANDOM / legal
                 weights[first:end] *= play[steps.action[first:end]]
         sums = np.append(0.0, np.cumsum(weights))
+        # inverse transform sampling: each play draws within its node's range of cumulative weights
         low, high = sums[(ends - counts)[which]], sums[ends[which]]
         drawn = low + (high - low) * rng.random(len(nodes))
-        ways = np.clip(np.searchsorted(sums, drawn, "right") - 1, 0, len(weights) - 1)
-        nodes = steps.node[ways]
+        transitions = np.clip(np.searchsorted(sums, drawn, "right") - 1, 0, len(weights) - 1)
+        nodes = steps.node[transitions]
         nodes = nodes[nodes >= 0]  # the end has no node
     return np.concatenate(visits)
 
@@ -325,7 +325,7 @@ def visit_decisions(
 def sample_evenly(
     kinds: NDArray[np.int64], most: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Return at most so many indices, as evenly over the kinds as their numbers allow."""
+    """Return at most `most` indices, spread over the kinds as evenly as possible."""
     order = rng.permutation(len(kinds))
     if not len(order):
         return order

@@ -1,8 +1,8 @@
-"""RLlib's env runner over a native batch: many battles, both seats, stepped side by side.
+"""RLlib's env runner over a native batch: many battles, both seats, in parallel.
 
-RLlib's own runner spends milliseconds of Python on every decision of every battle. This one keeps
-the decisions of all battles in arrays, step by step, and cuts these into episodes at the end: one
-`SingleAgentEpisode` for each seat of each battle, which RLlib's learners take as they are.
+RLlib's own runner spends milliseconds of Python on every decision of every battle. This runner
+keeps the decisions of all battles in arrays, step by step, and cuts these into episodes at the end:
+one `SingleAgentEpisode` for each seat of each battle, which RLlib's learners accept unchanged.
 """
 
 import time
@@ -26,7 +26,7 @@ from wfb_gym.seats import SEATS
 
 
 class Answers(NamedTuple):
-    """What was chosen at some decisions."""
+    """The actions chosen at some decisions."""
 
     actions: NDArray[np.int64]  # (k,)
     log_probs: NDArray[np.float32]  # (k,): of the actions
@@ -34,25 +34,25 @@ class Answers(NamedTuple):
 
 
 class SampledDecisions(NamedTuple):
-    """Decisions of one seat and what was chosen, a row each."""
+    """Decisions of one seat and the chosen actions, a row each."""
 
     battles: NDArray[np.int64]  # (k,): numbers of the battles, counted in each call of `sample`
-    members: NDArray[np.int64]  # (k,): their places in the batch
-    before: NDArray[np.float64]  # (k,): what the first army had won in that place until then
+    members: NDArray[np.int64]  # (k,): indices of the battles in the batch
+    before: NDArray[np.float64]  # (k,): points that the first army had won at that index
     observations: NDArray[np.float32]  # (k, size)
     masks: NDArray[np.bool_]  # (k, actions)
-    actions: NDArray[np.int64]  # these as in `Answers`
+    actions: NDArray[np.int64]  # this and the next two as in `Answers`
     log_probs: NDArray[np.float32]
     logits: NDArray[np.float32]
 
     def rows(self, chosen: NDArray[np.int64]) -> "SampledDecisions":
-        """Some of the decisions."""
+        """Return some of the decisions, by index."""
         columns: Iterator[Any] = (column[chosen] for column in self)
         return SampledDecisions(*columns)
 
 
 class FinishedBattle(NamedTuple):
-    """What RLlib's metrics tell of a battle."""
+    """Data of a battle for RLlib's metrics."""
 
     points: float  # of the first army
     decisions: tuple[int, ...]  # by seat
@@ -62,18 +62,18 @@ class FinishedBattle(NamedTuple):
 class BatchEnvRunner(MultiAgentEnvRunner):
     """Samples self-play from a `SelfPlayBatch`; each seat's module has the name of the seat.
 
-    The environment is `TurnBasedEnv`, of which one battle tells the spaces. A battle that `sample`
-    leaves unfinished goes on in the next call, which also returns the last decision of a seat that
-    must wait for its opponent. Episodes have no infos. Connectors between environment and module
-    and callbacks about single steps and episodes are not called.
+    The environment is `TurnBasedEnv`; one battle of it defines the spaces. A battle that `sample`
+    leaves unfinished continues in the next call. If a seat waits for its opponent at the end of a
+    call, the next call returns its last decision. Episodes have no infos. Connectors between
+    environment and module, and callbacks for single steps and episodes, are not called.
     """
 
     battles: SelfPlayBatch
-    asked: tuple[Decisions, Decisions]  # what each seat must decide now
+    asked: tuple[Decisions, Decisions]  # each seat's current decisions
     _needs_initial_reset: bool
 
     def make_env(self) -> None:
-        """Make a single battle, which RLlib checks and asks for its spaces, and the batch."""
+        """Make the batch, and a single battle that RLlib checks and reads the spaces from."""
         count = self.config.num_envs_per_env_runner
         self.config.num_envs_per_env_runner = 1  # the configuration is the runner's own
         try:
@@ -88,7 +88,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         self._finished: list[FinishedBattle] = []
 
     def get_metrics(self) -> Any:
-        """Return RLlib's metrics, with those of the last battles that have ended."""
+        """Return RLlib's metrics, including the latest finished battles."""
         for each in self._finished[-self.config.metrics_num_episodes_for_smoothing :]:
             reward = each.points / self._points_per_reward
             rewards = (reward, -reward)
@@ -104,15 +104,15 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         return self.metrics.reduce()
 
     def _reset(self) -> None:
-        """Begin all battles, the first time with the dice of the runner's seed."""
+        """Begin all battles; the first time with dice from the runner's seed."""
         count, seed = self.num_envs, None
         if self._needs_initial_reset and self._seed is not None:
             seed = first_seed(self._seed, self.worker_index or 0)
         self.asked = self.battles.reset(seed)
         self._needs_initial_reset = False
-        self._won = np.zeros(count)  # by the first army, in each place
+        self._won = np.zeros(count)  # points of the first army, by index in the batch
         self._battle_points = np.zeros(count)
-        self._decisions = np.zeros(len(SEATS), np.int64)  # of all battles, since they were logged
+        self._decisions = np.zeros(len(SEATS), np.int64)  # of all battles, since the last log
         self._battle_decisions = np.zeros((len(SEATS), count), np.int64)
         self._battle_began = np.full(count, time.perf_counter())
         self._pending: list[list[SampledDecisions]] = [[] for _ in SEATS]
@@ -126,13 +126,13 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         random_actions: bool = False,
         force_reset: bool = False,
     ) -> list[SingleAgentEpisode]:
-        """Sample at least so many decisions of both seats, or so many battles."""
+        """Sample at least `num_timesteps` decisions of both seats, or `num_episodes` battles."""
         if force_reset or num_episodes is not None or self._needs_initial_reset:
             self._reset()
         choices, self._pending = self._pending, [[] for _ in SEATS]
         count = self.num_envs
-        playing = np.arange(count)  # number of the battle in each place
-        finals = np.full(count, np.nan)  # by number: what had been won in its place when it ended
+        playing = np.arange(count)  # number of the battle at each index of the batch
+        finals = np.full(count, np.nan)  # by number: points won at its index when it ended
         steps = 0
         while (
             steps * count < num_timesteps
@@ -153,7 +153,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         ]
         self._won[:] = 0.0
         self._log_decisions(len(finals) - count)
-        if num_episodes is not None:  # as RLlib's own runner leaves unfinished ones out
+        if num_episodes is not None:  # leave out unfinished battles, as RLlib's own runner does
             self._needs_initial_reset = True
             return [episode for episode in episodes if episode.is_done]
         return episodes
@@ -165,7 +165,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         explore: bool,
         random_actions: bool,
     ) -> NDArray[np.int64]:
-        """Play a decision in every battle and note it; returns the places of those that ended."""
+        """Play a decision in every battle; returns the batch indices of the battles that ended."""
         actions = []
         for seat, asked in enumerate(self.asked):
             members = asked.members
@@ -177,7 +177,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
             actions.append(answers.actions)
             self._decisions[seat] += len(members)
             self._battle_decisions[seat, members] += 1
-        points = self.battles.opening_points.copy()  # they come with a battle's first decision
+        points = self.battles.opening_points.copy()  # credited to a battle's first decision
         self.asked = self.battles.play(*actions)
         points += self.battles.points
         self._won += points
@@ -198,7 +198,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         return over
 
     def _choose(self, seat: int, asked: Decisions, explore: bool, random_actions: bool) -> Answers:
-        """Ask a seat's module, or draw among the legal actions."""
+        """Choose actions with a seat's module, or uniformly among the legal actions."""
         if not len(asked.members):
             nothing = np.zeros(asked.masks.shape, np.float32)
             return Answers(np.zeros(0, np.int64), np.zeros(0, np.float32), nothing)
@@ -228,9 +228,9 @@ class BatchEnvRunner(MultiAgentEnvRunner):
     ) -> Iterator[SingleAgentEpisode]:
         """Cut a seat's decisions into the episodes of their battles.
 
-        What was won from one decision to the next one, or to the battle's end, is the reward of the
-        first. In a battle that goes on, the last observation of the episode is what the seat must
-        decide now; else its last decision, which is pending then.
+        The reward of a decision is the points won until the next decision of the seat or the end of
+        the battle. In an unfinished battle, the episode's last observation is the seat's current
+        decision. If the seat has none, it is the last decision, which is then pending.
         """
         asked = self.asked[seat]
         all_rows = SampledDecisions(*map(np.concatenate, zip(*parts, strict=True)))
@@ -248,13 +248,13 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         sign = 1.0 if seat == 0 else -1.0
         rewards = (after - before) * (sign / self._points_per_reward)
         pending = all_rows.rows(order[last[waits]])
-        owed = pending.before - self._won[pending.members]  # places count from 0 in the next call
+        owed = pending.before - self._won[pending.members]  # `_won` restarts at 0 in the next call
         self._pending[seat].append(pending._replace(battles=pending.members, before=owed))
 
         is_kept = np.ones(len(order), np.bool_)
         is_kept[last[waits]] = False
         kept, stops = order[is_kept], np.cumsum(is_kept)[last]
-        # an observation more behind each episode; RLlib repeats the last one of a battle's end
+        # one more observation at the end of each episode; a finished battle repeats its last one
         shown = np.insert(kept, stops, np.where(now < 0, order[last], len(order) + now))
         masks = np.concatenate([all_rows.masks, asked.masks])[shown].astype(np.float32)
         observations = np.concatenate([all_rows.observations, asked.observations])[shown]
@@ -286,7 +286,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
             )
 
     def _log_decisions(self, battles: int) -> None:
-        """Give RLlib's metrics the decisions since the last call, and how many battles ended."""
+        """Log the decisions and finished battles since the last call in RLlib's metrics."""
         counts, self._decisions[:] = self._decisions.tolist(), 0
         for seat, count in enumerate(counts):
             for name, key in (

@@ -1,4 +1,4 @@
-"""A battle as RLlib's new API stack takes it: two agents, action masks in the observations."""
+"""A battle as an environment of RLlib's new API stack: two agents, masks in the observations."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,14 +12,14 @@ from wfb_gym.envs.self_play import Decisions, SelfPlayBatch
 from wfb_gym.envs.spaces import action_space, observation_space
 
 AGENTS = ("caster_0", "dispeller_0")
-"""By seat: the army that casts first, and the other."""
+"""Agents by seat: the army that casts first, and the other."""
 ENV = "wfb_gym_battle"
 """Name under which train.py registers the environment with Ray."""
 KEYS = ("scenario", "points_per_reward")
 MASK, SEEN = "action_mask", "observations"
-"""Keys of an observation; RLlib's action masking wants just these."""
+"""Keys of an observation, as RLlib's action masking requires."""
 _WORKER_SPACING = 1 << 40
-"""RLlib seeds its workers by consecutive numbers; so far apart, no two battles share dice."""
+"""Distance between workers' seeds: RLlib's are consecutive, and battles must not share dice."""
 
 Step = tuple[
     dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]
@@ -27,7 +27,7 @@ Step = tuple[
 
 
 def first_seed(seed: int, worker: int) -> int:
-    """The dice of a worker's first battle, where RLlib gives the worker a seed."""
+    """Return the seed of a worker's first battle, from the seed that RLlib gives the worker."""
     return seed + worker * _WORKER_SPACING
 
 
@@ -35,16 +35,16 @@ class TurnBasedEnv(MultiAgentEnv):
     """One battle as an environment in which one agent acts at a time.
 
     Observations are a Dict of `observations`, float32 (size,), and `action_mask`, float32 (n,) of 0
-    and 1, as RLlib's action masking wants them. The agents' spaces differ: each sees the battle
-    from its own seat. An illegal action becomes pass where pass is legal, else the lowest legal
-    action, and sets `infos["__common__"]["illegal_action"]`. Rewards go to both agents at every
-    step and sum to zero: the points that changed hands, over `points_per_reward`. What was won
-    before the first decision comes with the first step. Use gamma 1. The end of a battle has no
+    and 1, as RLlib's action masking requires. The agents' spaces differ: each sees the battle from
+    its own seat. An illegal action becomes pass if pass is legal, otherwise the lowest legal
+    action, and sets `infos["__common__"]["illegal_action"]`. Both agents get a reward at every
+    step; the two sum to zero: the points that changed hands, over `points_per_reward`. Points won
+    before the first decision are added to the first step. Use gamma 1. The end of a battle has no
     observation: RLlib repeats the last one there.
 
     Args:
-        config: `scenario`, as `SelfPlayBatch` takes it, "archmage-duel" unless given; and
-            `points_per_reward`, 100 unless given.
+        config: `scenario`, as in `SelfPlayBatch`, by default "archmage-duel"; and
+            `points_per_reward`, by default 100.
 
     Raises:
         ValueError: another key, or `points_per_reward` out of range.
@@ -72,7 +72,7 @@ class TurnBasedEnv(MultiAgentEnv):
         super().__init__()
         self._decisions: tuple[Decisions, Decisions] | None = None
         self._carried = 0.0
-        self._begun = False  # a battle in which nothing was decided yet
+        self._begun = False  # whether the battle has begun and has no decision yet
 
     @property
     def seat(self) -> int:
@@ -83,7 +83,7 @@ class TurnBasedEnv(MultiAgentEnv):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Begin a battle; without a seed, with the dice as they come.
+        """Begin a battle; without a seed, the dice continue from the former battle.
 
         Returns:
             The observation of the agent that acts first, and its info.
@@ -107,7 +107,7 @@ class TurnBasedEnv(MultiAgentEnv):
             Observations, rewards, terminations, truncations (never True) and infos.
 
         Raises:
-            ValueError: the actions are not those of that agent alone, or outside its space.
+            ValueError: the action is missing, outside its space, or another agent's.
             RuntimeError: `reset` was not called.
         """
         if self._decisions is None:

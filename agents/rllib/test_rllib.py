@@ -1,6 +1,6 @@
-"""RLlib's environment and training; `make rllib` runs this in Ray's own environment.
+"""Tests of RLlib's environment and training; `make rllib` runs them in Ray's own environment.
 
-Outside of the suite, which has no Ray.
+They are not part of the test suite, whose environment has no Ray.
 """
 
 import json
@@ -30,7 +30,7 @@ SCENARIOS = ("archmage-duel", "apprentice", "seventh-edition-duel", "border-skir
 
 
 def random_actions(observations: dict[str, Any], rng: np.random.Generator) -> dict[str, int]:
-    """A random legal action of the agent that observes something."""
+    """Return a random legal action of the agent that has an observation."""
     return {
         agent: int(rng.choice(np.flatnonzero(seen[MASK]))) for agent, seen in observations.items()
     }
@@ -39,7 +39,7 @@ def random_actions(observations: dict[str, Any], rng: np.random.Generator) -> di
 def play_one(
     env: TurnBasedEnv, seed: int | None, rng: np.random.Generator
 ) -> tuple[Any, list[Any]]:
-    """What `reset` observed in one battle, and the actions and what `step` gave, step by step."""
+    """Play a battle; returns its first observation, and the actions and results of each step."""
     first, _ = env.reset(seed=seed)
     observations, steps = first, []
     while observations:
@@ -50,7 +50,7 @@ def play_one(
 
 
 def battles(env: TurnBasedEnv, count: int = 5) -> Iterator[tuple[Any, list[Any]]]:
-    """Battles with the seeds from 0."""
+    """Play battles with seeds from 0."""
     rng = np.random.default_rng(0)
     return (play_one(env, seed, rng) for seed in range(count))
 
@@ -113,7 +113,7 @@ def test_rllibs_episodes_hold_every_decision_and_all_points() -> None:
         assert episode.is_done
         assert episode.agent_steps() == len(steps)
         for agent, own in episode.agent_episodes.items():
-            # what an agent that acts later won before its first decision is not its doing
+            # the opponent may win points before an agent's first decision
             if agent == "caster_0":
                 points = sum(step[1][agent] for _, step in steps)
                 assert own.get_return() == pytest.approx(points)
@@ -183,7 +183,7 @@ def test_bad_actions_are_refused() -> None:
 
 
 class RecordingBatch(SelfPlayBatch):
-    """Keeps what was asked and answered, step by step."""
+    """Records the decisions and actions of each step."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -196,7 +196,7 @@ class RecordingBatch(SelfPlayBatch):
             "opening": self.opening_points.copy(),
         }
         found = super().play(first, second)
-        self.opening_points[self.ended] += 7.0  # as in battles whose first phases decide nothing
+        self.opening_points[self.ended] += 7.0  # as if first phases without decisions won points
         self.steps.append({**step, "points": self.points.copy(), "ended": self.ended.copy()})
         return found
 
@@ -208,21 +208,21 @@ def make_runner(*, worker: int = 1, seed: int = 0, **options: Any) -> BatchEnvRu
 
 
 def key_of(episode: SingleAgentEpisode) -> tuple[int, int]:
-    """Battle and seat of an episode."""
+    """Return the battle and seat of an episode."""
     return int(str(episode.multi_agent_episode_id).partition("-")[2]), SEATS.index(
         episode.module_id
     )
 
 
 class Reference:
-    """Cuts what a batch recorded into episodes, decision by decision."""
+    """Cuts the steps of a `RecordingBatch` into episodes, one decision at a time."""
 
     def __init__(self, count: int) -> None:
         self.count = count
         self.pending: dict[tuple[int, int], list[list[Any]]] = {}
 
     def cut(self, steps: list[dict[str, Any]], asked: Any) -> dict[tuple[int, int], Any]:
-        """By battle and seat: decisions (observation, action, reward), what is next, the end."""
+        """Return by battle and seat: (observation, action, reward) rows, next observation, end."""
         playing, begun = list(range(self.count)), self.count
         made, self.pending = self.pending, {}
         over: set[int] = set()
@@ -322,7 +322,7 @@ def test_as_many_battles_as_are_asked_for_are_whole() -> None:
     episodes = runner.sample(num_episodes=10)
     assert len({key_of(each)[0] for each in episodes}) >= 10
     assert all(each.is_terminated for each in episodes)
-    again = runner.sample(num_episodes=1)  # all battles begin anew
+    again = runner.sample(num_episodes=1)  # all battles start again
     assert min(key_of(each)[0] for each in again) < runner.num_envs
 
 
@@ -358,7 +358,7 @@ def train_quickly(out: Path, capsys: pytest.CaptureFixture[str], *arguments: str
 
 @pytest.fixture
 def graded(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, dict[str, train.ModuleAgent]]]:
-    """Weights and agents of each training, at its end."""
+    """Record the weights and agents of each training at its end."""
     kept = []
     really = train.agents_of
 
@@ -387,7 +387,7 @@ def test_it_goes_on_from_its_checkpoint(
     out: Path, capsys: pytest.CaptureFixture[str], graded: list[Any]
 ) -> None:
     first = train_quickly(out, capsys)
-    # two iterations are behind it, so that this one only loads and grades
+    # two iterations are done, so this call only loads and grades
     again = train_quickly(out, capsys, "--resume")
     assert again["scores"] == first["scores"]
     (before, _), (after, _) = graded

@@ -1,4 +1,4 @@
-"""Trains both seats by self-play with RLlib's PPO, on one machine's Ray or on a cluster.
+"""Train both seats by self-play with RLlib's PPO, on one machine or on a Ray cluster.
 
     python -m agents.rllib.train
     python -m agents.rllib.train --scenario apprentice --workers 4 --iterations 100
@@ -7,13 +7,14 @@
     python -m agents.rllib.train --measure
 
 Two policies, one for each seat, learn from the same battles; illegal actions have probability 0
-(RLlib's ActionMaskingTorchRLModule). Where the scenario can be solved, the exact score of either is
-reported: 100 is optimal play, 0 as good as random, each against its best response.
+(RLlib's ActionMaskingTorchRLModule). If the scenario can be solved, the exact score of each seat is
+reported: 100 is optimal play, 0 random play, each against its best response.
 
-Writes a checkpoint and results.json into the run's folder; --resume goes on from there, up to
---iterations in all. Ctrl-C ends after the iteration at hand. --measure only compares the speed of
-sampling with that of RLlib's own runner, in one process and one thread. Ray pins a Gymnasium of its
-own and lives in an environment of its own: `make rllib` makes it, see agents/rllib/README.md.
+Writes a checkpoint and results.json into the run's folder; --resume continues from the checkpoint
+until --iterations are reached in total. Ctrl-C ends after the current iteration. --measure only
+compares the sampling speed with RLlib's own runner, in one process and one thread. Ray pins its own
+release of Gymnasium, so it has a virtual environment of its own: `make rllib` builds it, see
+agents/rllib/README.md.
 """
 
 from wfb_gym._commands import run_main
@@ -67,13 +68,13 @@ from wfb_gym.seats import SEATS
 
 MODULE = "agents.rllib.train"
 DONE = "done.json"
-"""File of a checkpoint that is written last."""
+"""File that marks a complete checkpoint, written last."""
 FREE = ("out", "address", "checkpoint_every")
-"""Settings that do not decide what is learned."""
+"""Settings that do not change the learning."""
 MEASURED = 5
-"""Calls of each runner that `--measure` takes the best of."""
+"""Calls of each runner in `--measure`, of which the best counts."""
 SEED_SPACING = 1_000_000
-"""Seeds between two runs, and between the parts of one that is resumed."""
+"""Seeds between two runs, and between a run and its continuation."""
 QUICK = {
     "workers": 0, "envs": 4, "iterations": 2, "batch": 256, "minibatch": 64, "epochs": 1,
     "width": 32,
@@ -86,9 +87,9 @@ class Settings:
 
     Attributes:
         scenario: bundled name or file.
-        workers: Ray's processes that play; 0: the trainer's own plays too.
-        envs: battles side by side of each process.
-        iterations: iterations of sampling and learning, in all.
+        workers: processes of Ray that play; 0: the trainer's own process plays.
+        envs: battles in parallel in each process.
+        iterations: iterations of sampling and learning, in total.
         batch: decisions of an iteration, of both seats.
         minibatch: decisions of a gradient step.
         epochs: passes over the decisions of an iteration.
@@ -97,7 +98,7 @@ class Settings:
         width: width of the two hidden layers.
         seed: seed of networks, sampling and dice.
         checkpoint_every: iterations between two checkpoints.
-        exact_bytes: memory that the exact solution may take, in bytes.
+        exact_bytes: memory limit of the exact solution, in bytes.
         out: folder of the results.
     """
 
@@ -112,14 +113,14 @@ class Settings:
     entropy: float = 0.03
     width: int = 128
     seed: int = 0
-    address: str = option("", help="address of a Ray cluster (default: this machine alone)")
+    address: str = option("", help="address of a Ray cluster (default: this machine only)")
     checkpoint_every: int = 10
     exact_bytes: int = 1 << 28
     out: Path = option(Path("runs"), help="(default: runs/SCENARIO-rllib)")
 
 
 class ModuleAgent:
-    """Takes the likeliest legal action of a policy that RLlib trained: an RLModule on the CPU."""
+    """Agent that takes the likeliest legal action of an RLModule, on the CPU."""
 
     def __init__(self, module: Any) -> None:
         self._module = module
@@ -127,7 +128,7 @@ class ModuleAgent:
     def act(
         self, observations: Observations, action_masks: Masks, positions: Positions | None = None
     ) -> Actions:
-        """The likeliest legal action in each row."""
+        """Return the likeliest legal action in each row, int64 (k,)."""
         return likeliest_actions(self._logits, observations, action_masks)
 
     def _logits(self, observations: Tensor, masks: Tensor) -> Tensor:
@@ -136,12 +137,12 @@ class ModuleAgent:
 
 
 def seat_of(agent: str, *_: Any, **__: Any) -> str:
-    """The policy of an agent: that of its seat."""
+    """Return the name of an agent's policy, which is its seat."""
     return agent.rpartition("_")[0]
 
 
 def configure(settings: Settings, done: int = 0) -> PPOConfig:
-    """RLlib's settings; after `done` iterations of former runs with dice of their own."""
+    """Return RLlib's configuration; `done` iterations of former runs change the seed."""
     register_env(ENV, TurnBasedEnv)
     spec = RLModuleSpec(
         module_class=ActionMaskingTorchRLModule,
@@ -178,12 +179,12 @@ def configure(settings: Settings, done: int = 0) -> PPOConfig:
 
 
 def agents_of(algorithm: Any) -> dict[str, ModuleAgent]:
-    """The trained policies by seat."""
+    """Return the trained policies by seat."""
     return {seat: ModuleAgent(algorithm.get_module(seat)) for seat in SEATS}
 
 
 def _save(algorithm: Any, folder: Path, done: int) -> None:
-    """Write a checkpoint in the place of the one before."""
+    """Write a checkpoint and replace the former one."""
     part = folder / "checkpoint.part"
     shutil.rmtree(part, ignore_errors=True)
     algorithm.save_to_path(str(part.resolve()))
@@ -192,7 +193,7 @@ def _save(algorithm: Any, folder: Path, done: int) -> None:
 
 
 def put_in_place(folder: Path) -> None:
-    """Let a whole draft take the checkpoint's place; a killed process may have left one."""
+    """Replace the checkpoint by a complete draft, if there is one (also of a killed process)."""
     part, whole = folder / "checkpoint.part", folder / "checkpoint"
     if (part / DONE).is_file():
         shutil.rmtree(whole, ignore_errors=True)
@@ -200,10 +201,10 @@ def put_in_place(folder: Path) -> None:
 
 
 def _train(algorithm: Any, settings: Settings, done: int) -> tuple[int, int, bool]:
-    """Train up to `settings.iterations`.
+    """Train until `settings.iterations` are done.
 
     Returns:
-        Iterations behind it, decisions that were sampled, and whether Ctrl-C ended it.
+        Iterations done in total, decisions sampled, and whether Ctrl-C was pressed.
     """
     sampled = 0
     with progress() as bar, DeferredInterrupt() as interrupt:
@@ -223,9 +224,9 @@ def _train(algorithm: Any, settings: Settings, done: int) -> tuple[int, int, boo
 
 
 def _measure_sampling(settings: Settings) -> dict[str, Any]:
-    """Decisions a second that either runner samples with a network: the best of several calls.
+    """Return the decisions per second of both runners with a network: the best of several calls.
 
-    They take turns, so that what else the machine does slows both.
+    The runners take turns, so that other load on the machine slows both.
     """
     torch.set_num_threads(1)
     speeds: dict[str, float] = {}
@@ -263,7 +264,7 @@ def _run(settings: Settings, resume: bool) -> dict[str, Any]:
         put_in_place(settings.out)
         if not (checkpoint / DONE).is_file():
             raise CheckpointError(f"--resume: there is no checkpoint in {settings.out}")
-    TurnBasedEnv({"scenario": settings.scenario})  # compiles here, once, what the workers then find
+    TurnBasedEnv({"scenario": settings.scenario})  # compile once here, before the workers start
     done = 0
     if resume:
         done = json.loads((checkpoint / DONE).read_text(encoding="utf-8"))["iterations"]
@@ -303,7 +304,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__,
         quick=QUICK,
         switches={
-            "resume": "go on from the folder's checkpoint",
+            "resume": "continue from the folder's checkpoint",
             **OVERWRITE,
             "measure": "only compare the speed of sampling with RLlib's own runner",
         },

@@ -1,4 +1,4 @@
-"""Positions to begin battles at: exploring starts (Sutton and Barto 2018, section 5.3)."""
+"""Archive of positions to begin battles at: exploring starts (Sutton and Barto 2018, sec. 5.3)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,8 +15,8 @@ from wfb_gym.envs.self_play import Decisions, SelfPlayBatch
 class PositionArchive:
     """Positions, each stored once; when the archive is full, new ones replace random others.
 
-    Whether a position was seen before is looked up by its hash in a table of so many `buckets`,
-    cleared when half of them are set; the rare two positions that share one count as one.
+    A hash table of `buckets` flags marks the positions seen before. It is cleared when half of the
+    flags are set. Two positions with the same bucket count as one, which is rare.
     """
 
     def __init__(self, capacity: int, seed: int | Sequence[int], buckets: int = 1 << 22) -> None:
@@ -25,18 +25,18 @@ class PositionArchive:
         self.states = np.zeros(capacity, STATE)
         self.scenarios = np.zeros(capacity, np.int64)
         self.seen = np.zeros(buckets, np.bool_)
-        self.latest = np.zeros(buckets, np.int32)  # row of a batch that was last written there
+        self.latest = np.zeros(buckets, np.int32)  # last row of a batch that hit each bucket
         self.seen_count = self.size = 0
 
     def add(self, decisions: Decisions, battles: SelfPlayBatch) -> None:
-        """Store those of a seat's positions that were never seen before."""
+        """Store the positions of a seat's decisions that were not seen before."""
         scenarios = battles.playing[decisions.members]
         buckets = _hashes(decisions.observations, scenarios) % len(self.seen)
         rows = np.flatnonzero(~self.seen[buckets])
         if not len(rows):
             return
         self.latest[buckets[rows]] = rows
-        rows = rows[self.latest[buckets[rows]] == rows]  # one of those that are equal
+        rows = rows[self.latest[buckets[rows]] == rows]  # drops duplicates within the batch
         if 2 * (self.seen_count + len(rows)) > len(self.seen):
             self.seen[:] = False
             self.seen_count = 0
@@ -57,9 +57,9 @@ class PositionArchive:
         return self.scenarios[places], self.states[places]
 
     def get_state(self) -> dict[str, Any]:
-        """Everything that the archive's future depends on."""
+        """Return everything that the archive's future depends on."""
         return {
-            # a tensor: a checkpoint's reader would refuse the bytes of no state at all
+            # a tensor, as a checkpoint cannot store bytes of length 0
             "states": torch.from_numpy(self.states[: self.size].view(np.uint8)),
             "scenarios": torch.from_numpy(self.scenarios[: self.size]),
             "seen": torch.from_numpy(np.packbits(self.seen)),
@@ -68,12 +68,12 @@ class PositionArchive:
         }
 
     def check_state(self, where: str, state: Any, battles: SelfPlayBatch) -> None:
-        """Raise an error, most often a ValueError, if `set_state` could not go on from a state.
+        """Raise an error, usually a ValueError, if `set_state` cannot restore a state.
 
         Args:
-            where: it is in a checkpoint.
-            state: from elsewhere.
-            battles: that are begun at the positions.
+            where: path of the state in a checkpoint.
+            state: state to check.
+            battles: batch whose battles begin at the positions.
         """
         size = len(state["scenarios"])
         if size > self.capacity:
@@ -90,13 +90,13 @@ class PositionArchive:
         count = int(np.unpackbits(state["seen"].numpy()).sum())
         if state["seen_count"] != count or (count > 0) > (size > 0):
             raise ValueError(
-                f"{where}: expected {count} buckets of positions that were seen, found "
+                f"{where}: expected {count} buckets of seen positions, found "
                 f"{state['seen_count']} of {size} positions"
             )
         battles.check_positions(state["scenarios"].numpy(), state["states"].numpy().view(STATE))
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go back to what `get_state` returned, which `check_state` has checked."""
+        """Restore a state of `get_state` that `check_state` has accepted."""
         self.size = len(state["scenarios"])
         self.states[: self.size] = state["states"].numpy().view(STATE)
         self.scenarios[: self.size] = state["scenarios"].numpy()
@@ -106,11 +106,11 @@ class PositionArchive:
 
 
 def _hashes(observations: NDArray[np.float32], scenarios: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Numbers from 0 that tell positions apart but for rare collisions: int64 (k,).
+    """Return hashes of positions, from 0 to 2^32 - 1: int64 (k,).
 
-    Sums of whole numbers modulo 2^64, the same on every machine; the upper half is well mixed.
+    They are sums of integers modulo 2^64, equal on every machine; the upper half is well mixed.
     """
     weights = np.random.default_rng(0).integers(1 << 63, size=observations.shape[1] + 1) | 1
-    bits = (observations + 0.0).view(np.int32).astype(np.int64)  # -0.0 is 0.0
+    bits = (observations + 0.0).view(np.int32).astype(np.int64)  # + 0.0 turns -0.0 into 0.0
     sums: NDArray[np.int64] = bits @ weights[1:] + scenarios * weights[0]
     return (sums >> 32) & 0xFFFFFFFF

@@ -1,4 +1,4 @@
-"""Grades of the networks in training: points of the learning curve, and the best networks."""
+"""Grades during self-play training: points of the learning curve, and the best networks."""
 
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from agents.train_fast import Trainer
 
 BATTLES = 1024
-"""Battles against each scripted player, where there is no exact score."""
+"""Battles against each scripted player if there is no exact score."""
 
 
 class Best(NamedTuple):
-    """A seat's network where its exact score was highest, at the earliest such point."""
+    """A seat's network at the earliest point with its highest exact score."""
 
     score: float
     frames: int  # decisions played until then
@@ -25,9 +25,9 @@ class Best(NamedTuple):
 
 
 def exact_scores(trainer: "Trainer", solutions: Collection[solver.Solution]) -> dict[str, float]:
-    """Normalised score of either seat: the median over the solved scenarios.
+    """Return each seat's normalised score: the median over the solved scenarios.
 
-    A seat has none where no scenario is solved, or where its decisions change nothing.
+    A seat has no score if no scenario is solved, or if its decisions never matter.
     """
     scores: dict[str, float] = {}
     for seat, learner in zip(SEATS, trainer.learners, strict=True):
@@ -39,8 +39,8 @@ def exact_scores(trainer: "Trainer", solutions: Collection[solver.Solution]) -> 
 
 
 def points_per_battle(trainer: "Trainer") -> dict[str, dict[str, Any]]:
-    """Mean points of either seat against every scripted player."""
-    from agents.evaluation import EVALUATION_SEED, GRADERS, Grader  # brings Stable-Baselines3
+    """Return each seat's mean points against every scripted player."""
+    from agents.evaluation import EVALUATION_SEED, GRADERS, Grader  # imports Stable-Baselines3
 
     played = graded_scenario(trainer.settings.scenario)
     return {
@@ -68,7 +68,7 @@ def keep_best(trainer: "Trainer", scores: Mapping[str, float]) -> None:
 
 
 def go_back_to_best(trainer: "Trainer") -> None:
-    """Load the best networks into the learners; those without a score stay as they are."""
+    """Load the best networks into the learners; a seat without a score keeps its last one."""
     for seat, learner in zip(SEATS, trainer.learners, strict=True):
         if seat in trainer.best:
             learner.network.load_state_dict(trainer.best[seat].network)

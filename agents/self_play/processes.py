@@ -1,8 +1,9 @@
-"""Processes that learn together: each plays battles of its own, all share their gradients.
+"""Processes that train together: each plays its own battles, and all share their gradients.
 
-All run the same program on their own data (single program, multiple data), so networks that begin
-alike stay alike. Numbers go through shared memory, which on one machine is some ten times faster
-than `torch.distributed`; for many machines there is RLlib. How anybody learns is not here.
+All run the same program on their own data (single program, multiple data), so networks that start
+equal stay equal. Numbers are exchanged through shared memory, which on one machine is about ten
+times faster than `torch.distributed`; use RLlib for several machines. The learning algorithm is in
+`agents.train_fast`.
 """
 
 import multiprocessing
@@ -23,11 +24,11 @@ from experiments.attempts import WorkerError
 from experiments.workers import ignoring_interrupts_in_children
 
 CAPACITY = 1 << 15
-"""Numbers that are exchanged at a time."""
+"""Most numbers of one exchange."""
 
 
 class Member(NamedTuple):
-    """What the first process shares with one of the others; it has the second end of the pipe."""
+    """The objects that rank 0 shares with another process, which gets the pipe's sender."""
 
     arrived: Any  # semaphores
     may_go: Any
@@ -36,11 +37,11 @@ class Member(NamedTuple):
 
 
 class ProcessGroup:
-    """All processes, as one of them sees them. With one process, every method is trivial.
+    """All processes, as seen by one of them. With one process, every method is trivial.
 
     The methods are collective: all processes call them, in the same order. Rank 0 has started the
-    others. A process may be killed at any moment, so nothing is shared that it could take with it:
-    no lock that several use, and no pipe.
+    others. A process may be killed at any time, so there are no locks or pipes that several
+    processes use, which it could leave blocked.
     """
 
     def __init__(self, rank: int = 0, shared: Sequence[Member] = (), memory: Any = None) -> None:
@@ -49,13 +50,13 @@ class ProcessGroup:
         if memory is not None:
             self._buffers = np.frombuffer(memory).reshape(2, self.count, CAPACITY)
         self._turn = 0
-        self.failed = threading.Event()  # another process has
-        self.failure = ""  # how
+        self.failed = threading.Event()  # set when another process has failed
+        self.failure = ""  # message of the failure
 
     def _exchange(self, numbers: Any) -> NDArray[np.float64]:
-        """The numbers of every process, float64 (count, k); valid until the call after the next."""
-        # Two buffers take turns: a process that writes into one again has passed the barrier over
-        # the other, which nobody reaches before having read this one.
+        """Return the numbers of every process, float64 (count, k); valid until the second call."""
+        # Two buffers alternate. A process that writes into one again has passed the barrier of the
+        # other one, which every process reaches only after it has read the first.
         self._turn = 1 - self._turn
         buffer: NDArray[np.float64] = self._buffers[self._turn, :, : len(numbers)]
         buffer[self.rank] = numbers
@@ -63,7 +64,7 @@ class ProcessGroup:
         return buffer
 
     def _meet(self) -> None:
-        """Wait until all processes are here."""
+        """Wait until all processes have arrived."""
         if self.rank > 0:
             self.members[self.rank].arrived.release()
             self.members[self.rank].may_go.acquire()
@@ -85,23 +86,23 @@ class ProcessGroup:
         return tensor
 
     def broadcast(self, *numbers: float) -> list[float]:
-        """The numbers of rank 0."""
+        """Return the numbers of rank 0."""
         if self.count == 1:
             return list(numbers)
         found: list[float] = self._exchange(numbers)[0].tolist()
         return found
 
     def gather(self, value: Any) -> list[Any]:
-        """On rank 0 the values of all processes, by rank; on the others an empty list."""
+        """Return on rank 0 the values of all processes, by rank; on the others an empty list."""
         if self.count == 1:
             return [value]
         if self.rank > 0:
-            # Pickled here: torch would hand over memory that ends with this process.
+            # Pickled here: torch would pass shared memory that disappears with this process.
             self.members[self.rank].sender.send_bytes(pickle.dumps(value))
             return []
         try:
             others = [pickle.loads(each.receiver.recv_bytes()) for each in self.members[1:]]
-        except (EOFError, OSError):  # the pipe has ended, or in the midst of a value
+        except (EOFError, OSError):  # the pipe was closed, perhaps within a value
             self.failed.wait()
             raise WorkerError(self.failure) from None
         return [value, *others]
@@ -110,7 +111,7 @@ class ProcessGroup:
 def _worker_main(
     work: Callable[..., None], rank: int, shared: Sequence[Member], memory: Any, arguments: Any
 ) -> None:
-    """Run `work` in a process other than the first."""
+    """Run `work` in a process of rank 1 or more."""
 
     def exit_with_parent() -> None:
         parent = multiprocessing.parent_process()
@@ -125,9 +126,9 @@ def _worker_main(
 
 @contextmanager
 def process_group(count: int, work: Callable[..., None], *arguments: Any) -> Iterator[ProcessGroup]:
-    """Start the other `count` - 1 processes, and end them; yields the group as rank 0 sees it.
+    """Start the other `count` - 1 processes, and stop them at the end; yields the group of rank 0.
 
-    They run ``work(group, *arguments)``, which is pickled.
+    They run ``work(group, *arguments)``, which must be picklable.
 
     Raises:
         WorkerError: another process failed.
@@ -158,9 +159,9 @@ def process_group(count: int, work: Callable[..., None], *arguments: Any) -> Ite
 
     watcher = threading.Thread(target=watch_workers, daemon=True)
     try:
-        with ignoring_interrupts_in_children():  # this process says when to end
+        with ignoring_interrupts_in_children():  # this process stops them
             for rank in range(1, count):
-                # of pipes it gets its own end alone, so that the pipe ends with it
+                # a process gets only its own pipe end, so that the pipe closes when it ends
                 shared = [each._replace(receiver=None, sender=None) for each in members]
                 shared[rank] = shared[rank]._replace(sender=members[rank].sender)
                 passed = (work, rank, shared, memory, arguments)
@@ -184,7 +185,7 @@ def process_group(count: int, work: Callable[..., None], *arguments: Any) -> Ite
 
 
 def describe_end(process: int, status: int) -> str:
-    """How a process failed, by its exit status as `multiprocessing` has it."""
+    """Return a message for a failed process, from its exit status in `multiprocessing`."""
     if status < 0:
         return f"worker process {process} has failed: killed by signal {-status}"
     return f"worker process {process} has failed with exit status {status}"

@@ -1,4 +1,4 @@
-"""Runs of `agents.train_fast`: folders, several seeds, results, pictures, and the command line."""
+"""Runs of `agents.train_fast`: folders, several seeds, results, figures, and the command line."""
 
 import math
 import sys
@@ -47,21 +47,21 @@ if TYPE_CHECKING:
 Train = Callable[
     [Settings, Collection[solver.Solution], dict[str, Any] | None, DeferredInterrupt], "Trainer"
 ]
-"""`agents.train_fast.train`."""
+"""Type of `agents.train_fast.train`."""
 MODULE = "agents.train_fast"
 CURVE, POLICY = "curve.png", "policy.png"
-"""Pictures of a run's folder."""
+"""Figures in a run's folder."""
 LARGE = (
     "--scenario grand-conclave --steps 42000000 --width 192 --evaluations 2 "
     "--exact-bytes 4294967296"
 )
-"""Arguments that train in a larger duel."""
+"""Arguments for training in a larger duel."""
 
 
 def run(settings: Settings, resume: bool, train: Train) -> dict[str, Any]:
     """Train with one seed, evaluate and write; returns the results.
 
-    What is finished is not trained again if it is to be resumed.
+    With `resume`, a finished run is not trained again.
     """
     with occupy(settings.out):
         if resume and is_finished(settings.out):
@@ -76,7 +76,7 @@ def _run(settings: Settings, resume: bool, train: Train) -> dict[str, Any]:
     checkpoint = load_checkpoint(settings.out) if resume else None
     if checkpoint is not None:
         check_checkpoint(checkpoint, settings)
-    # before the workers start, which would wait
+    # before the worker processes start, which would have to wait
     solutions = load_solutions(settings.scenario, settings.exact_bytes).values()
     with DeferredInterrupt() as interrupt:
         trainer = train(settings, solutions, checkpoint, interrupt)
@@ -117,12 +117,12 @@ def _run(settings: Settings, resume: bool, train: Train) -> dict[str, Any]:
         (solution,) = solutions
         path = settings.out / POLICY
         write_or_warn(path, lambda: draw_policy(solution, trainer.learners[0].agent, path))
-    delete_checkpoint(settings.out)  # there is nothing left to go on with
+    delete_checkpoint(settings.out)  # the run is finished
     return results
 
 
 def settings_of_seeds(settings: Settings) -> list[Settings]:
-    """Settings of each of several runs, in folders of their own."""
+    """Return the settings of each of several runs, with a folder for each."""
     return [
         replace(settings, seed=seed, runs=1, out=settings.out / f"seed-{seed}")
         for seed in range(settings.seed, settings.seed + settings.runs)
@@ -130,7 +130,7 @@ def settings_of_seeds(settings: Settings) -> list[Settings]:
 
 
 def run_seeds(settings: Settings, resume: bool, train: Train) -> dict[str, Any]:
-    """Train with several seeds, each in a folder of its own; returns the results of all."""
+    """Train with several seeds, each in its own folder; returns the results of all."""
     runs: list[dict[str, Any]] = []
     with occupy(settings.out):
         for one in settings_of_seeds(settings):
@@ -162,7 +162,7 @@ def _write_results(
 
 
 def _describe(settings: Settings, results: dict[str, Any]) -> str:
-    """What a run came to, in a few lines."""
+    """Return a summary of a run's results, in a few lines."""
     scores = ", ".join(f"{seat} {score:.2f}" for seat, score in results["scores"].items())
     median = f"median of {settings.runs} runs: " if settings.runs > 1 else ""
     counts = f"{results['frames']:,} decisions in {results['seconds']:.1f} s"
@@ -176,7 +176,7 @@ def _describe(settings: Settings, results: dict[str, Any]) -> str:
 
 
 def next_steps(settings: Settings, results: dict[str, Any]) -> str:
-    """Where a finished run's files lie, and what to do with them."""
+    """Return a text about a finished run's files and possible next commands."""
     out, python, (scenario, *others) = settings.out, command_lines.interpreter(), settings.scenario
     each = "in a folder for each seed, " if settings.runs > 1 else ""
     first = settings_of_seeds(settings)[0].out if settings.runs > 1 else out
@@ -203,32 +203,30 @@ def next_steps(settings: Settings, results: dict[str, Any]) -> str:
 
 
 def usual_out(settings: Settings) -> Path:
-    """The folder of a run, or of several, for which no other is given."""
+    """Return the default folder of a run, or of several."""
     name = Path(settings.scenario[0]).stem.replace(":", "-")
     return Path("runs") / f"{name}-fast{'-runs' if settings.runs > 1 else ''}"
 
 
 def check_settings(settings: Settings, resume: bool, overwrite: bool) -> None:
-    """Refuse, with a ValueError, settings that nobody can train with."""
+    """Raise a ValueError for settings that cannot be trained with."""
     for name, least, most in BOUNDS:
         value = getattr(settings, name)
         if not least <= value <= most:
             bounds = f"from {least}" if most == math.inf else f"{least} to {most}"
             raise ValueError(f"{flag_of(name)}: expected {bounds}, found {value}")
     if settings.features == "raw" and settings.shape != "flat":
-        raise ValueError(
-            f"--features: expected raw for flat networks alone, found {settings.shape}"
-        )
+        raise ValueError(f"--features: expected raw only with --shape flat, found {settings.shape}")
     if settings.history and settings.exploring_starts:
         raise ValueError(
-            "--history: expected --exploring-starts 0 with it, as a stored position does not tell "
-            f"what went before, found {settings.exploring_starts}"
+            "--history: expected --exploring-starts 0, as stored positions have no history, "
+            f"found {settings.exploring_starts}"
         )
     if settings.num_envs % settings.workers:
         raise ValueError(f"--num-envs: expected a multiple of {settings.workers} workers")
     check_trainable(settings.scenario)
     names = settings.scenario
-    # Refuses what is unplayable.
+    # raises for unplayable scenarios
     SelfPlayBatch(len(names), names if len(names) > 1 else names[0]).reset(0)
     if (
         settings.runs == 1
@@ -252,11 +250,11 @@ def run_from_command_line(
         module=MODULE,
         description=description,
         quick=QUICK,
-        switches={"resume": "go on from the folder's checkpoint", **OVERWRITE},
+        switches={"resume": "continue from the folder's checkpoint", **OVERWRITE},
         usual_out=usual_out,
     )
     common.check_positive(parser, settings, POSITIVE)
-    torch.set_num_threads(1)  # there are several processes instead
+    torch.set_num_threads(1)  # each process uses one core
     resume = "resume" in switches
 
     def work() -> int:

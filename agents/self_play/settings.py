@@ -13,35 +13,35 @@ class Settings:
 
     Attributes:
         scenario: bundled names or files, played in turn; or one name of generated ones.
-        steps: decisions of both seats in all.
+        steps: decisions of both seats in total.
         seed: seed of networks, sampling and dice.
         runs: runs of consecutive seeds, each in a folder of its own.
         out: folder of the results.
-        shape: kind of networks: see `wfb_gym.players.network`.
-        width: width of their hidden layers.
-        features: what a flat network sees: all numbers of the observation, or raw ones alone,
-            without the promises that are worked out from chances and worths.
-        history: observations also tell how each spell was last cast and answered; needs
-            `exploring_starts` of 0, as a stored position does not tell what went before.
-        num_envs: battles side by side.
+        shape: kind of network (see `wfb_gym.players.network`).
+        width: width of the hidden layers.
+        features: inputs of a flat network: all observed numbers, or only raw ones, without the
+            promises that are computed from chances and worths.
+        history: observations include how each spell was last cast and answered; needs
+            `exploring_starts` of 0, because stored positions have no history.
+        num_envs: battles in parallel.
         rollout: decisions of each battle between two updates.
         batch_size: decisions of a gradient step.
         epochs: passes over the decisions of an update.
         learning_rate: learning rate at the beginning; it falls linearly to 1 % of that.
-        gamma: discount of points, for each decision of either seat; battles end by themselves.
+        gamma: discount of points, for each decision of either seat.
         gae_lambda: lambda of generalised advantage estimation (Schulman et al. 2016).
-        clip_range: how far the probability ratio of an action may move in an update.
+        clip_range: most that an action's probability ratio may differ from 1 in an update.
         entropy_coefficient: weight of the entropy bonus at the beginning; 0: no bonus.
         final_entropy_coefficient: weight of the entropy bonus at the end.
         exploration: share of battles in which a seat explores, for each seat.
         exploration_weight: weight of the policy loss of exploratory decisions.
         exploring_starts: share of battles that begin at a position of the archive.
         archive_capacity: most positions that the archive stores.
-        max_grad_norm: most that the norm of a gradient may be.
-        evaluations: points of the learning curve after the first; the best is kept.
-        exact_bytes: memory that the exact solution may take, in bytes.
-        workers: processes that learn together, each with its part of the battles; two on
-            every machine, as another number learns otherwise.
+        max_grad_norm: maximum norm of a gradient.
+        evaluations: points of the learning curve after the first; the best network is kept.
+        exact_bytes: memory limit of the exact solution, in bytes.
+        workers: processes that train together, each with its part of the battles; the default is
+            2 on every machine, because the number changes the results.
         checkpoint_seconds: seconds between two checkpoints.
     """
 
@@ -50,7 +50,7 @@ class Settings:
     seed: int = 0
     runs: int = 1
     out: Path = option(
-        Path("runs"), help="(default: runs/SCENARIO-fast, of several runs runs/SCENARIO-fast-runs)"
+        Path("runs"), help="(default: runs/SCENARIO-fast, for several runs runs/SCENARIO-fast-runs)"
     )
     shape: str = option("flat", choices=("flat", "entities"))
     width: int = 96
@@ -78,7 +78,7 @@ class Settings:
 
     @property
     def free(self) -> frozenset[str]:
-        """Names of the settings that do not decide what is learned, nor where the curve is."""
+        """Names of the settings that change neither the training nor the points of the curve."""
         return frozenset({"out", "exact_bytes", "checkpoint_seconds"})
 
 
@@ -104,4 +104,4 @@ BOUNDS = (
     ("max_grad_norm", 0.0, math.inf),
     ("checkpoint_seconds", 0.0, math.inf),
 )
-"""Bounds of settings, both allowed."""
+"""Inclusive bounds of settings."""

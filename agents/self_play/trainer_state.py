@@ -1,4 +1,4 @@
-"""The state of a `Trainer` in a checkpoint: written, checked and restored."""
+"""Write, check and restore the state of a `Trainer` in a checkpoint."""
 
 import hashlib
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -45,7 +45,7 @@ class _CurvePoint(BaseModel):
 
 
 _MAX_POINTS = 10_000
-"""Points of a curve, far more than runs have: a file may hold a million wrong ones."""
+"""Limit for the points of a curve, as a damaged file may hold a million."""
 _CURVE = TypeAdapter(Annotated[list[_CurvePoint], Field(max_length=_MAX_POINTS)])
 
 
@@ -76,10 +76,10 @@ def _get_state(trainer: "Trainer") -> dict[str, Any]:
 
 
 def restore_trainer(trainer: "Trainer", state: dict[str, Any]) -> None:
-    """Go on from a checkpoint of `save_trainer` that passed `check_checkpoint`.
+    """Continue from a checkpoint of `save_trainer` that passed `check_checkpoint`.
 
     Raises:
-        CheckpointError: the checkpoint is not one of this run; nothing has changed.
+        CheckpointError: the checkpoint does not fit this run; nothing has changed.
     """
     with wrap_read_errors(
         trainer.settings.out / CHECKPOINT, "the state of this run", CheckpointError
@@ -99,7 +99,7 @@ def restore_trainer(trainer: "Trainer", state: dict[str, Any]) -> None:
 
 
 def _check_state(trainer: "Trainer", state: dict[str, Any]) -> None:
-    """Raise an error, most often a ValueError, unless all processes can go on from a state."""
+    """Raise an error, usually a ValueError, unless all processes can continue from a state."""
     check_entries("parts", state["parts"], trainer.group.count)
     for rank, part in enumerate(state["parts"]):
         _check_part(trainer, f"parts[{rank}]", part)
@@ -110,7 +110,7 @@ def _check_state(trainer: "Trainer", state: dict[str, Any]) -> None:
 
 
 def _check_part(trainer: "Trainer", where: str, part: Any) -> None:
-    """Check what one process goes on from."""
+    """Check the state of one process."""
     own = _get_state(trainer)
     own |= {name: part[name] for name in ("learners", "archive")}
     check_alike(where, part, own)
@@ -120,7 +120,7 @@ def _check_part(trainer: "Trainer", where: str, part: Any) -> None:
     check_generator(f"{where}.rng", part["rng"], trainer.rng)
     epsilon = part["epsilon"]
     if not ((epsilon >= 0.0) & (epsilon <= 1.0)).all():
-        raise ValueError(f"{where}.epsilon: expected 0 to 1, found others")
+        raise ValueError(f"{where}.epsilon: expected 0 to 1, found other numbers")
     for k, count in enumerate(part["counts"]):
         check_number(f"{where}.counts[{k}]", count)
     trainer.archive.check_state(f"{where}.archive", part["archive"], trainer.battles)
@@ -138,7 +138,7 @@ def _get_learner_state(learner: "Learner") -> dict[str, Any]:
 
 
 def _check_learner(learner: "Learner", where: str, state: Any) -> None:
-    """Raise an error, most often a ValueError, unless the learner can go on from a state."""
+    """Raise an error, usually a ValueError, unless the learner can continue from a state."""
     own = _get_learner_state(learner)
     check_alike(where, state, {**own, "optimiser": {"state": state["optimiser"]["state"]}})
     parameters = list(learner.network.parameters())
@@ -148,7 +148,7 @@ def _check_learner(learner: "Learner", where: str, state: Any) -> None:
 
 
 def _restore_learner(learner: "Learner", state: dict[str, Any]) -> None:
-    """Go back to a state that `_check_learner` has accepted."""
+    """Restore a state that `_check_learner` has accepted."""
     learner.network.load_state_dict(state["network"])
     restore_optimiser(learner.optimiser, state["optimiser"]["state"])
     learner.rng.bit_generator.state = state["rng"]
@@ -156,7 +156,7 @@ def _restore_learner(learner: "Learner", state: dict[str, Any]) -> None:
 
 
 def check_checkpoint(state: dict[str, Any], settings: Settings) -> None:
-    """Raise `CheckpointError` for a checkpoint of other settings or other scenarios."""
+    """Raise `CheckpointError` if a checkpoint has other settings or other scenarios."""
     names = settings.scenario
     found = resolve_scenarios(names if len(names) > 1 else names[0])
     with wrap_read_errors(settings.out / CHECKPOINT, "the settings of a run", CheckpointError):
@@ -168,5 +168,5 @@ def check_checkpoint(state: dict[str, Any], settings: Settings) -> None:
 
 
 def _digest(packed_scenarios: Records[PackedScenario]) -> str:
-    """What tells scenarios apart that have the same names."""
+    """Return a digest of scenarios, which detects changes behind the same names."""
     return hashlib.sha256(packed_scenarios.tobytes()).hexdigest()

@@ -1,28 +1,28 @@
-"""What speed, memory and compiling are to reach on two cores, next to what was measured."""
+"""Targets for speed, memory and compile time on two cores, compared with measurements."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 OURS = "wfb_gym, opponent random"
-"""The case of the batched step that has aims."""
+"""The case of the batched step with targets."""
 _UNITS = {"million/s": 1e6, "thousand/s": 1e3, "GiB": float(1 << 30)}
-"""What the measured numbers are divided by; those of other units stand as they are."""
+"""Divisors of the measured numbers by unit; other units have divisor 1."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """A number that is to be reached or, with `at_most`, not exceeded."""
+    """A lower bound of a measured number or, with `at_most`, an upper bound."""
 
     what: str
     place: tuple[str, ...]
-    """Keys under which the results hold the measured number."""
+    """Keys of the measured number in the results."""
     limit: float
     unit: str
     at_most: bool = False
 
     def measured(self, results: Mapping[str, Any]) -> float | None:
-        """Return the measured number in the unit of the aim; None where it was not measured."""
+        """Return the measured number in the target's unit; None if it was not measured."""
         found: Any = results
         for key in self.place:
             found = found.get(key)
@@ -31,7 +31,7 @@ class Target:
         return float(found) / _UNITS.get(self.unit, 1.0)
 
     def is_met(self, measured: float) -> bool:
-        """Say whether a measured number reaches the aim."""
+        """Return whether a measured number meets the target."""
         return measured <= self.limit if self.at_most else measured >= self.limit
 
 
@@ -80,19 +80,19 @@ AIMS = (
     _least("MaskablePPO over a free environment", 0.9, "x", "training", "ratio"),
     _least("train_fast over MaskablePPO", 6.0, "x", "training", "fast over SB3"),
 )
-"""The aims, as the project's users meet them: starting, stepping, solving, training."""
+"""The targets, in the order in which users meet them: starting, stepping, solving, training."""
 
 
 def compare_with_targets(results: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return every aim with the measured number and whether it is met, as JSON holds them.
+    """Return every target with the measured number and whether it is met, as JSON.
 
-    `value` and `met` are None where the number was not measured.
+    `value` and `met` are None if the number was not measured.
     """
     found = []
     for aim in AIMS:
         value = aim.measured(results)
-        told = asdict(aim)
-        del told["place"]
+        shown = asdict(aim)
+        del shown["place"]
         met = None if value is None else aim.is_met(value)
-        found.append({**told, "value": value, "met": met})
+        found.append({**shown, "value": value, "met": met})
     return found

@@ -1,4 +1,4 @@
-"""Speed of stepping other libraries' games, on the machine and in the run that wfb_gym's is."""
+"""Speed of stepping other libraries' games, on the same machine and in the same run as wfb_gym."""
 
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -12,7 +12,7 @@ from experiments.benchmarks.stepping import Round, choosing_round, step_round
 
 
 def peer_rounds(size: int) -> dict[str, Round]:
-    """Return a round for each peer whose library is installed, by the name that tables show."""
+    """Return a round for each installed peer library, by its name in tables."""
     found = {"Gymnasium CartPole-v1": cartpole_round(size)}
     if find_spec("envpool"):
         found["EnvPool Blackjack-v1"] = envpool_round("Blackjack-v1", size)
@@ -41,7 +41,7 @@ def envpool_round(name: str, size: int) -> Round:
 def _among_two_actions(
     step: Callable[[NDArray[Any]], Any], size: int, kind: type
 ) -> Callable[[int], Any]:
-    """Return a step by its number, with actions that are drawn before."""
+    """Return a step function by step number, with actions drawn in advance."""
     actions: NDArray[Any] = np.random.default_rng(0).integers(2, size=(16, size)).astype(kind)
     return lambda number: step(actions[number % len(actions)])
 
@@ -70,6 +70,6 @@ def pgx_round(game: str, size: int) -> Round:
         return jax.block_until_ready(step(*chosen))
 
     state = jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.key(0), size))
-    for number in range(10):  # games spread over their course
+    for number in range(10):  # spreads the games over their course
         state = step_all(choose(number, state))
     return choosing_round(size, step_all, choose, state)

@@ -1,4 +1,4 @@
-"""The batched step by threads: the same batches where a process may use so many processors."""
+"""The batched step by number of threads, set by the number of processors a process may use."""
 
 import json
 import os
@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 _CODE = """
 import json, os, sys
 count, *given = json.loads(sys.argv[1])
-# Before the package is imported, which looks how many processors there are.
+# Before the import of the package, which reads the number of processors.
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:count])
 from experiments.benchmarks import scaling
 print(json.dumps(scaling.best_rates(*given)))
@@ -21,7 +21,7 @@ print(json.dumps(scaling.best_rates(*given)))
 
 
 def thread_counts() -> list[int]:
-    """Numbers of threads to measure: powers of two, and as many as there are processors."""
+    """Return the thread counts to measure: powers of two, and the number of processors."""
     if not hasattr(os, "sched_setaffinity"):  # not on every system
         return []
     most = len(os.sched_getaffinity(0))

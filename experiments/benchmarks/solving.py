@@ -23,7 +23,7 @@ DUEL = "archmage-duel"
 NINE_SPELLS = "grand-conclave"
 """Three wizards with nine spells, ten power dice, seven dispel dice and two scrolls."""
 LARGEST = "storm-council"
-"""Takes minutes and gigabytes."""
+"""A scenario whose solution takes minutes and gigabytes."""
 GRADED = "seventh-edition-duel"
 """Scenario in which a network is graded; it has more than 100,000 decisions."""
 SMALL = Generation(points=500, phases=1, wizards=1, characters=1, units=3, spells=4, items=2)
@@ -33,16 +33,16 @@ FEW_ROUNDS = 3
 
 @dataclass(frozen=True)
 class Cases:
-    """What to measure."""
+    """The cases to measure."""
 
-    rounds: int  # of what takes less than a second
-    small: int  # scenarios solved side by side
-    large: bool = False  # also what takes a minute in all
-    largest: bool = False  # also what takes minutes
+    rounds: int  # of cases that take less than a second
+    small: int  # scenarios solved in parallel
+    large: bool = False  # also cases that take a minute in total
+    largest: bool = False  # also cases that take minutes each
 
 
 def solve_side_by_side(scenarios: Sequence[Scenario]) -> None:
-    """Solve scenarios by the fastest way that there is."""
+    """Solve scenarios in parallel, the fastest method."""
     for _ in solver.solve_all(scenarios):
         pass
 
@@ -69,17 +69,17 @@ def measure_solving(cases: Cases) -> dict[str, Any]:
 
 
 def _measure_many(count: int, rounds: int) -> dict[str, Any]:
-    """Measure how many small scenarios are solved a second, side by side and one by one."""
+    """Measure small scenarios solved per second, in parallel and one after the other."""
     scenarios = [generate(seed, SMALL) for seed in islice(TEST_SEEDS, count)]
-    ways = {"side by side": solve_side_by_side, "one by one": solve_one_by_one}
-    rates = dict.fromkeys(ways, 0.0)
+    methods = {"side by side": solve_side_by_side, "one by one": solve_one_by_one}
+    rates = dict.fromkeys(methods, 0.0)
     for _ in range(rounds):
-        for name, solve_all in ways.items():
+        for name, solve_all in methods.items():
             began = time.perf_counter()
             solve_all(scenarios)
             rates[name] = max(rates[name], count / (time.perf_counter() - began))
     ratio = round(rates["side by side"] / rates["one by one"], 2)
-    return {"scenarios": count, **{name: round(rates[name], 1) for name in ways}, "ratio": ratio}
+    return {"scenarios": count, **{name: round(rates[name], 1) for name in methods}, "ratio": ratio}
 
 
 def _solution_as_json(solution: solver.Solution) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def _solution_as_json(solution: solver.Solution) -> dict[str, Any]:
 
 
 def _solve_unmerged(scenario: str) -> dict[str, Any]:
-    """Store and solve every position that a policy of observations can tell apart."""
+    """Store and solve every position that observations distinguish, without merging."""
     began = time.perf_counter()
     graph = GameGraph(pack(load_scenario(scenario)), 8 << 30)
     graph.explore(Battle(graph.packed).state)
@@ -108,7 +108,7 @@ def _solve_unmerged(scenario: str) -> dict[str, Any]:
 
 
 def _grade_network(scenario: str) -> dict[str, Any]:
-    """Compute the exploitability of a network of the usual size that draws its actions."""
+    """Compute the exploitability of a network of the default size that samples its actions."""
     model = MaskablePPO(
         "MlpPolicy", PhaseVecEnv(1, scenario=scenario), seed=0, device="cpu", n_steps=8,
         batch_size=8,

@@ -1,4 +1,4 @@
-"""Time until something works: imports, commands, the first step, compiled code and without it."""
+"""Start-up times: imports, commands and the first step, with and without compiled code."""
 
 import os
 import resource
@@ -46,14 +46,14 @@ _SOLVE = "from wfb_gym import solver; solver.solve('archmage-duel')"
 
 
 _KEPT = {"PYTHONDONTWRITEBYTECODE": ""}
-"""Python keeps the bytecode of what it imports, as it does where nobody told it otherwise."""
+"""Let Python write bytecode files, its default."""
 
 
 class Spent(NamedTuple):
-    """What a process took."""
+    """Time and output of a process."""
 
     wall: float  # seconds
-    cpu: float  # seconds, user and system, its own processes included
+    cpu: float  # seconds, user and system, including its subprocesses
     said: str  # its standard output
 
 
@@ -64,10 +64,10 @@ def run(
     folder: Path = ROOT,
     variables: Mapping[str, str] | None = None,
 ) -> Spent:
-    """Run Python in a process of its own, with nothing to read.
+    """Run Python in a subprocess with empty standard input.
 
     Raises:
-        subprocess.CalledProcessError: it failed.
+        subprocess.CalledProcessError: the process failed.
     """
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(
@@ -81,14 +81,14 @@ def run(
 
 def measure_starts(rounds: int) -> dict[str, float]:
     """Measure seconds of the import, and of the first make, reset and step, in a new process."""
-    run(("-c", _START))  # compiles what is missing
+    run(("-c", _START))  # fills the compile cache
     pairs = [run(("-c", _START)).said.split()[-2:] for _ in range(rounds)]
     imported, made = (min(map(float, each)) for each in zip(*pairs, strict=True))
     return {"import": imported, "first make": made}
 
 
 def measure_commands(rounds: int) -> dict[str, float]:
-    """Measure seconds of each command, the start of Python included; the best of some rounds."""
+    """Measure seconds of each command, including the start of Python; the best of some rounds."""
     run_wfb_gym(COMMANDS[0])
     with tempfile.TemporaryDirectory() as folder:
         return {
@@ -100,17 +100,17 @@ def measure_commands(rounds: int) -> dict[str, float]:
 
 
 def run_wfb_gym(line: str, folder: str = "", variables: Mapping[str, str] | None = None) -> Spent:
-    """Run a command of ``python -m wfb_gym``, whose files lie in a folder."""
+    """Run a command of ``python -m wfb_gym`` with its files in a folder."""
     words = [word.format(folder=folder) for word in shlex.split(line)]
-    if "--transcript" in words:  # which takes a new file
+    if "--transcript" in words:  # the command does not overwrite files
         Path(words[words.index("--transcript") + 1]).unlink(missing_ok=True)
     return run(("-m", "wfb_gym", *words), variables=variables)
 
 
 def measure_compiling() -> dict[str, float]:
-    """Measure seconds of CPU of the first make with an empty compile cache, and of the rest.
+    """Measure CPU seconds of the first make with an empty compile cache, and of later steps.
 
-    The rest are the first solution, advice and battle in the terminal.
+    These are the first solution, advice and battle in the terminal.
     """
     with tempfile.TemporaryDirectory() as cache:
         variables = {"WFB_GYM_CACHE_DIR": cache}
@@ -121,10 +121,10 @@ def measure_compiling() -> dict[str, float]:
 
 
 def measure_wheel(wheel: Path, rounds: int) -> float:
-    """Measure seconds until the first step, Python's start included, where a wheel is installed.
+    """Measure seconds until the first step with an installed wheel, including Python's start.
 
-    A new virtual environment gets the wheel; what it depends on comes from this one. Each round
-    begins with an empty compile cache.
+    A new virtual environment gets the wheel; its dependencies come from the current environment.
+    Each round begins with an empty compile cache.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -135,7 +135,7 @@ def measure_wheel(wheel: Path, rounds: int) -> float:
         python = Path(places["scripts"], Path(sys.executable).name)
         pip = ("-m", "pip", "--python", str(python), "install", "--no-deps", "--no-index")
         run((*pip, str(wheel.absolute())))
-        own = sysconfig.get_paths()["purelib"]  # an editable install is no part of it
+        own = sysconfig.get_paths()["purelib"]  # an editable install is not visible from there
         Path(places["purelib"], "dependencies.pth").write_text(f"{own}\n", encoding="utf-8")
         found = []
         for number in range(rounds):

@@ -1,4 +1,4 @@
-"""Speed of stepping wfb_gym under random legal actions, and how that is measured."""
+"""Speed of stepping wfb_gym under random legal actions, and the rounds that measure it."""
 
 import time
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from wfb_gym._jit import jit
 from wfb_gym.engine.generator import mix
 
 Round = Callable[[float], dict[str, float]]
-"""Measures for a number of seconds; returns rates by name."""
+"""Measures for some seconds; returns rates by name."""
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -25,7 +25,7 @@ def draw_legal_actions(masks: NDArray[Any], word: np.uint64, actions: NDArray[np
         legal = 0
         for k in range(masks.shape[1]):
             legal += masks[i, k]
-        skip = (np.int64(word >> np.uint64(32)) * legal) >> 32
+        skip = (np.int64(word >> np.uint64(32)) * legal) >> 32  # 0 to legal - 1, without modulo
         for k in range(masks.shape[1]):
             if masks[i, k]:
                 if skip == 0:
@@ -35,9 +35,9 @@ def draw_legal_actions(masks: NDArray[Any], word: np.uint64, actions: NDArray[np
 
 
 def step_round(size: int, step: Callable[[int], Any]) -> Round:
-    """Measure steps of environments side by side; each gets its number.
+    """Measure steps of environments in parallel; `step` gets the step's number.
 
-    As a trainer does, it keeps what a step returns until the next one.
+    The result of a step is kept until the next one, as a trainer does.
     """
 
     def measure(seconds: float) -> dict[str, float]:
@@ -54,10 +54,9 @@ def step_round(size: int, step: Callable[[int], Any]) -> Round:
 def choosing_round(
     size: int, step: Callable[[Any], Any], choose: Callable[[int, Any], Any], result: Any
 ) -> Round:
-    """Measure steps alone, and with the choosing of actions.
+    """Measure steps without and with the choice of actions.
 
-    Actions are chosen by the step's number and the result of the step before; `result` is what the
-    first ones are chosen by.
+    `choose` gets the step's number and the result of the former step; `result` is the first one.
     """
 
     def measure(seconds: float) -> dict[str, float]:
@@ -88,7 +87,7 @@ def batch_round(size: int, opponent: str, scenario: str) -> Round:
         return actions
 
     result = envs.reset(seed=0)
-    for number in range(100):  # battles spread over all their phases
+    for number in range(100):  # spreads the battles over all their phases
         result = envs.step(choose(number, result))
     return choosing_round(size, envs.step, choose, result)
 

@@ -1,4 +1,4 @@
-"""The benchmark's results as rows of text, header first: for the terminal and for pages."""
+"""The benchmark's results as rows of text, header first, for the terminal and the docs."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -28,19 +28,19 @@ def speed_rows(results: Results) -> Rows:
 
 
 def _names(part: Results, *, ours: bool) -> list[str]:
-    """Return the names of our cases, or of the peers', as they were measured."""
+    """Return the names of our cases, or of the peers', in the order of measurement."""
     found = dict.fromkeys(name for each in part.values() for name in each)
     return [name for name in found if name.startswith("wfb_gym") == ours]
 
 
 def _millions(rate: float) -> str:
-    """Return a rate in millions, with two digits that count."""
+    """Return a rate in millions, with at least two significant digits below 1."""
     millions = rate / 1e6
     return f"{millions:.{1 if millions >= 1 else 2 if millions >= 0.1 else 3}f}"
 
 
 def ratios(results: Results) -> dict[str, dict[str, float]]:
-    """Return how many times as fast as each peer the duel steps, by number of environments."""
+    """Return the duel's speed over each peer's, by number of environments."""
     found: dict[str, dict[str, float]] = {}
     for size, rates in results["batched"].items():
         for name in _names({size: rates}, ours=False):
@@ -64,7 +64,7 @@ def single_rows(results: Results) -> Rows:
 
 
 def scaling_rows(results: Results) -> Rows:
-    """Return million env-steps/s by threads, and the speed-up over one."""
+    """Return million env-steps/s by threads, and the speed-up over one thread."""
     found = results["scaling"]
     sizes = list(next(iter(found.values()), {}))
     rows = [["threads", *(f"{int(size):,}" for size in sizes)]]
@@ -75,7 +75,7 @@ def scaling_rows(results: Results) -> Rows:
 
 
 def solving_rows(results: Results) -> Rows:
-    """Return seconds and positions of what was solved."""
+    """Return seconds and decisions of the solved scenarios."""
     rows = [["the exact optimum", "scenario", "decisions", "seconds"]]
     return rows + [
         [name, each["scenario"], f"{each['decisions']:,}", f"{each['seconds']:.3g}"]
@@ -92,7 +92,7 @@ def command_rows(results: Results) -> Rows:
 
 
 def profile_rows(results: Results) -> Rows:
-    """Return where the time of an update of `agents.train_fast` goes."""
+    """Return the time of the parts of an update of `agents.train_fast`."""
     parts = results["profile"]
     whole = sum(parts.values())
     rows = [["part of an update", "ms", "%"]]
@@ -104,8 +104,8 @@ def profile_rows(results: Results) -> Rows:
 
 
 def aim_rows(results: Results) -> Rows:
-    """Return what was measured next to its aim."""
-    rows = [["what", "measured", "aim", "met"]]
+    """Return the measurements next to their targets."""
+    rows = [["measurement", "measured", "aim", "met"]]
     for each in results["aims"]:
         aim = f"{'at most' if each['at_most'] else 'at least'} {each['limit']:g} {each['unit']}"
         if each["value"] is None:

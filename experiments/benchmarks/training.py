@@ -16,11 +16,11 @@ from experiments.benchmarks.stepping import Round
 from wfb_gym.interop.sb3 import PhaseVecEnv
 
 STEPS = 32
-"""Of each environment between two updates."""
+"""Steps of each environment between two updates."""
 
 
 class FreeVecEnv(PhaseVecEnv):
-    """An environment that costs nothing: constant arrays in place of what a step makes."""
+    """An environment without cost: a step returns constant arrays."""
 
     def __init__(self, num_envs: int) -> None:
         super().__init__(num_envs)
@@ -59,10 +59,10 @@ def sb3_round(envs: VecEnv, frames: int) -> Round:
 
 
 def train_fast_round(frames: int, *, quick: bool) -> Round:
-    """Measure the command `agents.train_fast` with its own settings, in a process of its own.
+    """Measure the command `agents.train_fast` with its default settings, in a subprocess.
 
-    The rate counts the decisions that it learns from, which leaves out those with one legal action,
-    in the second half of a run: the first one warms up. Exact scores take no part.
+    The rate counts decisions learned from, which exclude those with one legal action, in the second
+    half of a run; the first half is a warm-up. Exact scores are not computed.
     """
     command = (f"-m agents.train_fast --steps {2 * frames} --evaluations 2 --exact-bytes 1") + (
         " --quick" if quick else ""
@@ -90,7 +90,7 @@ print(json.dumps(profile({updates}, quick={quick})))
 
 
 def profile_train_fast(updates: int, *, quick: bool) -> dict[str, float]:
-    """Measure seconds of an update of `agents.train_fast` by part, in a process of its own."""
+    """Measure seconds of an update of `agents.train_fast` by part, in a subprocess."""
     code = _PROFILE.format(updates=updates, quick=quick)
     done = subprocess.run(
         [sys.executable, "-c", code], check=True, text=True, stdout=subprocess.PIPE

@@ -1,4 +1,4 @@
-"""Figures of distance and lower bounds of exploitability as tables."""
+"""Tables of exact scores, gains of exploiters, and lower bounds of exploitability."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,8 +10,8 @@ from experiments.tournaments.matches import (
 )
 
 Part = dict[str, Any]
-"""The figures of a player's seat in a scenario, as JSON holds them."""
-HEADINGS = ("scenario", "player", "seat", "exact score", "exploiter", "gain", "fewer")
+"""The figures of a player's seat in a scenario, as JSON."""
+HEADINGS = ("scenario", "player", "seat", "exact score", "exploiter", "gain", "variance ratio")
 
 
 def gap_rows(parts: Sequence[Part]) -> list[list[str]]:

@@ -1,10 +1,10 @@
-"""Heat maps of what to cast and on how many dice, by power and dispel dice left.
+"""Heat maps of the spell to cast and its number of dice, by power and dispel dice left.
 
-Those of the optimum show the scenario's first nomination with other pools: they are set in the
-state, the engine makes it canonical, and the solution is extended by the new positions, which share
-most of their successors. A scenario with fixed pools gives the same in a battle of one phase, but
-in a longer one it would change the later phases too. Those of a policy show what it does where its
-battles come to, and nothing else: what it would do elsewhere says nothing of how it plays.
+Heat maps of optimal play show the scenario's first nomination with other pools. The pools are set
+in the state, the engine makes it canonical, and the solution is extended by the new positions,
+which share most of their successors. A scenario with fixed pools would give the same in a battle of
+one phase, but would change the later phases of a longer one. Heat maps of a policy show only
+positions that its battles reach; actions elsewhere do not matter for its play.
 """
 
 from collections import Counter, defaultdict
@@ -40,7 +40,7 @@ from wfb_gym.players.interface import Policy
 from wfb_gym.solver import Solution
 
 MAX_PANELS = 6
-"""Most spells that get a panel of their own."""
+"""Most spells with a panel of their own."""
 
 _FRAME = "crimson"
 _FONT = 8.5
@@ -51,7 +51,7 @@ _SPELL_NOTE = (
 )
 _LOST = "points that this gives away, on average"
 _MIN_SHADES = 5
-"""Shades of the palette; a figure with fewer numbers of dice takes the first ones."""
+"""Fewest shades of the palette; a figure with fewer numbers of dice uses the first ones."""
 _DARK = 0.45
 """Luminance below which text is white."""
 _LEAST_COST = 0.05
@@ -59,7 +59,7 @@ _LEAST_COST = 0.05
 
 
 class Picture:
-    """Panels of one scenario on one figure, with one colour for each number of dice in grids."""
+    """Panels of one scenario in a figure, with one colour for each number of dice."""
 
     def __init__(self, heat_map: HeatMap, grids: Iterable[Grid], figure: Figure) -> None:
         self.heat_map = heat_map
@@ -71,7 +71,7 @@ class Picture:
         self.scale = ScalarMappable(norm, ListedColormap(colormaps["YlGnBu"](shades)))
 
     def draw_openings(self, axes: Axes, grid: Grid, title: str) -> None:
-        """Draw spell and dice in each cell."""
+        """Draw the spell and its dice in each cell."""
         labels = np.full(grid.dice.shape, "stop", object)
         labels[grid.spells == CLOSED] = ""
         for place in np.argwhere(grid.spells >= 0):
@@ -80,7 +80,7 @@ class Picture:
         self._draw_panel(axes, np.ma.masked_equal(grid.dice, 0), self.scale, labels, title)
 
     def draw_spell(self, axes: Axes, grid: Grid, best: Grid, spell: int, title: str) -> None:
-        """Draw the dice in each cell if this spell is cast: bold where it is best, or its cost."""
+        """Draw the dice for this spell in each cell: bold if best, otherwise with the cost."""
         labels = np.full(grid.dice.shape, "", object)
         for place in np.argwhere(grid.spells == spell):
             dice, lost = grid.dice[*place], grid.lost[*place]
@@ -92,24 +92,24 @@ class Picture:
             axes.add_patch(Rectangle(corner, 1, 1, color="0.82"))
 
     def draw_losses(self, axes: Axes, lost: Any, title: str) -> None:
-        """Draw the points given away in each cell; empty where masked."""
-        worth = abs(self.heat_map.solution.value)
-        scale = ScalarMappable(Normalize(0.0, max(worth, float(lost.max()), 1.0)), "OrRd")
+        """Draw the points lost in each cell; masked cells stay empty."""
+        value = abs(self.heat_map.solution.value)
+        scale = ScalarMappable(Normalize(0.0, max(value, float(lost.max()), 1.0)), "OrRd")
         labels = np.full(lost.shape, "", object)
         for place in np.argwhere(~np.ma.getmaskarray(lost)):
             points = float(lost[*place])
             labels[*place] = f"{points:.1f}" if points >= _LEAST_COST else "0"
         image = self._draw_panel(axes, lost, scale, labels, title)
-        self.figure.colorbar(image, ax=axes).set_label(f"points (a battle brings {worth:.1f})")
+        self.figure.colorbar(image, ax=axes).set_label(f"points (a battle brings {value:.1f})")
 
     def draw_colour_bar(self, axes: Any) -> None:
-        """Draw the colours' meaning beside some panels."""
+        """Draw the colour bar of some panels."""
         bar = self.figure.colorbar(self.scale, ax=axes, ticks=range(1, self.most + 1))
         bar.set_label("dice")
         bar.ax.tick_params(length=0)
 
     def write(self, path: Path, title: str, *notes: str) -> None:
-        """Write the figure with its title, its axes' meaning and notes."""
+        """Write the figure with its title, its axis labels and notes."""
         name = self.heat_map.solution.scenario.name
         self.figure.suptitle(f"{name}: {title}", fontsize=13, fontweight="bold")
         pool = " in the pool" if any(self.heat_map.start.state.own_dice) else ""
@@ -127,7 +127,7 @@ class Picture:
         title: str,
         bold: NDArray[np.bool_] | None = None,
     ) -> Any:
-        """Draw cells in colours, white where masked, with labels, and a frame around the start."""
+        """Draw coloured cells with labels, white where masked, and a frame around the start."""
         power, dispel = self.heat_map.power, self.heat_map.dispel
         axes.set_title(title, fontsize=10.5, parse_math=False)  # names may have a $
         axes.set_xticks(power)
@@ -169,7 +169,7 @@ class Picture:
 
 
 def draw_dice(solution: Solution, path: Path) -> None:
-    """Draw what to cast first, and on how many dice each spell is best cast."""
+    """Draw the best first spell, and the best number of dice for each spell."""
     heat_map, scenario = HeatMap(solution), solution.scenario
     best = optimal_grid(heat_map)
     shown = heat_map.spells[:MAX_PANELS]
@@ -194,13 +194,13 @@ def draw_dice(solution: Solution, path: Path) -> None:
 
 
 def draw_casting(solution: Solution, policy: Policy, path: Path, name: str) -> float:
-    """Draw what a policy casts by the dice that are left, and what that gives away.
+    """Draw a policy's casts by the dice left, and the points that they lose.
 
-    Shown are the situations that its battles come to, whatever the opponent does. The policy, of
-    the army that casts first, takes observations (k, size) and masks (k, n) to actions (k,).
+    Only positions that its battles reach are shown, with any play of the opponent. The policy, of
+    the army that casts first, maps observations (k, size) and masks (k, n) to actions (k,).
 
     Returns:
-        The points that it gives away in a battle against an opponent that plays at random.
+        The points that the policy loses in a battle against a random opponent.
 
     Raises:
         ValueError: no spell is ever cast on power dice, or the policy takes an illegal action.
@@ -237,5 +237,5 @@ def draw_casting(solution: Solution, policy: Policy, path: Path, name: str) -> f
 
 
 def _width(heat_map: HeatMap, cell: float, *titles: str) -> float:
-    """Inches of a panel's width, enough for its cells and its title."""
+    """Return a panel's width in inches, enough for its cells and its title."""
     return max(cell * len(heat_map.power) + 0.4, 0.085 * max(map(len, titles)) + 0.2)

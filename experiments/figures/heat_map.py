@@ -1,4 +1,4 @@
-"""Best dice by pools: the positions of a heat map, and what is cast in each."""
+"""Positions of a heat map by dice pools, and the casts at each position."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -24,28 +24,28 @@ from wfb_gym.scenario import Scenario
 from wfb_gym.solver import Solution
 
 CLOSED = -2
-"""In the place of a spell: it cannot be cast."""
+"""Value in place of a spell's slot: the spell cannot be cast."""
 _LABEL = 8
 """Most letters of a spell's short name."""
 BATTLES = 2048
-"""Battles that show where a policy comes to."""
+"""Battles that sample the positions reached by a policy."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """What is cast in each cell; a row for each number of dispel dice, a column for power dice."""
+    """The cast in each cell; a row for each number of dispel dice, a column for power dice."""
 
-    spells: NDArray[np.int64]  # slots; `STOP` where nothing is cast, `CLOSED` where it cannot be
-    dice: NDArray[np.int64]  # committed; 0 where none are
+    spells: NDArray[np.int64]  # slots; `STOP`: no cast, `CLOSED`: it cannot be cast
+    dice: NDArray[np.int64]  # committed; 0 if the spell needs none
     lost: NDArray[np.float64]
-    """Points given away if both play optimally afterwards; NaN where it cannot be cast."""
+    """Points lost if both play optimally afterwards; NaN if the spell cannot be cast."""
 
 
 class HeatMap:
     """The positions of a heat map: a scenario's first nomination with its own or smaller pools.
 
-    The pools are `power` dice (from 1, or from 0 where wizards have dice of their own) of the
-    `army` that casts and `dispel` dice of the other, up to those at the `start`.
+    The pools are `power` dice of the `army` that casts (from 1, or from 0 if wizards have dice of
+    their own) and `dispel` dice of the other army, up to the numbers at the `start`.
 
     Raises:
         ValueError: no spell is ever cast on power dice.
@@ -83,7 +83,7 @@ class HeatMap:
         return found
 
     def grid(self, found: Iterable[Opening | None]) -> Grid:
-        """Return the openings of all cells, row by row; None where there is none."""
+        """Return the openings of all cells as a grid, row by row; None becomes `CLOSED`."""
         cells = [
             (CLOSED, 0, np.nan) if one is None else (one.spell, one.dice, self.points_lost(one))
             for one in found
@@ -92,7 +92,7 @@ class HeatMap:
         return Grid(*(np.array(column).reshape(shape) for column in zip(*cells, strict=True)))
 
     def points_lost(self, opening: Opening) -> float:
-        """Points that an opening gives away; rounding never makes them negative."""
+        """Return the points that an opening loses, at least 0 in spite of rounding."""
         gained = opening.after.points - opening.before.points
         before, after = map(self.solution.value_of, (opening.before, opening.after))
         lost = before - gained - after
@@ -106,7 +106,7 @@ def optimal_grid(heat_map: HeatMap) -> Grid:
 
 
 def spell_grid(heat_map: HeatMap, spell: int) -> Grid:
-    """Return the optimal openings of those that begin with a given spell."""
+    """Return the best openings that begin with a given spell."""
     code, choose = FIRST_CAST + spell, heat_map.solution.best_action
     return heat_map.grid(
         play_opening(cell, choose, code) if code in cell.legal_actions() else None
@@ -117,9 +117,10 @@ def spell_grid(heat_map: HeatMap, spell: int) -> Grid:
 def policy_openings(
     heat_map: HeatMap, policy: Policy, positions: Iterable[Battle]
 ) -> list[Opening]:
-    """Return a policy's openings from nominations of its army on; it is asked about all together.
+    """Return a policy's openings from its army's nominations, chosen in batches.
 
-    An illegal action is a `ValueError`.
+    Raises:
+        ValueError: the policy takes an illegal action.
     """
     packed, army = heat_map.solution.packed, heat_map.army
     view = View(packed, army, fit(packed, army))
@@ -138,10 +139,10 @@ def policy_openings(
 def visited_nominations(
     heat_map: HeatMap, policy: Policy, battles: int
 ) -> tuple[list[Battle], list[int]]:
-    """Return where a policy nominates spells whatever its opponent does, and how often each.
+    """Return the positions where a policy nominates spells, and the number of visits of each.
 
-    The army that casts first is the policy's. Its opponent plays at random, so that it leads to
-    everything that the policy can come to; each battle is played to its end.
+    The policy plays the army that casts first. Its opponent plays at random, so the battles can
+    reach every position that the policy allows; each battle is played to its end.
     """
     army, rng = heat_map.army, np.random.default_rng(0)
 
@@ -153,7 +154,7 @@ def visited_nominations(
         return validated_actions(policy(asked.observations, asked.masks), asked.masks, "policy")
 
     batch = SelfPlayBatch(battles, heat_map.solution.scenario)
-    over = np.zeros(battles, np.bool_)  # then a battle goes on with another one, which is left out
+    over = np.zeros(battles, np.bool_)  # the batch then starts another battle, which is ignored
     found: dict[bytes, Battle] = {}
     visits: Counter[bytes] = Counter()
     decisions = batch.reset(seed=0)

@@ -1,4 +1,4 @@
-"""A picture of how far ahead a player must look: exact scores and points by phases looked at."""
+"""Figure of `experiments.horizon`: exact scores and points by the number of phases considered."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +17,7 @@ _NAMES = {"exact": "solved so far ahead", "phase-search": "phase-search"}
 
 
 def draw_horizon(results: Mapping[str, Any], path: Path) -> None:
-    """Draw exact scores of each solved scenario, and below the points of each seat in battles."""
+    """Draw exact scores of each solved scenario, and below each seat's points in battles."""
     parts = results["parts"]
     solved = list(dict.fromkeys(part["scenario"] for part in parts if "scenario" in part))
     battles = list(dict.fromkeys(part["battle"] for part in parts if "battle" in part))

@@ -1,4 +1,4 @@
-"""Openings: what an army does from a position on until dice are rolled, also in words."""
+"""Openings: an army's actions from a position until dice are rolled, also in words."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,18 +14,18 @@ from wfb_gym.view.decisions import describe_action
 from wfb_gym.view.names import ScenarioNames
 
 STOP = -1
-"""In the place of a spell: none is cast."""
+"""Value in place of a spell's slot: no spell is cast."""
 
 
 class Opening:
-    """What an army does from a decision on until dice are rolled or another army decides."""
+    """An army's actions from a decision until dice are rolled or the other army decides."""
 
     def __init__(self, before: Battle) -> None:
         self.before = before
-        self.after = before.copy()  # where it has come to
-        # Actions, and where each is taken; what belongs to a cast, such as its dice, is left out.
+        self.after = before.copy()  # position after the actions so far
+        # Actions and their positions; choices within a cast, such as its dice, are left out.
         self.plays: list[tuple[Battle, int]] = []
-        self.spell = STOP  # slot of the spell that is cast
+        self.spell = STOP  # slot of the spell being cast
         self._ended = False
 
     @property
@@ -35,7 +35,7 @@ class Opening:
 
     @property
     def dice(self) -> int:
-        """Power dice committed to the spell, an item's not counted; 0 if it needs none."""
+        """Power dice committed to the spell, without an item's dice; 0 if it needs none."""
         rolled = self.after.node == Node.ROLL_CASTING
         return _dice(self.before) - _dice(self.after) if rolled else 0
 
@@ -54,14 +54,14 @@ class Opening:
 
 
 def _dice(battle: Battle) -> int:
-    """Power dice that the army has left."""
+    """Return the army's power dice left, including its wizards' own dice."""
     return int(battle.state.power) + sum(int(own) for own in battle.state.own_dice)
 
 
 def play_opening(
     before: Battle, policy: Callable[[Battle], int], first: int | None = None
 ) -> Opening:
-    """Play a policy's opening from a decision on; `first` is an action that it does not choose."""
+    """Play a policy's opening from a decision; `first` replaces the policy's first action."""
     opening = Opening(before)
     if first is not None:
         opening.act(first)
@@ -71,7 +71,7 @@ def play_opening(
 
 
 def first_decision(battle: Battle) -> tuple[Battle, bool]:
-    """Return the first decision from a position on, and whether dice come before it.
+    """Return the first decision after a position, and whether dice are rolled before it.
 
     Every roll has its most probable outcome. A battle without decisions is played to its end.
     """
@@ -83,7 +83,7 @@ def first_decision(battle: Battle) -> tuple[Battle, bool]:
 
 
 def first_nomination(solution: Solution) -> Battle | None:
-    """Where the first spell can be nominated; None where none ever is.
+    """Return the first position where a spell can be nominated; None if there is none.
 
     Every roll has its most probable outcome, and earlier decisions are optimal.
     """
@@ -95,7 +95,7 @@ def first_nomination(solution: Solution) -> Battle | None:
 
 
 def spell_names(scenario: Scenario, army: int) -> list[str]:
-    """Names of the army's spells in packed order, with the wizard's where two share one."""
+    """Return the army's spell names in packed order; shared names also name the wizard."""
     slots = scenario.slots[army].spells
     names = [slot.spell.name for slot in slots]
     wizards = scenario.armies[army].characters
@@ -106,7 +106,7 @@ def spell_names(scenario: Scenario, army: int) -> list[str]:
 
 
 def first_opening(solution: Solution) -> dict[str, Any]:
-    """Return the first decisions of a scenario in words, whose they are, and if dice come first."""
+    """Return the first decisions of a scenario in words, their army, and if dice come first."""
     before, dice = first_decision(Battle(solution.packed))
     if before.is_over:
         return {"words": "nothing to decide", "army": None, "after_dice": dice}
@@ -118,7 +118,7 @@ def first_opening(solution: Solution) -> dict[str, Any]:
 
 
 def opening_text(scenario: Scenario, opening: Opening) -> str:
-    """Return an opening in the words that advice has for it."""
+    """Return an opening in the words of the advice."""
     names = ScenarioNames(scenario)
     ends = [*(before for before, _ in opening.plays[1:]), opening.after]
     return ", then ".join(

@@ -1,4 +1,4 @@
-"""What the figures share: colours that the colour-blind tell apart (Okabe and Ito 2008)."""
+"""Colours and markers of all figures; the colours suit colour-blind readers (Okabe, Ito 2008)."""
 
 BLACK, GREY = "#000000", "#666666"
 ORANGE, SKY_BLUE, GREEN = "#E69F00", "#56B4E9", "#009E73"
@@ -6,7 +6,7 @@ BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 
 SEAT_COLOURS = {"caster": VERMILION, "dispeller": BLUE}
 SERIES = (BLUE, ORANGE, GREEN, PURPLE, SKY_BLUE, GREY, VERMILION)
-"""Of what has no colour of its own, in this order."""
+"""Colours of other series, in this order."""
 MARKERS = "osD^vPX"
-"""Beside the colours, for lines that lie upon each other."""
+"""Markers, which also distinguish lines that overlap."""
 DPI = 150

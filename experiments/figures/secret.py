@@ -1,4 +1,4 @@
-"""A picture of what a secret is worth, and of how the best play bluffs."""
+"""Figure of `experiments.secret`: the value of hiding an item, and the bluffs of optimal play."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,11 +12,11 @@ from experiments.figures.palette import DPI, GREY, MARKERS, SERIES
 from wfb_gym.files import save_figure
 
 _SEEN = 0.005
-"""Share from which a number of dice is drawn."""
+"""Smallest share of a number of dice that is drawn."""
 
 
 def draw_secret(results: Mapping[str, Any], path: Path) -> None:
-    """Draw the value, the dice on the first spell and when the item is used, by its chance."""
+    """Draw the value, the first spell's dice and the use of the item, by the item's chance."""
     parts = sorted(results["parts"], key=lambda part: part["chance"])
     chances = [part["chance"] for part in parts]
     figure = Figure(figsize=(12.0, 4.2), layout="constrained")

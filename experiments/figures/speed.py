@@ -1,4 +1,4 @@
-"""A picture of the benchmark: env-steps/s by number of environments, beside other libraries."""
+"""Figure of the benchmark: env-steps/s by number of environments, with other libraries."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ _COLOURS = {DUEL: VERMILION, BATTLE: BLACK}
 
 
 def draw_speed(results: Results, path: Path) -> None:
-    """Draw the rates of the batched step, and what more threads bring."""
+    """Draw the rates of the batched step by number of environments and by threads."""
     figure = Figure(figsize=(10.0, 4.4), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(5, 3))
     lines = {DUEL: results["batched"], BATTLE: results["battle"]}

@@ -1,4 +1,4 @@
-"""A picture of players' strength: points a battle behind the reference, by time for a decision."""
+"""Figure of players' strength: points a battle behind the reference, by time per decision."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,17 +12,17 @@ from wfb_gym.files import save_figure
 from wfb_gym.seats import SEATS
 
 _FASTEST = 1e-3
-"""Milliseconds at which players are drawn that play inside the batch, untimed."""
+"""Milliseconds at which untimed players, which play inside the batch, are drawn."""
 
 _LONGEST = 24
-"""Letters of a name that are drawn, the last ones of a file's path."""
+"""Most letters of a drawn name; a file's path keeps its last ones."""
 
 _CLOSE = 5.0, 12.0
-"""Times as long, and points less, within which two names, or a name and a bar, would meet."""
+"""Ratio of times and difference of points within which two labels would overlap."""
 
 
 def _is_left(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    """Whether a point stands so close to the left of another, or below, that its name does too."""
+    """Return whether a point's label must be on the left, to avoid the label of another point."""
     (time, behind), (other_time, other_behind) = one, other
     close = max(time, other_time) / min(time, other_time) < _CLOSE[0]
     close = close and abs(behind - other_behind) < _CLOSE[1]
@@ -30,7 +30,7 @@ def _is_left(one: tuple[float, float], other: tuple[float, float]) -> bool:
 
 
 def draw_strength(results: Mapping[str, Any], path: Path) -> None:
-    """Draw each player in both seats, the mean over the battles."""
+    """Draw each player in both seats: the mean over the battles."""
     figure = Figure(figsize=(10.0, 4.6), layout="constrained")
     reference = results["players"][0]
     for axes, seat in zip(figure.subplots(1, 2, sharex=True, sharey=True), SEATS, strict=True):

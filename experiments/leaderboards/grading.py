@@ -1,4 +1,4 @@
-"""Writing graded policies into submissions, and comparing submissions with new gradings."""
+"""Write graded policies into submissions, and compare submissions with new gradings."""
 
 import hashlib
 import io
@@ -41,21 +41,21 @@ DESCRIPTIONS = {
     "search": "one-decision search by the exact rules, with values from phase-search",
 }
 _ROUNDING = 1e-3
-"""By which results may differ that are the same, in scores or points."""
+"""Tolerance of equal results, in scores or points."""
 
 
 def open_records(settings: Settings) -> Iterator[tuple[str, ResultFile]]:
-    """Open the records from which gradings go on, by submission."""
+    """Open the records of gradings, by submission; gradings continue from them."""
     for name, policies in settings.entries.items():
         about = {"protocol": PROTOCOL, "policies": _digests(policies)}
         yield name, ResultFile(settings.unfinished / name, "parts.jsonl", "grading", about)
 
 
 def write_submissions(run: Run[Settings, Job]) -> tuple[list[str], bool]:
-    """Write what was graded; delete the records of what is complete.
+    """Write the graded submissions; deletes the records of complete ones.
 
     Returns:
-        Lines that say what was written and what was not, and whether anything failed.
+        Messages about written and failed submissions, and whether anything failed.
     """
     grades = join_jobs(run.parts, run.finished, run.lines)
     notes = list(grades.refused)
@@ -77,7 +77,7 @@ def write_submissions(run: Run[Settings, Job]) -> tuple[list[str], bool]:
 
 
 def _describe(settings: Settings, name: str, policies: list[str]) -> dict[str, Any]:
-    """Return what a submission says of itself; copies models that are to be kept."""
+    """Return a submission's metadata; copies the models to keep."""
     return {
         "protocol": PROTOCOL,
         "name": name,
@@ -91,7 +91,7 @@ def _describe(settings: Settings, name: str, policies: list[str]) -> dict[str, A
 
 
 def _digests(policies: list[str]) -> dict[str, str]:
-    """Return policies with what tells a saved model from another one of that name."""
+    """Return a digest of each policy's file, "" without a file, to detect changed models."""
     files = {each for each in policies if Path(each).is_file()}
     return {
         each: hashlib.sha256(Path(each).read_bytes()).hexdigest() if each in files else ""
@@ -100,7 +100,7 @@ def _digests(policies: list[str]) -> dict[str, str]:
 
 
 def _policies_to_keep(settings: Settings, name: str, policies: list[str]) -> dict[str, list[str]]:
-    """Return by which names a submission can be graded again; copies models that are to be kept."""
+    """Return the names that grade a submission again, by task; copies the models to keep."""
     if not model_names(policies):
         return {ALL: policies}
     if not settings.keep:
@@ -117,7 +117,7 @@ def _policies_to_keep(settings: Settings, name: str, policies: list[str]) -> dic
 
 
 def keep_model(path: str, copy: Path) -> None:
-    """Copy a saved model; of Stable-Baselines3's without what only more training would need."""
+    """Copy a saved model; leaves out the optimiser's state of Stable-Baselines3 models."""
     if copy.suffix != ".zip":
         shutil.copyfile(path, copy)
         return
@@ -135,7 +135,7 @@ def keep_model(path: str, copy: Path) -> None:
 
 
 def entries_again(settings: Settings) -> tuple[list[Submission], list[Entry], list[str]]:
-    """Return submissions to grade again, their entries, and a line for each without models."""
+    """Return submissions to grade again, their entries, and a note for tasks without models."""
     by_name = {each.name: each for each in read_submissions(settings.submissions)}
     for name in settings.again or ():
         check_known(by_name, name, "--again")
@@ -158,14 +158,14 @@ def entries_again(settings: Settings) -> tuple[list[Submission], list[Entry], li
 
 
 def model_files(settings: Settings) -> Iterable[str]:
-    """Return the files that a grading needs."""
+    """Return the files that a grading reads."""
     if settings.again is None:
         return model_names(settings.evaluate or ())
     return map(str, (settings.submissions.parent / MODELS).rglob("*.*"))
 
 
 def compare_again(run: Run[Settings, Job]) -> Outcome:
-    """Return what differs between submissions and what was graded again."""
+    """Return the differences between submissions and their new grades."""
     chosen, entries, notes = entries_again(run.settings)
     grades = join_jobs(run.parts, run.finished, run.lines)
     problems = list(grades.refused)
@@ -183,7 +183,7 @@ def compare_again(run: Run[Settings, Job]) -> Outcome:
 
 
 def _are_same(before: Any, now: Any) -> bool:
-    """Whether results of a task are the same but for rounding."""
+    """Return whether two results of a task are equal within rounding."""
     if isinstance(before, dict):
         return before.keys() == now.keys() and all(_are_same(before[k], now[k]) for k in before)
     former, later = np.array(before), np.array(now)
@@ -191,7 +191,7 @@ def _are_same(before: Any, now: Any) -> bool:
 
 
 def _write_submission(settings: Settings, submission: dict[str, Any]) -> Path:
-    """Write a submission and return its file; a `SubmissionError` says why it cannot be written."""
+    """Write a submission and return its file; raises a `SubmissionError` if it is invalid."""
     if not any(submission.get(track) for track in TRACKS):
         raise SubmissionError(f"{submission['name']}: no task was graded, nothing is written")
     settings.submissions.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The jobs of a grading: what is graded at once, where the workers are, and joined by task."""
+"""The jobs of a grading, which workers do one by one, and their results joined by task."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +20,7 @@ from experiments.workers import Workers
 
 
 class Entry(NamedTuple):
-    """The policies of a submission, one for each run, and the tasks in which they are graded."""
+    """The policies of a submission, one for each run, and the tasks to grade them in."""
 
     name: str
     policies: list[str]
@@ -28,7 +28,7 @@ class Entry(NamedTuple):
 
 
 class Job(NamedTuple):
-    """What is graded at once: a task, several tasks in a generated scenario, or a battle's run."""
+    """A unit of grading: a task, several tasks in a generated scenario, or a battle's run."""
 
     name: str
     policies: list[str]
@@ -37,11 +37,11 @@ class Job(NamedTuple):
 
     @property
     def group(self) -> tuple[str, tuple[Task, ...]]:
-        """What the jobs have in common that are joined, and refused together."""
+        """Key of the jobs that are joined into one result, and fail together."""
         return self.name, self.tasks
 
     def __str__(self) -> str:
-        """Return what is graded; no two jobs of a submission are called the same."""
+        """Return the tasks in words, unique among the jobs of a submission."""
         words = " and ".join(map(str, self.tasks))
         if isinstance(self.part, GeneratedScenario):
             words += f", seed {self.part.seed}"
@@ -53,7 +53,7 @@ class Job(NamedTuple):
 def jobs_of(entry: Entry) -> Iterator[Job]:
     """Yield the jobs of a submission; each generated scenario is solved once for both seats.
 
-    In battles an untrained policy plays `RUNS` runs with other dice.
+    In battles, an untrained policy plays `RUNS` runs with different dice.
     """
     name, policies, tasks = entry
     players = policies if len(policies) > 1 else policies * RUNS
@@ -71,10 +71,10 @@ def jobs_of(entry: Entry) -> Iterator[Job]:
 
 
 def do_job(job: Job) -> tuple[Job, Line]:
-    """Grade; returns the job with its line: what was found, or why the policy was refused."""
+    """Grade; returns the job with its line: the result, or the reason of a failure."""
     try:
         return job, {"job": str(job), "found": _grade(job)}
-    except ValueError as error:  # it does not fit, or TooLarge
+    except ValueError as error:  # the policy does not fit, or TooLarge
         return job, {"job": str(job), "refused": one_line(error)}
 
 
@@ -89,12 +89,12 @@ def _grade(job: Job) -> Any:
 
 
 def do_jobs(jobs: Sequence[Job], workers: Workers) -> Iterator[Line]:
-    """Yield the lines of jobs; after one that is refused, others of its tasks are not begun."""
+    """Yield the lines of jobs; after a failed job, other jobs of its tasks are not started."""
     refused: dict[Any, str] = {}
     done = workers.map(do_job, (job for job in jobs if job.group not in refused))
     for job in jobs:
         if job.group not in refused:
-            # Elsewhere jobs may have been begun before one of their tasks was refused.
+            # Workers may have started jobs before another job of the same tasks failed.
             line = next(line for other, line in done if other.group not in refused)
             yield line
             if "refused" in line:
@@ -105,11 +105,11 @@ def do_jobs(jobs: Sequence[Job], workers: Workers) -> Iterator[Line]:
 
 @dataclass(frozen=True)
 class Grades:
-    """What was found: by submission, track and task, of tasks that are graded in full.
+    """Results of completely graded tasks, by submission, track and task.
 
     Attributes:
-        results: by submission, with all tracks.
-        refused: tasks that could not be graded, and why, a line each.
+        results: results by submission, with all tracks.
+        refused: a line for each task that could not be graded, with the reason.
     """
 
     results: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
@@ -117,7 +117,7 @@ class Grades:
 
 
 def join_jobs(jobs: Iterable[Job], finished: Iterable[Job], lines: Iterable[Line]) -> Grades:
-    """Join what jobs have found, by task; `jobs` are all, and `finished` those of the lines."""
+    """Join the results of jobs by task; `jobs` are all jobs, `finished` those with lines."""
     grades = Grades()
     groups: dict[Any, list[tuple[Job, Line]]] = {}
     for job, line in zip(finished, lines, strict=True):
@@ -136,10 +136,10 @@ def join_jobs(jobs: Iterable[Job], finished: Iterable[Job], lines: Iterable[Line
 
 
 def _joined(parts: Sequence[tuple[Job, Any]], task: Task) -> Any:
-    """Join what the jobs of a task have found.
+    """Join the results of a task's jobs.
 
-    In generated scenarios these are a seat's scores, a list for each run; in a battle mean points
-    by opponent, of each run.
+    In generated scenarios these are a seat's scores, a list for each run. In a battle they are mean
+    points of each run, by opponent.
     """
     if task.track == "battles":
         points: dict[str, list[float]] = {opponent: [] for opponent in POOL}

@@ -1,4 +1,4 @@
-"""The page docs/leaderboard.md and the statistics of submissions that it shows."""
+"""The page docs/leaderboard.md, and its statistics of submissions."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -69,8 +69,8 @@ def score_matrix(submission: Submission, tasks: Sequence[Task]) -> Floats | None
 def task_scores(submission: Submission, task: Task) -> Floats | None:
     """Return a submission's scores in a task, (runs, parts of the task); None if there are none.
 
-    The parts of a kind are its scenarios; those of a battle its opponents, in points
-    for each `POINTS_UNIT` points of army.
+    The parts of a kind are its scenarios. The parts of a battle are its opponents, in points per
+    `POINTS_UNIT` points of army.
     """
     found: Any = getattr(submission, task.track).get(str(task))
     if found is None:
@@ -97,10 +97,10 @@ def task_interval(submission: Submission, task: Task) -> Interval | None:
 
 
 def generated_intervals(submission: Submission, seat: str) -> list[Interval] | None:
-    """Return a submission's scores over all generated scenarios of a seat; None if a kind lacks.
+    """Return a submission's scores over a seat's generated scenarios; None if a kind is missing.
 
-    They are the interquartile mean, the 5th percentile, and the share of all stakes in %. Scenarios
-    are drawn, with a score for each, the mean over runs.
+    They are the interquartile mean, the 5th percentile, and the share of all stakes in %. The
+    bootstrap resamples scenarios, each with the mean score of the runs.
     """
     tasks = [task for task in TRACKS["generated"] if task.seat == seat]
     found = [task_scores(submission, task) for task in tasks]
@@ -118,6 +118,7 @@ def generated_intervals(submission: Submission, seat: str) -> list[Interval] | N
         at = drawn[..., 0].astype(int)
         return (scores[at] * stakes[at]).sum(axis=-1) / stakes[at].sum(axis=-1)
 
+    # the bootstrap resamples indices of scenarios, as `share` needs scores and stakes
     numbers = np.arange(float(len(scores)))[:, None]
     middle = bootstrap(interquartile_mean, scores[:, None])
     return [middle, bootstrap(five_percent, numbers), bootstrap(share, numbers)]
@@ -135,7 +136,7 @@ def generated_rows(entries: Sequence[Submission]) -> list[list[str]]:
 
 
 def interval_text(found: Interval | None, track: str) -> str:
-    """Return an interval in a track as a cell of a table."""
+    """Return an interval as a table cell of a track."""
     if found is None:
         return MISSING
     form = "+.1f" if track == "battles" else ".1f"
@@ -144,7 +145,7 @@ def interval_text(found: Interval | None, track: str) -> str:
 
 
 def rank(submissions: Sequence[Submission]) -> list[Submission]:
-    """Sort submissions by their score in the duels; those that lack a duel come last, by name."""
+    """Sort submissions by their score in the duels; submissions without it come last, by name."""
 
     def key(submission: Submission) -> tuple[bool, float, str]:
         found = track_interval(submission, "duels")
@@ -154,7 +155,7 @@ def rank(submissions: Sequence[Submission]) -> list[Submission]:
 
 
 def task_rows(entries: Sequence[Submission], track: str) -> list[list[str]]:
-    """Return a track's table: by policy and seat what it reaches in each scenario or kind."""
+    """Return a track's table: scores by policy and seat in each scenario or kind."""
     tasks = TRACKS[track]
     scenarios = dict.fromkeys(task.scenario.removeprefix("generated-") for task in tasks)
     rows = [["policy", "seat", *scenarios]]
@@ -166,7 +167,7 @@ def task_rows(entries: Sequence[Submission], track: str) -> list[list[str]]:
 
 
 def _task_cell(submission: Submission, task: Task) -> str:
-    """Return what a policy reaches in a task; in a kind the 5th percentile stands behind it."""
+    """Return a policy's score in a task; in a kind also the 5th percentile."""
     scores = task_scores(submission, task)
     if task.kind is None or scores is None:
         return interval_text(task_interval(submission, task), task.track)
@@ -174,7 +175,7 @@ def _task_cell(submission: Submission, task: Task) -> str:
 
 
 def axis_rows(entries: Sequence[Submission]) -> list[list[str]]:
-    """Return the table of axes: what a policy reaches in what was seen, and in what was not."""
+    """Return the table of axes: a policy's scores in seen and in unseen kinds."""
     rows = [["policy", "seat", *(f"{name}: {side}" for name in AXES for side in Axis._fields)]]
     for each in entries:
         for seat in SEATS:
@@ -199,14 +200,14 @@ def _joint_cell(parts: Sequence[Floats | None]) -> str:
 
 
 def _runs_of(submission: Submission) -> str:
-    """Return how many runs a submission has, in words."""
+    """Return a submission's number of runs in words."""
     found = (task_scores(submission, task) for task in TASKS.values() if task.track != "battles")
     runs = max((len(scores) for scores in found if scores is not None), default=RUNS)
     return f"{runs} run" if runs == 1 else f"{runs} runs"
 
 
 def make_page(submissions: Sequence[Submission]) -> str:
-    """Write the text of the page."""
+    """Return the text of the page."""
     entries = rank(submissions)
     shown = [track for track in TRACKS if track != "axes"]
     overall = [["policy", "steps", *shown]]

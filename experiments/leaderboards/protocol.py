@@ -1,7 +1,7 @@
-"""The benchmark's protocol: tasks, budget, dice, and how a policy is graded in each task.
+"""The benchmark's protocol: tasks, budget, dice, and the grading of a policy in each task.
 
-A change here that moves any result needs a new `PROTOCOL` and new submissions. docs/benchmark.md
-describes the protocol; files of results are read in submissions.py.
+A change here that changes any result needs a new `PROTOCOL` and new submissions. docs/benchmark.md
+describes the protocol; submissions.py reads the files of results.
 """
 
 import json
@@ -27,9 +27,9 @@ from wfb_gym.solver.evaluation import SAME
 
 PROTOCOL = 2
 BUDGET = 10_000_000
-"""Most decisions of the learner that a policy may learn from; with more it is marked."""
+"""Most decisions of training; submissions with more are marked."""
 RUNS = 5
-"""Least number of runs: policies trained with different seeds, or battles with other dice."""
+"""Fewest runs: policies trained with different seeds, or battles with different dice."""
 
 DUELS = ("apprentice", "archmage-duel", "orc-shaman-hunt", "seventh-edition-duel", "dwarf-hold")
 """Scenarios that are solved exactly."""
@@ -43,28 +43,28 @@ HIDDEN = {
 }
 """Scenarios with hidden items, and the caster's points in equilibrium.
 
-They are at most half of `HIDDEN_GAP` away, and frozen: solving so closely takes long, and every
-sweep more moves them a little.
+The error is at most half of `HIDDEN_GAP`. The numbers are frozen, because solving this precisely
+takes long and every further sweep changes them slightly.
 """
 HIDDEN_GAP = 1e-4
-"""Points between the bounds: less than two hundred-thousandths of what is at stake in any seat."""
+"""Points between the bounds: less than 0.00002 of the stakes of any seat."""
 
 GENERATED = {kind: 20 if options.duel else 50 for kind, options in KINDS.items()}
-"""By kind, how many scenarios: the first of its test seeds within `GENERATED_BYTES`."""
+"""Number of scenarios by kind: the first of its test seeds within `GENERATED_BYTES`."""
 AXES = dict.fromkeys(KINDS_OF_AXES, 25)
-"""The same of kinds that share no lore, or no army, with each other."""
+"""Number of scenarios for kinds that share no lore, or no army, with each other."""
 GENERATED_BYTES = 16 * 2**20
 SCENARIOS = Path(__file__).parent / "generated.json"
 
 BATTLES = {"border-skirmish": 1000, "redhorn-pass": 1000, "dawn-at-grimmwald": 2000}
-"""Whole battles, and what an army costs in them."""
+"""Whole battles, and an army's cost in points."""
 POOL = ("random", "greedy", "veteran")
-"""Players of the other seat there."""
+"""Opponents in the battles."""
 POINTS_UNIT = 1000
 """Points of army that a battle's result is scaled to."""
 BATTLES_EACH = 1000
 FIRST_SEED = 6_000_000_000
-"""Of the battles' dice; those of run r begin at FIRST_SEED + r SPACING."""
+"""Seed of the battles' dice; run r begins at FIRST_SEED + r SPACING."""
 SPACING = 1_000_000
 
 
@@ -110,12 +110,12 @@ PRESETS = {
 PRESETS["hard"] = tuple(
     task for task in TASKS.values() if not any(task in easier for easier in PRESETS.values())
 )
-"""Tasks by how hard they are to learn; see docs/benchmark.md."""
+"""Tasks by difficulty of learning; see docs/benchmark.md."""
 
 
 @dataclass(frozen=True)
 class GeneratedScenario:
-    """A generated scenario: by seat the points that random play and the optimum guarantee."""
+    """A generated scenario; `points` are by seat the points of random and of optimal play."""
 
     kind: str
     seed: int
@@ -123,17 +123,17 @@ class GeneratedScenario:
 
     @property
     def stakes(self) -> tuple[str, ...]:
-        """The seats in which the optimum wins more than random play."""
+        """The seats in which optimal play wins more than random play."""
         return tuple(s for s, (random, optimum) in self.points.items() if optimum - random > SAME)
 
     @property
     def scenario(self) -> Scenario:
-        """The scenario."""
+        """The scenario, generated from its seed."""
         return generate(self.seed, OPTIONS[self.kind])
 
 
 OPTIONS = KINDS | KINDS_OF_AXES
-"""By kind, how its scenarios are generated."""
+"""Options of the generator by kind."""
 
 
 @cache
@@ -170,12 +170,12 @@ class BattleRun(NamedTuple):
 
 
 def _score(policy: str, game: ExactGame, seat: str) -> float | None:
-    """Return a policy's normalised score; None where nothing can be won."""
+    """Return a policy's normalised score; None if the seat has no stake."""
     return _rounded(score_of(game, policy, seat))
 
 
 def _rounded(score: Score) -> float | None:
-    return None if score.score is None else round(score.score, 4) + 0.0  # no minus zero
+    return None if score.score is None else round(score.score, 4) + 0.0  # + 0.0: no minus zero
 
 
 def grade_duel(policies: list[str], task: Task) -> list[float]:
@@ -187,12 +187,12 @@ def grade_duel(policies: list[str], task: Task) -> list[float]:
 
 @cache
 def _hidden_game(scenario: str) -> HiddenGame:
-    """Return the tree of a scenario with hidden items, which both seats are graded in."""
+    """Return the tree of a scenario with hidden items, shared by the grading of both seats."""
     return HiddenGame(scenario, whole=True)
 
 
 def grade_hidden(policies: list[str], task: Task) -> list[float]:
-    """Grade several runs of a policy where items are hidden; returns their scores."""
+    """Grade several runs of a policy in a scenario with hidden items; returns their scores."""
     game, seat = _hidden_game(task.scenario), seat_number(task.seat)
     optimum = HIDDEN[task.scenario] * (1 - 2 * seat)
     random = -game.best_answer(game.uniform, 1 - seat)
@@ -211,12 +211,12 @@ def grade_generated(
     """Grade several runs of a policy in a generated scenario, which is solved once.
 
     Args:
-        policies: one for each run.
-        seats: that they play.
+        policies: a policy for each run.
+        seats: seats to grade.
         generated: the scenario.
 
     Returns:
-        By seat: a list for each run, of its score if something can be won.
+        By seat, a list for each run with its score; empty if the seat has no stake.
     """
     game = ExactGame(generated.scenario)
     found: dict[str, list[list[float]]] = {seat: [[] for _ in policies] for seat in seats}

@@ -1,4 +1,4 @@
-"""Searching the generated scenarios of the benchmark again."""
+"""Find the generated scenarios of the benchmark from scratch."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -19,11 +19,11 @@ from wfb_gym.solver import ExactGame, TooLarge
 from wfb_gym.solver.game_graph import GameGraph
 
 SEEDS_APART = 10_000
-"""Test seeds between the first ones of two kinds, since equal seeds make similar armies."""
+"""Test seeds between the first seeds of two kinds, as equal seeds give similar armies."""
 
 
 class Search(NamedTuple):
-    """How many scenarios of a kind are searched."""
+    """The search for the scenarios of a kind, and their number."""
 
     name: str
     number: int
@@ -33,12 +33,12 @@ class Search(NamedTuple):
 
 
 def searches() -> Sequence[Search]:
-    """Return all that is searched."""
+    """Return all searches."""
     return [Search(*each) for each in (protocol.GENERATED | protocol.AXES).items()]
 
 
 def find_scenarios(part: Search) -> Line:
-    """Find the generated scenarios of a kind."""
+    """Find the generated scenarios of a kind, with progress."""
     found = []
     for each in find_generated_scenarios(part.name, part.number):
         found.append(each)
@@ -48,7 +48,7 @@ def find_scenarios(part: Search) -> Line:
 
 
 def find_generated_scenarios(kind: str, count: int) -> Iterator[dict[str, Any]]:
-    """Search the benchmark's generated scenarios of a kind again, from the first of its seeds."""
+    """Yield the generated scenarios of a kind, from the first of its seeds."""
     first = SEEDS_APART * list(protocol.OPTIONS).index(kind)
     candidates = ((s, generate(s, protocol.OPTIONS[kind])) for s in TEST_SEEDS[first:])
     small = (each for each in candidates if _is_small_enough(each[1]))
@@ -59,19 +59,20 @@ def find_generated_scenarios(kind: str, count: int) -> Iterator[dict[str, Any]]:
 
 
 def _is_small_enough(scenario: Scenario) -> bool:
-    """Whether a scenario can be solved within the protocol's memory."""
+    """Return whether a scenario can be solved within the protocol's memory limit."""
     table = pack(scenario)
     battle = Battle(table)
     try:
         if not battle.is_over:
-            GameGraph(table, protocol.GENERATED_BYTES).explore(battle.state)  # an estimate may err
+            # explored in full, as an estimate may be wrong
+            GameGraph(table, protocol.GENERATED_BYTES).explore(battle.state)
     except TooLarge:
         return False
     return True
 
 
 def write_scenarios(run: Run[Settings, Any]) -> Outcome:
-    """Write the file of the generated scenarios, if all were found."""
+    """Write the file of the generated scenarios, unless the search was interrupted."""
     counts = {line["kind"]: len(line["found"]) for line in run.lines}
     if run.interrupted:
         return Outcome(counts, ())

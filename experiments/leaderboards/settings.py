@@ -1,4 +1,4 @@
-"""Command line of the leaderboard."""
+"""Command-line options of the leaderboard."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -16,25 +16,25 @@ from wfb_gym.scenario.fields import FILE_NAME, FILE_NAME_EXPECTED
 
 @dataclass(frozen=True)
 class Settings:
-    """The command line.
+    """Command-line options.
 
     Attributes:
-        evaluate: grade names, or saved models.
-        check: only say whether the page is current.
+        evaluate: grade agents or saved models.
+        check: only report whether the page is current.
         compare: compare two submissions.
-        again: grade submissions again, and compare.
+        again: grade submissions again, and compare the results.
         find: find the generated scenarios from scratch (minutes).
         name: name of the submission (default: the agent's own).
-        preset: grade only in the tasks of that difficulty.
-        steps: decisions learned from (default: none).
-        description: what it is, in a line.
-        authors: who made it.
-        code: where the code is (default: this command).
-        add: add to the submission of that name; its other tasks stay.
-        keep: copy the models into the folder models beside the submissions, for --again.
+        preset: grade only in the tasks of a difficulty.
+        steps: decisions of training (default: none).
+        description: description in one line.
+        authors: authors of the policy.
+        code: address of the code (default: this command).
+        add: add to the submission with the same name; its other tasks stay.
+        keep: copy the models into the folder models next to the submissions, for --again.
         folder: folder of the submissions (default: experiments/leaderboards/entries).
         ray: address of a Ray cluster.
-        workers: processes of this machine that grade.
+        workers: processes on this machine that grade.
     """
 
     evaluate: tuple[str, ...] | None = option(None, exclusive="what", nargs="+", metavar="POLICY")
@@ -62,18 +62,18 @@ class Settings:
 
     @property
     def tasks(self) -> list[Task]:
-        """In which policies are graded."""
+        """The tasks to grade in."""
         return [TASKS[key] for key in self.keys or TASKS]
 
     @property
     def keys(self) -> list[str]:
-        """The tasks that are named; none for all."""
+        """The keys of the selected tasks; empty for all."""
         preset = map(str, PRESETS[self.preset]) if self.preset else ()
         return list(dict.fromkeys([*self.task, *preset]))
 
     @property
     def unfinished(self) -> Path:
-        """The folder of what interrupted gradings found."""
+        """The folder of interrupted gradings."""
         return (self.folder or Path("runs/leaderboard")) / "unfinished"
 
     @property
@@ -83,7 +83,7 @@ class Settings:
 
     @property
     def entries(self) -> dict[str, list[str]]:
-        """What is graded: by the name of a submission a policy for each run."""
+        """The policies to grade, one for each run, by submission."""
         policies = list(dict.fromkeys(self.evaluate or ()))
         if models := model_names(policies):
             return {self.name or "": models}
@@ -94,7 +94,7 @@ QUICK = {"task": (f"{DUELS[0]}/caster",), "folder": Path("runs/leaderboard-quick
 
 
 def check_command(settings: Settings, switches: Collection[str]) -> Settings:
-    """Raise a ValueError or an OSError for wrong settings."""
+    """Raise a ValueError or an OSError for invalid settings."""
     for name in ("add", "keep"):
         if getattr(settings, name) and not settings.evaluate:
             raise ValueError(f"--{name}: expected --evaluate with it")
@@ -109,7 +109,7 @@ def check_command(settings: Settings, switches: Collection[str]) -> Settings:
 
 
 def _check_policies(settings: Settings, policies: Sequence[str]) -> None:
-    """Raise for an unknown agent, or policies that make no submission."""
+    """Raise for an unknown agent, or for policies that do not make a submission."""
     models = model_names(policies)
     if models and len(models) < len(policies):
         raise ValueError("--evaluate: expected names or saved models, found both")
@@ -120,7 +120,7 @@ def _check_policies(settings: Settings, policies: Sequence[str]) -> None:
             raise ValueError("--name: expected a name for the submission of saved models")
         if not settings.steps or (len(models) < RUNS and settings.steps <= BUDGET):
             raise ValueError(
-                f"--evaluate: expected {RUNS} saved models or more and --steps over 0, "
+                f"--evaluate: expected {RUNS} saved models or more and --steps above 0, "
                 f"found {len(models)} and {settings.steps}"
             )
     elif settings.name is not None and len(policies) > 1:
@@ -128,7 +128,7 @@ def _check_policies(settings: Settings, policies: Sequence[str]) -> None:
 
 
 def _check_keeps_tasks(settings: Settings, path: Path) -> None:
-    """Raise if a submission holds tasks that would be gone, as only some are graded."""
+    """Raise if writing a submission would remove tasks that are not graded now."""
     if settings.add or not path.is_file():
         return
     former = read_submission(path).model_dump(exclude_none=True)

@@ -1,4 +1,4 @@
-"""Submissions: reading and checking the JSON files of experiments/leaderboards/entries/."""
+"""Read and check submissions, the JSON files of experiments/leaderboards/entries/."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -24,22 +24,22 @@ from wfb_gym.suggestions import did_you_mean
 
 FOLDER = Path(__file__).parent / "entries"
 MODELS = "models"
-"""Beside the folder of submissions: the models that can be graded again, by submission."""
+"""Folder of the models for grading again, by submission, next to the folder of submissions."""
 ALL = "all"
-"""Key of `Submission.policies` for every task that no other key names."""
+"""Key of `Submission.policies` for all tasks without a key of their own."""
 MAX_BYTES = 2**19
-"""Size of a file; a hundred runs of all tasks have less."""
+"""Limit of a file's size; a hundred runs of all tasks are smaller."""
 _MAX_MESSAGE = 500
 BEST = 100.0
 _ROUNDING = 1e-3
-"""By which an exact score may exceed the best."""
+"""Most by which an exact score may exceed the best, because of rounding."""
 
 Scores = Annotated[list[float], FailFast()]
-"""One for each run of a task, or for each scenario of a run."""
+"""Scores of the runs of a task, or of the scenarios of a run."""
 
 
 class SubmissionError(ExperimentError):
-    """A file is no submission; the message names file, key, and what was expected."""
+    """A file is not a valid submission; the message names the file, the key and the problem."""
 
 
 class Submission(BaseModel):
@@ -62,11 +62,11 @@ class Submission(BaseModel):
     battles: dict[str, dict[str, Scores]] = {}
 
 
-assert PROTOCOL == 2, "Submission.protocol says which protocol it is of"
+assert PROTOCOL == 2, "Submission.protocol: expected the number of PROTOCOL"
 
 
 def read_submission(path: Path) -> Submission:
-    """Read a submission from its file; a `SubmissionError` says why it is none."""
+    """Read a submission from its file; raises a `SubmissionError` if it is invalid."""
     try:
         submission = Submission.model_validate_json(read_limited(path, MAX_BYTES))
         check_submission(submission)
@@ -84,7 +84,7 @@ def read_submission(path: Path) -> Submission:
 
 
 def _first_problem(error: ValidationError) -> str:
-    """Return the first of the problems that reading found: key, what was expected and found."""
+    """Return the first validation error: the key, the expectation and the value found."""
     first = error.errors()[0]
     if first["type"] == "json_invalid":
         return f"expected a JSON file, found {first['ctx']['error']}"
@@ -94,13 +94,13 @@ def _first_problem(error: ValidationError) -> str:
 
 
 def check_submission(submission: Submission) -> None:
-    """Refuse what is wrong with a submission beyond its types, the first problem alone."""
+    """Raise a `SubmissionError` for the first problem that types do not cover."""
     if not any(getattr(submission, track) for track in TRACKS):
         raise SubmissionError(f"expected results under {', '.join(TRACKS)}, found none")
     for key in submission.policies:
         if key not in (ALL, *TASKS):
             raise SubmissionError(f"policies.{key}: expected {ALL} or a task")
-    least = RUNS if 0 < submission.steps <= BUDGET else 1  # what is over it is marked anyhow
+    least = RUNS if 0 < submission.steps <= BUDGET else 1  # above the budget, the page marks it
     for track in ("duels", "hidden"):
         for key, scores in getattr(submission, track).items():
             _check_scores(_place(track, key), scores, least, BEST)
@@ -134,7 +134,7 @@ def check_submission(submission: Submission) -> None:
 
 
 def _place(track: str, key: str) -> str:
-    """Return where a task's results are in the file, if it is one of the track's."""
+    """Return the path of a task's results in the file; raises if the track lacks the task."""
     known = [str(task) for task in TRACKS[track]]
     if key not in known:
         raise SubmissionError(f"{track}.{key}: expected one of {', '.join(known)}")
@@ -155,7 +155,7 @@ def _check_count(where: str, count: int, least: int) -> None:
 
 
 def _check_runs(track: str, tasks: Mapping[str, Sequence[Any]]) -> None:
-    """Refuse tasks whose number of runs differs from the first task of their track."""
+    """Raise unless all tasks of a track have the same number of runs."""
     wanted = len(next(iter(tasks.values()), ()))
     for key, runs in tasks.items():
         if len(runs) != wanted:
@@ -169,7 +169,7 @@ def read_submissions(folder: Path = FOLDER) -> list[Submission]:
 
 
 def check_known(by_name: Mapping[str, Submission], name: str, option: str) -> None:
-    """Raise a `SubmissionError` if there is no submission of a name that an option gives."""
+    """Raise a `SubmissionError` unless a submission has the name given to an option."""
     if name not in by_name:
         known = ", ".join(by_name) + did_you_mean(by_name, name)
         raise SubmissionError(f"{option}: expected one of {known}, found {name!r}")

@@ -1,4 +1,4 @@
-"""An agent that forfeits where it crashes, breaks the rules or takes too long."""
+"""An agent that forfeits when it crashes, breaks the rules or takes too long."""
 
 import time
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from wfb_gym.seats import SEATS
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a match has no result: whose fault it is, and the reason in one line."""
+    """Why a match has no result: the agent at fault, and the reason in one line."""
 
     agent: str
     seat: str
@@ -26,7 +26,7 @@ class Failure:
 
 
 def one_line(error: BaseException) -> str:
-    """Return an exception in one line: its message, after its class unless it is a ValueError."""
+    """Return an exception in one line: its message, with the class unless it is a ValueError."""
     message = given_names(" ".join(str(error).split()))
     if isinstance(error, ValueError) and message:
         return message
@@ -34,7 +34,7 @@ def one_line(error: BaseException) -> str:
 
 
 class ForfeitError(Exception):
-    """An agent loses its match by its own fault."""
+    """An agent forfeits its match."""
 
     def __init__(self, agent: str, seat: int, reason: str) -> None:
         self.failure = Failure(agent, SEATS[seat], reason)
@@ -42,9 +42,9 @@ class ForfeitError(Exception):
 
 
 class GuardedAgent:
-    """An agent that forfeits if it crashes, gives a wrong answer or is slow.
+    """An agent that forfeits if it crashes, returns an invalid answer or is too slow.
 
-    Of time, `move_seconds` is what it may take for one decision, on average.
+    `move_seconds` is the limit of its mean time per decision.
     """
 
     def __init__(self, agent: Agent, name: str, seat: int, move_seconds: float) -> None:
@@ -60,7 +60,7 @@ class GuardedAgent:
 
     @property
     def thinking(self) -> float:
-        """Mean seconds for a decision so far."""
+        """Mean seconds per decision so far."""
         return self._seconds / max(1, self._decisions)
 
     def act(

@@ -1,9 +1,9 @@
 """One match of a tournament: two agents play a number of battles in one scenario.
 
-An agent that crashes, answers with something else than legal actions or takes too long forfeits
-the match, and the tournament goes on. Python cannot interrupt compiled code, so the time is checked
-between two calls, each about all battles that are played side by side: an agent that never answers
-still holds up the tournament. The first batch is small, so that a slow agent is found out early.
+An agent that crashes, returns anything but legal actions or takes too long forfeits the match, and
+the tournament continues. Python cannot interrupt compiled code, so the time is checked between
+calls, each for all battles of a batch: an agent that never returns still blocks the tournament. The
+first batch is small, so that a slow agent is detected early.
 """
 
 from collections.abc import Sequence
@@ -30,28 +30,28 @@ from wfb_gym.scenario import Scenario
 from wfb_gym.seats import SEATS
 
 FIRST_BATTLES = 16
-"""Size of the first batch, which shows how long an agent takes."""
+"""Size of the first batch, which measures an agent's time per decision."""
 BATCH_SIZE = 1024
-"""Most battles side by side."""
+"""Most battles in a batch."""
 _DECIMALS = 6
-"""Of points as they are stored."""
+"""Decimal places of stored points."""
 
 
 @dataclass(frozen=True)
 class Match:
-    """Who plays whom, what, how often; `policy_name` says what an agent is."""
+    """Agents, scenario and battles of a match; `policy_name` explains the names of agents."""
 
     scenario: Scenario
     caster: str
     dispeller: str
     battles: int
-    seed: int  # of the dice: battle i has those of seed + i, whoever plays
+    seed: int  # battle i has the dice of seed + i, in every match
     agent_seeds: tuple[int, int]  # of the two agents' own random choices
-    move_seconds: float  # that an agent may take for one decision, on average
-    luck_adjusted: bool = False  # whether the luck of the dice is taken off the points
+    move_seconds: float  # limit of an agent's mean time per decision
+    luck_adjusted: bool = False  # whether luck is subtracted from the points
 
     def __str__(self) -> str:
-        """Return what is played, and by whom."""
+        """Return the scenario and both agents in words."""
         return f"{self.scenario.name}: {self.caster} - {self.dispeller}"
 
 
@@ -59,7 +59,7 @@ class Match:
 class MatchResult:
     """The result of a match: points of the first army in each battle, none if the match failed.
 
-    `thinking` is the mean time of caster and dispeller for a decision, in seconds; 0 for an agent
+    `thinking` is the mean time of caster and dispeller per decision, in seconds; 0 for an agent
     that plays inside the batch.
     """
 
@@ -81,12 +81,12 @@ class MatchResult:
         return None if self.failure is not None else bootstrap(mean, self.array[:, None])
 
     def as_json(self) -> dict[str, Any]:
-        """Return the result as JSON holds it."""
+        """Return the result as JSON."""
         return asdict(self)
 
     @staticmethod
     def from_json(held: dict[str, Any]) -> "MatchResult":
-        """Return the result that `as_json` returned."""
+        """Return the result from the value of `as_json`."""
         return TypeAdapter(MatchResult).validate_python(held)
 
 
@@ -125,17 +125,17 @@ def play_match(match: Match) -> MatchResult:
 
 
 SCENARIO = "{scenario}"
-"""Stands in a player's name for that of the scenario that is played."""
+"""Placeholder in a player's name for the scenario's name."""
 
 
 def batches(battles: int) -> list[range]:
-    """Split the battles of a match into batches: a small one, then as many as fit side by side."""
+    """Split a match's battles into batches: a small one, then batches of at most `BATCH_SIZE`."""
     ends = [0, *range(FIRST_BATTLES, battles, BATCH_SIZE), battles]
     return [range(first, last) for first, last in pairwise(ends)]
 
 
 def _seat_agent(match: Match, seat: int, guarded: dict[int, GuardedAgent]) -> Any:
-    """Return an agent ready to play: a guarded one, or the name of a scripted dispeller."""
+    """Return a seat's agent: a guarded one, or the name of a scripted dispeller."""
     agent_name = (match.caster, match.dispeller)[seat]
     name = policy_name(agent_name, seat, match.scenario.name)
     if seat and is_scripted(name):
@@ -152,10 +152,10 @@ def _seat_agent(match: Match, seat: int, guarded: dict[int, GuardedAgent]) -> An
 
 
 def policy_name(agent: str, seat: int, scenario: str = "") -> str:
-    """Return the name of the policy that plays a seat for an agent, as `make_agent` takes it.
+    """Return the name of the policy that plays a seat for an agent, as `make_agent` accepts it.
 
-    Models are mostly trained for one seat, so that an agent may be two: "CASTER+DISPELLER"; and for
-    one scenario, whose name takes the place of `SCENARIO`.
+    Most models are trained for one seat, so an agent may name two: "CASTER+DISPELLER". Models of
+    one scenario have the placeholder `SCENARIO` in their path.
     """
     both = agent.split("+")
     name = both[seat] if len(both) == len(SEATS) else agent
@@ -163,17 +163,17 @@ def policy_name(agent: str, seat: int, scenario: str = "") -> str:
 
 
 def model_names(policies: Sequence[str]) -> list[str]:
-    """Return those policies that are files of saved models."""
+    """Return the policies that are files of saved models."""
     return [name for name in policies if is_file(name)]
 
 
 def policy_names(agents: Sequence[str]) -> list[str]:
-    """All policies that play for some agents, each once."""
+    """Return all policies that play for some agents, each once."""
     return list(dict.fromkeys(policy_name(agent, seat) for agent in agents for seat in range(2)))
 
 
 def display_name(agent: str) -> str:
-    """Return an agent's name as tables have it: of a path the last folder and the file."""
+    """Return an agent's name for tables; a path is shortened to its last folder and file."""
     return "+".join(
         "/".join(Path(each).with_suffix("").parts[-2:]) if is_file(each) else each
         for each in agent.split("+")

@@ -5,23 +5,24 @@ does not apply; points themselves do. For scenario s, caster i and dispeller j
 
     points(s, i, j) / unit(s) = level(s) + casting(i) - dispelling(j) + rest
 
-is fitted by least squares, all matches alike. `unit` is the standard deviation of the points of one
-battle between two given agents, over all matches of the scenario: a unit of skill is a unit of
-luck, which makes scenarios of any stakes comparable. `level` is what a seat is worth. Strengths of
-either kind sum to zero, so 0 is the average agent of this tournament. An agent's rating is the mean
-of its two strengths: the difference of two ratings is what the better agent wins from the other in
-a battle, on average over both seats, in units. Where matches are missing (a forfeit, a scenario
-that is too large for the optimal player) the agents' other results fill the gap. `misfit` is the
-root mean square of `rest`: how much depends on the pairing, which no number for an agent expresses.
+is fitted by least squares, with equal weights of all matches. `unit` is the standard deviation of
+the points of one battle between two given agents, over all matches of the scenario. A unit of skill
+is therefore a unit of luck, which makes scenarios of any stakes comparable. `level` is the
+advantage of the caster's seat. The strengths of each seat sum to zero, so 0 is the average agent of
+the tournament. An agent's rating is the mean of its two strengths. The difference of two ratings is
+the points per battle that the better agent wins from the other, averaged over both seats, in units.
+If matches are missing (a forfeit, a scenario that is too large for the optimal player), the agents'
+other results fill the gap. `misfit` is the root mean square of `rest`: the part of the results that
+depends on the pairing and that no number per agent can express.
 
-Ratings depend on the field: an agent that beats weak players by much may stand above one that
-nobody beats. So `worst` stands beside it: what an agent wins from the opponent that it does worst
-against, in units, on average over both seats and the scenarios that both played. Nobody beats an
-optimal player: but for luck its worst is at least 0. As the least of several sampled means, it
-tends to come out a little low.
+Ratings depend on the field: an agent that wins a lot from weak players may rank above an unbeaten
+one. So each rating comes with `worst`: an agent's points against its most difficult opponent, in
+units, averaged over both seats and the scenarios that both played. An optimal player is never
+beaten: without luck its `worst` is at least 0. As the minimum of several sampled means, `worst` is
+biased slightly downwards.
 
-The intervals are those of a bootstrap over battles. Battle i has the same dice in every match of a
-scenario, so that the battles are resampled for all of its matches together.
+Intervals come from a bootstrap over battles. Battle i has the same dice in every match of a
+scenario, so battles are resampled jointly for all matches of the scenario.
 """
 
 from collections import Counter
@@ -36,30 +37,30 @@ from experiments.statistics import RESAMPLES, Floats, Interval, percentiles
 from experiments.tournaments.matches import MatchResult
 
 _NO_LUCK = 1e-9
-"""Standard deviation in points below which a scenario has no luck in it."""
+"""Standard deviation in points below which a scenario counts as having no luck."""
 _CHUNK = 100
-"""Resamples that are drawn at a time; it divides `RESAMPLES`."""
+"""Resamples that are drawn at once; it divides `RESAMPLES`."""
 
 
 @dataclass(frozen=True)
 class Rating:
-    """How strong an agent is; None where it finished no match that says so."""
+    """The strength of an agent; None for figures without a finished match."""
 
     agent: str
-    rating: Interval | None  # needs both seats
+    rating: Interval | None  # needs matches in both seats
     casting: float | None
     dispelling: float | None
-    worst: Interval | None  # margin over the opponent that it does worst against
+    worst: Interval | None  # margin over its most difficult opponent
     against: str | None  # that opponent
-    forfeits: int  # matches that it lost by its own fault
+    forfeits: int  # matches that the agent forfeited
 
 
 @dataclass(frozen=True)
 class Ratings:
-    """Ratings of all agents: those without forfeits first, then the best first.
+    """Ratings of all agents: fewest forfeits first, then the best first.
 
-    `units` are those of the scenarios, in points, and `misfit` is the root mean square of what the
-    strengths leave unexplained, in units.
+    `units` are the units of the scenarios in points. `misfit` is the root mean square of the
+    residuals, in units.
     """
 
     agents: tuple[Rating, ...]
@@ -68,9 +69,9 @@ class Ratings:
 
 
 def rate(agents: Sequence[str], results: Sequence[MatchResult], seed: int = 0) -> Ratings:
-    """Rate agents by the matches of one or more scenarios, failed ones among them.
+    """Rate agents from the matches of one or more scenarios; failed matches count as forfeits.
 
-    `seed` is that of the bootstrap.
+    `seed` is the seed of the bootstrap.
     """
     finished = [result for result in results if result.failure is None]
     faults = Counter(result.failure.agent for result in results if result.failure is not None)
@@ -110,10 +111,10 @@ def _order(rating: Rating) -> tuple[bool, int, float]:
 def _design(
     agents: Sequence[str], results: Sequence[MatchResult]
 ) -> tuple[Floats, list[dict[str, int]]]:
-    """Return the design matrix, a row for each match, and the columns of either seat's strengths.
+    """Return the design matrix, a row for each match, and the columns of each seat's strengths.
 
-    The levels' columns come first. Those of strengths are centred, which makes the strengths of
-    either seat sum to zero.
+    The columns of levels come first. The columns of strengths are centred, so that the strengths of
+    each seat sum to zero.
     """
     played, casters, dispellers = (
         np.array(names)
@@ -136,7 +137,7 @@ def _worst(
     means: Floats,
     resampled: Floats,
 ) -> tuple[Interval | None, str | None]:
-    """Return an agent's margin over the opponent that it does worst against, and that opponent."""
+    """Return an agent's margin over its most difficult opponent, and that opponent."""
     place = {(c.scenario, c.caster, c.dispeller): k for k, c in enumerate(results)}
     weights: dict[str, Floats] = {}
     for other in agents:
@@ -162,9 +163,9 @@ def _scenarios(results: Sequence[MatchResult]) -> list[str]:
 
 
 def _resampled_means(results: Sequence[MatchResult], seed: int) -> NDArray[np.float64]:
-    """Resampled mean points of each match, float64 (resamples, results).
+    """Return resampled mean points of each match, float64 (resamples, results).
 
-    Matches of a scenario with the same number of battles draw the same ones.
+    Matches of a scenario with the same number of battles use the same resamples.
     """
     rng = np.random.default_rng(seed)
     means = np.empty((RESAMPLES, len(results)))

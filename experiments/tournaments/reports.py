@@ -1,4 +1,4 @@
-"""The results of a tournament as JSON, as tables and as pictures."""
+"""The results of a tournament as JSON, as tables and as figures."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, astuple
@@ -29,9 +29,9 @@ from experiments.tournaments.running import (
 from wfb_gym.files import save_figure
 
 Results = Mapping[str, Any]
-"""As JSON holds them."""
+"""Results as JSON."""
 RATING = "rating"
-"""Picture of the ratings."""
+"""Name of the figure of the ratings."""
 _FONT = 9
 _MOST_DECIMALS = 9
 _DARK = 0.5
@@ -39,7 +39,7 @@ _DARK = 0.5
 
 
 def results_of(run: Run[Settings, Match | ExactPart]) -> dict[str, Any]:
-    """All results of a tournament as JSON holds them."""
+    """Return all results of a tournament as JSON."""
     rounds = [part.this for part in run.parts if isinstance(part, ExactPart)]
     played = [results_in(this, run.lines) for this in rounds]
     exact = {
@@ -83,7 +83,7 @@ def _result_as_json(
 
 
 def notes(results: Results) -> list[str]:
-    """Agents that did not play, and agents that failed, a line each."""
+    """Return a line for each absent agent and for each failed match."""
     return [
         f"{agent} is left out of {each['scenario']}: {reason}"
         for each in results["scenarios"]
@@ -98,7 +98,7 @@ def notes(results: Results) -> list[str]:
 
 
 def tables(results: Results) -> Iterator[str]:
-    """Make a table of the results in each scenario, casters in rows, and one of the ratings."""
+    """Yield a table of the results in each scenario, casters in rows, then the ratings."""
     for each in results["scenarios"]:
         if each["cells"]:
             yield _points_table(each)
@@ -116,7 +116,7 @@ def tables(results: Results) -> Iterator[str]:
         ]
         rows.append([*row, str(one["forfeits"])] if forfeits else row)
     title = "rating: points over the average agent, in standard deviations of a battle"
-    unexplained = f"what strengths do not explain: {results['misfit']:.3f}"
+    unexplained = f"misfit, not explained by the ratings: {results['misfit']:.3f}"
     yield text_table(rows, title, (0, heads.index("against")), unexplained)
 
 
@@ -163,7 +163,7 @@ def draw_points(results: Results, path: Path) -> None:
     side = 2.2 + 1.05 * count
     figure = Figure(figsize=(side + 0.9, side), layout="constrained")
     axes = figure.add_subplot()
-    colours = colormaps["YlGnBu"].with_extremes(bad="0.85")  # grey where it failed
+    colours = colormaps["YlGnBu"].with_extremes(bad="0.85")  # grey for failed matches
     image = axes.imshow(np.ma.masked_invalid(means.reshape(count, count)), cmap=colours)
     centred: dict[str, Any] = {"ha": "center", "va": "center"}
     for place, cell in enumerate(results["cells"]):
@@ -191,7 +191,7 @@ def draw_points(results: Results, path: Path) -> None:
 
 
 def signed_tick(axis: Axis, value: float, _: int | None = None) -> str:
-    """Return a tick's number with its sign, and the decimals that tell it from its neighbours."""
+    """Return a tick's number with its sign, with enough decimals to differ from other ticks."""
     ticks = axis.get_majorticklocs()
     step = float(ticks[1] - ticks[0]) if len(ticks) > 1 else 1.0
     decimals = 1
@@ -201,7 +201,7 @@ def signed_tick(axis: Axis, value: float, _: int | None = None) -> str:
 
 
 def draw_ratings(results: Results, path: Path) -> None:
-    """Draw ratings with their intervals, the first on top, and margins over worst opponents."""
+    """Draw ratings with their intervals, best on top, and margins over the worst opponents."""
     rated = [each for each in results["rating"] if each["rating"] is not None]
     figure = Figure(figsize=(9.0, 1.7 + 0.42 * len(rated)), layout="constrained")
     figure.suptitle(

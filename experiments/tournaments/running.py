@@ -1,6 +1,6 @@
-"""Running a tournament: every agent against every agent in every scenario, match by match.
+"""Run a tournament: every agent against every agent in every scenario, match by match.
 
-A tournament is continued only with the same settings, so that no table mixes two of them.
+A tournament continues only with the same settings, so that no table mixes two tournaments.
 """
 
 import hashlib
@@ -39,9 +39,9 @@ from wfb_gym.solver.solution import packed_digest
 AGENTS = ("random", "greedy", "veteran", "expectimax", "mcts", "phase-search", "optimal")
 SCENARIOS = ("archmage-duel", "orc-shaman-hunt", "seventh-edition-duel", "border-skirmish")
 FIRST_SEED = 5_000_000_000
-"""Of the dice of the first tournament: far from the seeds of any training."""
+"""Seed of the first tournament's dice, far from the seeds of trainings."""
 SEED_SPACING = 1_000_000
-"""Between the dice of two tournaments, and so the most battles of a match."""
+"""Distance of the dice of two tournaments, and so the most battles of a match."""
 OPTIMAL = "optimal"
 
 Values = dict[tuple[str, str], float]
@@ -50,19 +50,20 @@ Values = dict[tuple[str, str], float]
 
 @dataclass(frozen=True)
 class Settings:
-    """What is played.
+    """Settings of a tournament.
 
     Attributes:
-        agents: each a name or the path of a saved model.
+        agents: names or paths of saved models.
         scenario: bundled names or files.
         battles: battles of each match.
-        planner_battles: battles of each match in which an agent searches, which takes long.
+        planner_battles: battles of each match with a search agent, which is slow.
         seed: seed of dice and random choices.
         out: folder of the results.
-        move_seconds: seconds that an agent may take for one decision, on average over a match.
-        exact_bytes: memory for exact values; a larger scenario has none.
-        exact_seconds: seconds for asking an agent about all decisions; else it has none.
-        luck_adjusted: take the luck of the dice off all points; see experiments/luck.py.
+        move_seconds: limit of an agent's mean time per decision in a match, in seconds.
+        exact_bytes: memory limit of exact values; larger scenarios have none.
+        exact_seconds: seconds for an agent's choices at all decisions; slower agents have no exact
+            values.
+        luck_adjusted: subtract luck from all points; see experiments/luck.py.
     """
 
     agents: tuple[str, ...] = option(AGENTS, positional=True, metavar="AGENT")
@@ -79,7 +80,7 @@ class Settings:
 
 
 def relevant_settings(settings: Settings) -> dict[str, Any]:
-    """All that the results depend on, as JSON holds it; of files a digest of their content."""
+    """Return everything that the results depend on, as JSON; files by a digest of their content."""
     found = common.settings_as_json(settings)
     del found["out"], found["ray"]
     agents, scenarios = list(found.pop("agents")), list(found.pop("scenario"))
@@ -101,8 +102,8 @@ class ScenarioRound:
     """The part of a tournament in one scenario."""
 
     scenario: Scenario
-    agents: tuple[str, ...]  # that take part
-    absent: dict[str, str]  # agents that do not take part, and why
+    agents: tuple[str, ...]  # agents that take part
+    absent: dict[str, str]  # agents that do not take part, with the reason
 
 
 class ExactPart(NamedTuple):
@@ -115,7 +116,7 @@ class ExactPart(NamedTuple):
 
 
 def parts_of(settings: Settings) -> list[Match | ExactPart]:
-    """All parts of a tournament: in each scenario its matches, and then the exact values."""
+    """Return all parts of a tournament: in each scenario its matches, then the exact values."""
     parts: list[Match | ExactPart] = []
     for name in settings.scenario:
         this = load_round(name, settings.agents)
@@ -129,7 +130,7 @@ def _is_optimal(policy: str) -> bool:
 
 
 def load_round(name: str, agents: Sequence[str]) -> ScenarioRound:
-    """Prepare a scenario; an optimal player takes part only where it can be solved."""
+    """Prepare a scenario; an optimal player takes part only if the scenario can be solved."""
     scenario = load_scenario(name)
     optimal = [
         agent for agent in agents if any(_is_optimal(each) for each in policy_names([agent]))
@@ -144,12 +145,12 @@ def load_round(name: str, agents: Sequence[str]) -> ScenarioRound:
 
 
 def is_planner(policy: str) -> bool:
-    """Whether a policy searches."""
+    """Return whether a policy searches."""
     return not is_scripted(policy) and not is_file(policy)
 
 
 def matches_of(settings: Settings, this: ScenarioRound) -> Iterator[Match]:
-    """All matches of a scenario, in order."""
+    """Yield all matches of a scenario, in order."""
     for caster, dispeller in product(this.agents, repeat=2):
         planning = is_planner(policy_name(caster, 0)) or is_planner(policy_name(dispeller, 1))
         most = settings.planner_battles if planning else settings.battles
@@ -166,7 +167,7 @@ def matches_of(settings: Settings, this: ScenarioRound) -> Iterator[Match]:
 
 
 def _agent_seeds(*match: Any) -> tuple[int, int]:
-    """Seeds of two agents' random choices, which no other match has."""
+    """Return seeds of two agents' random choices, different in every match."""
     digest = hashlib.sha256(repr(match).encode()).digest()
     first, second = np.frombuffer(digest[:8], np.uint32)
     return int(first), int(second)
@@ -175,7 +176,7 @@ def _agent_seeds(*match: Any) -> tuple[int, int]:
 def play_all(
     settings: Settings, parts: Sequence[Match | ExactPart], before: Sequence[Line], workers: Workers
 ) -> Iterator[Line]:
-    """Play matches, wherever the workers are; exact values follow those of their scenario."""
+    """Play matches with the workers; a scenario's exact values come after its matches."""
     played = workers.map(play_match, [part for part in parts if isinstance(part, Match)])
     lines = list(before)
     for part in parts:
@@ -190,14 +191,14 @@ def play_all(
 
 
 def results_in(this: ScenarioRound, lines: Sequence[Line]) -> list[MatchResult]:
-    """The results of a scenario's matches in a record."""
+    """Return the results of a scenario's matches from a record."""
     name = this.scenario.name
     cells = (line["cell"] for line in lines if "cell" in line)
     return [MatchResult.from_json(each) for each in cells if each["scenario"] == name]
 
 
 def exact_values(settings: Settings, this: ScenarioRound, results: Sequence[MatchResult]) -> Values:
-    """Exact points of the pairs that have them; none where the scenario is too large."""
+    """Return the exact points of pairs; {} if the scenario is too large or has hidden items."""
     try:
         game = ExactGame(this.scenario, settings.exact_bytes)
     except (TooLarge, HiddenItemsError):
@@ -217,7 +218,7 @@ def _probabilities(
     game: ExactGame,
     seat: int,
 ) -> dict[str, NDArray[np.float64]]:
-    """By agent: what it does at every decision of a seat, if that depends on nothing else."""
+    """Return by agent its action probabilities at all decisions of a seat, if they are known."""
     found: dict[str, NDArray[np.float64]] = {}
     for agent in this.agents:
         own = [each for each in results if (each.caster, each.dispeller)[seat] == agent]
@@ -227,12 +228,12 @@ def _probabilities(
         if slow or (agent, SEATS[seat]) in failures:
             continue
         name = policy_name(agent, seat)
-        with suppress(ValueError):  # it has memory, or makes random choices
+        with suppress(ValueError):  # the agent has memory, or makes random choices
             policy: Any = name
             limits = None
             if not is_scripted(name):
                 policy = make_agent(name, scenario=this.scenario, seat=seat, seed=0)
                 limits = limits_of(policy, this.scenario, seat)
-            if not getattr(policy, "seeded", False):  # else it is another one in every match
+            if not getattr(policy, "seeded", False):  # a seeded agent differs in every match
                 found[agent] = game.probabilities(policy, seat, limits, reached=True)
     return found

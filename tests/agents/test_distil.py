@@ -270,7 +270,7 @@ def test_a_network_goes_on_learning_from_other_scenarios(
     flat = PACKAGE / "players" / "policies" / "archmage-duel" / "caster.npz"
     for path, expected in (
         (tmp_path / "none.npz", "a saved network"),
-        (flat, "agents.distil saved"),
+        (flat, "network of agents.distil"),
     ):
         with pytest.raises(SystemExit):
             distil.main([*shared, "--start-from", str(path)])
@@ -343,7 +343,7 @@ def test_damaged_targets_are_refused(source: TargetSource) -> None:
     path = source.path(1)
     path.write_bytes(path.read_bytes()[:-30])
     for load in (lambda: load_targets(source, 1, 0), lambda: make_one(source, 1)):
-        with pytest.raises(TargetError, match="made anew once it is deleted"):
+        with pytest.raises(TargetError, match="delete the file to make them again"):
             load()
 
 
@@ -395,10 +395,10 @@ def test_a_run_goes_on_with_its_own_settings_alone(
 
     monkeypatch.setattr(distil, "grade_test_split", interrupt)
     assert distil.main(line) == INTERRUPTED
-    assert capsys.readouterr().err.endswith(f"--resume goes on from {tmp_path / 'run'}\n")
+    assert capsys.readouterr().err.endswith(f"--resume continues from {tmp_path / 'run'}\n")
     with pytest.raises(SystemExit):
         distil.main(line)
-    assert "holds an unfinished run; --resume goes on" in capsys.readouterr().err
+    assert "holds an unfinished run; --resume continues" in capsys.readouterr().err
     assert distil.main([*line, "--resume", "--seed", "3"]) == 2
     expected = "python -m agents.distil: --seed: expected 0 as before, found 3\n"
     assert capsys.readouterr().err == expected

@@ -170,7 +170,7 @@ def test_ctrl_c_before_the_first_battle_writes_nothing(
         (["--epsilon", "1.5"], "--epsilon: expected a probability"),
         (["--seed", "-1"], "--seed: expected 0 or more"),
         (["--name", "no version"], "expected a name like"),
-        (["--out", "nowhere/a.json"], "--out: expected a folder that is there"),
+        (["--out", "nowhere/a.json"], "--out: expected an existing folder"),
     ],
 )
 def test_bad_input_ends_with_one_line(

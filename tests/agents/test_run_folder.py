@@ -61,7 +61,7 @@ def test_what_is_unfinished_is_refused(tmp_path: Path) -> None:
     refuse_unfinished(tmp_path, "--resume")
     assert is_finished(tmp_path)
     results.write_text(json.dumps({"interrupted": True}))
-    with pytest.raises(RunFolderError, match="unfinished run; --load goes on with it"):
+    with pytest.raises(RunFolderError, match="unfinished run; --load continues it"):
         refuse_unfinished(tmp_path, "--load")
     results.write_text(json.dumps({"interrupted": False}))
     save_checkpoint(tmp_path, {})
@@ -144,7 +144,7 @@ def test_an_interruption_says_whether_there_is_something_to_go_on_with(
 
     save_checkpoint(tmp_path / "seed-0", {})
     assert run_command("agents.x", tmp_path, work) == INTERRUPTED
-    assert capsys.readouterr().err == f"interrupted; --resume goes on from {tmp_path}\n"
+    assert capsys.readouterr().err == f"interrupted; --resume continues from {tmp_path}\n"
 
 
 def test_what_a_run_can_do_without_does_not_end_it(

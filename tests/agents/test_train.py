@@ -206,7 +206,7 @@ def test_an_interrupted_run_keeps_its_model(
     with pytest.raises(SystemExit) as ended:
         train.main([*SMALL, "--out", str(tmp_path)])
     assert ended.value.code == 2
-    assert "holds an unfinished run; --load goes on with it" in capsys.readouterr().err
+    assert "holds an unfinished run; --load continues it" in capsys.readouterr().err
     assert (tmp_path / "model.zip").read_bytes() == model
     assert train.main([*SMALL, "--out", str(tmp_path), "--overwrite"]) == 0
 
@@ -284,7 +284,7 @@ def test_the_help_says_what_the_mixed_opponents_are(capsys: pytest.CaptureFixtur
         f"{', '.join(mix[:-1])} and {mix[-1]}" if len(mix) > 1 else mix[0]
         for mix in (train.SOLVED_MIX, train.UNSOLVED_MIX)
     )
-    assert f"mixed: {solved} where all scenarios are solved, else {unsolved}" in told
+    assert f"mixed: {solved} if all scenarios are solved, otherwise {unsolved}" in told
 
 
 @pytest.mark.slow

@@ -373,7 +373,7 @@ def test_an_unfinished_run_is_overwritten_only_on_demand(
     with pytest.raises(SystemExit) as ended:
         train_fast.main(line)
     assert ended.value.code == 2
-    assert "holds an unfinished run; --resume goes on with it" in capsys.readouterr().err
+    assert "holds an unfinished run; --resume continues it" in capsys.readouterr().err
     assert train_fast.main([*line, "--overwrite", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["frames"] == 512
     assert train_fast.main(line) == 0  # the same again is no loss

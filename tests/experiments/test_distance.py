@@ -219,7 +219,7 @@ def test_the_mean_of_both_seats_is_a_bound() -> None:
         (["--scenario", "archmage-dual"], "scenario: expected"),
         (
             [f"{DUEL}/caster", "--scenario", DUEL],
-            "a model of one seat needs one of the other beside it: CASTER+DISPELLER",
+            "a model of one seat needs a model of the other seat: CASTER+DISPELLER",
         ),
         (
             ["greedy", "--exploiter", f"{DUEL}/caster+{DUEL}/dispeller", "--scenario", ONE],

@@ -663,7 +663,7 @@ def test_too_few_models_are_refused(
     for arguments in (["--steps", "5"], ["b.zip", "c.zip", "d.zip", "e.zip"]):
         with pytest.raises(SystemExit):
             leaderboard.main(["--evaluate", "a.zip", *arguments, "--name", "x"])
-        assert "expected 5 saved models or more and --steps over 0" in capsys.readouterr().err
+        assert "expected 5 saved models or more and --steps above 0" in capsys.readouterr().err
 
 
 # --- docs/benchmark.md ---------------------------------------------------------------------

@@ -180,5 +180,5 @@ def test_battles_that_begin_anew_are_refused() -> None:
     envs: Any = gym.make_vec("wfb_gym/Caster-v0", num_envs=2, scenario="apprentice")
     envs.batch.watcher = LuckWatcher(2)
     envs.reset(seed=0)
-    with pytest.raises(ValueError, match="begin anew"):
+    with pytest.raises(ValueError, match="autoreset_mode Disabled"):
         envs.step(envs.action_masks().argmax(axis=1))

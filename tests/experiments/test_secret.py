@@ -45,7 +45,7 @@ def test_its_ends_are_the_scenario_without_and_with_the_item(tmp_path: Path) -> 
 
 def test_the_table_says_what_the_secret_brings_its_owner(tmp_path: Path) -> None:
     header, none, half, one = secret.secret_rows(run(tmp_path))
-    brings = header.index("the secret brings")
+    brings = header.index("value of hiding")
     assert float(half[brings]) > 0.1
     assert none[brings] == one[brings] == "0.00"
     assert none[-1] == ""  # nobody holds what is never dealt
