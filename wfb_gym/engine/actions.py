@@ -24,8 +24,8 @@ FIRST_CAST = FIRST_WIZARD + WIZARDS
 FIRST_IN_PLAY = FIRST_CAST + SPELLS
 """Name a spell in play: own spell s is FIRST_IN_PLAY + s, the enemy's FIRST_IN_PLAY + SPELLS + s.
 
-When the caster nominates a spell, this ends an own spell in play. At the end of the phase, it is an
-attempt to dispel the spell.
+At a choice of the next cast, the action ends an own spell in play. At the end of the phase, it is
+an attempt to dispel the spell.
 """
 FIRST_TARGET = FIRST_IN_PLAY + 2 * SPELLS
 """Cast a spell that needs no choice of a target.

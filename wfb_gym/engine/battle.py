@@ -134,17 +134,17 @@ class Battle:
             raise ValueError(
                 "roll: expected a roll of dice, found DEAL; resolve(k) deals set k of hidden items"
             )
-        fair = all(1 <= face <= FACES for face in faces)
+        valid = all(1 <= face <= FACES for face in faces)
         if needed is None:
-            read = read_open_roll(self.packed, self.state, faces if fair else ())
-            if not fair or read.missing or read.used != len(faces):
+            read = read_open_roll(self.packed, self.state, faces if valid else ())
+            if not valid or read.missing or read.used != len(faces):
                 number = read.used + read.missing
                 expected = f"{'at least ' if read.missing else ''}{number} dice"
                 raise ValueError(
                     f"roll: expected {expected} with faces 1..{FACES} ({read.what}), found {faces}"
                 )
             return self.resolve(read.outcome)
-        if len(faces) != needed or not fair:
+        if len(faces) != needed or not valid:
             raise ValueError(f"roll: expected {needed} dice with faces 1..{FACES}, found {faces}")
         work = self._work[0]
         work.faces[:needed] = faces

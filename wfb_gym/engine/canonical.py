@@ -1,4 +1,4 @@
-"""Find the differences between positions that can no longer matter.
+"""Remove differences between positions that can no longer matter.
 
 `canonicalize_targets` clears data that no later play can use, so that a state's bytes are its
 key; it is part of every position. `canonicalize` merges more, for the solver only: it merges
@@ -7,8 +7,8 @@ Level 4 wizard with two dice left casts like a Level 1 wizard, and three wounds 
 only one can still be lost. A policy can see these differences in its observations, so these
 positions must not be merged for policies.
 
-Both bound the wounds and levels that may still be lost; `wfb_gym.packing.effects` lists the costs
-of miscasts.
+Both functions bound the wounds and levels that may still be lost. The costs of miscasts are in
+`wfb_gym.packing.effects`.
 """
 
 from wfb_gym._jit import int64, jit
@@ -57,7 +57,7 @@ def canonicalize(packed: PackedScenario, state: State) -> None:
         if not (
             (packed.panic and packed.victory_points)
             or state.castable & (entry.spells | entry.bound)
-            or _casts(packed, state, army, wizard)
+            or _is_needed_caster(packed, state, army, wizard)
         ) and _idle(packed, state, army, wizard):
             state.wounds[army, wizard] = 0
             state.level[army, wizard] = 0
@@ -147,7 +147,7 @@ def _levels_to_come(packed: PackedScenario, state: State) -> int:
 
 
 @jit
-def _casts(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
+def _is_needed_caster(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
     """Return whether the current spell is the wizard's and still needs the wizard."""
     if state.spell == 0 or caster_of(packed, army, int64(state.spell - 1)) != wizard:
         return False
@@ -212,7 +212,7 @@ def _most_loss_to_one_free(packed: PackedScenario, state: State, victim: int) ->
 
 
 @jit(forceinline=False)
-def _wounds_at_last(packed: PackedScenario, state: State, army: int, unit: int) -> int:
+def _sharing_limit(packed: PackedScenario, state: State, army: int, unit: int) -> int:
     """Return the most wounds at which a unit shares hits, minus the wounds of the last spell on it.
 
     The result plus `most_loss` is the most wounds with which the unit may still become small before
@@ -256,7 +256,7 @@ def can_still_be_hurt(packed: PackedScenario, state: State, army: int, index: in
     if most == UNBOUNDED:
         return True
     left = int64(state.unit_wounds[army, unit])
-    return 0 < left <= most + _wounds_at_last(packed, state, army, unit)
+    return 0 < left <= most + _sharing_limit(packed, state, army, unit)
 
 
 @jit(forceinline=False)
@@ -294,7 +294,7 @@ def most_loss_of_unit(packed: PackedScenario, state: State, army: int, unit: int
 
 
 @jit(forceinline=False)
-def _models_count(packed: PackedScenario, state: State, army: int, unit: int) -> bool:
+def _models_matter(packed: PackedScenario, state: State, army: int, unit: int) -> bool:
     """Return whether the models left decide a Panic test, or whether a spell may rally the unit."""
     began = int64(state.phase_models[army, unit])
     if began:
@@ -318,10 +318,10 @@ def canonicalize_targets(packed: PackedScenario, state: State) -> None:
         for unit in range(packed.armies[army].n_units):
             left = int64(state.unit_wounds[army, unit])
             most = int64(most_loss_of_unit(packed, state, army, unit))
-            if left == 0 or most == UNBOUNDED or _models_count(packed, state, army, unit):
+            if left == 0 or most == UNBOUNDED or _models_matter(packed, state, army, unit):
                 continue
             each = int64(packed.armies[army].units[unit].wounds)
             kept = int64(unit_threshold(packed, state, army, unit))
-            most += max(kept, _wounds_at_last(packed, state, army, unit))
+            most += max(kept, _sharing_limit(packed, state, army, unit))
             if left > most:  # remove whole models, but keep more wounds than can still be lost
                 state.unit_wounds[army, unit] = left - (left - most - 1) // each * each

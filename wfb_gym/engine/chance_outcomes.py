@@ -76,8 +76,8 @@ def _roll_outcomes(
     """Write the outcomes of casting or dispel dice."""
     terms = roll_terms(packed, state)
     if state.node == Node.ROLL_DISPEL and not terms.may_reroll:
-        works = dispel_probability_of(packed, state, int(state.dice))
-        return _two_outcomes(works, found, start)
+        success = dispel_probability_of(packed, state, int(state.dice))
+        return _two_outcomes(success, found, start)
     merged = work.pmf
     for outcome in range(OUTCOME_CODES):
         merged[outcome] = 0.0
@@ -110,9 +110,9 @@ def _merge_totals(
 
 
 @jit
-def _two_outcomes(works: float, found: _Outcomes, start: int) -> int:
+def _two_outcomes(success: float, found: _Outcomes, start: int) -> int:
     """Write a success with this probability, and a failure."""
-    return _add(found, _add(found, start, OUTCOME_FAIL, 1.0 - works), OUTCOME_WORKS, works)
+    return _add(found, _add(found, start, OUTCOME_FAIL, 1.0 - success), OUTCOME_WORKS, success)
 
 
 @jit(_nrt=True, forceinline=False)
@@ -220,11 +220,11 @@ def chance_outcomes(
             _add(found, start + face, face + 1, 1.0 / FACES)
         return start + FACES
     if is_morale_roll(node):
-        works = float(PASS_CHANCE[tested_leadership(packed, state)])
-        return _two_outcomes(works, found, start)
+        success = float(PASS_CHANCE[tested_leadership(packed, state)])
+        return _two_outcomes(success, found, start)
     if is_one_die(node):
-        works = (FACES + 1 - needed(packed, state)) / float(FACES)
-        return _two_outcomes(works, found, start)
+        success = (FACES + 1 - needed(packed, state)) / float(FACES)
+        return _two_outcomes(success, found, start)
     raise AssertionError("no outcomes are defined at this node")
 
 

@@ -1,6 +1,7 @@
 """Shared functions of the engine, compiled once for all compiled code that calls them.
 
-Other compiled callers copy and compile the whole engine. This module contains no rules.
+A compiled caller that bypasses this module compiles its own copy of the whole engine. This module
+contains no rules.
 """
 
 from typing import Any

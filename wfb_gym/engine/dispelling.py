@@ -69,7 +69,7 @@ def forgetting_matters(packed: PackedScenario, state: State) -> bool:
 
 @jit
 def forgotten_on(packed: PackedScenario, state: State) -> int:
-    """Return the D6 roll on which the dispelled spell is forgotten, from the declared item."""
+    """Return the D6 result on which the declared item makes the caster forget the spell."""
     number = 0
     for item in range(packed.armies[state.mover].n_items):
         if declared_uses(state, item):
@@ -121,7 +121,7 @@ def roll_dispel(packed: PackedScenario, state: State, shared: int) -> None:
 
 @jit
 def act_in_play(packed: PackedScenario, state: State, action: int) -> None:
-    """Stop dispelling spells in play, or try to dispel one; its casting value is to be matched."""
+    """Stop dispelling spells in play, or try to dispel one by matching its casting value."""
     if action == PASS:
         pass_in_play(packed, state)
         return

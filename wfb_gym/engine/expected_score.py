@@ -99,7 +99,7 @@ def change_by_aim(
 
 @jit(forceinline=False)
 def change_by_rest(packed: PackedScenario, state: State, wound_weight: float) -> float:
-    """Return the expected points, to its owner, of the rest of a spell that is striking.
+    """Return the points that its owner can expect from the rest of a spell that is striking.
 
     Args:
         packed: the scenario.
@@ -146,7 +146,7 @@ def changes_by_victim(
     wound_weight: float,
     changes: NDArray[np.float64],
 ) -> None:
-    """Write the expected victory points, to its owner, of each victim of a Comet to `changes`.
+    """Write the victory points that its owner can expect from each victim of a Comet to `changes`.
 
     The victims count as they are now. Panic tests are left out, because the Comet lands in another
     phase.
@@ -327,9 +327,9 @@ def _change_by_shared_hits(
     points = 0.0
     for member in range(next_one, row.n_members):
         if lives(packed, state, unit, member):
-            _deal(hits, dealt, size, members)
+            _allocate_hits(hits, dealt, size, members)
             if is_begun and member == state.member and state.share != Share.OPEN:
-                _deal_known(packed, state, unit, size, hits, dealt)
+                _allocate_known_hits(packed, state, unit, size, hits, dealt)
             members -= 1
             points += _mean_of_hits(
                 packed,
@@ -345,7 +345,9 @@ def _change_by_shared_hits(
 
 
 @jit(forceinline=False)
-def _deal(hits: NDArray[np.float64], dealt: NDArray[np.float64], size: int, members: int) -> None:
+def _allocate_hits(
+    hits: NDArray[np.float64], dealt: NDArray[np.float64], size: int, members: int
+) -> None:
     """Move the share of the first of `members` members from the distribution `hits` to `dealt`.
 
     Each of the `size` entries is the probability of that number of hits.
@@ -365,7 +367,7 @@ def _deal(hits: NDArray[np.float64], dealt: NDArray[np.float64], size: int, memb
 
 
 @jit(forceinline=False)
-def _deal_known(
+def _allocate_known_hits(
     packed: PackedScenario,
     state: State,
     unit: int,
@@ -373,7 +375,7 @@ def _deal_known(
     hits: NDArray[np.float64],
     dealt: NDArray[np.float64],
 ) -> None:
-    """Do the same as `_deal` for a character whose odd hit has been rolled already."""
+    """Do the same as `_allocate_hits` for a character whose odd hit has been rolled already."""
     hits_of_one = int64(hits_on_victim(packed, state, unit))
     for k in range(size):
         dealt[k] = hits[k] = 0.0

@@ -31,7 +31,7 @@ def is_in(packed: PackedScenario, state: State, army: int, wizard: int, index: i
 
 
 @jit
-def _is_leader(packed: PackedScenario, state: State, army: int, index: int) -> bool:
+def _flees_on_its_own(packed: PackedScenario, state: State, army: int, index: int) -> bool:
     """Return whether a target flees on its own: a unit, or a character outside a unit."""
     if wounds_left(state, army, index) == 0:
         return False
@@ -159,7 +159,7 @@ def next_rally(packed: PackedScenario, state: State) -> None:
     army = int64(state.active)
     while state.cursor < TARGETS:
         index = int64(state.cursor)
-        if flees(state, army, index) and _is_leader(packed, state, army, index):
+        if flees(state, army, index) and _flees_on_its_own(packed, state, army, index):
             phases = int64(packed.phases - state.phase)
             if is_enough_to_rally(packed, state, army, index) and flight_matters(
                 packed, state, army, index, phases
@@ -287,7 +287,7 @@ def forget_flight(packed: PackedScenario, state: State) -> None:
     for army in range(ARMIES):
         free = state.known[army] if army != state.active else 0
         for index in range(TARGETS):
-            if not flees(state, army, index) or not _is_leader(packed, state, army, index):
+            if not flees(state, army, index) or not _flees_on_its_own(packed, state, army, index):
                 continue
             matters = (packed.armies[army].sought & bit(index)) != 0
             for wizard in range(packed.armies[army].n_wizards):

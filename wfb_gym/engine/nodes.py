@@ -51,7 +51,7 @@ class Dice(Enum):
     RADIUS = "the face of one D6"
     MORALE = "2D6 against Leadership"
     WOUNDS = "an open number of D6; drawn from the probabilities of 0, 1, 2 ... wounds or hits"
-    SPELLS = "one D6 for each spell, repeats again"
+    SPELLS = "one D6 for each spell, and again for repeats"
     DEAL = "none: one set of hidden items is drawn"
 
 
@@ -146,7 +146,7 @@ UNDER_WAY = (
 """Fields of a state that are 0 outside a cast and outside a dispel attempt."""
 _ROLLED = ("natural_result", "faces", "held")
 _MISCAST = ("aim", "cursor", "after_miscast")
-_OF_A_LIST = (NodeState(allowed=("cursor",), mover=Mover.EITHER),)
+_CURSOR_ONLY = (NodeState(allowed=("cursor",), mover=Mover.EITHER),)
 
 
 def _casting(*allowed: str) -> tuple[NodeState, ...]:
@@ -179,7 +179,7 @@ NODES: Mapping[Node, NodeSpec] = {
         NodeGroup.SPELLS,
         {ActionKind.PASS: "keep the spells", ActionKind.CAST: "swap {} for {}"},
         "Swap a spell for the first of its lore?",
-        _OF_A_LIST,
+        _CURSOR_ONLY,
         meaning="a player may give up a spell for the first of its lore",
     ),
     # before the dice of a phase
@@ -328,7 +328,7 @@ NODES: Mapping[Node, NodeSpec] = {
         actions={ActionKind.DICE: "keep {}"},
         meaning="a player chooses how many dice an item keeps",
         question="How many dice will you keep?",
-        situations=_OF_A_LIST,
+        situations=_CURSOR_ONLY,
     ),
     Node.ROLL_PANIC: NodeSpec("for panic", Stage.PANIC, dice=Dice.MORALE),
     Node.END: NodeSpec(

@@ -186,4 +186,4 @@ def _read_spells(packed: PackedScenario, state: State, faces: Sequence[int]) -> 
         used += 1
         left -= not drawn & bit(face - 1)
         drawn |= bit(face - 1)
-    return OpenRoll(drawn, used, left, "one for each spell, repeats again")
+    return OpenRoll(drawn, used, left, "one for each spell, and again for repeats")

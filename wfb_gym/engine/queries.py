@@ -276,7 +276,7 @@ def has_dispel_dice(packed: PackedScenario, state: State) -> bool:
 
 @jit
 def dispels_outright(packed: PackedScenario, state: State, army: int, item: int) -> bool:
-    """Return whether the item can stop a spell that has just been cast without a roll."""
+    """Return whether the item can stop, without a roll, a spell that has just been cast."""
     return packed.armies[army].items[item].dispel_use == DispelUse.AUTOMATIC and has_use(
         packed, state, army, item
     )

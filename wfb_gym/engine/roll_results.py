@@ -55,8 +55,8 @@ class RollTerms(NamedTuple):
         bonus: added to the total.
         sixes_count: whether two 6s decide the roll at any total.
         doubles_count: whether any double is irresistible, if `sixes_count` and the spell is cast.
-        highest: in a casting roll, the inactive army cannot match any total from here on, so these
-            totals are one outcome; 0 if it cannot answer the spell at all.
+        highest: for a casting roll, a result that the inactive army cannot match. All results from
+            it on are one outcome. 0 if the army cannot try to dispel at all.
     """
 
     casts: bool

@@ -1,8 +1,8 @@
-"""Points that the enemy counts for an army: models and wounds lost, or victory points.
+"""Points that the enemy counts for an army: points for models, or victory points.
 
-Both are functions of the position. The engine pays the changes of these points: over a battle
-they add up to the final points minus the initial points, and a unit that recovers returns its
-points.
+Points for models count the models and wounds lost. Both kinds are functions of the position. The
+engine pays the changes of these points: over a battle they add up to the final points minus the
+initial points, and a unit that recovers returns its points.
 """
 
 from wfb_gym._jit import int64, jit

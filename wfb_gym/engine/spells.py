@@ -1,6 +1,6 @@
 """Spells take effect, stay in play and end; items are used.
 
-`strikes` and `casualties` have the strikes and wounds. Functions that return a float return the
+`strikes` has the strikes, and `casualties` the wounds. Functions that return a float return the
 points that change hands, as the first army sees them.
 """
 

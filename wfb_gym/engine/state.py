@@ -134,8 +134,8 @@ class Share(IntEnum):
 class State(Record):
     """A position of a battle."""
 
-    declared: Int64  # uses of items that help the pending dispel, DECLARED_BITS for each item
-    marks: Annotated[NDArray[np.int64], ARMIES, MARK_WORDS]  # targets that keep the army's marks
+    declared: Int64  # uses of items declared with the pending dispel, DECLARED_BITS bits for each
+    marks: Annotated[NDArray[np.int64], ARMIES, MARK_WORDS]  # bits of marked targets
     castable: Int32  # bit s: the active army may still attempt its spell s this phase
     known: Annotated[NDArray[np.int32], ARMIES]  # bit s: spell s is not forgotten
     in_play: Annotated[NDArray[np.int32], ARMIES]
@@ -152,7 +152,7 @@ class State(Record):
     number: Int16  # number to match
     hits: Int16  # on a small unit, not allocated yet
     node: Int8
-    mover: Int8  # army that decides, or whose dice are rolled
+    mover: Int8  # army that decides or rolls dice
     active: Int8  # army whose phase it is
     phase: Int8
     power: Int8  # dice in the active army's shared pool
@@ -167,8 +167,8 @@ class State(Record):
     target: Int8  # 1 + spell in play to dispel (army x SPELLS + spell)
     natural_result: Int8  # NaturalResult of the pending roll
     row: Int8  # 1 + row of the miscast table
-    cursor: Int8  # effects of the row already done; an index in other lists too
-    group: Int8  # groups in base contact, or wizards, already done
+    cursor: Int8  # effects of the miscast row already done; also a position in other lists
+    group: Int8  # groups in base contact, or wizards, that a miscast has already hit
     after_miscast: Int8  # AfterMiscast
     free: Int8  # 1 + free spell of the other army
     free_aim: Int8  # 1 + aim of the free spell
@@ -184,9 +184,8 @@ class State(Record):
     items: Annotated[NDArray[np.int8], ARMIES, ITEMS]  # uses left
     level: Annotated[NDArray[np.int8], ARMIES, WIZARDS]
     wounds: Annotated[NDArray[np.int8], ARMIES, WIZARDS]  # left; 0: dead
-    lock: Annotated[
-        NDArray[np.int8], ARMIES, WIZARDS
-    ]  # Lock, plus BARS_ITEMS if the wizard's items are barred too
+    # Lock, plus BARS_ITEMS if the wizard's items are barred too
+    lock: Annotated[NDArray[np.int8], ARMIES, WIZARDS]
     own_dice: Annotated[NDArray[np.int8], WIZARDS]  # power dice that only this wizard may use
     contacts: Annotated[NDArray[np.int8], CONTACTS]  # models left in each group in base contact
     aims: Annotated[NDArray[np.int8], ARMIES, SPELLS]  # 1 + aim of a spell in play

@@ -26,7 +26,7 @@ OWN_HITS = -1
 
 
 @jit
-def _aim_under_way(packed: PackedScenario, state: State) -> int:
+def _current_aim(packed: PackedScenario, state: State) -> int:
     """Return the aim of the spell that is striking."""
     army = int64(state.striking - 1) // SPELLS
     if state.return_to == ReturnTo.COMETS:
@@ -39,7 +39,7 @@ def aim_of_strikes(packed: PackedScenario, state: State) -> tuple[int, int]:
     """Return the first strike and the number of strikes of the current aim."""
     army = int64(state.striking - 1) // SPELLS
     entry = packed.armies[army].spells[int64(state.striking - 1) % SPELLS]
-    aim_entry = packed.armies[army].aims[entry.first_aim + _aim_under_way(packed, state)]
+    aim_entry = packed.armies[army].aims[entry.first_aim + _current_aim(packed, state)]
     return int64(aim_entry.first_strike), int64(aim_entry.n_strikes)
 
 
@@ -85,7 +85,7 @@ def reaches(packed: PackedScenario, state: State, strike: int) -> bool:
         return True
     army = int64(state.striking - 1) // SPELLS
     spell = int64(state.striking - 1) % SPELLS
-    aim = _aim_under_way(packed, state)
+    aim = _current_aim(packed, state)
     return bool(inches_to_victim(packed, army, spell, aim, strike) <= state.radius)
 
 

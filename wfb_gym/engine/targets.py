@@ -96,7 +96,7 @@ def _can_aim_there(packed: PackedScenario, state: State, army: int, spell: int, 
     aim_entry = packed.armies[army].aims[entry.first_aim + aim]
     code = int64(aim_entry.target)
     if code == 0 or code >= FIRST_POINT:
-        return aim_entry.n_strikes == 0 or _strikes_anybody(packed, state, army, spell, aim)
+        return aim_entry.n_strikes == 0 or _has_victim(packed, state, army, spell, aim)
     side = army_of(army, code)
     index = index_of(code)
     if aim_entry.open == AimCondition.NEVER:
@@ -113,7 +113,7 @@ def _can_aim_there(packed: PackedScenario, state: State, army: int, spell: int, 
         return False
     if entry.rallies and not is_enough_to_rally(packed, state, side, index):
         return False
-    if entry.namesakes & state.in_play[army] and _lies_on(packed, state, army, spell, code):
+    if entry.namesakes & state.in_play[army] and _is_in_play_on(packed, state, army, spell, code):
         return False
     if entry.mark:
         mark = int64(entry.mark - 1)
@@ -122,7 +122,7 @@ def _can_aim_there(packed: PackedScenario, state: State, army: int, spell: int, 
 
 
 @jit(forceinline=False)
-def _lies_on(packed: PackedScenario, state: State, army: int, spell: int, code: int) -> bool:
+def _is_in_play_on(packed: PackedScenario, state: State, army: int, spell: int, code: int) -> bool:
     """Return whether a spell of the same name, which does not stack, is in play on the target."""
     found = 0
     for namesake in range(packed.armies[army].n_spells):
@@ -141,7 +141,7 @@ def mark_bit(mark: int, index: int) -> int:
 
 
 @jit
-def _strikes_anybody(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> bool:
+def _has_victim(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> bool:
     """Return whether an aim without a target strikes any victim; a Comet needs a living enemy."""
     entry = packed.armies[army].spells[spell]
     aim_entry = packed.armies[army].aims[entry.first_aim + aim]

@@ -186,7 +186,7 @@ def _dice_taken(packed: PackedScenario, state: State, army: int) -> int:
 
 
 @jit
-def _uses_bound(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
+def _can_use_bound(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
     """Return whether a character may use its bound spells, by the rules for using items."""
     return is_active(packed, state, army, wizard) and state.lock[army, wizard] < BARS_ITEMS
 
@@ -207,7 +207,7 @@ def generate_dice(packed: PackedScenario, state: State) -> None:
         state.own_dice[wizard] = _own_dice(packed, state, army, wizard)
         if may_cast(packed, state, army, wizard):
             state.castable |= entry.spells & state.known[army]
-        if entry.bound and _uses_bound(packed, state, army, wizard):
+        if entry.bound and _can_use_bound(packed, state, army, wizard):
             state.castable |= entry.bound & state.known[army]
     if last_phase(packed, state):
         state.known[army] = 0  # from here on, `castable` holds the same information
@@ -371,7 +371,7 @@ def canonicalize_unused(packed: PackedScenario, state: State) -> None:
         return
     enemy = opponent_of(army)
     if not clear_bits(state.castable, packed.armies[army].bound):
-        state.known[enemy] = 0  # no wizard can miscast any more
+        state.known[enemy] = 0  # no miscast, so no free spell, is possible
     if state.castable == 0:
         for wizard in range(packed.armies[enemy].n_wizards):
             _canonicalize_wizard(packed, state, enemy, wizard)

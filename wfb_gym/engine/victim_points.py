@@ -85,8 +85,10 @@ def counts_of(
     if tested:
         flight = 1.0 - float(PASS_CHANCE[leadership(packed, state, side, index)])
     if not packed.victory_points:
-        if tested:  # its characters lose their magic until their next phase
-            fled = flight * _magic_in(packed, state, side, index)
+        if tested:
+            # Its characters lose their magic until its next phase, unless the unit rallies before.
+            # A rally roll fails with the same probability as the Panic test.
+            fled = flight * _points_of_magic(packed, state, side, index)
         matters = fled > 0.0
         return Counts(
             matters, left, zero, test, 0.0, 0.0, 0.0, fled, flight, 0.0, zero, one, 0.0
@@ -201,17 +203,17 @@ def cost_of_company(packed: PackedScenario, state: State, side: int, unit: int) 
 
 
 @jit(forceinline=False)
-def _magic_in(packed: PackedScenario, state: State, side: int, unit: int) -> float:
+def _points_of_magic(packed: PackedScenario, state: State, side: int, unit: int) -> float:
     """Return the sum, over the characters in a unit, of the points of each one's best spell."""
     points = 0.0
     for wizard in range(packed.armies[side].n_wizards):
         if is_in(packed, state, side, wizard, unit):
-            points += _dearest_spell(packed, state, side, wizard)
+            points += _points_of_best_spell(packed, state, side, wizard)
     return points
 
 
 @jit(forceinline=False)
-def _dearest_spell(packed: PackedScenario, state: State, side: int, wizard: int) -> float:
+def _points_of_best_spell(packed: PackedScenario, state: State, side: int, wizard: int) -> float:
     entry = packed.armies[side].wizards[wizard]
     spells = int64(entry.bound & state.known[side])
     if state.level[side, wizard] > 0:

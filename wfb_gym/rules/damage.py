@@ -72,7 +72,7 @@ def hits_pmf(hits: str, extra: str | None = None) -> Pmf:
         extra: additional hits, in the same format.
 
     Returns:
-        Probabilities of 0, 1, 2 and so on. A chain is cut off where the rest is below 1e-18.
+        Probabilities of 0, 1, 2 and so on. A chain is cut off when the rest is below 1e-18.
 
     Raises:
         ValueError: no dice give this number of hits.

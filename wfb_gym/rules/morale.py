@@ -26,7 +26,7 @@ def needs_panic_test(models_at_phase_start: int, models_lost: int) -> bool:
 
 @jit
 def models_until_test(models_at_phase_start: int, models_lost: int) -> int:
-    """Return the models that a unit must still lose in the phase to take a test; 0 if it tests."""
+    """Return the models that a unit must still lose in the phase to test; 0 if it must already."""
     # a quarter, rounded up
     return max(0, (models_at_phase_start + 3) // 4 - models_lost)
 

@@ -13,7 +13,7 @@ BASE_DISPEL_DICE = 2
 DWARF_DISPEL_DICE = 4
 """Dispel dice of a Dwarf army, in place of `BASE_DISPEL_DICE` (S0)."""
 RUNESMITH_DISPEL_DICE = 1
-"""Dispel dice of a Runesmith (S0); the ruleset sets those for a Runelord."""
+"""Dispel dice of a Runesmith (S0); the ruleset sets the dice of a Runelord."""
 
 
 @jit
