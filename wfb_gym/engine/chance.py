@@ -74,7 +74,7 @@ def has_pmf(node: int) -> bool:
 
 @jit(forceinline=False)
 def write_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    """Write the probabilities of such a node to `work.pmf`; return the number of outcomes."""
+    """Write the probabilities of a node with `has_pmf` to `work.pmf`; return their number."""
     if state.node == Node.ROLL_STRIKE:
         return strike_pmf(packed, state, work)
     if state.node == Node.ROLL_WOUNDS:

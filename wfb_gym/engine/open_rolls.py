@@ -64,7 +64,7 @@ def read_open_roll(packed: PackedScenario, state: State, faces: Sequence[int]) -
 
     Args:
         packed: the scenario.
-        state: at such a node.
+        state: at a chance node with an open number of dice.
         faces: 1 to 6, in the order thrown; dice left over are not read.
     """
     if state.node == Node.ROLL_STRIKE:

@@ -185,7 +185,7 @@ def wounds_pmf(hits: Pmf, chance: float, per: int, most: int) -> Pmf:
 
 
 def models_lost(wounds_left: int, wounds: int, wounds_per_model: int) -> int:
-    """Return the number of models that a unit loses; wounds that remove no whole model stay.
+    """Return the number of models that a unit loses; wounds left over stay with the unit.
 
     Args:
         wounds_left: wounds of all its models together, before.
