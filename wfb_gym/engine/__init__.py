@@ -1,1 +1,1 @@
-"""The phase as a state machine: packed state, legal actions, act, chance, sample."""
+"""The magic phase as a state machine: states, legal actions, chance nodes and transitions."""

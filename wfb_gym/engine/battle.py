@@ -1,7 +1,7 @@
 """One battle for people, tests and planners: the engine's operations on one state, by name.
 
-Thin: every method is one engine function on the state that the object owns. Batches use the
-compiled functions directly (`wfb_gym.envs.kernel`).
+Each method calls one engine function on the state that the object owns. Batches use the compiled
+functions directly (`wfb_gym.envs.kernel`).
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from wfb_gym.scenario.sizes import DICE
 
 
 class Battle:
-    """A battle in progress, its dice thrown by the caller.
+    """A battle in progress; the caller throws its dice.
 
     Args:
         packed: a packed scenario, record array of shape (1,).
@@ -32,7 +32,7 @@ class Battle:
     Attributes:
         packed_scenarios: the packed scenario, as given.
         packed: its record.
-        points: points that changed hands so far, as the first army sees them.
+        points: points that have changed hands, as the first army sees them.
     """
 
     def __init__(self, packed: Records[PackedScenario]) -> None:
@@ -44,12 +44,12 @@ class Battle:
 
     @property
     def state(self) -> Any:
-        """The state's record; writing to it sets up a position."""
+        """The state's record; writing to it changes the position."""
         return self._states[0]
 
     @property
     def node(self) -> Node:
-        """Where the battle stands."""
+        """The current node."""
         return Node(int(self.state.node))
 
     @property
@@ -64,10 +64,10 @@ class Battle:
 
     @property
     def dice_to_roll(self) -> int | None:
-        """Number of D6 that the pending chance node takes; None if the dice themselves decide it.
+        """Number of D6 that the pending chance node takes; None if the number is open.
 
-        They do for the hits of a spell, the wounds of a miscast and spells rolled on a lore: there
-        `dice_missing` says after each die how many are still to be thrown.
+        It is open for the hits of a spell, the wounds of a miscast and spells rolled on a lore.
+        Then `dice_missing` returns the number of dice still to throw after each die.
 
         Raises:
             ValueError: not at a chance node.
@@ -76,9 +76,9 @@ class Battle:
         return None if is_open_roll(self.state) else int(dice_in_roll(self.packed, self.state))
 
     def dice_missing(self, *faces: int) -> int:
-        """Return the number of D6 still to throw after `faces`; at 0 they can be given to `roll`.
+        """Return the number of D6 still to throw after `faces`; at 0, pass them to `roll`.
 
-        Where the number of dice is open, the dice thrown next may add to it.
+        If the number of dice is open, the next dice may add to it.
 
         Raises:
             ValueError: not at a chance node.
@@ -101,14 +101,14 @@ class Battle:
     def legal_actions(self) -> list[int]:
         """Return the engine codes (`wfb_gym.engine.actions`) of the legal actions, ascending.
 
-        Empty at chance nodes and at the end.
+        The list is empty at chance nodes and at the end.
         """
         work = self._work[0]
         count = int(legal_actions(self.packed, self.state, work))
         return [int(code) for code in work.legal[:count]]
 
     def act(self, action: int) -> float:
-        """Play an action; returns the points that changed hands, as the first army sees them.
+        """Play an action; return the points that change hands, as the first army sees them.
 
         Raises:
             ValueError: the action is not legal here.
@@ -121,35 +121,37 @@ class Battle:
         return gained
 
     def roll(self, *faces: int) -> float:
-        """Resolve a chance node with the dice given; returns the points that changed hands.
+        """Resolve a chance node with the given dice; return the points that change hands.
 
-        Hits take three dice each: to wound, armour save, ward save. Where the number of dice is
-        open, `wfb_gym.engine.open_rolls.read_open_roll` says in which order they stand.
+        Hits take three dice each: to wound, armour save, ward save. If the number of dice is open,
+        `wfb_gym.engine.open_rolls.read_open_roll` documents their order.
 
         Raises:
             ValueError: wrong number of dice, or a face outside 1..6.
         """
         needed = self.dice_to_roll
         if self.node == Node.DEAL:
-            raise ValueError("roll: no dice deal hidden items; resolve(k) deals set k of the army")
-        fair = all(1 <= face <= FACES for face in faces)
+            raise ValueError(
+                "roll: expected a roll of dice, found DEAL; resolve(k) deals set k of hidden items"
+            )
+        valid = all(1 <= face <= FACES for face in faces)
         if needed is None:
-            read = read_open_roll(self.packed, self.state, faces if fair else ())
-            if not fair or read.missing or read.used != len(faces):
+            read = read_open_roll(self.packed, self.state, faces if valid else ())
+            if not valid or read.missing or read.used != len(faces):
                 number = read.used + read.missing
                 expected = f"{'at least ' if read.missing else ''}{number} dice"
                 raise ValueError(
                     f"roll: expected {expected} with faces 1..{FACES} ({read.what}), found {faces}"
                 )
             return self.resolve(read.outcome)
-        if len(faces) != needed or not fair:
+        if len(faces) != needed or not valid:
             raise ValueError(f"roll: expected {needed} dice with faces 1..{FACES}, found {faces}")
         work = self._work[0]
         work.faces[:needed] = faces
         return self.resolve(int(outcome_of_roll(self.packed, self.state, work)))
 
     def resolve(self, outcome: int) -> float:
-        """Resolve a chance node with one of its outcomes."""
+        """Resolve a chance node with one of its outcomes; return the points that change hands."""
         gained = float(transition.resolve(self.packed, self.state, outcome, self._work[0]))
         self.points += gained
         return gained
@@ -161,8 +163,8 @@ class Battle:
             ValueError: not at a chance node.
         """
         self._check_chance("chance outcomes")
-        room = most_outcomes(min(DICE, self.dice_to_roll or 0), rerolls=True)
-        outcomes, probabilities = np.zeros(room, np.int64), np.zeros(room)
+        capacity = most_outcomes(min(DICE, self.dice_to_roll or 0), rerolls=True)
+        outcomes, probabilities = np.zeros(capacity, np.int64), np.zeros(capacity)
         work = self._work[0]
         end = int(chance_outcomes(self.packed, self.state, outcomes, probabilities, 0, work))
         return [
@@ -170,10 +172,10 @@ class Battle:
         ]
 
     def play(self, script: Sequence[int | tuple[int, ...]]) -> float:
-        """Play a script: an integer is an action, a tuple the dice of a chance node.
+        """Play a script: an integer is an action, a tuple holds the dice of a chance node.
 
         Returns:
-            Points that changed hands, as the first army sees them.
+            Points that change hands, as the first army sees them.
         """
         before = self.points
         for item in script:
@@ -183,14 +185,14 @@ class Battle:
                 self.act(item)
         return self.points - before
 
-    def _check_chance(self, what: str) -> None:
+    def _check_chance(self, where: str) -> None:
         if not self.is_chance():
-            raise ValueError(f"{what}: expected a chance node, found {self.node.name}")
+            raise ValueError(f"{where}: expected a chance node, found {self.node.name}")
 
     def is_decision(self) -> bool:
-        """Whether a player chooses now."""
+        """Return whether a player chooses now."""
         return bool(is_decision(int(self.state.node)))
 
     def is_chance(self) -> bool:
-        """Whether dice decide now."""
+        """Return whether dice decide now."""
         return bool(is_chance(int(self.state.node)))

@@ -1,12 +1,13 @@
-"""Which differences between positions can no longer matter.
+"""Remove differences between positions that can no longer matter.
 
-`canonicalize_targets` clears what nobody can act on any more, so that a state's bytes are its key;
-it is part of every position. `canonicalize` goes further, for the solver alone: it merges positions
-that an observer tells apart but no play does. In the last phase a Level 4 wizard with two dice
-left casts like one of Level 1, and three wounds are like two if only one can still be lost.
-Observations show them as they are, so what a policy of observations does must not be merged.
+`canonicalize_targets` clears data that no later play can use, so that a state's bytes are its
+key; it is part of every position. `canonicalize` merges more, for the solver only: it merges
+positions that look different to an observer but play alike. For example, in the last phase a
+Level 4 wizard with two dice left casts like a Level 1 wizard, and three wounds are like two if
+only one can still be lost. A policy can see these differences in its observations, so these
+positions must not be merged for policies.
 
-Both look ahead at what may still be lost; what a miscast can cost is the table of
+Both functions bound the wounds and levels that may still be lost. The costs of miscasts are in
 `wfb_gym.packing.effects`.
 """
 
@@ -30,13 +31,13 @@ from wfb_gym.scenario.sizes import ARMIES, MARK_WORDS, TARGETS, UNITS
 
 @jit(forceinline=False)
 def canonicalize(packed: PackedScenario, state: State) -> None:
-    """Change the state to the one that stands for all that play like it.
+    """Replace the state by the representative of all states that play like it.
 
-    The positions that follow the representative are representatives of those that follow the
-    merged ones, so the values of the representatives cover a whole battle.
+    The successors of a representative are the representatives of the successors of the merged
+    states. So the values of the representatives cover a whole battle.
 
-    Nothing is merged before the last phase or before its dice are there, nor where spells are
-    aimed at units and characters.
+    Nothing is merged before the last phase or before its dice are generated. Nothing is merged if
+    spells are aimed at units and characters.
     """
     if packed.targets or not last_phase(packed, state) or _before_dice(state):
         return
@@ -56,7 +57,7 @@ def canonicalize(packed: PackedScenario, state: State) -> None:
         if not (
             (packed.panic and packed.victory_points)
             or state.castable & (entry.spells | entry.bound)
-            or _casts(packed, state, army, wizard)
+            or _is_needed_caster(packed, state, army, wizard)
         ) and _idle(packed, state, army, wizard):
             state.wounds[army, wizard] = 0
             state.level[army, wizard] = 0
@@ -73,31 +74,32 @@ def canonicalize(packed: PackedScenario, state: State) -> None:
         lost = int64(packed.miscast_levels)
         if lost <= 2:
             coming = _levels_to_come(packed, state) if pending else int64(0)
-            # The least level that caps no cast and is not used up while dice are left. After k
-            # more miscasts 2k dice are gone: up to two levels each, the first cap is tightest.
+            # The lowest level that limits no cast and stays above 0 while dice are left. A cast
+            # may use level + 1 dice. Each miscast uses at least two dice and costs at most two
+            # levels, so a level that does not limit the first cast limits no later one.
             level = max(dice - 1 + coming, 1 + coming + lost * miscasts)
             if state.level[army, wizard] > level:
                 state.level[army, wizard] = level
 
 
-_BEFORE_DICE = bits_of((*BEFORE_DICE, *STRIKE_ROLLS))  # a Comet strikes before them
+_BEFORE_DICE = bits_of((*BEFORE_DICE, *STRIKE_ROLLS))  # a Comet strikes before the dice
 _WITH_DICE = bits_of(NODES) & ~_BEFORE_DICE
 
 
 @jit
 def _before_dice(state: State) -> bool:
-    """Whether the phase's dice are still to come, and what wizards are decides how many."""
+    """Return whether the phase's dice are still to come, so that wizards decide their number."""
     here = 1 << int64(state.node)
     if here & _WITH_DICE:
         return False
     if here & _BEFORE_DICE:
         return True
-    raise AssertionError("whether dice are there at this node is undefined")
+    raise AssertionError("whether the phase has its dice at this node is undefined")
 
 
 @jit
 def _may_miscast(state: State) -> bool:
-    """Whether the cast under way may still miscast, or has, and its row is not known yet."""
+    """Return whether the current cast may still miscast, or has, with its row not yet known."""
     if state.node == Node.ROLL_MISCAST:
         return True
     if state.attempt != DispelAttempt.NONE or not (
@@ -114,7 +116,7 @@ def _may_miscast(state: State) -> bool:
 
 @jit(forceinline=False)
 def _wounds_to_come(packed: PackedScenario, state: State, wizard: int) -> int:
-    """Most wounds that the miscast under way may still cost a wizard."""
+    """Return the most wounds that the current miscast may still cost a wizard."""
     if _may_miscast(state):
         return int64(packed.miscast_wounds)
     most = int64(0)
@@ -133,7 +135,7 @@ def _wounds_to_come(packed: PackedScenario, state: State, wizard: int) -> int:
 
 @jit(forceinline=False)
 def _levels_to_come(packed: PackedScenario, state: State) -> int:
-    """Most levels that the miscast under way may still cost its caster."""
+    """Return the most levels that the current miscast may still cost its caster."""
     if _may_miscast(state):
         return int64(packed.miscast_levels)
     most = int64(0)
@@ -145,8 +147,8 @@ def _levels_to_come(packed: PackedScenario, state: State) -> int:
 
 
 @jit
-def _casts(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
-    """Whether the spell under way is the wizard's, and the wizard still matters to it."""
+def _is_needed_caster(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
+    """Return whether the current spell is the wizard's and still needs the wizard."""
     if state.spell == 0 or caster_of(packed, army, int64(state.spell - 1)) != wizard:
         return False
     instant = packed.armies[army].spells[state.spell - 1].duration == Duration.INSTANT
@@ -155,7 +157,7 @@ def _casts(packed: PackedScenario, state: State, army: int, wizard: int) -> bool
 
 @jit(forceinline=False)
 def _idle(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
-    """Whether it makes no difference that a wizard that casts no more is alive."""
+    """Return whether it makes no difference that a wizard that no longer casts is alive."""
     if packed.wounds_others or state.own_dice[wizard] > 0:
         return False
     for item in range(packed.armies[army].n_items):
@@ -169,9 +171,9 @@ def _idle(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
 
 @jit(forceinline=False)
 def most_loss(packed: PackedScenario, state: State, army: int, index: int) -> int:
-    """Most wounds that spells may still cost a target in this phase, or `UNBOUNDED`.
+    """Return the most wounds that spells may still cost a target in this phase, or `UNBOUNDED`.
 
-    `index` counts units first, then characters. To be asked between two casts.
+    `index` counts units first, then characters. Call it only between two casts.
     """
     victim = army * TARGETS + index
     active = int64(state.active)
@@ -186,7 +188,7 @@ def most_loss(packed: PackedScenario, state: State, army: int, index: int) -> in
     free = _most_loss_to_one_free(packed, state, victim)
     if free == UNBOUNDED:
         return UNBOUNDED
-    casts = clear_bits(state.castable, packed.armies[active].bound)  # each may be miscast, once
+    casts = clear_bits(state.castable, packed.armies[active].bound)  # each can miscast once
     while free and casts:
         most += free * int64(packed.miscast_spells)
         casts &= casts - 1
@@ -195,7 +197,7 @@ def most_loss(packed: PackedScenario, state: State, army: int, index: int) -> in
 
 @jit(forceinline=False)
 def _most_loss_to_one_free(packed: PackedScenario, state: State, victim: int) -> int:
-    """Most wounds that one free spell, if any may come, costs a target, or `UNBOUNDED`."""
+    """Return the most wounds that one free spell may cost a target, or `UNBOUNDED`."""
     enemy = int64(1 - state.active)
     most = int64(0)
     if packed.miscast_spells and clear_bits(state.castable, packed.armies[state.active].bound):
@@ -210,10 +212,12 @@ def _most_loss_to_one_free(packed: PackedScenario, state: State, victim: int) ->
 
 
 @jit(forceinline=False)
-def _wounds_at_last(packed: PackedScenario, state: State, army: int, unit: int) -> int:
-    """Most wounds left of a unit whose hits may be shared, less those lost before the last spell.
+def _sharing_limit(packed: PackedScenario, state: State, army: int, unit: int) -> int:
+    """Return the most wounds at which a unit shares hits, minus the wounds of the last spell on it.
 
-    What that spell leaves of the unit bears on no other hits. Below 0 where nothing is shared.
+    The result plus `most_loss` is the most wounds with which the unit may still become small before
+    a spell hits it. The last spell's own wounds affect no other hits, so the least that a spell can
+    cost is subtracted. Negative if no hits are shared.
     """
     if not _is_joined(packed, state, army, unit):
         return -1
@@ -229,7 +233,7 @@ def _wounds_at_last(packed: PackedScenario, state: State, army: int, unit: int) 
 
 @jit(forceinline=False)
 def _is_joined(packed: PackedScenario, state: State, army: int, unit: int) -> bool:
-    """Whether a living character in the unit may share the hits of some spell on it."""
+    """Return whether a living character in the unit may share the hits of some spell on it."""
     if packed.armies[army].units[unit].shares:
         for wizard in range(packed.armies[army].n_wizards):
             if packed.armies[army].wizards[wizard].unit == unit + 1:
@@ -240,7 +244,7 @@ def _is_joined(packed: PackedScenario, state: State, army: int, unit: int) -> bo
 
 @jit
 def can_still_be_hurt(packed: PackedScenario, state: State, army: int, index: int) -> bool:
-    """Whether a spell may still cost a character a wound in this phase."""
+    """Return whether a spell may still cost a character a wound in this phase."""
     if packed.targets == 0:
         return False
     if most_loss(packed, state, army, index) != 0:
@@ -252,15 +256,16 @@ def can_still_be_hurt(packed: PackedScenario, state: State, army: int, index: in
     if most == UNBOUNDED:
         return True
     left = int64(state.unit_wounds[army, unit])
-    return 0 < left <= most + _wounds_at_last(packed, state, army, unit)
+    return 0 < left <= most + _sharing_limit(packed, state, army, unit)
 
 
 @jit(forceinline=False)
 def _miscasts_can_hurt(packed: PackedScenario, state: State, army: int, unit: int) -> bool:
-    """Whether a miscast may still cost the unit models.
+    """Return whether a miscast may still cost the unit models.
 
-    It may where the unit touches a caster (`Cost.CONTACT_WOUNDS`), is one that may still cast
-    (`Cost.CASTER_WOUNDS`, `Cost.CASTER`), or another wizard may (`Cost.OTHER_WIZARDS_WOUNDS`).
+    It may if the unit touches a caster (`Cost.CONTACT_WOUNDS`), if the unit may still cast itself
+    (`Cost.CASTER_WOUNDS`, `Cost.CASTER`), or if another wizard may cast
+    (`Cost.OTHER_WIZARDS_WOUNDS`).
     """
     if army == state.active and packed.armies[army].units[unit].caster:
         wizard = int64(packed.armies[army].units[unit].caster - 1)
@@ -279,15 +284,18 @@ def _miscasts_can_hurt(packed: PackedScenario, state: State, army: int, unit: in
 
 @jit
 def most_loss_of_unit(packed: PackedScenario, state: State, army: int, unit: int) -> int:
-    """Most wounds that spells and miscasts may still cost a unit in this phase, or `UNBOUNDED`."""
+    """Return the most wounds that spells and miscasts may still cost a unit in this phase.
+
+    Returns `UNBOUNDED` if a miscast may cost it models.
+    """
     if _miscasts_can_hurt(packed, state, army, unit):
         return UNBOUNDED
     return most_loss(packed, state, army, unit)
 
 
 @jit(forceinline=False)
-def _models_count(packed: PackedScenario, state: State, army: int, unit: int) -> bool:
-    """Whether models decide if the unit takes a Panic test, or if a spell may rally it."""
+def _models_matter(packed: PackedScenario, state: State, army: int, unit: int) -> bool:
+    """Return whether the models left decide a Panic test, or whether a spell may rally the unit."""
     began = int64(state.phase_models[army, unit])
     if began:
         return not needs_panic_test(began, began - models_left(packed, state, army, unit))
@@ -301,7 +309,7 @@ def _models_count(packed: PackedScenario, state: State, army: int, unit: int) ->
 
 @jit(forceinline=False)
 def canonicalize_targets(packed: PackedScenario, state: State) -> None:
-    """Clear what can no longer matter of units and marks in the last phase."""
+    """Clear the data of units and marks that can no longer matter in the last phase."""
     idle = state.castable == 0
     for army in range(ARMIES):
         if idle and not state.known[1 - army]:
@@ -310,10 +318,10 @@ def canonicalize_targets(packed: PackedScenario, state: State) -> None:
         for unit in range(packed.armies[army].n_units):
             left = int64(state.unit_wounds[army, unit])
             most = int64(most_loss_of_unit(packed, state, army, unit))
-            if left == 0 or most == UNBOUNDED or _models_count(packed, state, army, unit):
+            if left == 0 or most == UNBOUNDED or _models_matter(packed, state, army, unit):
                 continue
             each = int64(packed.armies[army].units[unit].wounds)
             kept = int64(unit_threshold(packed, state, army, unit))
-            most += max(kept, _wounds_at_last(packed, state, army, unit))
-            if left > most:  # whole models less, never down to what may still be lost
+            most += max(kept, _sharing_limit(packed, state, army, unit))
+            if left > most:  # remove whole models, but keep more wounds than can still be lost
                 state.unit_wounds[army, unit] = left - (left - most - 1) // each * each

@@ -1,6 +1,6 @@
 """Cast a spell: nominate it, declare an item, commit dice, apply the roll (S0, S2, S4).
 
-How the dice are read is in `wfb_gym.engine.roll_results`.
+`wfb_gym.engine.roll_results` reads the dice.
 """
 
 from wfb_gym._jit import int64, jit
@@ -38,9 +38,9 @@ from wfb_gym.scenario.sizes import DICE
 def act_nominate(packed: PackedScenario, state: State, action: int) -> float:
     """Stop casting, end an own spell in play, or nominate a spell.
 
-    An attempt counts from here: it uses up the spell for this phase, and ends what the wizard
-    keeps in play, whatever the dice say (S0; spell texts). A bound spell is no attempt of its
-    bearer's at one of its own spells (ours).
+    The nomination is the attempt: it uses up the spell for this phase and ends the caster's spells
+    that remain in play, even if the roll fails (S0; spell texts). A bound spell does not count as
+    an attempt at one of its bearer's own spells (house rule C.77).
     """
     army = int64(state.active)
     if action == PASS:
@@ -75,7 +75,7 @@ def act_target(packed: PackedScenario, state: State, action: int) -> float:
 
 @jit(forceinline=False)
 def _to_cast(packed: PackedScenario, state: State) -> float:
-    """Go straight to the first node that can offer a choice."""
+    """Go to the first node of the cast that can offer a choice."""
     army = int64(state.active)
     if packed.armies[army].spells[state.spell - 1].bound:
         return _cast_bound(packed, state)
@@ -88,7 +88,7 @@ def _to_cast(packed: PackedScenario, state: State) -> float:
 
 @jit(forceinline=False)
 def _cast_bound(packed: PackedScenario, state: State) -> float:
-    """Cast a bound spell: no dice, no roll; its power level is the number to match."""
+    """Cast a bound spell without a roll; its power level is the number to match."""
     army = int64(state.active)
     entry = packed.armies[army].spells[state.spell - 1]
     if entry.bound_in:
@@ -100,14 +100,14 @@ def _cast_bound(packed: PackedScenario, state: State) -> float:
 
 @jit
 def to_dice(packed: PackedScenario, state: State) -> None:
-    """Commit the wizard's own dice first, where it has any."""
+    """Go to the wizard's own dice if it has any, else to the shared dice."""
     wizard = caster_of(packed, int64(state.active), state.spell - 1)
     state.node = Node.RESERVE_DICE if state.own_dice[wizard] > 0 else Node.POOL_DICE
 
 
 @jit
 def act_item(packed: PackedScenario, state: State, action: int) -> None:
-    """Declare an item with the cast, or none."""
+    """Declare an item with the cast, or no item."""
     if action != PASS:
         state.cast_item = action - FIRST_ITEM + 1
     to_dice(packed, state)
@@ -122,7 +122,7 @@ def act_reserve_dice(state: State, action: int) -> None:
 
 @jit
 def act_pool_dice(packed: PackedScenario, state: State, action: int) -> None:
-    """Commit shared dice: all that are committed are spent now, cast or not (S0, S2, S4)."""
+    """Commit shared dice; all committed dice are spent now, even if the cast fails (S0, S2, S4)."""
     army = int64(state.active)
     wizard = caster_of(packed, army, state.spell - 1)
     dice = action - FIRST_DICE
@@ -142,7 +142,7 @@ def act_pool_dice(packed: PackedScenario, state: State, action: int) -> None:
 
 @jit
 def cast_bonus(packed: PackedScenario, state: State) -> int:
-    """Return what items add to the pending casting roll."""
+    """Return the bonus of items to the pending casting roll."""
     army = int64(state.active)
     wizard = caster_of(packed, army, state.spell - 1)
     bonus = int(packed.armies[army].wizards[wizard].cast_bonus)
@@ -153,7 +153,7 @@ def cast_bonus(packed: PackedScenario, state: State) -> int:
 
 @jit
 def may_be_irresistible(packed: PackedScenario, state: State) -> bool:
-    """Whether no declared item forbids irresistible force."""
+    """Return whether the declared item, if any, allows irresistible force."""
     if state.cast_item == 0:
         return True
     return not packed.armies[state.active].items[state.cast_item - 1].cast_not_irresistible
@@ -161,14 +161,14 @@ def may_be_irresistible(packed: PackedScenario, state: State) -> bool:
 
 @jit
 def any_double_is_irresistible(packed: PackedScenario, state: State) -> bool:
-    """Whether any double of the pending cast is irresistible, if the spell is cast."""
+    """Return whether any double makes the pending cast irresistible, if the spell is cast."""
     wizard = caster_of(packed, int64(state.active), state.spell - 1)
     return packed.armies[state.active].wizards[wizard].any_double != 0
 
 
 @jit(forceinline=False)
 def apply_cast_outcome(packed: PackedScenario, state: State, outcome: int) -> float:
-    """Apply the outcome of a casting roll that stands."""
+    """Apply the outcome of a final casting roll; return the points that change hands."""
     clear_roll(state)
     state.cast_item = 0
     if outcome == OUTCOME_FAIL:

@@ -1,8 +1,7 @@
 """Wounds: characters lose them and die, units lose models and are wiped out.
 
-Each function changes the state and returns the points that changed hands, as the first army
-sees them; how many is `scoring`'s. The dice that cause wounds are rolled in `strikes` and
-`miscasts`.
+Each function changes the state and returns the points that change hands, as the first army sees
+them; `scoring` computes the points. `strikes` and `miscasts` roll the dice that cause wounds.
 """
 
 from wfb_gym._jit import int64, jit
@@ -44,7 +43,8 @@ def wound_wizard(
 ) -> float:
     """Take wounds from a character.
 
-    The focal model of a unit of Daemons is one of its models: the unit loses the wounds (ours).
+    The focal model of a unit of Daemons is one of the unit's models, so the unit loses the wounds
+    (house rule C.87).
     """
     entry = packed.armies[army].wizards[wizard]
     if entry.daemons:
@@ -89,7 +89,7 @@ def wound_target(packed: PackedScenario, state: State, victim: int, wounds: int)
 
 @jit
 def gain_wound(packed: PackedScenario, state: State, army: int, wizard: int) -> float:
-    """Give the wizard a wound, beyond its own if it has lost none (Steal Soul)."""
+    """Give the wizard a wound, even above its starting number (Steal Soul)."""
     entry = packed.armies[army].wizards[wizard]
     left = int(state.wounds[army, wizard])
     if left == 0 or entry.daemons:

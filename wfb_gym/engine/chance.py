@@ -1,7 +1,7 @@
-"""Chance nodes: which dice decide them, what the dice say, rolling and resolving them.
+"""Chance nodes: read, roll and resolve their dice.
 
-`sample` rolls, `wfb_gym.engine.chance_outcomes` enumerates; both read dice through the functions
-here, so they cannot disagree about a rule.
+`sample` rolls dice and `wfb_gym.engine.chance_outcomes` enumerates outcomes. Both read dice by the
+functions in this module, so they cannot disagree about a rule.
 """
 
 import numpy as np
@@ -60,7 +60,7 @@ _MORALE = bits_of(nodes_with(Dice.MORALE))
 
 @jit
 def miscast_table_of(packed: PackedScenario, state: State) -> int:
-    """Which of the scenario's miscast tables the caster rolls on."""
+    """Return the index of the miscast table that the caster rolls on."""
     army = int64(state.active)
     wizard = caster_of(packed, army, int64(state.spell - 1))
     return int64(packed.armies[army].wizards[wizard].miscast_table)
@@ -68,13 +68,13 @@ def miscast_table_of(packed: PackedScenario, state: State) -> int:
 
 @jit
 def has_pmf(node: int) -> bool:
-    """Whether one draw decides the node, from the probabilities of the outcomes 0, 1, 2 ..."""
+    """Return whether one draw from probabilities of the outcomes 0, 1, 2 ... decides the node."""
     return (_DRAWN >> int64(node)) & 1 != 0
 
 
 @jit(forceinline=False)
 def write_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    """Write the probabilities of such a node to `work.pmf` and return how many there are."""
+    """Write the probabilities of a node with `has_pmf` to `work.pmf`; return their number."""
     if state.node == Node.ROLL_STRIKE:
         return strike_pmf(packed, state, work)
     if state.node == Node.ROLL_WOUNDS:
@@ -91,25 +91,25 @@ def write_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
 
 @jit
 def is_cast_or_dispel_roll(node: int) -> bool:
-    """Whether casting or dispel dice are rolled at this node, first or again."""
+    """Return whether casting or dispel dice are rolled or re-rolled at this node."""
     return (_TOTAL >> int64(node)) & 1 != 0
 
 
 @jit
 def is_one_die(node: int) -> bool:
-    """Whether one D6 that reaches a number decides the node."""
+    """Return whether one D6 that must reach a number decides the node."""
     return (_ONE_DIE >> int64(node)) & 1 != 0
 
 
 @jit
 def is_morale_roll(node: int) -> bool:
-    """Whether 2D6 against Leadership decide the node."""
+    """Return whether 2D6 against Leadership decide the node."""
     return (_MORALE >> int64(node)) & 1 != 0
 
 
 @jit
 def dice_in_roll(packed: PackedScenario, state: State) -> int:
-    """Return the number of D6 that decide the chance node; 0 where their number is open."""
+    """Return the number of D6 that decide the chance node; 0 if the number is open."""
     node = state.node
     if is_cast_or_dispel_roll(node):
         return int(state.dice)
@@ -128,9 +128,10 @@ def dice_in_roll(packed: PackedScenario, state: State) -> int:
 
 @jit
 def outcome_of_roll(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    """Outcome that the first `dice_in_roll` of `work.faces` give, 1 to 6, in the order rolled.
+    """Return the outcome of the first `dice_in_roll` faces of `work.faces`, 1 to 6 in rolled order.
 
-    For hits: to wound, armour save and ward save of the first model, then of the next.
+    For hits, the order is: to wound, armour save and ward save of the first model, then of the
+    next.
     """
     if not is_cast_or_dispel_roll(state.node):
         return _outcome_of_other_roll(packed, state, work)
@@ -150,7 +151,7 @@ def outcome_of_roll(packed: PackedScenario, state: State, work: WorkSpace) -> in
 
 @jit(forceinline=False)
 def _outcome_of_other_roll(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    """`outcome_of_roll` of anything but a cast and a dispel."""
+    """Return `outcome_of_roll` of a roll that is neither a cast nor a dispel."""
     node = state.node
     if node == Node.ROLL_MISCAST:
         chosen = miscast_table_of(packed, state)
@@ -172,7 +173,7 @@ def _outcome_of_other_roll(packed: PackedScenario, state: State, work: WorkSpace
 
 @jit(forceinline=False)
 def needed(packed: PackedScenario, state: State) -> int:
-    """Least face that works where one D6 decides between two outcomes."""
+    """Return the lowest face that succeeds at a node that one D6 decides."""
     node = state.node
     if node == Node.ROLL_FORGET:
         return forgotten_on(packed, state)
@@ -207,10 +208,10 @@ def _wounds_of_roll(packed: PackedScenario, state: State, work: WorkSpace) -> in
 
 @jit
 def roll_dice(rng: Rng, count: int, work: WorkSpace) -> None:
-    """Roll `count` D6 from the generator into the front of `work.faces`.
+    """Roll `count` D6 with the generator into `work.faces`, starting at index 0.
 
-    One word gives up to ten dice, as digits of a 58-bit fraction in base 6: no roll of ten dice
-    is off its exact probability by more than 2 parts in 10**10.
+    One word gives up to ten dice, as base-6 digits of a 58-bit fraction. The probability of any
+    roll of ten dice differs from the exact one by less than 2 parts in 10**10.
     """
     left = 0
     word = int64(0)
@@ -218,7 +219,7 @@ def roll_dice(rng: Rng, count: int, work: WorkSpace) -> None:
         if left == 0:
             word = int64(next_word(rng) >> np.uint64(64 - _FRACTION_BITS))
             left = _DICE_PER_WORD
-        word *= FACES
+        word *= FACES  # the bits above the fraction are now the next base-6 digit
         work.faces[die] = (word >> _FRACTION_BITS) + 1
         word &= _FRACTION
         left -= 1
@@ -226,7 +227,7 @@ def roll_dice(rng: Rng, count: int, work: WorkSpace) -> None:
 
 @jit(forceinline=False)
 def _draw(packed: PackedScenario, state: State, rng: Rng, work: WorkSpace) -> int:
-    """Draw the outcome of a node that no fixed number of dice decides."""
+    """Draw the outcome of a node with an open number of dice."""
     if state.node == Node.ROLL_SPELLS:
         drawn = 0
         left = draws(packed, state)
@@ -251,9 +252,9 @@ def _draw(packed: PackedScenario, state: State, rng: Rng, work: WorkSpace) -> in
 
 @jit(forceinline=False)
 def sample(packed: PackedScenario, state: State, rng: Rng, work: WorkSpace) -> int:
-    """Draw one outcome of a chance node by rolling its dice, or casualties by one draw.
+    """Draw one outcome of a chance node by rolling its dice, or wounds by one draw.
 
-    The generator moves on, the state does not; `work.faces` holds the dice afterwards.
+    The generator advances and the state does not change; `work.faces` holds the dice afterwards.
     """
     if has_pmf(state.node) or state.node == Node.ROLL_SPELLS:
         return _draw(packed, state, rng, work)
@@ -263,7 +264,7 @@ def sample(packed: PackedScenario, state: State, rng: Rng, work: WorkSpace) -> i
 
 @jit(forceinline=False, is_shared=True)
 def resolve_outcome(packed: PackedScenario, state: State, outcome: int) -> float:
-    """Go on from a chance node; see `wfb_gym.engine.transition.resolve` for the whole step."""
+    """Apply an outcome of a chance node; `wfb_gym.engine.transition.resolve` is the whole step."""
     if is_cast_or_dispel_roll(state.node):
         return resolve_roll(packed, state, outcome)
     return _resolve_other(packed, state, outcome)
@@ -271,7 +272,7 @@ def resolve_outcome(packed: PackedScenario, state: State, outcome: int) -> float
 
 @jit(forceinline=False)
 def _resolve_other(packed: PackedScenario, state: State, outcome: int) -> float:
-    """`resolve_outcome` of anything but a cast and a dispel."""
+    """Do the same as `resolve_outcome` for rolls that are neither casts nor dispels."""
     node = state.node
     if node == Node.ROLL_MISCAST:
         resolve_miscast(packed, state, outcome)
@@ -304,5 +305,5 @@ def _resolve_other(packed: PackedScenario, state: State, outcome: int) -> float:
     elif node == Node.DEAL:
         resolve_deal(packed, state, outcome)
     else:
-        raise AssertionError("no chance is resolved at this node")
+        raise AssertionError("no outcome is resolved at this node")
     return 0.0

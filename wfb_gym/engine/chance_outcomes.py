@@ -1,7 +1,7 @@
 """Enumeration of chance nodes: every outcome of the dice with its probability.
 
-Outcomes with equal successors are merged. How dice are read, rolled and resolved is
-`wfb_gym.engine.chance`'s, which this module reads them with.
+Outcomes with equal successors are merged. `wfb_gym.engine.chance` reads, rolls and resolves dice;
+this module uses its functions to read them.
 """
 
 from math import comb
@@ -44,7 +44,7 @@ from wfb_gym.scenario.sizes import LORE_SPELLS, MISCAST_ROWS
 
 
 class _Outcomes(NamedTuple):
-    """Where outcomes and their probabilities are listed."""
+    """Arrays that outcomes and their probabilities are written to."""
 
     outcomes: NDArray[np.int64]
     probabilities: NDArray[np.float64]
@@ -52,7 +52,7 @@ class _Outcomes(NamedTuple):
 
 @jit
 def _add(found: _Outcomes, end: int, outcome: int, probability: float) -> int:
-    """List an outcome at `end`, unless it cannot come about; returns the entry behind the last."""
+    """Write an outcome at `end` if its probability is positive; return the next free index."""
     if probability > 0.0:
         found.outcomes[end] = outcome
         found.probabilities[end] = probability
@@ -62,7 +62,7 @@ def _add(found: _Outcomes, end: int, outcome: int, probability: float) -> int:
 
 @jit
 def _add_all(found: _Outcomes, start: int, pmf: NDArray[np.float64], count: int) -> int:
-    """List the outcomes 0, 1, 2 ... with their probabilities."""
+    """Write the outcomes 0 to `count` - 1 with their probabilities."""
     end = start
     for outcome in range(count):
         end = _add(found, end, outcome, pmf[outcome])
@@ -73,18 +73,18 @@ def _add_all(found: _Outcomes, start: int, pmf: NDArray[np.float64], count: int)
 def _roll_outcomes(
     packed: PackedScenario, state: State, found: _Outcomes, start: int, work: WorkSpace
 ) -> int:
-    """Outcomes of casting and dispel dice."""
+    """Write the outcomes of casting or dispel dice."""
     terms = roll_terms(packed, state)
     if state.node == Node.ROLL_DISPEL and not terms.may_reroll:
-        works = dispel_probability_of(packed, state, int(state.dice))
-        return _two_outcomes(works, found, start)
+        success = dispel_probability_of(packed, state, int(state.dice))
+        return _two_outcomes(success, found, start)
     merged = work.pmf
     for outcome in range(OUTCOME_CODES):
         merged[outcome] = 0.0
     end = start
     if terms.may_reroll or terms.doubles_count:
         end = _face_outcomes(packed, state, terms, found, start, merged)
-    elif terms.first:  # no dice lie there: constants, of which the compiler makes a short loop
+    elif terms.first:  # no dice rolled before: constants let the compiler make a short loop
         first = RollTerms(
             True, True, False, terms.number, terms.bonus, terms.sixes_count, False, terms.highest
         )
@@ -99,7 +99,7 @@ def _merge_totals(
     packed: PackedScenario, state: State, terms: RollTerms, kept: DiceSummary,
     merged: NDArray[np.float64],
 ) -> None:  # fmt: skip
-    """Add what the dice in the air come to where no faces need be told apart to `merged`."""
+    """Add the probabilities of the dice to `merged`; no outcome depends on single faces."""
     dice = int(state.dice)
     for row in range(ROLL_SUMMARY_START[dice], ROLL_SUMMARY_START[dice + 1]):
         rolled = DiceSummary(
@@ -110,9 +110,9 @@ def _merge_totals(
 
 
 @jit
-def _two_outcomes(works: float, found: _Outcomes, start: int) -> int:
-    """List a success with this probability, and a failure."""
-    return _add(found, _add(found, start, OUTCOME_FAIL, 1.0 - works), OUTCOME_WORKS, works)
+def _two_outcomes(success: float, found: _Outcomes, start: int) -> int:
+    """Write a success with this probability, and a failure."""
+    return _add(found, _add(found, start, OUTCOME_FAIL, 1.0 - success), OUTCOME_WORKS, success)
 
 
 @jit(_nrt=True, forceinline=False)
@@ -120,7 +120,7 @@ def _face_outcomes(
     packed: PackedScenario, state: State, terms: RollTerms, found: _Outcomes, start: int,
     merged: NDArray[np.float64],
 ) -> int:  # fmt: skip
-    """Every way in which the dice show their faces; those that nobody re-rolls go to `merged`."""
+    """Write every combination of faces that may be re-rolled; add the others to `merged`."""
     end = start
     dice = int(state.dice)
     kept = dice_on_table(state)
@@ -134,6 +134,7 @@ def _face_outcomes(
         for face in range(FACES):
             face_counts += counts[face] * one_die(face + 1)
             total += counts[face] * (face + 1)
+            # multinomial probability, one factor for each die
             for k in range(counts[face]):
                 probability *= left / ((k + 1) * 6.0)
                 left -= 1
@@ -168,15 +169,15 @@ def _miscast_outcomes(packed: PackedScenario, state: State, found: _Outcomes, st
 
 @jit(_nrt=True, forceinline=False)
 def _hit_outcomes(packed: PackedScenario, state: State, found: _Outcomes, start: int) -> int:
-    """Binomial: each model hit is wounded or not."""
+    """Write the binomial distribution of the number of models that are wounded."""
     wounded = wound_probability(packed, state)
     models = hit_models(packed, state)
     end = start
-    ways = 1.0
+    combinations = 1.0
     for wounds in range(models + 1):
-        probability = ways * wounded**wounds * (1.0 - wounded) ** (models - wounds)
+        probability = combinations * wounded**wounds * (1.0 - wounded) ** (models - wounds)
         end = _add(found, end, wounds, probability)
-        ways = ways * (models - wounds) / (wounds + 1)
+        combinations = combinations * (models - wounds) / (wounds + 1)
     return end
 
 
@@ -189,18 +190,18 @@ def chance_outcomes(
     start: int,
     work: WorkSpace,
 ) -> int:
-    """List what the dice can do.
+    """List the outcomes of a chance node.
 
     Args:
         packed: the scenario.
         state: at a chance node; not changed.
-        outcomes: int64, filled from `start`; `most_outcomes` says how much room is needed.
-        probabilities: float64, alike; they sum to 1.
-        start: first entry to fill, so that a caller can stack lists in one array.
-        work: scratch; `work.pmf` is overwritten.
+        outcomes: int64, filled from `start`; `most_outcomes` gives the number of entries needed.
+        probabilities: float64, filled like `outcomes`; the new entries sum to 1.
+        start: first entry to fill, so that a caller can write several lists to one array.
+        work: scratch space; `work.pmf` is overwritten.
 
     Returns:
-        The entry behind the last.
+        Index after the last entry.
     """
     found = _Outcomes(outcomes, probabilities)
     node = state.node
@@ -219,17 +220,17 @@ def chance_outcomes(
             _add(found, start + face, face + 1, 1.0 / FACES)
         return start + FACES
     if is_morale_roll(node):
-        works = float(PASS_CHANCE[tested_leadership(packed, state)])
-        return _two_outcomes(works, found, start)
+        success = float(PASS_CHANCE[tested_leadership(packed, state)])
+        return _two_outcomes(success, found, start)
     if is_one_die(node):
-        works = (FACES + 1 - needed(packed, state)) / float(FACES)
-        return _two_outcomes(works, found, start)
+        success = (FACES + 1 - needed(packed, state)) / float(FACES)
+        return _two_outcomes(success, found, start)
     raise AssertionError("no outcomes are defined at this node")
 
 
 @jit(_nrt=True, forceinline=False)
 def _spell_outcomes(packed: PackedScenario, state: State, found: _Outcomes, start: int) -> int:
-    """Every set of so many spells of the six is as likely as any other."""
+    """Write every set of `draws` spells of the six; all sets are equally likely."""
     wanted = draws(packed, state)
     end = start
     for drawn in range(1 << LORE_SPELLS):
@@ -243,7 +244,7 @@ def _spell_outcomes(packed: PackedScenario, state: State, found: _Outcomes, star
 
 
 def most_outcomes(dice: int, rerolls: bool) -> int:
-    """Room that `chance_outcomes` needs for one node.
+    """Return the number of entries that `chance_outcomes` needs for one node.
 
     Args:
         dice: most dice of one casting or dispel roll.

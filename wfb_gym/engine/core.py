@@ -1,6 +1,7 @@
-"""The engine's shared functions, compiled once for all compiled code that calls them.
+"""Shared functions of the engine, compiled once for all compiled code that calls them.
 
-What calls the engine otherwise takes up a copy of all of it, and compiles that. No rule lives here.
+A compiled caller that bypasses this module compiles its own copy of the whole engine. This module
+contains no rules.
 """
 
 from typing import Any
@@ -17,7 +18,7 @@ from wfb_gym.packing.records import PackedScenario
 
 @jit(forceinline=False)
 def core(packed: PackedScenario, state: State, work: WorkSpace, code: int) -> float:
-    """Call every shared function; nobody calls this one."""
+    """Call every shared function so that each is compiled; this function itself is never called."""
     begin_battle(packed, state)
     points, _ = advance_to_choice(packed, state, work)
     list_actions(packed, state, work)
@@ -26,5 +27,5 @@ def core(packed: PackedScenario, state: State, work: WorkSpace, code: int) -> fl
 
 
 def example_arguments() -> tuple[Any, ...]:
-    """Arguments of the types for which `core` is compiled."""
+    """Return arguments of the types for which `core` is compiled."""
     return new_records(PackedScenario, 1)[0], new_states(1)[0], new_work_spaces()[0], 0

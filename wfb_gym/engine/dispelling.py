@@ -1,4 +1,4 @@
-"""Attempt to dispel: a spell just cast, a miscast's free spell, or a spell in play (S0)."""
+"""Attempts to dispel a spell just cast, the free spell of a miscast, or a spell in play (S0)."""
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.actions import FIRST_DICE, FIRST_IN_PLAY, FIRST_ITEM, FIRST_WIZARD, PASS
@@ -27,7 +27,7 @@ from wfb_gym.scenario.sizes import DICE, SPELLS
 
 @jit
 def act_dispel(packed: PackedScenario, state: State, action: int) -> float:
-    """Let it through, use or declare an item, name a wizard whose own dice join, or roll."""
+    """Let the spell through, use or declare an item, name a wizard that adds own dice, or roll."""
     if action == PASS:
         return apply_dispel_outcome(packed, state, OUTCOME_FAIL)
     if action >= FIRST_WIZARD:
@@ -54,7 +54,7 @@ def act_dispel(packed: PackedScenario, state: State, action: int) -> float:
 
 @jit
 def forgetting_matters(packed: PackedScenario, state: State) -> bool:
-    """Whether the spell just cast could be cast again, so that it matters which wizards know it."""
+    """Return whether the spell could be cast again, so that forgetting it makes a difference."""
     if state.attempt == DispelAttempt.FREE:
         return True
     if state.attempt == DispelAttempt.CAST:
@@ -69,7 +69,7 @@ def forgetting_matters(packed: PackedScenario, state: State) -> bool:
 
 @jit
 def forgotten_on(packed: PackedScenario, state: State) -> int:
-    """D6 on which the spell is forgotten that the declared item dispels."""
+    """Return the D6 result on which the declared item makes the caster forget the spell."""
     number = 0
     for item in range(packed.armies[state.mover].n_items):
         if declared_uses(state, item):
@@ -79,7 +79,7 @@ def forgotten_on(packed: PackedScenario, state: State) -> int:
 
 @jit(forceinline=False)
 def resolve_forget(packed: PackedScenario, state: State, forgotten: bool) -> float:
-    """Dispel the spell by an item; its caster may lose it for the battle."""
+    """Dispel the spell by an item; its caster forgets it if `forgotten`."""
     if forgotten:
         if state.attempt == DispelAttempt.FREE:
             army = opponent_of(state.active)
@@ -94,21 +94,21 @@ def resolve_forget(packed: PackedScenario, state: State, forgotten: bool) -> flo
 
 @jit
 def act_dispel_reserve(state: State, action: int) -> None:
-    """Add this many of the named wizard's own dice."""
+    """Add this many own dice of the named wizard."""
     state.reserve = action - FIRST_DICE
     state.node = Node.DISPEL_POOL
 
 
 @jit
 def act_dispel_pool(packed: PackedScenario, state: State, action: int) -> None:
-    """Add shared dice to a wizard's own and roll."""
+    """Add shared dice to a wizard's own dice and roll."""
     state.own_dice[state.joined - 1] -= state.reserve
     roll_dispel(packed, state, action - FIRST_DICE)
 
 
 @jit
 def roll_dispel(packed: PackedScenario, state: State, shared: int) -> None:
-    """Spend the dice, whatever they will show (S4); Magic Resistance adds its own."""
+    """Spend the dice, before they are rolled (S4), and add the dice of Magic Resistance."""
     if state.mover == state.active:
         state.power -= shared
     else:
@@ -121,7 +121,7 @@ def roll_dispel(packed: PackedScenario, state: State, shared: int) -> None:
 
 @jit
 def act_in_play(packed: PackedScenario, state: State, action: int) -> None:
-    """Be done with the spells in play, or try to dispel one: its casting value is to match."""
+    """Stop dispelling spells in play, or try to dispel one by matching its casting value."""
     if action == PASS:
         pass_in_play(packed, state)
         return
@@ -137,14 +137,14 @@ def act_in_play(packed: PackedScenario, state: State, action: int) -> None:
 
 @jit
 def bonus_to_dispel(packed: PackedScenario, state: State) -> int:
-    """Return what lasting and declared items add to the pending dispel roll."""
+    """Return the bonus of permanent and declared items to the pending dispel roll."""
     army = int64(state.mover)
     return dispel_bonus(packed, state, army) + declared_bonus(packed, state, army)
 
 
 @jit
 def dispel_probability_of(packed: PackedScenario, state: State, dice: int) -> float:
-    """Probability that the pending dispel works on so many dice, if the roll stands."""
+    """Return the probability that the pending dispel succeeds with `dice` dice and no re-roll."""
     need = dispel_need(int(state.number), bonus_to_dispel(packed, state))
     return float(DISPEL_CHANCE[int(packed.dispel_double_six != 0), need, dice])
 

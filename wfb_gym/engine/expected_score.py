@@ -1,14 +1,14 @@
-"""What a spell can be expected to change of the tally by the end of the phase, from the position.
+"""Expected change of the points by the end of the phase if a spell takes effect, from the position.
 
-The wounds of each victim are spread as its roll spreads them (`strikes.pmf_of_strike`). With so
-many wounds left, what the enemy will count for a unit is what it counts for that unit then, or, as
-likely as its Panic test fails, what it counts for unit and characters in it once they flee. Whether
-they rally before the battle ends is left out, and where hits are shared, so is what they do to the
-characters in the unit if it flees.
+`strikes.pmf_of_strike` gives the probabilities of a victim's wounds. For each number of wounds
+left, a unit counts its points at the end of the phase. If it fails a Panic test, it counts the
+points of the fleeing unit and of the characters in it instead. Two effects are left out: the unit
+may rally before the battle ends, and shared hits may also wound the characters in a unit that
+flees.
 
-Where points are those of models, flight counts for nothing. There the same sums say what it is
-likely to take away, by a rough measure: of each character in the unit its dearest spell, if the
-unit does not rally before its next phase. Dice and items count nothing beside that.
+Under points for models, flight brings no points. Then the same sums measure, roughly, the magic
+that flight takes away: for each character in the unit its best spell, if the unit does not rally
+before its next phase. Dice and items are left out.
 """
 
 import numpy as np
@@ -47,7 +47,7 @@ from wfb_gym.rules.sharing import hits_each, odd_hits
 from wfb_gym.scenario.sizes import ARMIES, PHASES, SPELLS, TARGETS, UNITS
 
 LANDS_NOW = -1
-"""In place of the starts of phases in which a Comet may land: it does."""
+"""Used in place of a number of phase starts: the Comet lands now."""
 
 
 def _reach_chances() -> NDArray[np.float64]:
@@ -62,72 +62,74 @@ def _reach_chances() -> NDArray[np.float64]:
 
 
 _REACH_CHANCES = _reach_chances()
-"""Chances that a Comet reaches a victim, by the starts of phases less `LANDS_NOW`, the markers at
-the first of them, and inches."""
+"""Probability that a Comet reaches a victim.
+
+Indices: phase starts minus `LANDS_NOW`, markers at the first of these starts, and inches.
+"""
 
 
 @jit(forceinline=False)
 def change_by_aim(
-    packed: PackedScenario, state: State, army: int, spell: int, aim: int, wear: float
+    packed: PackedScenario, state: State, army: int, spell: int, aim: int, wound_weight: float
 ) -> float:
-    """Return the points that the army can expect of its spell's taking effect now.
+    """Return the expected points of an army if its spell takes effect now.
 
     Args:
-        packed: the scenario, with victory points unless `wear` is `BY_MODELS`.
+        packed: the scenario, with victory points unless `wound_weight` is `BY_MODELS`.
         state: the position.
         army: the spell's owner.
-        spell: one of its spells, no Comet.
+        spell: one of its spells, not a Comet.
         aim: one of the spell's aims.
-        wear: part of the points of wounds that counts where the tally changes by less; `BY_MODELS`
-            counts models where the scenario does.
+        wound_weight: fraction of a wound's points that each lost wound counts at least; `BY_MODELS`
+            counts points for models if the scenario does.
     """
     entry = packed.armies[army].spells[spell]
-    way = packed.armies[army].aims[entry.first_aim + aim]
+    aim_entry = packed.armies[army].aims[entry.first_aim + aim]
     points = 0.0
-    if way.target and (entry.heals or entry.rallies):
-        side, index = army_of(army, int64(way.target)), index_of(int64(way.target))
+    if aim_entry.target and (entry.heals or entry.rallies):
+        side, index = army_of(army, int64(aim_entry.target)), index_of(int64(aim_entry.target))
         rallies = bool(entry.rallies and packed.panic)
         points += change_by_care(packed, state, side, index, entry.heals != 0, rallies)
-    for k in range(way.n_strikes):
-        strike = int64(way.first_strike + k)
+    for k in range(aim_entry.n_strikes):
+        strike = int64(aim_entry.first_strike + k)
         if can_strike(packed, state, strike):
-            points += _gain_by_strike(packed, state, army, spell, strike, wear)
+            points += _gain_by_strike(packed, state, army, spell, strike, wound_weight)
     return points
 
 
 @jit(forceinline=False)
-def change_by_rest(packed: PackedScenario, state: State, wear: float) -> float:
-    """Return the points that its owner can expect of the rest of a spell that is striking.
+def change_by_rest(packed: PackedScenario, state: State, wound_weight: float) -> float:
+    """Return the points that its owner can expect from the rest of a spell that is striking.
 
     Args:
         packed: the scenario.
         state: a position in which a victim is to be struck.
-        wear: as `change_by_aim` takes it.
+        wound_weight: as in `change_by_aim`.
     """
     army = int64(state.striking - 1) // SPELLS
     spell = int64(state.striking - 1) % SPELLS
     first, count = aim_of_strikes(packed, state)
     points = 0.0
     begun = int64(state.strike)
-    if state.hits > 0:  # they are being shared out
+    if state.hits > 0:  # the hits on a small unit are being allocated
         strike = first + begun
-        lost = _change_with_members(packed, state, strike, wear, True, True)
+        lost = _change_with_members(packed, state, strike, wound_weight, True, True)
         points += lost if packed.strikes[strike].victim // TARGETS != army else -lost
         begun += 1
     for k in range(begun, count):
         strike = first + k
         if reaches(packed, state, strike) and can_strike(packed, state, strike):
-            points += _gain_by_strike(packed, state, army, spell, strike, wear)
+            points += _gain_by_strike(packed, state, army, spell, strike, wound_weight)
     return points
 
 
 @jit(forceinline=False)
 def _gain_by_strike(
-    packed: PackedScenario, state: State, army: int, spell: int, strike: int, wear: float
+    packed: PackedScenario, state: State, army: int, spell: int, strike: int, wound_weight: float
 ) -> float:
-    """Points that a strike of an army's spell can be expected to bring the army."""
+    """Return the expected points of an army from one strike of its spell."""
     entry = packed.armies[army].spells[spell]
-    lost = _change_by_strike(packed, state, strike, wear, True)
+    lost = _change_by_strike(packed, state, strike, wound_weight, True)
     points = lost if packed.strikes[strike].victim // TARGETS != army else -lost
     if entry.gains_wound:
         points += _change_by_gain(packed, state, army, int64(entry.wizard), strike)
@@ -141,20 +143,30 @@ def changes_by_victim(
     army: int,
     spell: int,
     aim: int,
-    wear: float,
+    wound_weight: float,
     changes: NDArray[np.float64],
 ) -> None:
-    """Write what striking each victim of a Comet brings its owner: victory points, shape (n,).
+    """Write the victory points that its owner can expect from each victim of a Comet to `changes`.
 
-    They are taken as they are now; flight is left out, as the phase is another.
+    The victims count as they are now. Panic tests are left out, because the Comet lands in another
+    phase.
+
+    Args:
+        packed: the scenario, with victory points.
+        state: the position.
+        army: the Comet's owner.
+        spell: the Comet.
+        aim: one of its aims.
+        wound_weight: as in `change_by_aim`.
+        changes: float64; one entry for each strike of the aim is overwritten.
     """
     entry = packed.armies[army].spells[spell]
-    way = packed.armies[army].aims[entry.first_aim + aim]
-    for k in range(way.n_strikes):
-        strike = int64(way.first_strike + k)
+    aim_entry = packed.armies[army].aims[entry.first_aim + aim]
+    for k in range(aim_entry.n_strikes):
+        strike = int64(aim_entry.first_strike + k)
         changes[k] = 0.0
         if can_strike(packed, state, strike):
-            lost = _change_by_strike(packed, state, strike, wear, False)
+            lost = _change_by_strike(packed, state, strike, wound_weight, False)
             changes[k] = lost if packed.strikes[strike].victim // TARGETS != army else -lost
 
 
@@ -168,23 +180,23 @@ def change_by_landing(
     starts: int,
     changes: NDArray[np.float64],
 ) -> float:
-    """Return the victory points that a Comet brings on average in so many starts of phases.
+    """Return the expected victory points of a Comet within the next `starts` phase starts.
 
     Args:
         packed: the scenario, with victory points.
         army: the Comet's owner.
         spell: the Comet.
         aim: one of its aims.
-        markers: that it has at the first of the starts.
-        starts: of phases; `LANDS_NOW` where it lands with these markers.
-        changes: by `changes_by_victim`.
+        markers: markers of the Comet at the first of these starts.
+        starts: number of phase starts, or `LANDS_NOW` if it lands with these markers.
+        changes: from `changes_by_victim`.
     """
     entry = packed.armies[army].spells[spell]
-    way = packed.armies[army].aims[entry.first_aim + aim]
+    aim_entry = packed.armies[army].aims[entry.first_aim + aim]
     points = 0.0
-    for k in range(way.n_strikes):
+    for k in range(aim_entry.n_strikes):
         if changes[k] != 0.0:
-            strike = int64(way.first_strike + k)
+            strike = int64(aim_entry.first_strike + k)
             inches = inches_to_victim(packed, army, spell, aim, strike)
             if inches != OUT_OF_REACH:
                 points += _REACH_CHANCES[starts - LANDS_NOW, markers, inches] * changes[k]
@@ -193,7 +205,10 @@ def change_by_landing(
 
 @jit
 def flight_may_pay(packed: PackedScenario, state: State) -> bool:
-    """Whether points are those of models, and some unit may yet come to a Panic test."""
+    """Return whether flight can take magic away: some unit may still take a Panic test.
+
+    Returns False under victory points, which count flight directly.
+    """
     if not packed.panic or packed.victory_points:
         return False
     for army in range(ARMIES):
@@ -205,17 +220,22 @@ def flight_may_pay(packed: PackedScenario, state: State) -> bool:
 
 @jit(forceinline=False)
 def flight_by_aim(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> float:
-    """Return the magic that the flight of those struck can be expected to cost the army's enemy.
+    """Return the expected value of the magic that the enemy loses if the struck units flee.
 
-    Arguments are those of `change_by_aim`; points are those of models.
+    Args:
+        packed: the scenario, with points for models.
+        state: the position.
+        army: the spell's owner.
+        spell: one of its spells.
+        aim: one of the spell's aims.
     """
     entry = packed.armies[army].spells[spell]
-    way = packed.armies[army].aims[entry.first_aim + aim]
-    if way.landing >= 0:
+    aim_entry = packed.armies[army].aims[entry.first_aim + aim]
+    if aim_entry.landing >= 0:
         return 0.0
     points = 0.0
-    for k in range(way.n_strikes):
-        strike = int64(way.first_strike + k)
+    for k in range(aim_entry.n_strikes):
+        strike = int64(aim_entry.first_strike + k)
         side = int64(packed.strikes[strike].victim) // TARGETS
         index = int64(packed.strikes[strike].victim) % TARGETS
         if index < UNITS and state.phase_models[side, index]:
@@ -230,14 +250,17 @@ def flight_by_aim(packed: PackedScenario, state: State, army: int, spell: int, a
 
 @jit(forceinline=False)
 def _change_by_strike(
-    packed: PackedScenario, state: State, strike: int, wear: float, panic: bool
+    packed: PackedScenario, state: State, strike: int, wound_weight: float, panic: bool
 ) -> float:
-    """Points that a strike is expected to cost its victim, and those who share its hits."""
+    """Return the expected points that a strike costs all its victims.
+
+    These are the unit or character that is struck, and the characters that share its hits.
+    """
     if packed.strikes[strike].n_members and shares_hits(packed, state, strike):
-        return _change_with_members(packed, state, strike, wear, panic, False)
+        return _change_with_members(packed, state, strike, wound_weight, panic, False)
     victim = int64(packed.strikes[strike].victim)
     most = int64(most_wounds_of_strike(packed, state, strike, OWN_HITS))
-    counts = counts_of(packed, state, victim, most, wear, panic)
+    counts = counts_of(packed, state, victim, most, wound_weight, panic)
     if not counts.matters:
         return 0.0
     if packed.strikes[strike].hits < 0:
@@ -248,7 +271,7 @@ def _change_by_strike(
 
 @jit(_nrt=True, forceinline=False)
 def _change_by_models(packed: PackedScenario, state: State, strike: int, counts: Counts) -> float:
-    """Points that a strike on so many models is expected to cost."""
+    """Return the expected points of a strike whose number of hits depends on the models left."""
     pmf = np.empty(MAX_PMF)
     count = pmf_of_strike(packed, state, strike, OWN_HITS, pmf)
     return mean_change(counts, pmf, int64(0), count)
@@ -256,14 +279,19 @@ def _change_by_models(packed: PackedScenario, state: State, strike: int, counts:
 
 @jit(_nrt=True, forceinline=False)
 def _change_with_members(
-    packed: PackedScenario, state: State, strike: int, wear: float, panic: bool, is_begun: bool
+    packed: PackedScenario,
+    state: State,
+    strike: int,
+    wound_weight: float,
+    panic: bool,
+    is_begun: bool,
 ) -> float:
-    """Points that a strike is expected to cost a small unit and the characters in it.
+    """Return the expected points that a strike costs a small unit and the characters in it.
 
-    With `is_begun` its hits have been rolled, and some of them may have been shared out.
+    With `is_begun`, its hits have been rolled already, and some of them may have been allocated.
     """
     scratch = np.empty((3, MAX_PMF))
-    return _change_by_shared_hits(packed, state, strike, wear, panic, is_begun, scratch)
+    return _change_by_shared_hits(packed, state, strike, wound_weight, panic, is_begun, scratch)
 
 
 @jit(forceinline=False)
@@ -271,12 +299,15 @@ def _change_by_shared_hits(
     packed: PackedScenario,
     state: State,
     unit: int,
-    wear: float,
+    wound_weight: float,
     panic: bool,
     is_begun: bool,
     scratch: NDArray[np.float64],
 ) -> float:
-    """Points that a strike costs a small unit and the characters in it, dealt to as in the game."""
+    """Return `_change_with_members`, allocating hits member by member as the game does.
+
+    `scratch` holds three distributions: hits left, hits of one character, and wounds.
+    """
     hits, dealt, pmf = scratch[0], scratch[1], scratch[2]
     row = packed.strikes[unit]
     first = packed.strikes[row.first_member]
@@ -296,26 +327,38 @@ def _change_by_shared_hits(
     points = 0.0
     for member in range(next_one, row.n_members):
         if lives(packed, state, unit, member):
-            _deal(hits, dealt, size, members)
+            _allocate_hits(hits, dealt, size, members)
             if is_begun and member == state.member and state.share != Share.OPEN:
-                _deal_known(packed, state, unit, size, hits, dealt)
+                _allocate_known_hits(packed, state, unit, size, hits, dealt)
             members -= 1
             points += _mean_of_hits(
-                packed, state, int64(row.first_member) + member, dealt, size, wear, panic, pmf
+                packed,
+                state,
+                int64(row.first_member) + member,
+                dealt,
+                size,
+                wound_weight,
+                panic,
+                pmf,
             )
-    return points + _mean_of_hits(packed, state, unit, hits, size, wear, panic, pmf)
+    return points + _mean_of_hits(packed, state, unit, hits, size, wound_weight, panic, pmf)
 
 
 @jit(forceinline=False)
-def _deal(hits: NDArray[np.float64], dealt: NDArray[np.float64], size: int, members: int) -> None:
-    """Take the share of the first of so many members from the `size` chances of hits."""
+def _allocate_hits(
+    hits: NDArray[np.float64], dealt: NDArray[np.float64], size: int, members: int
+) -> None:
+    """Move the share of the first of `members` members from the distribution `hits` to `dealt`.
+
+    Each of the `size` entries is the probability of that number of hits.
+    """
     for k in range(size):
         dealt[k] = 0.0
     for number in range(size):
         chance = hits[number]
         hits[number] = 0.0
         each = hits_each(number, members)
-        struck = chance * odd_hits(number, members) / members
+        struck = chance * odd_hits(number, members) / members  # this member takes an odd hit
         dealt[each] += chance - struck
         hits[number - each] += chance - struck
         if struck > 0.0:
@@ -324,7 +367,7 @@ def _deal(hits: NDArray[np.float64], dealt: NDArray[np.float64], size: int, memb
 
 
 @jit(forceinline=False)
-def _deal_known(
+def _allocate_known_hits(
     packed: PackedScenario,
     state: State,
     unit: int,
@@ -332,12 +375,12 @@ def _deal_known(
     hits: NDArray[np.float64],
     dealt: NDArray[np.float64],
 ) -> None:
-    """Take the share of a character for whom the odd hit has been rolled."""
-    share = int64(hits_on_victim(packed, state, unit))
+    """Do the same as `_allocate_hits` for a character whose odd hit has been rolled already."""
+    hits_of_one = int64(hits_on_victim(packed, state, unit))
     for k in range(size):
         dealt[k] = hits[k] = 0.0
-    dealt[share] = 1.0
-    hits[state.hits - share] = 1.0
+    dealt[hits_of_one] = 1.0
+    hits[state.hits - hits_of_one] = 1.0
 
 
 @jit(forceinline=False)
@@ -347,14 +390,14 @@ def _mean_of_hits(
     row: int,
     dealt: NDArray[np.float64],
     size: int,
-    wear: float,
+    wound_weight: float,
     panic: bool,
     pmf: NDArray[np.float64],
 ) -> float:
-    """Points that the victim of a row of the strikes loses on average by the hits dealt to it."""
+    """Return the expected points that the victim of strike `row` loses by the hits dealt to it."""
     victim = int64(packed.strikes[row].victim)
     most = int64(most_wounds_of_strike(packed, state, row, size))
-    counts = counts_of(packed, state, victim, most, wear, panic)
+    counts = counts_of(packed, state, victim, most, wound_weight, panic)
     points = 0.0
     if counts.matters:
         for hits in range(1, size):
@@ -364,14 +407,14 @@ def _mean_of_hits(
     return points
 
 
-# --- what comes back -----------------------------------------------------------------------
+# --- points that return ------------------------------------------------------------------
 
 
 @jit(forceinline=False)
 def change_by_care(
     packed: PackedScenario, state: State, side: int, index: int, heals: bool, rallies: bool
 ) -> float:
-    """Points that the enemy counts no longer for a target that is healed, or rallies."""
+    """Return the points that the enemy no longer counts for a target that is healed or rallies."""
     left = int64(wounds_left(state, side, index))
     fled = bool(flees(state, side, index))
     stays = fled and not rallies
@@ -395,7 +438,10 @@ def change_by_care(
 def _change_by_gain(
     packed: PackedScenario, state: State, army: int, wizard: int, strike: int
 ) -> float:
-    """Points that the enemy counts no longer if a strike wounds and its caster gains a wound."""
+    """Return the expected points that the enemy no longer counts if the caster gains a wound.
+
+    The caster gains the wound if the strike wounds.
+    """
     left = int64(state.wounds[army, wizard])
     fled = bool(flees(state, army, UNITS + wizard))
     gained = points_for_wizard(packed, state, army, wizard)

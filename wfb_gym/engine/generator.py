@@ -1,8 +1,8 @@
-"""The counter-based generator of dice and of opponents' choices.
+"""Counter-based random generator for dice and for opponents' choices.
 
-Each environment owns one record, outside the state and so outside a planner's view: a word is
-a function of key and counter alone, which lets a renderer show again what was rolled. Dice and
-choices count apart, so that another opponent does not shift the dice.
+Each environment owns one record. It is not part of the state, so planners cannot see it. Each word
+is a function of only key and counter, so a renderer can show earlier rolls again. Dice and choices
+have separate counters, so another opponent does not change the dice.
 """
 
 from collections.abc import Callable
@@ -18,11 +18,11 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class Rng(Record):
-    """The generator of one environment."""
+    """Random generator of one environment."""
 
     key: UInt64
-    dice: UInt64  # words drawn for dice
-    choices: UInt64  # words drawn for choices
+    dice: UInt64  # number of words drawn for dice
+    choices: UInt64  # number of words drawn for choices
 
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -37,7 +37,7 @@ _S32 = np.uint64(32)
 
 
 def _wrapping(function: _Function) -> _Function:
-    """Compile; without the compiler, silence NumPy's warning that words wrap around."""
+    """Compile; without the compiler, silence NumPy's warning about integer overflow."""
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return np.errstate(over="ignore")(function)
     return jit(function)
@@ -45,7 +45,7 @@ def _wrapping(function: _Function) -> _Function:
 
 @_wrapping
 def mix(word: np.uint64) -> np.uint64:
-    """SplitMix64's finaliser (Steele, Lea and Flood, OOPSLA 2014): every bit sees every other."""
+    """Mix all bits of a word (finaliser of SplitMix64; Steele, Lea and Flood, OOPSLA 2014)."""
     word = (word ^ (word >> _S30)) * _FIRST
     word = (word ^ (word >> _S27)) * _SECOND
     return word ^ (word >> _S31)
@@ -53,25 +53,28 @@ def mix(word: np.uint64) -> np.uint64:
 
 @_wrapping
 def next_word(rng: Rng) -> np.uint64:
-    """64 random bits for dice."""
+    """Return 64 random bits for dice."""
     rng.dice += _ONE
     return mix(rng.key + rng.dice * _GOLDEN)
 
 
 @_wrapping
 def next_choice(rng: Rng, options: int) -> int:
-    """Draw uniformly among `options` (1 or more), for an opponent that plays at random."""
+    """Return a uniform random integer in 0..`options` - 1, for an opponent that plays at random.
+
+    `options` is 1 or more.
+    """
     rng.choices += _ONE
     word = mix((rng.key ^ _CHOICES) + rng.choices * _GOLDEN)
     return int64(((word >> _S32) * np.uint64(options)) >> _S32)
 
 
 def key_of_seed(seed: int) -> np.uint64:
-    """Key of an environment seeded with a non-negative integer of any size."""
+    """Return the key for a seed, a non-negative integer of any size."""
     digest = np.random.SeedSequence(seed).generate_state(1, np.uint64)
     return np.uint64(digest[0])
 
 
 def new_rngs(count: int) -> Records[Rng]:
-    """Zeroed generators, shape (count,)."""
+    """Return zeroed generators, shape (count,)."""
     return new_records(Rng, count)

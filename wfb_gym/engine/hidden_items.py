@@ -1,10 +1,10 @@
-"""Hidden items: chance deals each army one of a few sets, which only its owner sees.
+"""Hidden items: each army is dealt one of several sets of items, which only its owner sees.
 
-What an item does is no matter of this module. Here is what everybody knows of it: that the owner
-has at least what it has shown, and no more than some set would leave it. The other seat's
-questions, the readings of dice and whether somebody is asked at all go by that alone, so that
-nothing but play tells an enemy who could have answered from one who could not. A use is shown as
-it is made or declared (ours, after the custom of tournaments).
+This module holds the public knowledge about hidden items: an army has at least the items that it
+has revealed, and no more than some possible set leaves it. The opponent's questions, the reading
+of dice and the choice whether to ask a player depend only on this knowledge. So an opponent
+learns about hidden items only from the actions that are played. An item is revealed when it is
+used or declared (house rule, after the custom of tournaments).
 """
 
 from wfb_gym._jit import int64, jit
@@ -14,7 +14,7 @@ from wfb_gym.packing.records import PackedScenario
 
 @jit(forceinline=False)
 def next_deal(packed: PackedScenario, state: State) -> None:
-    """Go to the next army whose items are to be dealt, or on with the beginning of the battle."""
+    """Go to the next army that is dealt hidden items, or continue with the start of the battle."""
     while state.cursor < 2:
         if packed.armies[state.cursor].n_kinds:
             state.mover = state.cursor
@@ -28,7 +28,7 @@ def next_deal(packed: PackedScenario, state: State) -> None:
 
 @jit(forceinline=False)
 def resolve_deal(packed: PackedScenario, state: State, kind: int) -> None:
-    """Give the army this set of items, and go on."""
+    """Give the army the set of items with index `kind` and continue."""
     army = int64(state.mover)
     state.hidden_set[army] = kind + 1
     for item in range(packed.armies[army].n_items):
@@ -39,7 +39,7 @@ def resolve_deal(packed: PackedScenario, state: State, kind: int) -> None:
 
 @jit(forceinline=False)
 def deal_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    """Write the probability of each set to `work.pmf`; return how many there are."""
+    """Write the probability of each set to `work.pmf`; return the number of sets."""
     side = packed.armies[state.mover]
     for kind in range(side.n_kinds):
         work.pmf[kind] = side.kind_chances[kind]
@@ -48,20 +48,20 @@ def deal_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
 
 @jit
 def has_secret(state: State, army: int) -> bool:
-    """Whether the army was dealt hidden items."""
+    """Return whether the army was dealt hidden items."""
     return bool(state.hidden_set[army] != 0)
 
 
 @jit
 def shown_uses(packed: PackedScenario, state: State, army: int, item: int) -> int:
-    """Return how often an army with hidden items has used this one."""
+    """Return the number of uses of this item that an army with hidden items has revealed."""
     kind = int64(state.hidden_set[army] - 1)
     return int64(packed.armies[army].kind_uses[kind, item]) - int64(state.items[army, item])
 
 
 @jit(forceinline=False)
 def may_be_kind(packed: PackedScenario, state: State, army: int, kind: int) -> bool:
-    """Whether the army could have been dealt that set, by the items that it has shown."""
+    """Return whether the army could have been dealt the set `kind`, given its revealed items."""
     for item in range(packed.armies[army].n_items):
         if shown_uses(packed, state, army, item) > packed.armies[army].kind_uses[kind, item]:
             return False
@@ -70,7 +70,7 @@ def may_be_kind(packed: PackedScenario, state: State, army: int, kind: int) -> b
 
 @jit
 def uses_at_most(packed: PackedScenario, state: State, army: int, item: int) -> int:
-    """Return the most uses of an item that the army can have left, by what everybody knows."""
+    """Return the most uses of an item that the army can have left, by public knowledge."""
     if not has_secret(state, army):
         return int64(state.items[army, item])
     return _hidden_uses_at_most(packed, state, army, item)
@@ -88,7 +88,10 @@ def _hidden_uses_at_most(packed: PackedScenario, state: State, army: int, item: 
 
 @jit(forceinline=False)
 def deal_likeliest(packed: PackedScenario, state: State, army: int) -> None:
-    """Change what the army was dealt to the likeliest set that it may have, by chance alone."""
+    """Replace the army's set by the likeliest set that fits the items it has revealed.
+
+    Only the probabilities of the deal count, not how the army has played.
+    """
     if not has_secret(state, army):
         return
     likeliest = int64(-1)
@@ -102,14 +105,20 @@ def deal_likeliest(packed: PackedScenario, state: State, army: int) -> None:
 
 @jit
 def is_emptied(packed: PackedScenario, state: State, army: int, item: int) -> bool:
-    """Whether a miscast has emptied the item: it is as good as used, but was not shown."""
+    """Return whether a miscast has emptied the item.
+
+    An emptied item is as good as used, but its loss is not revealed.
+    """
     entry = packed.armies[army].items[item]
     return (int64(state.emptied) >> army) & 1 != 0 and entry.stores_dice != 0 and entry.count != 0
 
 
 @jit(forceinline=False)
 def deal_instead(packed: PackedScenario, state: State, army: int, kind: int) -> None:
-    """Change what the army was dealt; what it has shown stays, and must fit (`may_be_kind`)."""
+    """Replace the army's set by the set `kind`, which must pass `may_be_kind`.
+
+    Uses that the army has revealed stay used.
+    """
     old = int64(state.hidden_set[army] - 1)
     for item in range(packed.armies[army].n_items):
         uses = packed.armies[army].kind_uses[kind, item] - packed.armies[army].kind_uses[old, item]

@@ -1,9 +1,9 @@
-"""Short keys of positions: the bits of a state that a scenario can change, and no others.
+"""Short keys of positions: only the bits of a state that a scenario can change.
 
-A state's bytes are its key (`wfb_gym.engine.state`), but most of them never move in a given
-scenario. A plan says which bits do; storing many positions takes those bits alone. A key is
-the whole position, never a hash of it: `pack_key` notices a bit that the plan does not know,
-and `unpack_key` gives the state back.
+A state's bytes are its key (`wfb_gym.engine.state`), but most of them never change in a given
+scenario. A plan lists the bits that do, and only these bits are stored. A key is the whole
+position, not a hash: `pack_key` detects a changed bit that is not in the plan, and `unpack_key`
+restores the state.
 """
 
 from typing import Annotated, Any
@@ -20,14 +20,14 @@ from wfb_gym.engine.generator import mix
 from wfb_gym.engine.state import STATE_WORDS, State
 
 _MOST_RUNS = 512
-"""Runs of neighbouring bits in a plan; a state has fewer than half as many fields."""
+"""Most runs of adjacent bits in a plan; a state has fewer than half as many fields."""
 _WORD_BITS = 64
 
 
 class KeyPlan(Record):
-    """Which bits of a state make its key, run by run."""
+    """The bits of a state that make its key, run by run."""
 
-    # the state that all others are compared with
+    # reference state that all others are compared with
     origin: Annotated[NDArray[np.uint64], STATE_WORDS]
     moves: Annotated[NDArray[np.uint64], STATE_WORDS]  # bits that may differ from it
     words: Int64  # 64-bit words of a key, 1 or more
@@ -45,7 +45,7 @@ _ZERO = np.uint64(0)
 
 
 def words_of(state: State) -> NDArray[np.uint64]:
-    """View a state as its 64-bit words, uint64 (STATE_WORDS,), sharing its memory.
+    """Return a view of a state as 64-bit words, uint64 (STATE_WORDS,), sharing its memory.
 
     Compiled code uses `word_of` and `set_word`.
     """
@@ -57,7 +57,7 @@ _WORDS: Any = types.CPointer(types.uint64)  # type: ignore[no-untyped-call]
 
 @intrinsic
 def _load_word(typingctx: Any, state: Any, index: Any) -> Any:
-    """Read a word of a record, which compiled code holds as its address and no more."""
+    """Read a word of a record; compiled code holds only the record's address."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = context.get_value_type(_WORDS)
@@ -112,11 +112,11 @@ set_word = _store_in_python if _PLAIN else _store_compiled
 
 
 def new_plan(base: NDArray[np.uint64], moves: NDArray[np.uint64]) -> Records[KeyPlan]:
-    """Plan how to load a set of bits.
+    """Plan how to pack a set of bits.
 
     Args:
         base: words of any position of the scenario, uint64 (STATE_WORDS,).
-        moves: bits in which other positions differ from it, likewise.
+        moves: bits in which other positions differ from it, uint64 (STATE_WORDS,).
 
     Returns:
         Record array of `KeyPlan`, shape (1,).
@@ -130,8 +130,9 @@ def new_plan(base: NDArray[np.uint64], moves: NDArray[np.uint64]) -> Records[Key
     for index in np.flatnonzero(moves).tolist():
         left = int(moves[index])
         while left:
-            first = (left & -left).bit_length() - 1
+            first = (left & -left).bit_length() - 1  # index of the lowest set bit
             run_of_ones = left >> first
+            # adding 1 to a run of ones carries to the first 0 above it
             length = ((run_of_ones + 1) & ~run_of_ones).bit_length() - 1
             left &= ~(((1 << length) - 1) << first)
             if bit + length > _WORD_BITS:
@@ -150,13 +151,12 @@ def pack_key(plan: KeyPlan, state: State, key: NDArray[np.uint64]) -> bool:
     """Write a position's key.
 
     Args:
-        plan: of the scenario.
+        plan: plan of the scenario.
         state: the position.
-        key: uint64, `plan.words` or longer; the front is overwritten.
+        key: uint64, at least `plan.words` long; overwritten from index 0.
 
     Returns:
-        False, with nothing written, if the plan does not know all the bits in which the position
-        differs.
+        False, with nothing written, if the position differs in a bit that is not in the plan.
     """
     unknown = _ZERO
     for index in range(STATE_WORDS):
@@ -176,7 +176,7 @@ def pack_key(plan: KeyPlan, state: State, key: NDArray[np.uint64]) -> bool:
 
 @jit
 def unpack_key(plan: KeyPlan, key: NDArray[np.uint64], state: State) -> None:
-    """Write the position that a key stands for to `state`."""
+    """Write the position of a key to `state`."""
     for index in range(STATE_WORDS):
         set_word(state, index, plan.origin[index])
     for run in range(plan.runs):
@@ -187,7 +187,7 @@ def unpack_key(plan: KeyPlan, key: NDArray[np.uint64], state: State) -> None:
 
 @jit
 def hash_of(key: NDArray[np.uint64], words: int) -> np.uint64:
-    """Where to begin looking for a key in a table: its words, well mixed."""
+    """Return a hash of the key, the start of its search in a table."""
     mixed = _ZERO
     for index in range(words):
         mixed = mix(mixed ^ key[index])

@@ -1,4 +1,4 @@
-"""Which actions are open to the player to move, node by node."""
+"""Legal actions of the player to move, node by node."""
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.actions import (
@@ -38,7 +38,7 @@ from wfb_gym.scenario.sizes import DICE, LORE_SPELLS, SPELLS, WIZARDS
 
 @jit
 def _add(work: WorkSpace, count: int, action: int) -> int:
-    """List one more action behind the first `count`."""
+    """Write one more action after the first `count`."""
     work.legal[count] = action
     return count + 1
 
@@ -109,9 +109,9 @@ def _keep(packed: PackedScenario, state: State, work: WorkSpace) -> int:
 
 @jit(forceinline=False)
 def _dispel(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    """Let it through, an item, or dice; once an item is declared, dice must follow.
+    """Pass, use an item or roll dice; after an item is declared, dice must follow.
 
-    No dice of one's own are enough where Magic Resistance brings some.
+    Zero shared dice are allowed if Magic Resistance adds some.
     """
     army = int64(state.mover)
     count = 0
@@ -154,7 +154,7 @@ def _joining_wizards(packed: PackedScenario, state: State, work: WorkSpace, coun
 
 @jit
 def free_spell_limit(packed: PackedScenario, state: State) -> int:
-    """Highest casting value that the miscast's free spell may have."""
+    """Return the highest casting value that the free spell of the miscast may have."""
     first = packed.miscast_rows[state.row - 1].first
     effect = packed.effects[first + state.cursor]
     if effect.limit == Limit.MISCAST_VALUE:
@@ -193,13 +193,13 @@ def _in_play(packed: PackedScenario, state: State, work: WorkSpace) -> int:
 
 @jit(forceinline=False)
 def _target(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    """Every aim of the pending spell that is open."""
+    """List every legal aim of the pending spell."""
     army = int64(state.mover)
     spell = int64(state.free - 1) if state.free else int64(state.spell - 1)
     count = 0
     entry = packed.armies[army].spells[spell]
     is_open = entry.landing >= 0 and can_aim(packed, state, army, spell, int64(0))
-    for aim in range(entry.n_aims):  # a Comet's points are all open or none
+    for aim in range(entry.n_aims):  # all points of a Comet are legal, or none
         if is_open or (entry.landing < 0 and can_aim(packed, state, army, spell, aim)):
             count = _add(work, count, FIRST_TARGET + target_code(packed, army, spell, aim))
     return count
@@ -207,7 +207,7 @@ def _target(packed: PackedScenario, state: State, work: WorkSpace) -> int:
 
 @jit(forceinline=False)
 def _swap_spell(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    """Keep the spells as they were rolled, or swap one of them for the lore's first."""
+    """Keep the spells as rolled, or swap one of them for the lore's first."""
     count = _add(work, 0, PASS)
     army = int64(state.mover)
     first = int64(packed.armies[army].wizards[state.cursor % WIZARDS].first_spell)
@@ -219,22 +219,22 @@ def _swap_spell(packed: PackedScenario, state: State, work: WorkSpace) -> int:
 
 @jit
 def legal_actions(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    """List the actions open to the player to move.
+    """List the legal actions of the player to move.
 
     Args:
         packed: the packed scenario.
         state: at a decision node, a chance node or the end.
-        work: scratch; `work.legal` is overwritten from the front, ascending.
+        work: scratch space; `work.legal` is overwritten from index 0, ascending.
 
     Returns:
-        How many there are; 0 at chance nodes and at the end, never at a decision node.
+        Number of actions; 0 at chance nodes and at the end, never at a decision node.
     """
     return list_actions(packed, state, work)
 
 
 @jit(forceinline=False, is_shared=True)
 def list_actions(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    """`legal_actions` as the core has it."""
+    """Do the same as `legal_actions`; compiled once in the shared core."""
     node = state.node
     if node == Node.NOMINATE:
         return _nominate(packed, state, work)

@@ -1,4 +1,4 @@
-"""What a row of a miscast table costs on average: measures for observations and for players.
+"""Average cost of a row of a miscast table, for observations and for players.
 
 `wfb_gym.engine.miscasts` plays the rows.
 """
@@ -15,8 +15,8 @@ from wfb_gym.scenario.sizes import UNITS
 def row_cost(packed: PackedScenario, army: int, wizard: int, row: int) -> float:
     """Return the expected points that a row costs the army of the wizard that miscasts.
 
-    A measure for observations and for players: each hit and removal counts as if it came alone
-    and struck an unhurt model, and wounds of other wizards, dice, spells and time count nothing.
+    This is an approximation: each hit and removal counts as if it came without the others and hit
+    an unhurt model. Wounds of other wizards, dice, spells and lost phases count nothing.
     """
     cost = 0.0
     entry = packed.armies[army].wizards[wizard]
@@ -81,7 +81,7 @@ def row_cost(packed: PackedScenario, army: int, wizard: int, row: int) -> float:
 
 @jit(forceinline=False)
 def row_stops(packed: PackedScenario, row: int) -> bool:
-    """Whether a row stops the wizard, or its whole side, from casting on."""
+    """Return whether a row stops the wizard, or its whole army, from casting more spells."""
     first = packed.miscast_rows[row].first
     for k in range(packed.miscast_rows[row].count):
         if COSTS_CASTING[packed.effects[first + k].kind]:
@@ -93,22 +93,22 @@ def row_stops(packed: PackedScenario, row: int) -> bool:
 def _points_of_hits(
     packed: PackedScenario, army: int, index: int, hits: int, probability: float
 ) -> float:
-    """Return the expected points that hits cost an unhurt target, each with this probability.
+    """Return the expected points that hits cost an unhurt target.
 
-    `index` counts units first, then characters.
+    `index` counts units first, then characters; each hit wounds with this probability.
     """
     points = 0.0
-    ways = 1.0
+    combinations = 1.0
     for k in range(hits + 1):
-        chance = ways * probability**k * (1.0 - probability) ** (hits - k)
+        chance = combinations * probability**k * (1.0 - probability) ** (hits - k)
         points += chance * _points_of_wounds(packed, army, index, k)
-        ways = ways * (hits - k) / (k + 1)
+        combinations = combinations * (hits - k) / (k + 1)
     return points
 
 
 @jit(forceinline=False)
 def _points_of_wounds(packed: PackedScenario, army: int, index: int, wounds: int) -> float:
-    """Points that so many wounds cost an unhurt target; arguments as above."""
+    """Return the points that this number of wounds costs an unhurt target."""
     if index < UNITS:
         entry = packed.armies[army].units[index]
         whole = int(entry.models) * int(entry.wounds)

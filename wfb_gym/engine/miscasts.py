@@ -1,6 +1,6 @@
-"""Miscasts: the row that 2D6 chose, its effects in order, and the opponent's free spell.
+"""Miscasts: the row that 2D6 choose, its effects in order, and the opponent's free spell.
 
-The rows are data (`wfb_gym/data/miscasts`); this module plays the primitives they are made of.
+The rows are data (`wfb_gym/data/miscasts`); this module plays the effects that they consist of.
 """
 
 from wfb_gym._jit import int64, jit
@@ -39,12 +39,12 @@ def resolve_miscast(packed: PackedScenario, state: State, row: int) -> None:
     state.cursor = 0
     state.node = Node.MISCAST_EFFECTS
     if state.aim and not row_casts(packed, row):
-        state.aim = 0  # where the spell that failed was aimed matters no more
+        state.aim = 0  # the aim of a failed spell no longer matters
 
 
 @jit(forceinline=False)
 def row_casts(packed: PackedScenario, row: int) -> bool:
-    """Whether the row lets the spell work after all."""
+    """Return whether the row lets the spell take effect after all."""
     first = packed.miscast_rows[row].first
     for k in range(packed.miscast_rows[row].count):
         if packed.effects[first + k].kind == EffectKind.SPELL_SUCCEEDS:
@@ -54,13 +54,13 @@ def row_casts(packed: PackedScenario, row: int) -> bool:
 
 @jit
 def current_effect(packed: PackedScenario, state: State) -> PackedEffect:
-    """Return the effect of the row that is under way."""
+    """Return the current effect of the row."""
     return packed.effects[packed.miscast_rows[state.row - 1].first + state.cursor]
 
 
 @jit(forceinline=False)
 def run_effects(packed: PackedScenario, state: State) -> float:
-    """Play effects until dice or the opponent must decide, or the row is done."""
+    """Play effects until dice or the opponent must decide, or until the row ends."""
     points = 0.0
     while state.cursor < packed.miscast_rows[state.row - 1].count:
         gained, waits = _play_effect(packed, state)
@@ -77,8 +77,8 @@ def _play_effect(packed: PackedScenario, state: State) -> tuple[float, bool]:
     """Play the current effect.
 
     Returns:
-        Points that changed hands, and whether dice, a strike or the opponent must decide before
-        the row goes on; the node says what.
+        Points that change hands, and whether dice, a strike or the opponent must decide before the
+        row continues; the node shows which.
     """
     effect = current_effect(packed, state)
     army = int64(state.active)
@@ -152,12 +152,12 @@ def _leave_row(packed: PackedScenario, state: State) -> None:
     elif state.after_miscast == AfterMiscast.CAST_AGAIN:
         to_nominate(packed, state)
     else:
-        raise AssertionError("where the phase goes on after this row is undefined")
+        raise AssertionError("how the phase continues after this row is undefined")
 
 
 @jit(forceinline=False)
 def _remove_caster(packed: PackedScenario, state: State, army: int, wizard: int) -> float:
-    """Remove the caster for good; of a unit of Daemons only the focal model (ours)."""
+    """Remove the caster; of a unit of Daemons, remove only the focal model (house rule C.87)."""
     entry = packed.armies[army].wizards[wizard]
     if not entry.daemons:
         return remove_wizard(packed, state, army, wizard)
@@ -181,7 +181,7 @@ def _lock(packed: PackedScenario, state: State, wizard: int) -> None:
 
 @jit
 def _lose_dice(packed: PackedScenario, state: State, wizard: int, whose: int) -> None:
-    """Power dice are lost: the caster's own, or all of its side's."""
+    """Remove power dice: the caster's own, or all of its army."""
     if whose == Whose.CASTER:
         state.own_dice[wizard] = 0
     elif whose == Whose.SIDE:
@@ -193,7 +193,7 @@ def _lose_dice(packed: PackedScenario, state: State, wizard: int, whose: int) ->
 
 @jit
 def _end_in_play(packed: PackedScenario, state: State, wizard: int, whose: int) -> None:
-    """Spells in play end: what the caster keeps in play, or all of both armies."""
+    """End spells in play: the caster's remaining spells, or all spells of both armies."""
     if whose == Whose.CASTER:
         end_remaining(packed, state, state.active, wizard)
     elif whose == Whose.ALL:
@@ -205,7 +205,7 @@ def _end_in_play(packed: PackedScenario, state: State, wizard: int, whose: int) 
 
 @jit
 def _forget_spell(packed: PackedScenario, state: State, whose: int) -> None:
-    """Make the caster, or every wizard of the side that has it, forget the spell."""
+    """Make the caster, or every wizard of its army that knows the spell, forget it."""
     army = int64(state.active)
     forgotten = bit(state.spell - 1)
     if whose == Whose.SIDE:
@@ -219,7 +219,7 @@ def _forget_spell(packed: PackedScenario, state: State, whose: int) -> None:
 
 @jit(forceinline=False)
 def _next_group(packed: PackedScenario, state: State) -> bool:
-    """Move `group` to the next models touching the caster; return whether any is left."""
+    """Move `group` to the next models in contact with the caster; return whether there are any."""
     wizard = caster(packed, state)
     while state.group < packed.n_contacts:
         contact = packed.contacts[state.group]
@@ -233,7 +233,7 @@ def _next_group(packed: PackedScenario, state: State) -> bool:
 
 @jit
 def _models_touching(packed: PackedScenario, state: State) -> int:
-    """Models of the group under way; a unit fills its gaps while it has models."""
+    """Return the models of the current group; a unit replaces lost ones while it has models."""
     contact = packed.contacts[state.group]
     models = int(state.contacts[state.group])
     if contact.unit == 0:
@@ -243,7 +243,7 @@ def _models_touching(packed: PackedScenario, state: State) -> int:
 
 @jit(forceinline=False)
 def _next_wizard(packed: PackedScenario, state: State) -> bool:
-    """Move `group` to the next other living wizard of the army; return whether any is left."""
+    """Move `group` to the next other living wizard of the army; return whether there is one."""
     army = int64(state.active)
     while state.group < packed.armies[army].n_wizards:
         if state.group != caster(packed, state) and packed.armies[army].wizards[state.group].level:
@@ -256,18 +256,18 @@ def _next_wizard(packed: PackedScenario, state: State) -> bool:
 
 @jit
 def wounded_wizard(packed: PackedScenario, state: State) -> int:
-    """Index of the wizard that the pending wounds are rolled for."""
+    """Return the wizard that the pending wounds are rolled for."""
     kind = current_effect(packed, state).kind
     if kind == EffectKind.OTHER_WIZARDS_WOUNDS:
         return int64(state.group)
     if kind == EffectKind.CASTER_HITS or kind == EffectKind.CASTER_WOUNDS:
         return caster(packed, state)
-    raise AssertionError("this effect rolls for no number of wounds")
+    raise AssertionError("this effect does not roll a number of wounds")
 
 
 @jit(forceinline=False)
 def wizard_wounds(packed: PackedScenario, state: State) -> int:
-    """Most wounds that the wizard at `Node.ROLL_WOUNDS` can take: those it has left."""
+    """Return the most wounds that the wizard at `Node.ROLL_WOUNDS` can take."""
     army = int64(state.active)
     wizard = wounded_wizard(packed, state)
     entry = packed.armies[army].wizards[wizard]
@@ -279,10 +279,12 @@ def wizard_wounds(packed: PackedScenario, state: State) -> int:
 
 @jit(forceinline=False)
 def miscast_wounds_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    """Probabilities of 0, 1, 2 ... wounds for the wizard at `Node.ROLL_WOUNDS`.
+    """Write the probabilities of 0, 1, 2 ... wounds at `Node.ROLL_WOUNDS` to `work.pmf`.
 
-    So many hits, or wounds outright, as a D3 or D6 shows. Arguments and result as for
-    `wfb_gym.engine.strikes.strike_pmf`.
+    A D3 or D6 gives the number of wounds, or the number of hits that may wound.
+
+    Returns:
+        Number of probabilities, as in `wfb_gym.engine.strikes.strike_pmf`.
     """
     effect = current_effect(packed, state)
     faces = int(effect.dice_faces)
@@ -291,23 +293,23 @@ def miscast_wounds_pmf(packed: PackedScenario, state: State, work: WorkSpace) ->
     elif effect.kind in (EffectKind.CASTER_WOUNDS, EffectKind.OTHER_WIZARDS_WOUNDS):
         probability = 1.0
     else:
-        raise AssertionError("this effect rolls for no number of wounds")
+        raise AssertionError("this effect does not roll a number of wounds")
     most = wizard_wounds(packed, state)
     for k in range(most + 1):
         work.pmf[k] = 0.0
     for hits in range(1, faces + 1):
-        ways = 1.0
+        combinations = 1.0
         for k in range(hits + 1):
             work.pmf[min(k, most)] += (
-                ways * probability**k * (1.0 - probability) ** (hits - k) / faces
+                combinations * probability**k * (1.0 - probability) ** (hits - k) / faces
             )
-            ways = ways * (hits - k) / (k + 1)
+            combinations = combinations * (hits - k) / (k + 1)
     return most + 1
 
 
 @jit(forceinline=False)
 def resolve_wounds(packed: PackedScenario, state: State, wounds: int) -> float:
-    """Take so many wounds from the wizard and go on with the row."""
+    """Take this many wounds from the wizard and continue the row."""
     wizard = wounded_wizard(packed, state)
     kind = current_effect(packed, state).kind
     if kind == EffectKind.OTHER_WIZARDS_WOUNDS:
@@ -315,7 +317,7 @@ def resolve_wounds(packed: PackedScenario, state: State, wounds: int) -> float:
     elif kind == EffectKind.CASTER_HITS or kind == EffectKind.CASTER_WOUNDS:
         state.cursor += 1
     else:
-        raise AssertionError("this effect rolls for no number of wounds")
+        raise AssertionError("this effect does not roll a number of wounds")
     state.node = Node.MISCAST_EFFECTS
     if wounds == 0:
         return 0.0
@@ -324,7 +326,7 @@ def resolve_wounds(packed: PackedScenario, state: State, wounds: int) -> float:
 
 @jit
 def hit_models(packed: PackedScenario, state: State) -> int:
-    """Models that take one hit each in the pending roll."""
+    """Return the number of models that take one hit each in the pending roll."""
     kind = current_effect(packed, state).kind
     if kind == EffectKind.CASTER_HIT:
         return 1
@@ -335,7 +337,7 @@ def hit_models(packed: PackedScenario, state: State) -> int:
 
 @jit(forceinline=False)
 def hit_profile(packed: PackedScenario, state: State) -> tuple[int, int, int]:
-    """Toughness, armour save and ward save of the models hit."""
+    """Return the Toughness, armour save and ward save of the models that are hit."""
     kind = current_effect(packed, state).kind
     if kind == EffectKind.CASTER_HIT or kind == EffectKind.CASTER_HITS:
         wizard = packed.armies[state.active].wizards[caster(packed, state)]
@@ -348,21 +350,21 @@ def hit_profile(packed: PackedScenario, state: State) -> tuple[int, int, int]:
 
 @jit(forceinline=False)
 def wound_probability(packed: PackedScenario, state: State) -> float:
-    """Probability that one of the pending hits takes a wound."""
+    """Return the probability that one of the pending hits wounds."""
     toughness, armour, ward = hit_profile(packed, state)
     return probability_to_wound(current_effect(packed, state), toughness, armour, ward)
 
 
 @jit
 def probability_to_wound(effect: PackedEffect, toughness: int, armour: int, ward: int) -> float:
-    """Probability that one hit of the effect takes a wound from a model with this profile."""
+    """Return the probability that one hit of the effect wounds a model with this profile."""
     allowed = effect.armour_save != 0
     return wounding_rolls(int(effect.strength), toughness, armour, ward, allowed) / 216.0
 
 
 @jit(forceinline=False)
 def resolve_hit(packed: PackedScenario, state: State, wounds: int) -> float:
-    """Wound so many of the models hit."""
+    """Apply the wounds of the pending hits; return the points that change hands."""
     army = int64(state.active)
     points = 0.0
     kind = current_effect(packed, state).kind
@@ -390,7 +392,7 @@ def resolve_hit(packed: PackedScenario, state: State, wounds: int) -> float:
 
 @jit(forceinline=False)
 def act_free_spell(packed: PackedScenario, state: State, action: int) -> None:
-    """Decline, or cast one of the opponent's own spells at once; it needs no roll."""
+    """Decline the free spell, or cast one of the opponent's own spells without a roll."""
     if action == PASS:
         after_free_spell(state)
         return
@@ -406,7 +408,7 @@ def act_free_spell(packed: PackedScenario, state: State, action: int) -> None:
 
 @jit
 def begin_free_attempt(packed: PackedScenario, state: State) -> None:
-    """Let the active player answer the free spell, now that it is aimed."""
+    """Let the active player try to dispel the free spell, after it has been aimed."""
     army = opponent_of(state.active)
     spell = int64(state.free - 1)
     state.number = packed.armies[army].spells[spell].casting_value
@@ -417,7 +419,7 @@ def begin_free_attempt(packed: PackedScenario, state: State) -> None:
 
 @jit
 def after_free_spell(state: State) -> None:
-    """Go on with the row behind the free spell."""
+    """Continue the row after the free spell."""
     clear_roll(state)
     state.free = 0
     state.free_aim = 0

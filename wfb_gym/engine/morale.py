@@ -1,9 +1,8 @@
-"""Morale: units that lost many models in a phase may flee, and rally before their own next one.
+"""Morale: units that lose many models in a phase may flee, and rally before their next phase.
 
-Panic tests come when all else of a phase is done, rolls to rally before anything of the next one.
-So who flees is fixed for a phase, and so is what a phase began with. Flight that changes nothing
-is not rolled for (ours): nobody moves here, and without magic in it a unit is as good a target
-fleeing as standing.
+Panic tests come at the very end of a phase, and rally rolls at the very start. So no unit starts to
+flee during a phase. Flight that changes nothing is not rolled for (house rule C.123): models never
+move, and a fleeing unit without magic is as good a target as a steady one.
 """
 
 import numpy as np
@@ -21,19 +20,19 @@ from wfb_gym.scenario.sizes import ARMIES, TARGETS, UNITS
 
 MOST_LEADERSHIP = 10
 PASS_CHANCE = np.array([float(chance_to_pass(each)) for each in range(MOST_LEADERSHIP + 1)])
-"""Probability to pass a test against Leadership, by Leadership."""
+"""Probability of passing a test, indexed by Leadership, float64 (MOST_LEADERSHIP + 1,)."""
 
 
 @jit
 def is_in(packed: PackedScenario, state: State, army: int, wizard: int, index: int) -> bool:
-    """Whether a living character is the target or stands in it."""
+    """Return whether a living character is this target, or is in this unit."""
     unit = packed.armies[army].wizards[wizard].unit
     return state.wounds[army, wizard] > 0 and (unit == index + 1 or index == UNITS + wizard)
 
 
 @jit
-def _is_leader(packed: PackedScenario, state: State, army: int, index: int) -> bool:
-    """Whether a target that is there flees by itself: a unit, or a character alone."""
+def _flees_on_its_own(packed: PackedScenario, state: State, army: int, index: int) -> bool:
+    """Return whether a target flees on its own: a unit, or a character outside a unit."""
     if wounds_left(state, army, index) == 0:
         return False
     if index < UNITS:
@@ -44,7 +43,10 @@ def _is_leader(packed: PackedScenario, state: State, army: int, index: int) -> b
 
 @jit(forceinline=False)
 def leadership(packed: PackedScenario, state: State, army: int, index: int) -> int:
-    """Best Leadership in a unit, its own or that of a character in it (ours), or a character's."""
+    """Return the best Leadership in a unit or of a character on its own.
+
+    A unit uses its own Leadership or a living character's, whichever is better (house rule C.116).
+    """
     best = int64(0)
     if index < UNITS:
         best = int64(packed.armies[army].units[index].leadership)
@@ -56,13 +58,13 @@ def leadership(packed: PackedScenario, state: State, army: int, index: int) -> i
 
 @jit
 def tested_leadership(packed: PackedScenario, state: State) -> int:
-    """Leadership that the pending Panic test or roll to rally is against."""
+    """Return the Leadership of the pending Panic test or rally roll."""
     return leadership(packed, state, int64(state.mover), int64(state.cursor) % TARGETS)
 
 
 @jit(forceinline=False)
 def set_flight(packed: PackedScenario, state: State, army: int, index: int, fled: bool) -> float:
-    """Let a unit with all characters in it, or a character alone, flee or rally.
+    """Make a unit with all its characters, or a character on its own, flee or rally.
 
     Returns:
         Points that change hands, as the first army sees them.
@@ -79,7 +81,7 @@ def set_flight(packed: PackedScenario, state: State, army: int, index: int, fled
 
 @jit(forceinline=False)
 def _points_of_group(packed: PackedScenario, state: State, army: int, group: int) -> float:
-    """Victory points that the enemy counts for the targets of these bits; 0 without such points."""
+    """Return the victory points for the targets in a bit mask; 0 if the scenario has none."""
     points = 0.0
     if packed.victory_points:
         for index in range(TARGETS):
@@ -91,24 +93,24 @@ def _points_of_group(packed: PackedScenario, state: State, army: int, group: int
     return points
 
 
-# --- whether it matters --------------------------------------------------------------------
+# --- relevance of flight -------------------------------------------------------------------
 
 
 @jit(forceinline=False)
 def flight_matters(
     packed: PackedScenario, state: State, army: int, index: int, phases: int
 ) -> bool:
-    """Whether it makes a difference that a unit or a character alone flees.
+    """Return whether it makes a difference if a unit, or a character on its own, flees.
 
-    It does for victory points, where a character in it could bring dice, cast or use an item, and
-    where a spell asks for it.
+    It matters for victory points, if a character in it could add dice, cast or use an item, or if a
+    spell needs or changes flight.
 
     Args:
         packed: the scenario.
         state: the position.
-        army: whose target it is.
-        index: of the target.
-        phases: whose dice are still to be generated.
+        army: army of the target.
+        index: the target, units first.
+        phases: number of phases whose dice are still to be generated.
     """
     if packed.victory_points:
         return True
@@ -124,7 +126,7 @@ def flight_matters(
 
 @jit(forceinline=False)
 def _has_magic(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
-    """Whether a character brings dice, casts or uses an item while it does not flee."""
+    """Return whether a character adds dice, casts or uses an item while it does not flee."""
     entry = packed.armies[army].wizards[wizard]
     if state.level[army, wizard] > 0 or (entry.rune and entry.dispel_dice > 0):
         return True
@@ -135,7 +137,7 @@ def _has_magic(packed: PackedScenario, state: State, army: int, wizard: int) -> 
 
 @jit(forceinline=False)
 def _bears_item(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
-    """Whether a character has an item that is not used up."""
+    """Return whether a character has an item that is not used up."""
     for item in range(packed.armies[army].n_items):
         entry = packed.armies[army].items[item]
         if entry.bearer == wizard and (
@@ -150,14 +152,14 @@ def _bears_item(packed: PackedScenario, state: State, army: int, wizard: int) ->
 
 @jit(forceinline=False)
 def next_rally(packed: PackedScenario, state: State) -> None:
-    """Go to the next of the active army's targets that may rally, or on with the phase (RE).
+    """Go to the next of the active army's targets that may rally, or continue the phase (RE).
 
-    One with less than a quarter of its models may not.
+    A unit with less than a quarter of its models may not rally.
     """
     army = int64(state.active)
     while state.cursor < TARGETS:
         index = int64(state.cursor)
-        if flees(state, army, index) and _is_leader(packed, state, army, index):
+        if flees(state, army, index) and _flees_on_its_own(packed, state, army, index):
             phases = int64(packed.phases - state.phase)
             if is_enough_to_rally(packed, state, army, index) and flight_matters(
                 packed, state, army, index, phases
@@ -172,7 +174,7 @@ def next_rally(packed: PackedScenario, state: State) -> None:
 
 @jit
 def resolve_rally(packed: PackedScenario, state: State, rallies: bool) -> float:
-    """Rally the target under way, or let it flee on; returns points, as `set_flight` does."""
+    """Rally the current target, or let it flee on; return points as `set_flight` does."""
     index = int64(state.cursor)
     state.cursor += 1
     state.node = Node.RALLY
@@ -184,7 +186,7 @@ def resolve_rally(packed: PackedScenario, state: State, rallies: bool) -> float:
 
 @jit(forceinline=False)
 def count_models(packed: PackedScenario, state: State) -> None:
-    """Note how many models the phase begins with, of units that may come to a Panic test."""
+    """Record the models at the start of the phase of each unit that may take a Panic test."""
     for army in range(ARMIES):
         for unit in range(packed.armies[army].n_units):
             if _may_panic(packed, state, army, unit):
@@ -193,9 +195,10 @@ def count_models(packed: PackedScenario, state: State) -> None:
 
 @jit(forceinline=False)
 def _may_panic(packed: PackedScenario, state: State, army: int, unit: int) -> bool:
-    """Whether a unit could flee at the end of the phase, if it lost enough models.
+    """Return whether a unit could flee at the end of the phase if it lost enough models.
 
-    Not one that is immune or flees already (REC), nor one in close combat (ours).
+    A unit that is immune or flees already does not test (REC). Neither does a unit in close combat
+    (house rule C.117).
     """
     entry = packed.armies[army].units[unit]
     if not entry.panics or entry.engaged or not unit_stands(state, army, unit):
@@ -208,7 +211,10 @@ def _may_panic(packed: PackedScenario, state: State, army: int, unit: int) -> bo
 
 @jit(forceinline=False)
 def canonicalize_tests(packed: PackedScenario, state: State) -> None:
-    """Forget, between two casts, what the phase began with where it bears on no Panic test."""
+    """Clear the models at the start of the phase if no Panic test needs them.
+
+    Call it only between two casts.
+    """
     for army in range(ARMIES):
         for unit in range(packed.armies[army].n_units):
             began = int64(state.phase_models[army, unit])
@@ -227,7 +233,7 @@ def canonicalize_tests(packed: PackedScenario, state: State) -> None:
 
 @jit(forceinline=False)
 def _least_left(packed: PackedScenario, state: State, army: int, unit: int) -> int:
-    """Fewest models that this phase's spells and miscasts may leave of a unit."""
+    """Return the fewest models that this phase's spells and miscasts may leave in a unit."""
     most = int64(most_loss_of_unit(packed, state, army, unit))
     if most == UNBOUNDED:
         return 0
@@ -238,7 +244,7 @@ def _least_left(packed: PackedScenario, state: State, army: int, unit: int) -> i
 
 @jit
 def most_for_test(packed: PackedScenario, state: State, army: int, unit: int) -> int:
-    """Most wounds left of a unit with which it takes a Panic test; 0 where none can come."""
+    """Return the most wounds left at which a unit takes a Panic test; 0 if no test is possible."""
     began = int64(state.phase_models[army, unit])
     each = int64(packed.armies[army].units[unit].wounds)
     return (began - models_until_test(began, int64(0))) * each
@@ -246,9 +252,9 @@ def most_for_test(packed: PackedScenario, state: State, army: int, unit: int) ->
 
 @jit(forceinline=False)
 def next_test(packed: PackedScenario, state: State) -> bool:
-    """Move on to the next unit that takes a Panic test; return whether there is one.
+    """Move to the next unit that takes a Panic test; return whether there is one.
 
-    The first army's units are first; what is rolled for one bears on no other.
+    The first army's units come first; no test affects another.
     """
     while state.cursor < ARMIES * TARGETS:
         army = int64(state.cursor) // TARGETS
@@ -264,7 +270,7 @@ def next_test(packed: PackedScenario, state: State) -> bool:
 
 @jit
 def resolve_panic(packed: PackedScenario, state: State, passes: bool) -> float:
-    """Let the unit under way stand, or flee; returns points, as `set_flight` does."""
+    """Apply the Panic test of the current unit; return points as `set_flight` does."""
     army = int64(state.mover)
     unit = int64(state.cursor) % TARGETS
     state.phase_models[army, unit] = 0
@@ -275,13 +281,13 @@ def resolve_panic(packed: PackedScenario, state: State, passes: bool) -> float:
 
 @jit(forceinline=False)
 def forget_flight(packed: PackedScenario, state: State) -> None:
-    """Forget who flees where it bears on nothing in what is left of the last phase."""
+    """Clear the flight of targets for which it no longer matters in the last phase."""
     if packed.victory_points:
         return
     for army in range(ARMIES):
         free = state.known[army] if army != state.active else 0
         for index in range(TARGETS):
-            if not flees(state, army, index) or not _is_leader(packed, state, army, index):
+            if not flees(state, army, index) or not _flees_on_its_own(packed, state, army, index):
                 continue
             matters = (packed.armies[army].sought & bit(index)) != 0
             for wizard in range(packed.armies[army].n_wizards):

@@ -1,8 +1,8 @@
-"""The nodes of a battle, one row of `NODES` for each: who or what decides, the actions, the words.
+"""Nodes of a battle: one row of `NODES` for each, with its mover, actions and texts.
 
-Code that asks what a node is reads this table. Three chains are written out, as Numba compiles
-them: `wfb_gym.engine.transition.play_action` plays actions, `wfb_gym.engine.legal.list_actions`
-lists them, and `wfb_gym.engine.chance` resolves rolls.
+Code that asks for properties of a node reads this table. Numba needs three explicit chains of
+comparisons instead: `wfb_gym.engine.transition.play_action` plays actions,
+`wfb_gym.engine.legal.list_actions` lists them, and `wfb_gym.engine.chance` resolves rolls.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,15 +15,15 @@ from wfb_gym.engine.state import DispelAttempt, Node
 
 
 class Mover(Enum):
-    """Which army decides."""
+    """Army that decides."""
 
-    ACTIVE = "the army whose phase it is"
+    ACTIVE = "the active army"
     OTHER = "the other army"
-    EITHER = "both in turn, or nobody"
+    EITHER = "both in turn, or no army"
 
 
 class ActionKind(Enum):
-    """Kinds of actions, by ranges of codes."""
+    """Kinds of actions, as ranges of codes."""
 
     PASS = range(actions.PASS, actions.FIRST_DICE)
     DICE = range(actions.FIRST_DICE, actions.FIRST_ITEM)
@@ -37,26 +37,26 @@ class ActionKind(Enum):
 
     @classmethod
     def of(cls, action: int) -> "ActionKind":
-        """Return the kind of an action by its engine code."""
+        """Return the kind of an engine action code."""
         return next(choice for choice in cls if action in choice.value)
 
 
 class Dice(Enum):
-    """Which dice decide a chance node."""
+    """Dice that decide a chance node."""
 
     TOTAL = "casting or dispel dice, as many as were committed"
-    MISCAST = "those of the miscast table"
+    MISCAST = "dice of the miscast table"
     PER_HIT = "three D6 for each hit"
-    ONE_DIE = "one D6 that reaches a number"
-    RADIUS = "one D6, read as it falls"
+    ONE_DIE = "one D6 against a number"
+    RADIUS = "the face of one D6"
     MORALE = "2D6 against Leadership"
     WOUNDS = "an open number of D6; drawn from the probabilities of 0, 1, 2 ... wounds or hits"
-    SPELLS = "one D6 for each spell, repeats again"
+    SPELLS = "one D6 for each spell, and again for repeats"
     DEAL = "none: one set of hidden items is drawn"
 
 
 class Stage(IntEnum):
-    """Stages of a phase, the last one first. Dice are generated before `CASTING`."""
+    """Stages of a phase, in reverse order. Dice are generated before `CASTING`."""
 
     PANIC = 0
     STORING = 1
@@ -70,7 +70,7 @@ class Stage(IntEnum):
 
 
 class NodeGroup(Enum):
-    """What several nodes serve together."""
+    """Groups of nodes with a common purpose."""
 
     CAST_CHOICES = "between a spell's name and its dice"
     CASTING_ROLL = "casting dice, first or again"
@@ -82,13 +82,13 @@ class NodeGroup(Enum):
 
 
 class NodeState(NamedTuple):
-    """What a saved state holds at a node, beside what it holds anywhere.
+    """Fields of a saved state at a node, in addition to the fields that it always has.
 
     Attributes:
         needed: fields that are not 0.
-        allowed: others of `UNDER_WAY` that may not be 0.
-        attempt: what a dispel is tried against.
-        mover: which army decides.
+        allowed: other fields of `UNDER_WAY` that may differ from 0.
+        attempt: kind of dispel attempt.
+        mover: army that decides.
     """
 
     needed: tuple[str, ...] = ()
@@ -98,18 +98,19 @@ class NodeState(NamedTuple):
 
 
 class NodeSpec(NamedTuple):
-    """A node.
+    """Properties of a node.
 
     Attributes:
-        words: what the army does at a decision, or what dice are rolled for.
-        stage: of the phase; the hits of a Comet belong to `Stage.COMETS`.
-        part: that it is one of, if any.
-        actions: kinds of actions with their words, of a decision; {} is what is chosen.
-        question: that a person is asked.
-        meaning: of a decision, for tables: what goes on there.
-        situations: what states that are saved here hold; none at chance nodes, where none is saved.
-        dice: that decide a chance node.
-        again: of `Part.KEEPING`, the node that rolls again.
+        words: the army's action at a decision, or the purpose of the dice at a chance node.
+        stage: stage of the phase; the hits of a Comet belong to `Stage.COMETS`.
+        part: group of nodes that it belongs to, if any.
+        actions: kinds of actions of a decision, with their texts; {} is replaced by the choice.
+        question: question shown to a player.
+        meaning: description of a decision, for tables.
+        situations: possible contents of states saved at this node; none at chance nodes, where no
+            state is saved.
+        dice: dice that decide a chance node.
+        again: for `NodeGroup.KEEPING`, the node that re-rolls the dice.
     """
 
     words: str
@@ -124,17 +125,17 @@ class NodeSpec(NamedTuple):
 
     @property
     def is_before_battle(self) -> bool:
-        """Whether it comes before the first phase."""
+        """Whether the node comes before the first phase."""
         return self.stage is Stage.SELECTION
 
     @property
     def is_before_dice(self) -> bool:
-        """Whether the dice of its phase are still to come; those of a Comet's hits are too."""
+        """Whether the dice of the phase are not generated yet; includes the hits of a Comet."""
         return self.stage > Stage.CASTING
 
     @property
     def is_between_casts(self) -> bool:
-        """Whether it is a decision with no cast and no attempt to dispel under way."""
+        """Whether the node is a decision outside a cast and outside a dispel attempt."""
         return bool(self.actions) and not any(each.needed for each in self.situations)
 
 
@@ -142,19 +143,19 @@ UNDER_WAY = (
     "number", "spell", "aim", "cast_item", "reserve", "declared", "joined", "target",
     "natural_result", "row", "cursor", "after_miscast", "free", "free_aim", "faces", "held",
 )  # fmt: skip
-"""Fields of a state that are 0 while nothing is under way."""
+"""Fields of a state that are 0 outside a cast and outside a dispel attempt."""
 _ROLLED = ("natural_result", "faces", "held")
 _MISCAST = ("aim", "cursor", "after_miscast")
-_OF_A_LIST = (NodeState(allowed=("cursor",), mover=Mover.EITHER),)
+_CURSOR_ONLY = (NodeState(allowed=("cursor",), mover=Mover.EITHER),)
 
 
 def _casting(*allowed: str) -> tuple[NodeState, ...]:
-    """Return what a state holds at a choice of a cast whose spell is named."""
+    """Return the contents of a state during a cast, after its spell is named."""
     return (NodeState(("spell",), allowed),)
 
 
 def _dispelling(*needed: str, allowed: tuple[str, ...] = ()) -> tuple[NodeState, ...]:
-    """Return what a state holds at a choice of a dispel, by what it is tried against."""
+    """Return the contents of a state during a dispel, for each kind of attempt."""
     attempts = (
         (DispelAttempt.CAST, ("spell",), ("aim",), Mover.OTHER),
         (DispelAttempt.FREE, ("spell", "row", "free"), (*_MISCAST, "free_aim"), Mover.ACTIVE),
@@ -178,14 +179,14 @@ NODES: Mapping[Node, NodeSpec] = {
         NodeGroup.SPELLS,
         {ActionKind.PASS: "keep the spells", ActionKind.CAST: "swap {} for {}"},
         "Swap a spell for the first of its lore?",
-        _OF_A_LIST,
+        _CURSOR_ONLY,
         meaning="a player may give up a spell for the first of its lore",
     ),
     # before the dice of a phase
     Node.ROLL_RALLY: NodeSpec("to rally", Stage.RALLY, dice=Dice.MORALE),
     Node.ROLL_LOCK: NodeSpec("to cast again, on a 6", Stage.LOCKS, dice=Dice.ONE_DIE),
     Node.ROLL_COMET: NodeSpec("for whether the Comet lands", Stage.COMETS, dice=Dice.ONE_DIE),
-    Node.ROLL_RADIUS: NodeSpec("for how far the Comet reaches", Stage.COMETS, dice=Dice.RADIUS),
+    Node.ROLL_RADIUS: NodeSpec("for the reach of the Comet", Stage.COMETS, dice=Dice.RADIUS),
     Node.ROLL_STORED: NodeSpec("for the dice that were kept", Stage.STORED, dice=Dice.ONE_DIE),
     # a cast
     Node.TARGET: NodeSpec(
@@ -193,7 +194,7 @@ NODES: Mapping[Node, NodeSpec] = {
         part=NodeGroup.CAST_CHOICES,
         actions={ActionKind.TARGET: "at {}"},
         meaning="a player aims a spell",
-        question="At whom?",
+        question="Which target?",
         situations=(
             *_casting(),
             NodeState(("spell", "row", "free"), _MISCAST, mover=Mover.OTHER),
@@ -291,14 +292,12 @@ NODES: Mapping[Node, NodeSpec] = {
     ),
     Node.REROLL_DISPEL: NodeSpec("to dispel, again", part=NodeGroup.DISPEL_ROLL, dice=Dice.TOTAL),
     Node.ROLL_FORGET: NodeSpec("for whether the spell is forgotten", dice=Dice.ONE_DIE),
-    # what a cast brings
+    # results of a cast
     Node.ROLL_MISCAST: NodeSpec("on the miscast table", dice=Dice.MISCAST),
     Node.ROLL_WOUNDS: NodeSpec("for the miscast's wounds", dice=Dice.WOUNDS),
     Node.ROLL_HIT: NodeSpec("for the miscast's hits", dice=Dice.PER_HIT),
     Node.ROLL_HITS: NodeSpec("for the number of hits", part=NodeGroup.STRIKE, dice=Dice.WOUNDS),
-    Node.ROLL_SHARE: NodeSpec(
-        "for who takes the odd hits", part=NodeGroup.STRIKE, dice=Dice.WOUNDS
-    ),
+    Node.ROLL_SHARE: NodeSpec("for the odd hits", part=NodeGroup.STRIKE, dice=Dice.WOUNDS),
     Node.ROLL_STRIKE: NodeSpec("for the spell's hits", part=NodeGroup.STRIKE, dice=Dice.WOUNDS),
     Node.NOMINATE: NodeSpec(
         "picks a spell, or stops casting",
@@ -329,31 +328,31 @@ NODES: Mapping[Node, NodeSpec] = {
         actions={ActionKind.DICE: "keep {}"},
         meaning="a player chooses how many dice an item keeps",
         question="How many dice will you keep?",
-        situations=_OF_A_LIST,
+        situations=_CURSOR_ONLY,
     ),
     Node.ROLL_PANIC: NodeSpec("for panic", Stage.PANIC, dice=Dice.MORALE),
     Node.END: NodeSpec(
         "the battle is over", Stage.PANIC, situations=(NodeState(mover=Mover.EITHER),)
     ),
 }
-"""Every node that a caller may meet, in the order in which a phase goes through them.
+"""Every node that a caller can meet, in the order of a phase.
 
-A nomination ends the cast before it.
+`NOMINATE` comes after the nodes of a cast, because it ends the cast before it.
 """
 
 
 def nodes_of(*parts: NodeGroup) -> tuple[Node, ...]:
-    """Return the nodes of some parts, in the order of `NODES`."""
+    """Return the nodes of some groups, in the order of `NODES`."""
     return tuple(node for node, spec in NODES.items() if spec.part in parts)
 
 
 def nodes_with(*dice: Dice) -> tuple[Node, ...]:
-    """Return the chance nodes that some dice decide, in the order of `NODES`."""
+    """Return the chance nodes that any of these dice decide, in the order of `NODES`."""
     return tuple(node for node, spec in NODES.items() if spec.dice in dice)
 
 
 def bits_of(nodes: Iterable[Node]) -> int:
-    """Return nodes as bits, for compiled code."""
+    """Return a bit mask of nodes, for compiled code."""
     return sum(1 << int(node) for node in nodes)
 
 
@@ -364,7 +363,7 @@ DISPEL_ROLLS = nodes_of(NodeGroup.DISPEL_ROLL)
 KEEPING = nodes_of(NodeGroup.KEEPING)
 STRIKE_ROLLS = nodes_of(NodeGroup.STRIKE)
 OPEN_ROLLS = nodes_with(Dice.WOUNDS, Dice.SPELLS)
-"""Rolls whose number of dice follows from what they show."""
+"""Rolls whose number of dice depends on the faces rolled."""
 CHOOSING_SPELLS = nodes_of(NodeGroup.SPELLS)
 BEFORE_BATTLE = tuple(node for node, spec in NODES.items() if spec.is_before_battle)
 BEFORE_DICE = tuple(node for node, spec in NODES.items() if spec.is_before_dice)

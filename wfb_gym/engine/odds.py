@@ -1,7 +1,7 @@
 """Tables of success probabilities of casting and dispel rolls.
 
-Computed by the rules' own functions over all rolls; observations and scripted opponents look
-them up, and so does the enumeration of a dispel roll that nothing can re-roll.
+The functions of the rules compute them over all rolls. Observations and scripted opponents look
+them up, and so does the enumeration of a dispel roll that cannot be re-rolled.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ from wfb_gym.rules.dispelling import is_dispelled
 from wfb_gym.scenario.sizes import DICE
 
 HIGHEST_NEED = 160
-"""Highest number to match that the tables know; no roll reaches it."""
+"""Highest number to match in the tables; no roll reaches it."""
 _CAST_NEEDS = 32
 
 
@@ -60,14 +60,14 @@ def _dispel_table() -> NDArray[np.float64]:
 
 @jit(_nrt=True, forceinline=False)
 def through_table(most_dice: int) -> NDArray[np.float64]:
-    """Return the probability to cast a spell so that a dispel roll of all dice does not end it.
+    """Return the probability of casting a spell that a dispel roll with all dice does not stop.
 
     Args:
-        most_dice: of either roll.
+        most_dice: most dice of either roll.
 
     Returns:
-        float64 (2, needs, most_dice + 1, most_dice + 1): [two 6s dispel anything, casting value
-        less bonuses, power dice, dispel dice]. Bonuses count for the casting value alone.
+        float64 (2, needs, most_dice + 1, most_dice + 1): [two 6s dispel, casting value minus
+        bonuses, power dice, dispel dice]. Bonuses count only against the casting value.
     """
     table = np.zeros((2, _CAST_NEEDS, most_dice + 1, most_dice + 1))
     for need in range(_CAST_NEEDS):
@@ -90,22 +90,22 @@ def through_table(most_dice: int) -> NDArray[np.float64]:
 
 
 CAST_CHANCES: NDArray[np.float64] = _cast_table()
-"""Probability to cast: [it may be irresistible, casting value less bonuses, dice]."""
+"""Probability of casting: [may be irresistible, casting value minus bonuses, dice], float64."""
 CAST_CHANCE: NDArray[np.float64] = CAST_CHANCES[1]
-"""The same of a cast that may be irresistible."""
+"""Probability of casting if the cast may be irresistible: [casting value minus bonuses, dice]."""
 BEST_CAST_CHANCE: NDArray[np.float64] = np.maximum.accumulate(CAST_CHANCE, axis=1)
-"""The same with the best number of dice up to that many."""
+"""`CAST_CHANCE` with the best number of dice up to this number."""
 DISPEL_CHANCE: NDArray[np.float64] = _dispel_table()
-"""Probability to dispel: [two 6s count, number to match less bonuses, dice]."""
+"""Probability of dispelling: [two 6s count, number to match minus bonuses, dice], float64."""
 
 
 @jit
 def cast_need(casting_value: int, bonus: int) -> int:
-    """Row of the cast tables."""
+    """Return the row of the cast tables."""
     return min(_CAST_NEEDS - 1, max(0, casting_value - bonus))
 
 
 @jit
 def dispel_need(number: int, bonus: int) -> int:
-    """Row of the dispel table."""
+    """Return the row of the dispel table."""
     return min(HIGHEST_NEED, max(0, number - bonus))

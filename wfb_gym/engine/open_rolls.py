@@ -1,7 +1,7 @@
-"""Rolls whose number of dice follows from what they show: hits of a spell, wounds, spells drawn.
+"""Rolls whose number of dice depends on the faces: hits of a spell, wounds, spells drawn.
 
-Reads dice that a person throws or a test scripts, in the order in which players throw them. Rolls
-of a fixed number of dice are in `wfb_gym.engine.chance.outcome_of_roll`.
+Reads dice thrown by a person or scripted by a test, in the order in which players throw them.
+`wfb_gym.engine.chance.outcome_of_roll` reads rolls with a fixed number of dice.
 """
 
 from collections.abc import Sequence
@@ -26,13 +26,14 @@ _NAMES = {dice: name for name, dice in HIT_DICE.items()}
 
 
 class OpenRoll(NamedTuple):
-    """What the dice thrown so far come to.
+    """Result of the dice thrown so far.
 
     Attributes:
-        outcome: of the chance node; nothing while dice are missing.
-        used: dice read.
-        missing: dice still to throw, which may ask for more; 0 where the outcome is known.
-        what: what the dice are for, in words.
+        outcome: outcome of the chance node; meaningless while dice are missing.
+        used: number of dice read.
+        missing: number of dice to throw next, after which more may be needed; 0 if the outcome is
+            known.
+        what: purpose of the dice, in words.
     """
 
     outcome: int
@@ -42,25 +43,29 @@ class OpenRoll(NamedTuple):
 
 
 def is_open_roll(state: State) -> bool:
-    """Whether the number of dice of the chance node follows from what they show."""
+    """Return whether the number of dice of the chance node depends on the faces."""
     return int(state.node) in OPEN_ROLLS
 
 
 def read_open_roll(packed: PackedScenario, state: State, faces: Sequence[int]) -> OpenRoll:
-    """Read the dice of a chance node whose number is open, as far as they go.
+    """Read the dice of a chance node with an open number of dice, as far as they are thrown.
+
+    A strike takes the dice for its number of hits (`rules.damage.hits_of_dice`), or one die for
+    each model that a template only touches. Then it takes three dice for each hit: to wound, armour
+    save, ward save.
+
+    If hits are shared, their number is a separate roll, and so is the allocation of the odd hits.
+    For the odd hits, one die numbers the members, the character first (two dice for more than six
+    members). A number that no member has is rolled again. Odd hits fall on the lowest numbers.
+
+    Wounds of a miscast take one die for their number (a D3 is half a D6, rounded up), then three
+    dice for each hit if the effect causes hits. Spells take one die each, and one more for each
+    repeat.
 
     Args:
         packed: the scenario.
-        state: at such a node.
-        faces: 1 to 6, in the order thrown; those left over are not read. For a strike: those of
-            the number of hits (`rules.damage.hits_of_dice`), or one for each model that a
-            template only touches; then for each hit one to wound, one for armour, one for the
-            ward save. Where hits are shared out, their number is a roll of its own, and so is
-            who takes the odd ones: a die numbers the members, the character first (two dice
-            where there are more than six), again where no member has the number; odd hits fall
-            on the members of the lowest numbers. For wounds of a miscast: one for their number,
-            read as a D3 where it says so; then three for each hit, where there are hits. For
-            spells: one for each, and one more for each repeat.
+        state: at a chance node with an open number of dice.
+        faces: 1 to 6, in the order thrown; dice left over are not read.
     """
     if state.node == Node.ROLL_STRIKE:
         return _read_strike(packed, state, faces)
@@ -82,7 +87,7 @@ def _read_strike(packed: PackedScenario, state: State, faces: Sequence[int]) -> 
         used, missing, what = 0, 0, ""
     elif strike.dice == HitDice.MODELS:
         hits, used, missing = _models_struck(packed, state, strike, faces)
-        what = f"{used} for models only touched" if used else ""
+        what = f"{used} for models that are only touched" if used else ""
     else:
         hits, used, missing = _hits_of_dice(strike, faces)
         what = f"{used} for the number of hits" if used else ""
@@ -112,24 +117,27 @@ def _read_number_of_hits(packed: PackedScenario, state: State, faces: Sequence[i
 
 
 def _read_share(packed: PackedScenario, state: State, faces: Sequence[int]) -> OpenRoll:
-    """One die for up to six members, else two that count from 1 to 36."""
+    """Read one die for up to six members, or two dice that count from 1 to 36."""
     members = int(members_left(packed, state, int(current_strike(packed, state))))
     dice = 1 if members <= FACES else 2
-    words = f"for who of {members} takes the odd hits"
+    words = f"to allocate the odd hits to {members} members"
     for used in range(dice, len(faces) + 1, dice):
         number = 0
         for face in faces[used - dice : used]:
             number = number * FACES + face - 1
+        # The largest multiple of `members`: above it, the roll is repeated to keep it fair.
         if number < FACES**dice // members * members:
             struck = number % members < odd_hits(int(state.hits), members)
             return OpenRoll(int(struck), used, 0, words)
-    return OpenRoll(0, len(faces), dice - len(faces) % dice, f"{words}, again if nobody does")
+    return OpenRoll(
+        0, len(faces), dice - len(faces) % dice, f"{words}; roll again if no member has the number"
+    )
 
 
 def _models_struck(
     packed: PackedScenario, state: State, strike: PackedStrike, faces: Sequence[int]
 ) -> tuple[int, int, int]:
-    """Models hit, dice read for them, dice missing."""
+    """Return the number of models hit, of dice read for them and of dice missing."""
     side, index = divmod(int(strike.victim), TARGETS)
     left = models_left(packed, state, side, index) if index < UNITS else 1
     hits = int(packed.hits[strike.hits + left])
@@ -150,7 +158,7 @@ def _read_wounds(packed: PackedScenario, state: State, faces: Sequence[int]) -> 
     if effect.kind in (EffectKind.CASTER_WOUNDS, EffectKind.OTHER_WIZARDS_WOUNDS):
         return OpenRoll(min(number, most), 1, 0, "for the number of wounds")
     if effect.kind != EffectKind.CASTER_HITS:
-        raise AssertionError(f"{EffectKind(effect.kind).name} rolls for no number of wounds")
+        raise AssertionError(f"{EffectKind(effect.kind).name} does not roll a number of wounds")
     toughness, armour, ward = hit_profile(packed, state)
     hit = ModelHit(int(effect.strength), toughness, armour, ward, effect.armour_save != 0)
     return _read_hits(faces, 1, number, hit, 1, most, "1 for the number of hits")
@@ -159,7 +167,7 @@ def _read_wounds(packed: PackedScenario, state: State, faces: Sequence[int]) -> 
 def _read_hits(
     faces: Sequence[int], used: int, hits: int, hit: ModelHit, each: int, most: int, what: str
 ) -> OpenRoll:
-    """Three dice for each hit, behind those that said how many there are."""
+    """Read three dice for each hit, after the `used` dice that gave the number of hits."""
     needed = DICE_PER_HIT * hits
     parts = [what, f"{DICE_PER_HIT} for each of {hits} hits"]
     words = " and ".join(part for part in parts if part)
@@ -178,4 +186,4 @@ def _read_spells(packed: PackedScenario, state: State, faces: Sequence[int]) -> 
         used += 1
         left -= not drawn & bit(face - 1)
         drawn |= bit(face - 1)
-    return OpenRoll(drawn, used, left, "one for each spell, repeats again")
+    return OpenRoll(drawn, used, left, "one for each spell, and again for repeats")

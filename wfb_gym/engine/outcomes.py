@@ -1,7 +1,7 @@
-"""Codes of the outcomes of rolls, and the tables that enumerate dice.
+"""Codes of the outcomes of rolls, and tables that enumerate dice.
 
-An outcome is one integer. Where only the result of a roll matters it is a small code; where the
-faces stay apart, because a re-roll may follow, it is the number of dice of each face.
+An outcome is one integer. If only the result of a roll matters, it is a small code. If the dice may
+be re-rolled, it holds the number of dice of each face.
 """
 
 import numpy as np
@@ -12,25 +12,28 @@ from wfb_gym.rules.dice import FACES, roll_counts
 from wfb_gym.scenario.sizes import DICE
 
 OUTCOME_FAIL = 0
-"""The cast fails; the dispel fails; the wizard stays locked."""
+"""The cast fails; the dispel fails; the wizard stays locked; the test is failed."""
 OUTCOME_MISCAST = 1
 OUTCOME_IRRESISTIBLE = 2
-"""The spell is cast and nothing can stop it."""
+"""The spell is cast and cannot be dispelled."""
 FIRST_TOTAL = 3
-"""FIRST_TOTAL + t: the spell is cast with t as the number to match."""
+"""FIRST_TOTAL + t: the spell is cast, and t is the number to match."""
 OUTCOME_WORKS = 1
-"""The dispel works; the wizard is free."""
+"""The dispel succeeds; the wizard is free; the test is passed."""
 OUTCOME_CODES = FIRST_TOTAL + 256
 """Size of an array indexed by such codes."""
 
 _BITS = 5
 _MASK = (1 << _BITS) - 1
 FACES_APART = 1 << 40
-"""Mark of an outcome that holds face counts: `_BITS` bits for the dice that show each face."""
+"""Flag of an outcome that holds face counts: `_BITS` bits for the number of dice of each face."""
 
 
 def _roll_summaries() -> tuple[np.ndarray, ...]:
-    """Flat tables of `roll_counts` for 0 to DICE dice: start, ones, sixes, total, probability."""
+    """Return flat tables of `roll_counts` for 0 to DICE dice.
+
+    The tables are start, ones, sixes, total and probability.
+    """
     start = [0]
     rows: list[tuple[int, int, int, float]] = []
     for dice in range(DICE + 1):
@@ -52,31 +55,34 @@ def _roll_summaries() -> tuple[np.ndarray, ...]:
     ROLL_SUMMARY_TOTAL,
     ROLL_SUMMARY_PROBABILITY,
 ) = _roll_summaries()
-"""Rolls of n dice that the rules cannot tell apart: rows ROLL_SUMMARY_START[n] up to
-ROLL_SUMMARY_START[n + 1]; the probability of each is in ROLL_SUMMARY_PROBABILITY."""
+"""Different results of n dice, by ones, sixes and total.
+
+They are the rows from ROLL_SUMMARY_START[n] up to ROLL_SUMMARY_START[n + 1]; their probabilities
+are in ROLL_SUMMARY_PROBABILITY.
+"""
 
 
 @jit
 def one_die(face: int) -> int:
-    """Face counts of one die that shows `face`."""
+    """Return the face counts of one die that shows `face`."""
     return 1 << (_BITS * (face - 1))
 
 
 @jit
 def has_faces(outcome: int) -> bool:
-    """Whether an outcome holds face counts."""
+    """Return whether an outcome holds face counts."""
     return outcome >= FACES_APART
 
 
 @jit
 def count_of(face_counts: int, face: int) -> int:
-    """How many of the dice show `face`."""
+    """Return the number of dice that show `face`."""
     return (face_counts >> (_BITS * (face - 1))) & _MASK
 
 
 @jit(forceinline=False)
 def has_double(face_counts: int) -> bool:
-    """Whether two of the dice show one face."""
+    """Return whether two of the dice show the same face."""
     doubles = 0
     for face in range(FACES):
         doubles += count_of(face_counts, face + 1) > 1
@@ -85,7 +91,7 @@ def has_double(face_counts: int) -> bool:
 
 @jit(forceinline=False)
 def face_counts_of(state: State) -> int:
-    """Face counts of the pending roll's dice that are not in the air."""
+    """Return the face counts of the pending roll's dice that have been rolled already."""
     face_counts = 0
     for face in range(FACES):
         face_counts += (int(state.faces[face]) + int(state.held[face])) * one_die(face + 1)

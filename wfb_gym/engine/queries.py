@@ -1,7 +1,4 @@
-"""What a state says about wizards, items and dice: read-only questions that rules ask.
-
-Nothing here changes a state.
-"""
+"""Read-only questions about wizards, items and dice that the rules ask of a state."""
 
 from wfb_gym._intrinsics import trailing_zeros
 from wfb_gym._jit import int64, jit
@@ -25,22 +22,22 @@ from wfb_gym.scenario.sizes import DICE, NO_BEARER, SPELLS, UNITS
 
 @jit
 def bit(index: int) -> int:
-    """Return the mask with bit `index` set."""
+    """Return the mask with only bit `index` set."""
     return int64(1) << int64(index)
 
 
 @jit
 def lowest_bit(mask: int) -> int:
-    """Return the lowest bit that is set in a mask, which is not 0.
+    """Return the index of the lowest set bit of a mask that is not 0.
 
-    Loops over the bits of a mask end with ``mask &= mask - 1``, which clears it.
+    Loops over the bits of a mask end with ``mask &= mask - 1``, which clears that bit.
     """
     return int64(trailing_zeros(int64(mask)))
 
 
 @jit
 def clear_bits(mask: int, bits: int) -> int:
-    """`mask` with all of `bits` cleared."""
+    """Return `mask` with all of `bits` cleared."""
     return int64(mask) & ~int64(bits)
 
 
@@ -52,7 +49,7 @@ def opponent_of(army: int) -> int:
 
 @jit
 def gain(army: int, points: float) -> float:
-    """Points won by `army`, as seen by the first army."""
+    """Return the points won by `army`, as the first army sees them."""
     return points if army == 0 else -points
 
 
@@ -64,7 +61,7 @@ def last_phase(packed: PackedScenario, state: State) -> bool:
 
 @jit
 def is_active(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
-    """Whether a character makes dice: alive, on the table (W7) and not fleeing (S0)."""
+    """Return whether a character generates dice: alive, on the table (W7) and not fleeing (S0)."""
     return (
         packed.armies[army].wizards[wizard].on_table != 0
         and not flees(state, army, UNITS + wizard)
@@ -74,7 +71,7 @@ def is_active(packed: PackedScenario, state: State, army: int, wizard: int) -> b
 
 @jit
 def may_cast(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
-    """Whether a wizard may cast at all: active (S0, S2), not locked."""
+    """Return whether a wizard may cast at all: active (S0, S2), with a level and not locked."""
     return (
         is_active(packed, state, army, wizard)
         and state.level[army, wizard] > 0
@@ -84,10 +81,10 @@ def may_cast(packed: PackedScenario, state: State, army: int, wizard: int) -> bo
 
 @jit
 def item_works(packed: PackedScenario, state: State, army: int, item: int) -> bool:
-    """Whether an item does what it does at all times: its bearer may flee (C.6).
+    """Return whether the permanent effects of an item work; its bearer may flee (house rule C.6).
 
-    A bearer, if it needs one, is alive, on the table and not barred. Hidden items that a miscast
-    has emptied do nothing either.
+    A bearer, if the item needs one, must be alive, on the table and not barred. Hidden items that a
+    miscast has emptied do not work.
     """
     if state.emptied and is_emptied(packed, state, army, item):
         return False
@@ -103,7 +100,7 @@ def item_works(packed: PackedScenario, state: State, army: int, item: int) -> bo
 
 @jit
 def bearer_can_use(packed: PackedScenario, state: State, army: int, item: int) -> bool:
-    """Whether the item works and its bearer, if it needs one, does not flee."""
+    """Return whether the item works and its bearer, if it needs one, does not flee."""
     bearer = packed.armies[army].items[item].bearer
     fled = bearer != NO_BEARER and flees(state, army, UNITS + bearer)
     return not fled and item_works(packed, state, army, item)
@@ -111,33 +108,33 @@ def bearer_can_use(packed: PackedScenario, state: State, army: int, item: int) -
 
 @jit
 def has_use(packed: PackedScenario, state: State, army: int, item: int) -> bool:
-    """Whether an item that is used up has a use left and somebody to use it."""
+    """Return whether an item has a use left and its bearer, if it needs one, can use it."""
     return state.items[army, item] > 0 and bearer_can_use(packed, state, army, item)
 
 
 @jit
 def may_have_use(packed: PackedScenario, state: State, army: int, item: int) -> bool:
-    """`has_use` as far as everybody knows: a hidden item counts where the army may have it."""
+    """Return `has_use` by public knowledge: a hidden item counts if the army may have it."""
     return uses_at_most(packed, state, army, item) > 0 and bearer_can_use(packed, state, army, item)
 
 
 @jit
 def serves_cast(packed: PackedScenario, state: State, army: int, item: int, wizard: int) -> bool:
-    """Whether the item may help a cast of `wizard`: it is the wizard's or the army's."""
+    """Return whether the item may help a cast of `wizard`: it is the wizard's or the army's."""
     bearer = packed.armies[army].items[item].bearer
     return (bearer == NO_BEARER or bearer == wizard) and has_use(packed, state, army, item)
 
 
 @jit
 def may_serve_cast(packed: PackedScenario, state: State, army: int, item: int, wizard: int) -> bool:
-    """`serves_cast` as far as everybody knows: a hidden item counts where the army may have it."""
+    """Return `serves_cast` by public knowledge: a hidden item counts if the army may have it."""
     bearer = packed.armies[army].items[item].bearer
     return (bearer == NO_BEARER or bearer == wizard) and may_have_use(packed, state, army, item)
 
 
 @jit
 def dispel_bonus(packed: PackedScenario, state: State, army: int) -> int:
-    """Return what lasting items add to every dispel roll of the army."""
+    """Return the bonus of permanent items to every dispel roll of the army."""
     bonus = 0
     for item in range(packed.armies[army].n_items):
         extra = packed.armies[army].items[item].dispel_bonus
@@ -148,19 +145,19 @@ def dispel_bonus(packed: PackedScenario, state: State, army: int) -> int:
 
 @jit
 def one_use(item: int) -> int:
-    """`State.declared` with one use of the item; uses add up."""
+    """Return one use of the item in the encoding of `State.declared`; uses add up."""
     return bit(DECLARED_BITS * item)
 
 
 @jit
 def declared_uses(state: State, item: int) -> int:
-    """Return how many uses of the mover's item help the pending dispel: any number (S0)."""
+    """Return the number of uses of the mover's item declared with the pending dispel (S0)."""
     return (int64(state.declared) >> DECLARED_BITS * int64(item)) & ((1 << DECLARED_BITS) - 1)
 
 
 @jit
 def declared_bonus(packed: PackedScenario, state: State, army: int) -> int:
-    """Return what the items declared with the pending dispel add to it."""
+    """Return the bonus of the items declared with the pending dispel."""
     bonus = 0
     if state.declared == 0:
         return bonus
@@ -173,29 +170,29 @@ def declared_bonus(packed: PackedScenario, state: State, army: int) -> int:
 
 @jit
 def caster_of(packed: PackedScenario, army: int, spell: int) -> int:
-    """Return the wizard whose spell it is."""
+    """Return the wizard that owns the spell."""
     return int64(packed.armies[army].spells[spell].wizard)
 
 
 @jit
 def dice_cap(packed: PackedScenario, state: State, army: int, wizard: int) -> int:
-    """Most power dice for one spell of the wizard, before an item adds rolled dice."""
+    """Return the most power dice for one spell of the wizard, without the extra dice of items."""
     cap = most_casting_dice(int64(state.level[army, wizard]))
     return min(DICE, cap + int(packed.armies[army].wizards[wizard].extra_dice_cap))
 
 
 @jit
 def is_barred(packed: PackedScenario, state: State, army: int, spell: int) -> bool:
-    """Whether a spell in play forbids casting this one again (S4)."""
+    """Return whether a spell in play prevents casting this one again (S4)."""
     return bool((packed.armies[army].spells[spell].barred_by & state.in_play[army]) != 0)
 
 
 @jit
 def can_nominate(packed: PackedScenario, state: State, spell: int) -> bool:
-    """Whether the active army may attempt its spell now.
+    """Return whether the active army may attempt its spell now.
 
-    A spell is open while its wizard may cast and has dice; what takes that away closes it. One
-    that needs a target needs one that is there.
+    A spell is castable while its wizard may cast and has dice. A spell that needs a target also
+    needs a legal aim.
     """
     return not is_barred(packed, state, int64(state.active), spell) and can_attempt(
         packed, state, spell
@@ -204,7 +201,7 @@ def can_nominate(packed: PackedScenario, state: State, spell: int) -> bool:
 
 @jit
 def can_attempt(packed: PackedScenario, state: State, spell: int) -> bool:
-    """Whether `can_nominate` holds once no spell in play forbids it."""
+    """Return whether `can_nominate` holds when no spell in play prevents it."""
     army = int64(state.active)
     return (
         (state.castable & bit(spell)) != 0
@@ -215,7 +212,7 @@ def can_attempt(packed: PackedScenario, state: State, spell: int) -> bool:
 
 @jit
 def has_bound_use(packed: PackedScenario, state: State, army: int, spell: int) -> bool:
-    """Whether the item that a bound spell lies in has a use left, where its uses are counted."""
+    """Return whether the item of a bound spell has a use left; true if its uses are not counted."""
     item = packed.armies[army].spells[spell].bound_in
     return item == 0 or state.items[army, item - 1] > 0
 
@@ -224,7 +221,7 @@ def has_bound_use(packed: PackedScenario, state: State, army: int, spell: int) -
 def can_cast_free(
     packed: PackedScenario, state: State, army: int, spell: int, highest: int
 ) -> bool:
-    """Whether `army` may take its spell as a miscast's free spell."""
+    """Return whether `army` may take its spell as the free spell of a miscast."""
     return (
         (state.known[army] & bit(spell)) != 0
         and not packed.armies[army].spells[spell].bound
@@ -237,7 +234,10 @@ def can_cast_free(
 
 @jit
 def later_spells(state: State, army: int) -> int:
-    """Mask of the army's spells in play from earlier phases that the mover has not tried."""
+    """Return the mask of the army's spells in play that the mover may still try to dispel.
+
+    These came into play in earlier phases, and the mover has not tried them in this phase.
+    """
     return clear_bits(
         clear_bits(state.in_play[army], state.new_in_play[army]), state.attempted[army]
     )
@@ -245,7 +245,7 @@ def later_spells(state: State, army: int) -> int:
 
 @jit
 def can_dispel_later(packed: PackedScenario, state: State, army: int, spell: int) -> bool:
-    """Whether the mover may try the army's spell in play now: an earlier phase's (S0)."""
+    """Return whether the mover may try to dispel the army's spell from an earlier phase (S0)."""
     if not later_spells(state, army) & bit(spell):
         return False
     duration = packed.armies[army].spells[spell].duration
@@ -258,13 +258,13 @@ def can_dispel_later(packed: PackedScenario, state: State, army: int, spell: int
 
 @jit
 def attempt_pool(state: State) -> int:
-    """Shared dice that the mover may use to dispel: power dice in its own phase."""
+    """Return the shared dice that the mover may use to dispel: power dice in its own phase."""
     return int(state.power) if state.mover == state.active else int(state.dispel)
 
 
 @jit
 def has_dispel_dice(packed: PackedScenario, state: State) -> bool:
-    """Whether the mover has any die to dispel with."""
+    """Return whether the mover has any die to dispel with."""
     if attempt_pool(state) > 0 or resistance(packed, state) > 0:
         return True
     if state.mover == state.active:
@@ -276,7 +276,7 @@ def has_dispel_dice(packed: PackedScenario, state: State) -> bool:
 
 @jit
 def dispels_outright(packed: PackedScenario, state: State, army: int, item: int) -> bool:
-    """Whether the item can stop a spell that has just been cast without a roll."""
+    """Return whether the item can stop, without a roll, a spell that has just been cast."""
     return packed.armies[army].items[item].dispel_use == DispelUse.AUTOMATIC and has_use(
         packed, state, army, item
     )
@@ -286,8 +286,8 @@ def dispels_outright(packed: PackedScenario, state: State, army: int, item: int)
 def highest_dispel(packed: PackedScenario, state: State) -> int:
     """Return a number that no dispel roll of the inactive army can match by its total.
 
-    Casting results beyond it are one and the same to everybody. Hidden items count as far as the
-    army may have them.
+    Casting results from this number on are equivalent. Hidden items count if the army may have
+    them.
     """
     army = opponent_of(state.active)
     bonus = dispel_bonus(packed, state, army)
@@ -301,7 +301,7 @@ def highest_dispel(packed: PackedScenario, state: State) -> int:
 
 @jit
 def can_answer_cast(packed: PackedScenario, state: State) -> bool:
-    """Whether the inactive army has anything to stop a spell with; or may have, if it is hidden."""
+    """Return whether the inactive army can, or by hidden items might, try to stop a spell."""
     if state.dispel > 0 or resistance_to_cast(packed, state) > 0:
         return True
     army = opponent_of(state.active)
@@ -314,11 +314,17 @@ def can_answer_cast(packed: PackedScenario, state: State) -> bool:
 
 @jit
 def reroll_item(packed: PackedScenario, state: State, all_dice: int, natural_result: int) -> int:
-    """First item of the mover that may re-roll the pending dice in this way, or -1.
+    """Return the mover's first item that may re-roll the pending dice, or -1.
 
-    A cast is re-rolled by an item of its caster or of the army; a dispel by one that was
-    declared before the dice (S0). What the natural dice have decided is open only to an item
-    that says so (S4). `all_dice` is 1 if all of them are to be re-rolled, 0 for one.
+    A cast is re-rolled by an item of its caster or of the army. A dispel is re-rolled by an item
+    that was declared before the dice (S0). If the natural dice have decided the roll, the item
+    needs `changes_natural` (S4).
+
+    Args:
+        packed: the scenario.
+        state: the position.
+        all_dice: 1 to re-roll all dice, 0 to re-roll one.
+        natural_result: `NaturalResult` of the dice.
     """
     army = int64(state.active if state.attempt == DispelAttempt.NONE else state.mover)
     if not packed.armies[army].rerolls:
@@ -335,16 +341,16 @@ def _reroll_item(
     natural_result: int,
     may_be_hidden: bool,
 ) -> int:
-    """`reroll_item` of an army that has such items, or may have them."""
+    """Return `reroll_item` for an army that has such items or may have hidden ones."""
     casting = state.attempt == DispelAttempt.NONE
     for item in range(packed.armies[army].n_items):
         entry = packed.armies[army].items[item]
-        way = entry.reroll_cast if casting else entry.reroll_dispel
-        if way == RerollKind.NONE:
+        reroll = entry.reroll_cast if casting else entry.reroll_dispel
+        if reroll == RerollKind.NONE:
             continue
-        if way != RerollKind.ONE and way != RerollKind.ALL:
+        if reroll != RerollKind.ONE and reroll != RerollKind.ALL:
             raise AssertionError("this re-roll is undefined")
-        takes_all = way == RerollKind.ALL or (casting and packed.reroll_all_dice != 0)
+        takes_all = reroll == RerollKind.ALL or (casting and packed.reroll_all_dice != 0)
         if takes_all != (all_dice == 1):
             continue
         if natural_result != NaturalResult.PLAIN and not entry.changes_natural:
@@ -364,7 +370,7 @@ def _reroll_item(
 
 @jit
 def can_reroll(packed: PackedScenario, state: State, natural_result: int) -> bool:
-    """Whether any item that the mover has, or may have, could re-roll the pending dice."""
+    """Return whether an item that the mover has, or may have, could re-roll the pending dice."""
     army = int64(state.active if state.attempt == DispelAttempt.NONE else state.mover)
     if not packed.armies[army].rerolls:
         return False
@@ -382,11 +388,11 @@ def number_against(packed: PackedScenario, target: int) -> int:
 
 @jit
 def is_decision(node: int) -> bool:
-    """Whether a player chooses at this node."""
+    """Return whether a player chooses at this node."""
     return FIRST_DECISION <= node <= LAST_DECISION
 
 
 @jit
 def is_chance(node: int) -> bool:
-    """Whether dice decide at this node."""
+    """Return whether dice decide at this node."""
     return FIRST_CHANCE <= node <= LAST_CHANCE

@@ -1,8 +1,8 @@
-"""What a casting or dispel roll comes to, and its dice kept or rolled again.
+"""Results of casting and dispel rolls, and decisions to keep or re-roll their dice.
 
-One path for every roll, whether it is sampled, enumerated or resolved: dice, their natural
-result, the outcome. Natural dice before any re-roll decide miscast, irresistible force and the
-like; only an item that says so has them read again (S4).
+Sampled, enumerated and resolved rolls all take the same path: dice, natural result, outcome. The
+natural dice before any re-roll decide miscasts, irresistible force and double 6s in a dispel.
+They are read again after a re-roll only if the re-roll item has `changes_natural` (S4).
 """
 
 from typing import NamedTuple
@@ -45,18 +45,18 @@ from wfb_gym.rules.dispelling import matches, natural_result_of_dispel
 
 
 class RollTerms(NamedTuple):
-    """What decides the pending roll beside its dice.
+    """Everything except the dice that decides the pending roll.
 
     Attributes:
-        casts: a casting roll; else a dispel roll.
-        first: the dice are rolled for the first time.
-        may_reroll: an item could re-roll them.
+        casts: whether it is a casting roll; if not, it is a dispel roll.
+        first: whether the dice are rolled for the first time.
+        may_reroll: whether an item could re-roll them.
         number: the casting value, or the number to match.
         bonus: added to the total.
-        sixes_count: two 6s decide the roll whatever its total.
-        doubles_count: any double is irresistible, if two 6s count and the spell is cast.
-        highest: of a cast: totals from here on are alike to the inactive army; 0 where it has
-            nothing to answer with, and all are.
+        sixes_count: whether two 6s decide the roll at any total.
+        doubles_count: whether any double is irresistible, if `sixes_count` and the spell is cast.
+        highest: for a casting roll, a result that the inactive army cannot match. All results from
+            it on are one outcome. 0 if the army cannot try to dispel at all.
     """
 
     casts: bool
@@ -70,13 +70,13 @@ class RollTerms(NamedTuple):
 
 
 class DiceSummary(NamedTuple):
-    """What the rules read of some dice.
+    """The numbers that the rules read from some dice.
 
     Attributes:
-        ones: how many show a 1.
-        sixes: how many show a 6.
+        ones: number of 1s.
+        sixes: number of 6s.
         total: their sum.
-        face_counts: packed, see `wfb_gym.engine.outcomes`; 0 where nobody looks at it.
+        face_counts: packed, see `wfb_gym.engine.outcomes`; 0 if no rule reads single faces.
     """
 
     ones: int
@@ -87,7 +87,7 @@ class DiceSummary(NamedTuple):
 
 @jit
 def roll_terms(packed: PackedScenario, state: State) -> RollTerms:
-    """Terms of the pending roll, or of the one that may be kept."""
+    """Return the terms of the pending roll, or of the roll that may be kept."""
     first = state.node == Node.ROLL_CASTING or state.node == Node.ROLL_DISPEL
     may_reroll = (first or rerollable_dice(state) > 0) and (
         can_reroll(packed, state, NaturalResult.PLAIN.value)
@@ -110,7 +110,7 @@ def roll_terms(packed: PackedScenario, state: State) -> RollTerms:
 
 @jit
 def dice_on_table(state: State) -> DiceSummary:
-    """Dice of the pending roll that are not in the air: none of them on a first roll."""
+    """Return the dice of the pending roll that have been rolled already; none on a first roll."""
     total = 0
     for face in range(FACES):
         total += (face + 1) * (int(state.faces[face]) + int(state.held[face]))
@@ -121,7 +121,7 @@ def dice_on_table(state: State) -> DiceSummary:
 
 @jit
 def natural_result(state: State, terms: RollTerms, dice: DiceSummary) -> int:
-    """`NaturalResult` of the pending roll, of all of its dice."""
+    """Return the `NaturalResult` of the pending roll, from all of its dice."""
     if not terms.first and state.natural_result != NaturalResult.OPEN:
         return int64(state.natural_result)
     if not terms.casts:
@@ -135,9 +135,9 @@ def natural_result(state: State, terms: RollTerms, dice: DiceSummary) -> int:
 
 @jit
 def outcome_of(terms: RollTerms, natural: int, total: int) -> int:
-    """Outcome of a roll that stands, of its `NaturalResult` and the total of its dice.
+    """Return the outcome of a final roll from its `NaturalResult` and the total of its dice.
 
-    Casting results that the inactive army cannot tell apart are one outcome.
+    Casting results that the inactive army cannot match are one outcome.
     """
     if not terms.casts:
         matched = matches(natural, total, terms.bonus, terms.number)
@@ -147,7 +147,7 @@ def outcome_of(terms: RollTerms, natural: int, total: int) -> int:
     if natural == NaturalResult.IRRESISTIBLE:
         return OUTCOME_IRRESISTIBLE
     if natural != NaturalResult.PLAIN:
-        raise AssertionError("no roll stands with this natural result")
+        raise AssertionError("outcome_of: expected a final natural result, found a pending re-roll")
     if not is_cast(total, terms.bonus, terms.number):
         return OUTCOME_FAIL
     if terms.highest == 0:
@@ -159,9 +159,16 @@ def outcome_of(terms: RollTerms, natural: int, total: int) -> int:
 def read_roll(
     packed: PackedScenario, state: State, terms: RollTerms, kept: DiceSummary, rolled: DiceSummary
 ) -> int:
-    """Outcome of the pending roll, of the dice on the table and of those now rolled.
+    """Return the outcome of the pending roll.
 
-    An outcome that keeps faces apart holds those of the dice now rolled.
+    If the dice may be re-rolled, the outcome holds the faces of the dice in `rolled`.
+
+    Args:
+        packed: the scenario.
+        state: the position.
+        terms: terms of the pending roll.
+        kept: dice rolled before.
+        rolled: dice rolled now.
     """
     dice = DiceSummary(
         kept.ones + rolled.ones,
@@ -177,14 +184,14 @@ def read_roll(
 
 @jit
 def outcome_if_kept(packed: PackedScenario, state: State) -> int:
-    """Outcome of a roll that may be re-rolled and is kept."""
+    """Return the outcome of a roll that may be re-rolled, if it is kept."""
     terms = roll_terms(packed, state)
     return outcome_of(terms, int64(state.natural_result), dice_on_table(state).total)
 
 
 @jit
 def resolve_roll(packed: PackedScenario, state: State, outcome: int) -> float:
-    """Go on from a casting or dispel roll."""
+    """Apply the outcome of a casting or dispel roll; return the points that change hands."""
     if not has_faces(outcome):
         return _apply_outcome(packed, state, outcome)
     terms = roll_terms(packed, state)
@@ -193,7 +200,7 @@ def resolve_roll(packed: PackedScenario, state: State, outcome: int) -> float:
         if terms.first:
             state.faces[face] = count
             state.held[face] = 0
-        else:  # no die is rolled a third time
+        else:  # re-rolled dice cannot be re-rolled again
             state.held[face] += count
     state.natural_result = natural_result(state, terms, dice_on_table(state))
     state.dice = 0
@@ -214,7 +221,7 @@ def _apply_outcome(packed: PackedScenario, state: State, outcome: int) -> float:
 
 @jit(forceinline=False)
 def act_keep(packed: PackedScenario, state: State, action: int) -> float:
-    """Keep the roll, or roll one die or all of them again."""
+    """Keep the roll, re-roll one die or re-roll all dice; return the points that change hands."""
     if action == PASS:
         return _apply_outcome(packed, state, outcome_if_kept(packed, state))
     all_dice = 1 if action == REROLL_ALL else 0
@@ -224,7 +231,7 @@ def act_keep(packed: PackedScenario, state: State, action: int) -> float:
         state.natural_result = NaturalResult.OPEN
     if casting:
         use_item(packed, state, state.mover, item)
-    else:  # spent when it was declared; what it adds to the roll stays
+    else:  # it was spent when it was declared; the bonus that it adds to the roll stays
         state.number -= packed.armies[state.mover].items[item].dispel_use_bonus
         state.declared -= one_use(item)
     if all_dice:

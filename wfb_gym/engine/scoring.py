@@ -1,8 +1,8 @@
-"""What the enemy counts for an army: models and wounds lost, or victory points by the ruleset.
+"""Points that the enemy counts for an army: points for models, or victory points.
 
-Either is a function of the position. The points that change hands are its change: over a battle
-they add up to what it says at the end less what it said at the beginning, and what recovers gives
-points back.
+Points for models count the models and wounds lost. Both kinds are functions of the position. The
+engine pays the changes of these points: over a battle they add up to the final points minus the
+initial points, and a unit that recovers returns its points.
 """
 
 from wfb_gym._jit import int64, jit
@@ -15,9 +15,14 @@ from wfb_gym.scenario.sizes import UNITS
 
 @jit(forceinline=False)
 def points_of_unit(packed: PackedScenario, army: int, unit: int, left: int, fled: bool) -> float:
-    """Points that the enemy counts for a unit, without the characters in it.
+    """Return the points that the enemy counts for a unit, without the characters in it.
 
-    `left` are the wounds of all its models together, and `fled` says whether it is fleeing.
+    Args:
+        packed: the scenario.
+        army: the unit's army.
+        unit: index of the unit.
+        left: wounds of all its models together.
+        fled: whether it is fleeing.
     """
     entry = packed.armies[army].units[unit]
     each = int(entry.wounds)
@@ -35,9 +40,10 @@ def points_of_unit(packed: PackedScenario, army: int, unit: int, left: int, fled
 def points_of_wizard(
     packed: PackedScenario, army: int, wizard: int, left: int, fled: bool
 ) -> float:
-    """Points that the enemy counts for a character; those of Daemons are their unit's.
+    """Return the points that the enemy counts for a character with `left` wounds.
 
-    Of its wounds, `left`, those that it has gained beyond its own count nothing.
+    Wounds above the starting number count nothing. The points of Daemons are counted with their
+    unit.
     """
     entry = packed.armies[army].wizards[wizard]
     own = int(entry.wounds)
@@ -54,30 +60,31 @@ def points_of_wizard(
 
 @jit
 def points_for_unit(packed: PackedScenario, state: State, army: int, unit: int) -> float:
-    """Points that the enemy counts for a unit as it is."""
+    """Return the points that the enemy counts for a unit in the current position."""
     left = int64(state.unit_wounds[army, unit])
     return points_of_unit(packed, army, unit, left, flees(state, army, unit))
 
 
 @jit
 def points_for_wizard(packed: PackedScenario, state: State, army: int, wizard: int) -> float:
-    """Points that the enemy counts for a character as it is."""
+    """Return the points that the enemy counts for a character in the current position."""
     left = int64(state.wounds[army, wizard])
     return points_of_wizard(packed, army, wizard, left, flees(state, army, UNITS + wizard))
 
 
 @jit
 def points_of_models(packed: PackedScenario, models: int, points: float) -> float:
-    """Points for models in base contact that belong to no unit of the scenario, at points each.
+    """Return the points for models in base contact that belong to no unit of the scenario.
 
-    No victory points (ours): what else is left of their unit is not known.
+    Under victory points they count nothing, because the rest of their unit is unknown (house rule
+    C.110).
     """
     return 0.0 if packed.victory_points else float(models * points)
 
 
 @jit
 def half_of_unit(packed: PackedScenario, army: int, unit: int) -> int:
-    """Most wounds left with which a unit is below half; 0 where it is gone then."""
+    """Return the most wounds left at which a unit is below half; 0 if it is then wiped out."""
     entry = packed.armies[army].units[unit]
     each = int(entry.wounds)
     return (each - 1) // 2 if entry.models == 1 else (int(entry.models) - 1) // 2 * each
@@ -85,15 +92,16 @@ def half_of_unit(packed: PackedScenario, army: int, unit: int) -> int:
 
 @jit
 def half_of_wizard(packed: PackedScenario, army: int, wizard: int) -> int:
-    """Return the same for a character."""
+    """Return the most wounds left at which a character is below half; 0 if it is then dead."""
     return (int(packed.armies[army].wizards[wizard].wounds) - 1) // 2
 
 
 @jit
 def unit_threshold(packed: PackedScenario, state: State, army: int, unit: int) -> int:
-    """Most wounds left with which a unit above half would be below it; 0 if that is no matter.
+    """Return the most wounds left at which a unit that is now above half would be below half.
 
-    How many it has above that matters only where they may be lost.
+    Returns 0 without victory points and for a unit that is below half already. The number of wounds
+    above the threshold matters only while the unit can still lose wounds.
     """
     threshold = half_of_unit(packed, army, unit)
     if packed.victory_points and state.unit_wounds[army, unit] > threshold:
@@ -103,7 +111,7 @@ def unit_threshold(packed: PackedScenario, state: State, army: int, unit: int) -
 
 @jit
 def wizard_threshold(packed: PackedScenario, state: State, army: int, wizard: int) -> int:
-    """Return the same for a character."""
+    """Return `unit_threshold` of a character."""
     threshold = half_of_wizard(packed, army, wizard)
     if packed.victory_points and state.wounds[army, wizard] > threshold:
         return threshold

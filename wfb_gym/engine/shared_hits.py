@@ -1,9 +1,9 @@
-"""Hits on a small unit that characters have joined: rolled, then shared out member by member.
+"""Hits on a small unit that characters have joined: rolled, then allocated member by member.
 
 While the unit is small and one of the characters lives, the number of hits is rolled first
-(`Node.ROLL_HITS`) and kept in `State.hits`. Each character in turn takes its even share of the hits
-that are left, and one of the odd ones by chance (`Node.ROLL_SHARE`); what is left in the end is
-the unit's. How hits are shared is `wfb_gym.rules.sharing`'s.
+(`Node.ROLL_HITS`) and kept in `State.hits`. Each character in turn takes an equal number of the
+hits left, and one of the odd hits by chance (`Node.ROLL_SHARE`). The models of the unit take the
+hits left at the end. `wfb_gym.rules.sharing` has the rule.
 """
 
 from wfb_gym._jit import int64, jit
@@ -16,16 +16,17 @@ from wfb_gym.scenario.sizes import TARGETS
 
 @jit
 def lives(packed: PackedScenario, state: State, unit: int, member: int) -> bool:
-    """Whether a character that may share the hits of a strike on a unit is alive."""
+    """Return whether a character that may share the hits of a strike on a unit is alive."""
     victim = int64(packed.strikes[packed.strikes[unit].first_member + member].victim)
     return wounds_left(state, victim // TARGETS, victim % TARGETS) > 0
 
 
 @jit(forceinline=False)
 def members_left(packed: PackedScenario, state: State, unit: int) -> int:
-    """Members of a unit, by the strike on it, that have no share of its hits yet.
+    """Return the number of members of a unit that have not taken their hits yet.
 
-    They are its models, and the living characters from the next one on.
+    They are its models and its living characters, starting with the next one. `unit` is the row of
+    the strike on the unit.
     """
     victim = int64(packed.strikes[unit].victim)
     members = int(models_left(packed, state, victim // TARGETS, victim % TARGETS))
@@ -36,7 +37,7 @@ def members_left(packed: PackedScenario, state: State, unit: int) -> int:
 
 @jit
 def row_of_victim(packed: PackedScenario, state: State, unit: int) -> int:
-    """Row of the strikes with what hits do to the next member; the unit's, where it shares none."""
+    """Return the row of strikes for the next member, or the unit's row if no hits are shared."""
     if state.hits > 0 and state.member < packed.strikes[unit].n_members:
         return int64(packed.strikes[unit].first_member) + int64(state.member)
     return unit
@@ -44,7 +45,7 @@ def row_of_victim(packed: PackedScenario, state: State, unit: int) -> int:
 
 @jit
 def hits_on_victim(packed: PackedScenario, state: State, unit: int) -> int:
-    """Hits of those shared out that the next member takes: a character, or all models."""
+    """Return the number of shared hits on the next member: a character, or all models."""
     if state.member >= packed.strikes[unit].n_members:
         return int64(state.hits)
     each = hits_each(int64(state.hits), members_left(packed, state, unit))
@@ -53,7 +54,7 @@ def hits_on_victim(packed: PackedScenario, state: State, unit: int) -> int:
 
 @jit
 def shares_hits(packed: PackedScenario, state: State, unit: int) -> bool:
-    """Whether the hits of a strike on a unit, before any is dealt, go to characters in it too."""
+    """Return whether a strike on a unit also hits characters in it, before any hit is allocated."""
     victim = int64(packed.strikes[unit].victim)
     models = int64(models_left(packed, state, victim // TARGETS, victim % TARGETS))
     return not spares_characters(models) and members_left(packed, state, unit) > models
@@ -61,9 +62,9 @@ def shares_hits(packed: PackedScenario, state: State, unit: int) -> bool:
 
 @jit(forceinline=False)
 def next_member(packed: PackedScenario, state: State, unit: int) -> int:
-    """Go on to the next member of a unit that is hit; return the node of its roll.
+    """Move to the next member of a unit that is hit; return the node of its roll.
 
-    That is a `Node.ROLL_STRIKE` with the spell's own dice where nothing is shared.
+    If no hits are shared, the node is `Node.ROLL_STRIKE`, with the spell's own dice.
     """
     if state.hits == 0:
         return Node.ROLL_HITS.value if shares_hits(packed, state, unit) else Node.ROLL_STRIKE.value
@@ -81,7 +82,7 @@ def next_member(packed: PackedScenario, state: State, unit: int) -> int:
 
 @jit(forceinline=False)
 def take_hits(packed: PackedScenario, state: State, unit: int) -> bool:
-    """Take the next member's hits from those that are shared out; return whether none are left."""
+    """Remove the next member's hits from the shared hits; return whether none are left."""
     state.hits -= hits_on_victim(packed, state, unit)
     state.share = Share.OPEN
     state.member += 1
@@ -93,7 +94,7 @@ def take_hits(packed: PackedScenario, state: State, unit: int) -> bool:
 
 @jit(forceinline=False)
 def write_hits_pmf(packed: PackedScenario, unit: int, work: WorkSpace) -> int:
-    """Write the probabilities of 0, 1, 2 ... hits to `work.pmf`; return how many there are."""
+    """Write the probabilities of 0, 1, 2 ... hits to `work.pmf`; return the number of entries."""
     member = packed.strikes[packed.strikes[unit].first_member]
     size = int64(member.pmf_size)
     for k in range(size):
@@ -103,7 +104,7 @@ def write_hits_pmf(packed: PackedScenario, unit: int, work: WorkSpace) -> int:
 
 @jit(forceinline=False)
 def share_pmf(packed: PackedScenario, state: State, unit: int, work: WorkSpace) -> int:
-    """Write the probabilities that no or one odd hit falls on the next one to `work.pmf`."""
+    """Write the probabilities of 0 and 1 odd hits on the next member to `work.pmf`."""
     members = members_left(packed, state, unit)
     work.pmf[1] = odd_hits(int64(state.hits), members) / float(members)
     work.pmf[0] = 1.0 - work.pmf[1]
@@ -112,13 +113,13 @@ def share_pmf(packed: PackedScenario, state: State, unit: int, work: WorkSpace) 
 
 @jit
 def resolve_hits(state: State, hits: int) -> None:
-    """Keep the number of hits, and go on to share them out."""
+    """Store the number of hits, to allocate them next."""
     state.hits = hits
     state.node = Node.STRIKES
 
 
 @jit
 def resolve_share(state: State, struck: int) -> None:
-    """Keep whether an odd hit falls on the character, 1 or 0."""
+    """Store whether an odd hit falls on the character, 1 or 0."""
     state.share = Share.SPARED.value + struck
     state.node = Node.STRIKES

@@ -1,8 +1,8 @@
 """Spells that wizards roll for when the battle begins (6th edition, "Selecting spells").
 
-One spell a level, a D6 each, repeats again; then one of them may be swapped for the lore's
-first. The caster's army goes first and wizard follows wizard as listed: as nobody's roll bears
-on another's, the order is of no matter.
+A wizard rolls one D6 for each level and rolls repeats again. Then it may swap one of the spells for
+the lore's first. Wizards roll army by army, in the order of the scenario. No roll affects another,
+so the order does not change the chances (house rule C.84).
 """
 
 from wfb_gym._jit import int64, jit
@@ -15,7 +15,7 @@ from wfb_gym.scenario.sizes import LORE_SPELLS, WIZARDS
 
 @jit(forceinline=False)
 def next_selection(packed: PackedScenario, state: State) -> None:
-    """Go to the next wizard that rolls for its spells, or on to the first phase."""
+    """Go to the next wizard that rolls for its spells, or to the first phase."""
     while state.cursor < 2 * WIZARDS:
         army = int64(state.cursor) // WIZARDS
         if packed.armies[army].wizards[state.cursor % WIZARDS].draws:
@@ -30,7 +30,7 @@ def next_selection(packed: PackedScenario, state: State) -> None:
 
 @jit
 def draws(packed: PackedScenario, state: State) -> int:
-    """How many spells the wizard under way rolls for."""
+    """Return the number of spells that the current wizard rolls for."""
     army = int64(state.cursor) // WIZARDS
     return int(packed.armies[army].wizards[state.cursor % WIZARDS].draws)
 
@@ -44,7 +44,7 @@ def resolve_spells(packed: PackedScenario, state: State, drawn: int) -> None:
         if drawn & bit(k):
             state.known[army] |= bit(first + k)
     state.node = Node.SWAP_SPELL
-    if drawn & 1:  # the first is among them already
+    if drawn & 1:  # the wizard has the lore's first spell already
         _done(state)
 
 

@@ -1,9 +1,12 @@
-"""What a spell promises its owner, aimed, aimed best or in play: read-only questions.
+"""Expected value of a spell to its owner: with its best aim, with one aim, or in play (read-only).
 
-Where points are those of models, a strike promises what was reckoned against whole units when the
-scenario was packed. Under victory points it is what the tally can be expected to change from the
-position as it is (`wfb_gym.engine.expected_score`). There `wear` is the part of the points of
-wounds that counts where the tally changes by less: 0 but for players who want to get on.
+Under points for models, a strike has the value that was computed against whole units when the
+scenario was packed. Under victory points, it has the value that
+`wfb_gym.engine.expected_score` expects from the current position.
+
+All functions take `wound_weight`: under victory points, each lost wound counts at least this
+fraction of its points. It is 0, except for players who also reward wounds that change no
+victory points yet.
 """
 
 import numpy as np
@@ -27,71 +30,73 @@ _LANDING_CHANCES = np.array(landing_chances(PHASES))
 
 @jit
 def phases_left(packed: PackedScenario, state: State) -> int:
-    """Phases that end from now on, this one included."""
+    """Return the number of phases that have not ended, including the current one."""
     return int(packed.phases) - int(state.phase)
 
 
 @jit
-def worth_now(packed: PackedScenario, state: State, army: int, spell: int, wear: float) -> float:
-    """Points that a spell promises its owner with its best aim, if it takes effect now.
+def worth_now(
+    packed: PackedScenario, state: State, army: int, spell: int, wound_weight: float
+) -> float:
+    """Return the expected points of a spell with its best aim, if it takes effect now.
 
-    It pays for each of the phases that end while it is in play. A Comet promises what it brings
-    if it lands at the start of one of the phases after this one.
+    A spell that stays in play pays for each phase that ends while it is in play. A Comet counts the
+    points of landing at the start of one of the later phases.
     """
     if packed.armies[army].spells[spell].targeted:
-        return _worth_of_best_aim(packed, state, army, spell, wear)
-    return worth_of_pending(packed, state, army, spell, int64(0), wear)
+        return _value_of_best_aim(packed, state, army, spell, wound_weight)
+    return worth_of_pending(packed, state, army, spell, int64(0), wound_weight)
 
 
 @jit(forceinline=False)
-def _worth_of_best_aim(
-    packed: PackedScenario, state: State, army: int, spell: int, wear: float
+def _value_of_best_aim(
+    packed: PackedScenario, state: State, army: int, spell: int, wound_weight: float
 ) -> float:
-    """Points of the best open aim, 0 where none is open.
+    """Return the value of the best legal aim, or 0 if no aim is legal.
 
-    Aims are ranked by points against whole units; under victory points all are compared.
+    Under points for models, the aims are ranked already; under victory points, all are compared.
     """
     entry = packed.armies[army].spells[spell]
     if entry.landing >= 0:
-        return _worth_of_best_point(packed, state, army, spell, wear)
+        return _value_of_best_point(packed, state, army, spell, wound_weight)
     ranked = entry.duration != Duration.DELAYED and not packed.victory_points
     found = False
     most = 0.0
     for k in range(entry.n_aims):
         aim = int64(packed.armies[army].aims[entry.first_aim + k].ranked)
         if can_aim(packed, state, army, spell, aim):
-            worth = worth_of_aim(packed, state, army, spell, aim, wear)
+            value = worth_of_aim(packed, state, army, spell, aim, wound_weight)
             if ranked:
-                return worth
-            if not found or worth > most:
-                most = worth
+                return value
+            if not found or value > most:
+                most = value
             found = True
     return most
 
 
 @jit(forceinline=False)
-def _worth_of_best_point(
-    packed: PackedScenario, state: State, army: int, spell: int, wear: float
+def _value_of_best_point(
+    packed: PackedScenario, state: State, army: int, spell: int, wound_weight: float
 ) -> float:
-    """`_worth_of_best_aim` of a Comet at points of the battlefield, all of them open or none."""
+    """Return `_value_of_best_aim` of a Comet aimed at points: all of them are legal, or none."""
     if not can_aim(packed, state, army, spell, int64(0)):
         return 0.0
     if packed.victory_points:
-        return _most_by_tally(packed, state, army, spell, wear)
+        return _value_by_victory_points(packed, state, army, spell, wound_weight)
     entry = packed.armies[army].spells[spell]
     starts = int64(phases_left(packed, state) - 1)
     best = _mean_when_landing(packed, int64(entry.landing), int64(1), starts)
-    return _beside_landing(packed, state, army, spell, int64(0)) + best
+    return _value_without_landing(packed, state, army, spell, int64(0)) + best
 
 
 @jit(_nrt=True, forceinline=False)
-def _most_by_tally(
-    packed: PackedScenario, state: State, army: int, spell: int, wear: float
+def _value_by_victory_points(
+    packed: PackedScenario, state: State, army: int, spell: int, wound_weight: float
 ) -> float:
-    """Points of a Comet at its best point, as the tally is expected to change."""
-    worths = np.empty(POINTS)
-    count = worths_of_points(packed, state, army, spell, wear, worths)
-    return float(worths[:count].max())
+    """Return the value of a Comet at its best point, under victory points."""
+    values = np.empty(POINTS)
+    count = worths_of_points(packed, state, army, spell, wound_weight, values)
+    return float(values[:count].max())
 
 
 @jit(_nrt=True, forceinline=False)
@@ -100,95 +105,103 @@ def worths_of_points(
     state: State,
     army: int,
     spell: int,
-    wear: float,
-    worths: NDArray[np.float64],
+    wound_weight: float,
+    values: NDArray[np.float64],
 ) -> int:
-    """Write `worth_of_aim` of each of a Comet's points to `worths`; return how many there are."""
+    """Write `worth_of_aim` of each point of a Comet to `values`; return the number of points."""
     entry = packed.armies[army].spells[spell]
     starts = int64(phases_left(packed, state) - 1)
     changes = np.empty(ARMIES * TARGETS)
     if packed.victory_points:
-        changes_by_victim(packed, state, army, spell, int64(0), wear, changes)
+        changes_by_victim(packed, state, army, spell, int64(0), wound_weight, changes)
     for aim in range(entry.n_aims):
         if packed.victory_points:
             mean = change_by_landing(packed, army, spell, aim, int64(1), starts, changes)
         else:
             landing = int64(packed.armies[army].aims[entry.first_aim + aim].landing)
             mean = _mean_when_landing(packed, landing, int64(1), starts)
-        worths[aim] = _beside_landing(packed, state, army, spell, aim) + mean
+        values[aim] = _value_without_landing(packed, state, army, spell, aim) + mean
     return int64(entry.n_aims)
 
 
 @jit
-def _beside_landing(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> float:
-    """Points that an aim brings beside those of a landing Comet."""
+def _value_without_landing(
+    packed: PackedScenario, state: State, army: int, spell: int, aim: int
+) -> float:
+    """Return the points of an aim without the points of a landing Comet."""
     entry = packed.armies[army].spells[spell]
-    way = packed.armies[army].aims[entry.first_aim + aim]
-    return float(way.worth + way.worth_per_phase * phases_left(packed, state))
+    aim_entry = packed.armies[army].aims[entry.first_aim + aim]
+    return float(aim_entry.worth + aim_entry.worth_per_phase * phases_left(packed, state))
 
 
 @jit
 def worth_of_aim(
-    packed: PackedScenario, state: State, army: int, spell: int, aim: int, wear: float
+    packed: PackedScenario, state: State, army: int, spell: int, aim: int, wound_weight: float
 ) -> float:
-    """`worth_now` of one aim."""
+    """Return `worth_now` of one aim."""
     entry = packed.armies[army].spells[spell]
-    way = packed.armies[army].aims[entry.first_aim + aim]
+    aim_entry = packed.armies[army].aims[entry.first_aim + aim]
     phases = phases_left(packed, state)
-    if way.landing >= 0:
+    if aim_entry.landing >= 0:
         starts = int64(phases - 1)
-        mean = _mean_of_comet(packed, state, army, spell, aim, int64(1), starts, wear)
-        return _beside_landing(packed, state, army, spell, aim) + mean
-    lasting = way.worth_per_phase * phases
+        mean = _mean_of_comet(packed, state, army, spell, aim, int64(1), starts, wound_weight)
+        return _value_without_landing(packed, state, army, spell, aim) + mean
+    lasting = aim_entry.worth_per_phase * phases
     if packed.victory_points:
-        change = change_by_aim(packed, state, army, spell, aim, wear)
-        return float(way.worth + change + lasting)
-    return float(way.promise + lasting)
+        change = change_by_aim(packed, state, army, spell, aim, wound_weight)
+        return float(aim_entry.worth + change + lasting)
+    return float(aim_entry.promise + lasting)
 
 
 @jit
 def worth_of_pending(
-    packed: PackedScenario, state: State, army: int, spell: int, aim_plus_one: int, wear: float
+    packed: PackedScenario,
+    state: State,
+    army: int,
+    spell: int,
+    aim_plus_one: int,
+    wound_weight: float,
 ) -> float:
-    """`worth_now` of a spell as it has been aimed."""
+    """Return `worth_now` of a spell as it has been aimed; `aim_plus_one` is 0 without an aim."""
     if aim_plus_one == 0:
         entry = packed.armies[army].spells[spell]
         return float(entry.worth + entry.worth_per_phase * phases_left(packed, state))
-    return worth_of_aim(packed, state, army, spell, aim_plus_one - 1, wear)
+    return worth_of_aim(packed, state, army, spell, aim_plus_one - 1, wound_weight)
 
 
 @jit
 def worth_in_play(
-    packed: PackedScenario, state: State, army: int, spell: int, wear: float
+    packed: PackedScenario, state: State, army: int, spell: int, wound_weight: float
 ) -> float:
-    """Points that a spell in play still promises its owner, if nobody ends it."""
-    paid = int64(state.node == Node.ROLL_PANIC)  # for this phase
+    """Return the points that a spell in play still brings its owner, if no player ends it."""
+    paid = int64(state.node == Node.ROLL_PANIC)  # 1 if this phase has been paid already
     lasting = worth_per_phase(packed, state, army, spell) * (phases_left(packed, state) - paid)
     if packed.armies[army].spells[spell].duration == Duration.DELAYED:
-        return lasting + _worth_of_comet(packed, state, army, spell, wear)
+        return lasting + _value_of_comet(packed, state, army, spell, wound_weight)
     return lasting
 
 
 @jit(forceinline=False)
-def _worth_of_comet(
-    packed: PackedScenario, state: State, army: int, spell: int, wear: float
+def _value_of_comet(
+    packed: PackedScenario, state: State, army: int, spell: int, wound_weight: float
 ) -> float:
-    """Points that a Comet in play brings in the phases left, with the markers that it has.
+    """Return the points of a Comet in play in the phases left, from its current markers.
 
-    One that is striking counts for nothing.
+    A Comet that is striking now counts as 0.
     """
     if state.striking == army * SPELLS + spell + 1:
         return 0.0
     aim = int64(state.aims[army, spell] - 1)
     markers = int64(state.markers[army, packed.armies[army].spells[spell].wizard])
     if state.node == Node.ROLL_RADIUS and state.cursor == army * SPELLS + spell:
-        return _mean_of_comet(packed, state, army, spell, aim, markers, LANDS_NOW, wear)
-    # Units rally and locks are rolled for before Comets, and these in the order of their spells.
+        return _mean_of_comet(packed, state, army, spell, aim, markers, LANDS_NOW, wound_weight)
+    # Whether this phase's roll for the Comet is still to come: rally and lock rolls come before
+    # the Comets, and Comets are rolled for in the order of their spells.
     due = state.node in (Node.ROLL_RALLY, Node.ROLL_LOCK) or (
         state.node == Node.ROLL_COMET and state.cursor <= army * SPELLS + spell
     )
     starts = int64(phases_left(packed, state) - 1 + due)
-    return _mean_of_comet(packed, state, army, spell, aim, markers, starts, wear)
+    return _mean_of_comet(packed, state, army, spell, aim, markers, starts, wound_weight)
 
 
 @jit(_nrt=True, forceinline=False)
@@ -200,12 +213,15 @@ def _mean_of_comet(
     aim: int,
     markers: int,
     starts: int,
-    wear: float,
+    wound_weight: float,
 ) -> float:
-    """Points that a Comet brings within the next starts of phases, unless it is dispelled."""
+    """Return the expected points of a Comet within the next `starts` phase starts.
+
+    The Comet counts as not dispelled.
+    """
     if packed.victory_points:
         changes = np.empty(ARMIES * TARGETS)
-        changes_by_victim(packed, state, army, spell, aim, wear, changes)
+        changes_by_victim(packed, state, army, spell, aim, wound_weight, changes)
         return change_by_landing(packed, army, spell, aim, markers, starts, changes)
     entry = packed.armies[army].spells[spell]
     landing = int64(packed.armies[army].aims[entry.first_aim + aim].landing)
@@ -214,13 +230,14 @@ def _mean_of_comet(
 
 @jit
 def _mean_when_landing(packed: PackedScenario, landing: int, markers: int, starts: int) -> float:
-    """Return the same where points are those of models, by what is packed from `landing` on.
+    """Return `_mean_of_comet` under points for models, from the packed table at `landing`.
 
-    That counts from the casting, and so is divided by the chance to have come so far.
+    The table counts from the casting. Dividing by the probability that the Comet has not landed
+    before gives the value for a Comet that has `markers` now.
     """
     first = landing + markers - 1
     if starts == LANDS_NOW:
-        come = packed.landings[first + 1] - packed.landings[first]
-        return float(come / _LANDING_CHANCES[markers - 1])
-    come = packed.landings[first + starts] - packed.landings[first]
-    return float(come * (_LANDING_CHANCES[0] / _LANDING_CHANCES[markers - 1]))
+        landing_points = packed.landings[first + 1] - packed.landings[first]
+        return float(landing_points / _LANDING_CHANCES[markers - 1])
+    landing_points = packed.landings[first + starts] - packed.landings[first]
+    return float(landing_points * (_LANDING_CHANCES[0] / _LANDING_CHANCES[markers - 1]))

@@ -1,9 +1,7 @@
 """Spells take effect, stay in play and end; items are used.
 
-Strikes and wounds are in `strikes` and `casualties`.
-
-Each function changes the state and returns the points that changed hands, as the first army
-sees them, where any can.
+`strikes` has the strikes, and `casualties` the wounds. Functions that return a float return the
+points that change hands, as the first army sees them.
 """
 
 from wfb_gym._jit import int64, jit
@@ -22,9 +20,16 @@ def take_effect(
 ) -> float:
     """Apply the army's spell: pay its worth, and keep it in play if it lasts (S4).
 
-    `aim` is 1 + one of its aims, or 0 for a spell of fixed worth. A spell with somebody to strike
-    leaves the state at `Node.STRIKES`, with `back`, a member of `ReturnTo`, to go on when all are
-    struck; any other leaves the node to the caller.
+    If the spell strikes victims, the state is left at `Node.STRIKES`. If not, the caller sets the
+    node.
+
+    Args:
+        packed: the scenario.
+        state: the position.
+        army: the spell's owner.
+        spell: one of its spells.
+        aim: 1 + aim of the spell; 0 for a spell of fixed worth.
+        back: member of `ReturnTo`, for the node after all victims have been struck.
     """
     entry = packed.armies[army].spells[spell]
     if entry.duration in (Duration.REMAINS_IN_PLAY, Duration.ONE_TURN, Duration.DELAYED):
@@ -42,21 +47,23 @@ def _take_aimed_effect(
     packed: PackedScenario, state: State, army: int, spell: int, aim: int, back: int
 ) -> float:
     entry = packed.armies[army].spells[spell]
-    way = packed.armies[army].aims[entry.first_aim + aim]
-    points = gain(army, way.worth)
-    if entry.mark and 0 < way.target < FIRST_POINT:
+    aim_entry = packed.armies[army].aims[entry.first_aim + aim]
+    points = gain(army, aim_entry.worth)
+    if entry.mark and 0 < aim_entry.target < FIRST_POINT:
         mark = int64(entry.mark - 1)
-        state.marks[army, mark // MARKS_PER_WORD] |= mark_bit(mark, index_of(int64(way.target)))
-    if entry.heals and way.target != 0:
-        points += _heal(packed, state, int64(way.target), army)
+        state.marks[army, mark // MARKS_PER_WORD] |= mark_bit(
+            mark, index_of(int64(aim_entry.target))
+        )
+    if entry.heals and aim_entry.target != 0:
+        points += _heal(packed, state, int64(aim_entry.target), army)
     if entry.rallies and packed.panic:
-        code = int64(way.target)
+        code = int64(aim_entry.target)
         points += set_flight(packed, state, army_of(army, code), index_of(code), False)
     if entry.duration != Duration.INSTANT:
         state.aims[army, spell] = aim + 1
     if entry.duration == Duration.DELAYED:
         state.markers[army, entry.wizard] = 1
-    elif way.n_strikes:
+    elif aim_entry.n_strikes:
         state.striking = army * SPELLS + spell + 1
         state.strike = 0
         state.radius = 0
@@ -67,7 +74,7 @@ def _take_aimed_effect(
 
 @jit(forceinline=False)
 def _heal(packed: PackedScenario, state: State, code: int, owner: int) -> float:
-    """Give back all lost wounds of a model (Healing Hand), and with them their points."""
+    """Restore all lost wounds of a model, and their points (Healing Hand)."""
     army = army_of(owner, code)
     index = index_of(code)
     if index < UNITS:
@@ -87,7 +94,7 @@ def _heal(packed: PackedScenario, state: State, code: int, owner: int) -> float:
 
 @jit
 def end_spells(packed: PackedScenario, state: State, army: int, mask: int) -> None:
-    """Take spells of the army out of play."""
+    """End the army's spells in play that are in `mask`."""
     state.in_play[army] = clear_bits(state.in_play[army], mask)
     state.new_in_play[army] = clear_bits(state.new_in_play[army], mask)
     state.attempted[army] = clear_bits(state.attempted[army], mask)
@@ -97,7 +104,7 @@ def end_spells(packed: PackedScenario, state: State, army: int, mask: int) -> No
 
 @jit(forceinline=False)
 def _forget_aims(packed: PackedScenario, state: State, army: int, mask: int) -> None:
-    """Clear where the ended spells were aimed."""
+    """Clear the aims of the spells that ended."""
     for spell in range(packed.armies[army].n_spells):
         if mask & bit(spell) and state.aims[army, spell]:
             state.aims[army, spell] = 0
@@ -107,7 +114,7 @@ def _forget_aims(packed: PackedScenario, state: State, army: int, mask: int) -> 
 
 @jit(forceinline=False)
 def end_spells_at(packed: PackedScenario, state: State, army: int, index: int) -> None:
-    """End what was in play on a target that is gone."""
+    """End the spells in play on a target that is gone."""
     for owner in range(2):
         if not state.in_play[owner]:
             continue
@@ -123,7 +130,10 @@ def end_spells_at(packed: PackedScenario, state: State, army: int, index: int) -
 
 @jit
 def end_remaining(packed: PackedScenario, state: State, army: int, wizard: int) -> None:
-    """End what the wizard keeps in play: it attempts another spell, or uses such an item."""
+    """End the wizard's spells that remain in play.
+
+    Call it when the wizard attempts another spell or uses an item that ends its spells.
+    """
     mask = packed.armies[army].wizards[wizard].spells & state.in_play[army]
     if mask:
         end_lasting(packed, state, army, int64(mask), Duration.REMAINS_IN_PLAY.value)
@@ -131,7 +141,7 @@ def end_remaining(packed: PackedScenario, state: State, army: int, wizard: int) 
 
 @jit(forceinline=False)
 def end_lasting(packed: PackedScenario, state: State, army: int, mask: int, duration: int) -> None:
-    """End the spells of the mask that last so long, a member of `Duration`."""
+    """End the spells in `mask` with this duration, a member of `Duration`."""
     for spell in range(packed.armies[army].n_spells):
         if mask & bit(spell) and packed.armies[army].spells[spell].duration == duration:
             end_spells(packed, state, army, bit(spell))
@@ -139,7 +149,7 @@ def end_lasting(packed: PackedScenario, state: State, army: int, mask: int, dura
 
 @jit(forceinline=False)
 def end_with_caster(packed: PackedScenario, state: State, army: int, wizard: int) -> None:
-    """End what a dead wizard kept in play, unless the spell says otherwise."""
+    """End a dead wizard's spells that remain in play, except spells that survive their caster."""
     each = packed.armies[army].wizards[wizard]
     mask = int64((each.spells | each.bound) & state.in_play[army])
     for spell in range(packed.armies[army].n_spells):
@@ -150,19 +160,19 @@ def end_with_caster(packed: PackedScenario, state: State, army: int, wizard: int
 
 @jit
 def close_spells(packed: PackedScenario, state: State, wizard: int) -> None:
-    """Close the spells of a wizard of the active army for this phase."""
+    """Make the spells of a wizard of the active army uncastable for this phase."""
     state.castable = clear_bits(state.castable, packed.armies[state.active].wizards[wizard].spells)
 
 
 @jit
 def close_bound(packed: PackedScenario, state: State, wizard: int) -> None:
-    """Close the bound spells of a character of the active army for this phase."""
+    """Make the bound spells of a character of the active army uncastable for this phase."""
     state.castable = clear_bits(state.castable, packed.armies[state.active].wizards[wizard].bound)
 
 
 @jit
 def use_item(packed: PackedScenario, state: State, army: int, item: int) -> None:
-    """Spend one use of the item; it may end what its user keeps in play."""
+    """Spend one use of the item, which may end its user's spells that remain in play."""
     state.items[army, item] -= 1
     entry = packed.armies[army].items[item]
     if entry.ends_own_spells and entry.bearer >= 0:
@@ -171,5 +181,5 @@ def use_item(packed: PackedScenario, state: State, army: int, item: int) -> None
 
 @jit
 def caster(packed: PackedScenario, state: State) -> int:
-    """Return the wizard of the spell being cast."""
+    """Return the wizard that casts the current spell."""
     return caster_of(packed, int64(state.active), state.spell - 1)

@@ -1,13 +1,13 @@
-"""The changing state of a battle: its nodes and the record that holds it.
+"""The changing state of a battle: its nodes and the record that holds them.
 
-The record is canonical: what can no longer matter is zero, so two states with equal bytes are
-one position, and its bytes are the key that a solver stores. It holds no score, no step
-counter and no generator. What the scenario fixes stands in `wfb_gym.packing.records`.
+The record is canonical: data that can no longer matter are zero. So two states with equal bytes
+are the same position, and a solver uses the bytes as the key. The state holds no score, no step
+counter and no random generator. The data that a scenario fixes are in `wfb_gym.packing.records`.
 
-Code that branches on an enumeration, here or in `wfb_gym.packing.records`, names every member
-that can reach it and ends in `raise AssertionError("...")`, so that a new member is never taken
-for another one. Tuples of members serve as well as chains; that an effect of a miscast is missing
-from the table of `wfb_gym.packing.effects` shows on import.
+Code that branches on an enumeration, here or in `wfb_gym.packing.records`, lists every member
+that can reach it and ends in `raise AssertionError("...")`. So a new member is never treated as
+another one. Tuples of members may replace chains of comparisons. If the table of
+`wfb_gym.packing.effects` lacks an effect of a miscast, the import fails.
 """
 
 from enum import IntEnum
@@ -33,7 +33,7 @@ from wfb_gym.scenario.sizes import (
 
 
 class Node(IntEnum):
-    """Where the battle stands. Decisions come first, then chance, then what runs by itself."""
+    """Step of a battle. Decisions come first, then chance nodes, then automatic steps."""
 
     END = 0
     # decisions of the active player
@@ -50,7 +50,7 @@ class Node(IntEnum):
     # others
     FREE_SPELL = 10
     IN_PLAY = 11
-    # decisions that only some scenarios know
+    # decisions that only some scenarios have
     TARGET = 12
     SWAP_SPELL = 13
     STORE_DICE = 14
@@ -74,7 +74,7 @@ class Node(IntEnum):
     ROLL_RALLY = 31
     ROLL_PANIC = 32
     DEAL = 33  # of hidden items
-    # steps that the engine takes by itself; no caller ever sees a state in one of them
+    # automatic steps of the engine; callers never see a state in one of them
     BEGIN_PHASE = 34
     GENERATE_DICE = 35
     MISCAST_EFFECTS = 36
@@ -94,11 +94,11 @@ FIRST_CHANCE = int(Node.ROLL_CASTING)
 LAST_CHANCE = int(Node.DEAL)
 DECISIONS = LAST_DECISION - FIRST_DECISION + 1
 COMMON_DECISIONS = int(Node.IN_PLAY) - FIRST_DECISION + 1
-"""Decisions that every scenario knows come first."""
+"""Number of decisions that every scenario has; they come first."""
 
 
 class DispelAttempt(IntEnum):
-    """What an attempt to dispel is made against."""
+    """Kind of spell that the current dispel attempt is made against."""
 
     NONE = 0
     CAST = 1
@@ -107,7 +107,7 @@ class DispelAttempt(IntEnum):
 
 
 class AfterMiscast(IntEnum):
-    """Where a miscast leaves the phase."""
+    """How the phase continues after a miscast."""
 
     CAST_AGAIN = 0
     IN_PLAY = 1
@@ -115,7 +115,7 @@ class AfterMiscast(IntEnum):
 
 
 class ReturnTo(IntEnum):
-    """Where the battle goes on when a spell has struck."""
+    """Node to continue from after a spell has struck."""
 
     NOMINATE = 0
     FREE_SPELL = 1
@@ -124,7 +124,7 @@ class ReturnTo(IntEnum):
 
 
 class Share(IntEnum):
-    """Whether one of the odd hits on a small unit falls on the character that is struck."""
+    """Whether a character takes one of the odd hits on its small unit."""
 
     OPEN = 0
     SPARED = 1
@@ -134,64 +134,65 @@ class Share(IntEnum):
 class State(Record):
     """A position of a battle."""
 
-    declared: Int64  # uses of items that help the pending dispel, DECLARED_BITS for each item
-    marks: Annotated[NDArray[np.int64], ARMIES, MARK_WORDS]  # targets that keep the army's marks
+    declared: Int64  # uses of items declared with the pending dispel, DECLARED_BITS bits for each
+    marks: Annotated[NDArray[np.int64], ARMIES, MARK_WORDS]  # bits of marked targets
     castable: Int32  # bit s: the active army may still attempt its spell s this phase
     known: Annotated[NDArray[np.int32], ARMIES]  # bit s: spell s is not forgotten
     in_play: Annotated[NDArray[np.int32], ARMIES]
-    # in play since this phase: not to be dispelled in it
+    # came into play in this phase, so it cannot be dispelled at its end
     new_in_play: Annotated[NDArray[np.int32], ARMIES]
-    # in play, and the mover has tried to dispel it this phase
+    # in play, and the mover has already tried to dispel it in this phase
     attempted: Annotated[NDArray[np.int32], ARMIES]
-    # bit of a target: it flees; a character in a unit as its unit does
+    # bit of a target: it flees; a character in a unit flees with its unit
     fleeing: Annotated[NDArray[np.int32], ARMIES]
-    unit_wounds: Annotated[NDArray[np.int16], ARMIES, UNITS]  # left in the unit; 0 is wiped out
-    # models that the unit had when the phase began; all that it ever had once a Panic test is
-    # certain, 0 where none can come
+    unit_wounds: Annotated[NDArray[np.int16], ARMIES, UNITS]  # left in the unit; 0: wiped out
+    # models of the unit at the start of the phase; its starting number once a Panic test is
+    # certain; 0 if no Panic test is possible
     phase_models: Annotated[NDArray[np.int16], ARMIES, UNITS]
     number: Int16  # number to match
-    hits: Int16  # on a small unit, that are still to be shared out
+    hits: Int16  # on a small unit, not allocated yet
     node: Int8
-    mover: Int8  # army that decides, or whose dice are rolled
+    mover: Int8  # army that decides or rolls dice
     active: Int8  # army whose phase it is
     phase: Int8
     power: Int8  # dice in the active army's shared pool
     dispel: Int8  # dice in the other army's pool
     spell: Int8  # 1 + spell being cast by the active army
-    aim: Int8  # 1 + which of its aims
+    aim: Int8  # 1 + aim of that spell
     cast_item: Int8  # 1 + item declared with the cast
     reserve: Int8  # own dice committed to the pending roll
     dice: Int8  # dice of the pending roll
     attempt: Int8  # DispelAttempt
-    joined: Int8  # 1 + wizard whose own dice join the pending dispel
+    joined: Int8  # 1 + wizard that adds its own dice to the pending dispel
     target: Int8  # 1 + spell in play to dispel (army x SPELLS + spell)
     natural_result: Int8  # NaturalResult of the pending roll
     row: Int8  # 1 + row of the miscast table
-    cursor: Int8  # effects of the row that are done
-    group: Int8  # groups in base contact that are done
+    cursor: Int8  # effects of the miscast row already done; also a position in other lists
+    group: Int8  # groups in base contact, or wizards, that a miscast has already hit
     after_miscast: Int8  # AfterMiscast
-    free: Int8  # 1 + the free spell of the other army
-    free_aim: Int8  # 1 + which of its aims
+    free: Int8  # 1 + free spell of the other army
+    free_aim: Int8  # 1 + aim of the free spell
     striking: Int8  # 1 + spell that strikes (army x SPELLS + spell)
-    strike: Int8  # units and characters that it has struck
-    member: Int8  # characters in a small unit that have their share of its hits
-    share: Int8  # Share of the next of them
-    radius: Int8  # inches that it reaches from its point, of a Comet
+    strike: Int8  # units and characters that it has struck already
+    member: Int8  # characters in a small unit whose hits are done
+    share: Int8  # Share of the next character
+    radius: Int8  # reach of a landing Comet from its point, inches
     return_to: Int8  # ReturnTo
     faces: Annotated[NDArray[np.int8], 6]  # dice of the pending roll that may be re-rolled, by face
     # dice of the pending roll that have been re-rolled, by face
     held: Annotated[NDArray[np.int8], 6]
     items: Annotated[NDArray[np.int8], ARMIES, ITEMS]  # uses left
     level: Annotated[NDArray[np.int8], ARMIES, WIZARDS]
-    wounds: Annotated[NDArray[np.int8], ARMIES, WIZARDS]  # left; 0 is dead
-    lock: Annotated[NDArray[np.int8], ARMIES, WIZARDS]  # Lock, plus BARS_ITEMS
+    wounds: Annotated[NDArray[np.int8], ARMIES, WIZARDS]  # left; 0: dead
+    # Lock, plus BARS_ITEMS if the wizard's items are barred too
+    lock: Annotated[NDArray[np.int8], ARMIES, WIZARDS]
     own_dice: Annotated[NDArray[np.int8], WIZARDS]  # power dice that only this wizard may use
     contacts: Annotated[NDArray[np.int8], CONTACTS]  # models left in each group in base contact
     aims: Annotated[NDArray[np.int8], ARMIES, SPELLS]  # 1 + aim of a spell in play
-    markers: Annotated[NDArray[np.int8], ARMIES, WIZARDS]  # on the Comet of this wizard
-    # 1 + which set of hidden items the army was dealt; 0 before, and where nothing is hidden
+    markers: Annotated[NDArray[np.int8], ARMIES, WIZARDS]  # markers on this wizard's Comet
+    # 1 + set of hidden items that the army was dealt; 0 before the deal and without hidden items
     hidden_set: Annotated[NDArray[np.int8], ARMIES]
-    emptied: Int8  # bit of an army with hidden items: those of them that store dice are empty
+    emptied: Int8  # bit of an army: a miscast has emptied its hidden items that store dice
 
 
 STATE = dtype_of(State)
@@ -200,10 +201,10 @@ DECLARED_BITS = 5
 """Bits of `State.declared` for one item: up to `DICE` uses of it."""
 
 STATE_WORDS = STATE.itemsize // 8
-"""64-bit words of a state."""
+"""Number of 64-bit words in a state."""
 
 BARS_ITEMS = 8
-"""Added to a wizard's lock while it bars the wizard's items too."""
+"""Added to a wizard's lock if the lock also bars the wizard's items."""
 
 
 def declared_counts(declared: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -213,7 +214,7 @@ def declared_counts(declared: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def new_states(count: int) -> Records[State]:
-    """Zeroed states, shape (count,)."""
+    """Return zeroed states, shape (count,)."""
     return new_records(State, count)
 
 
@@ -221,23 +222,23 @@ MOST_FACES = max(DICE, DICE_PER_HIT * CONTACT_MODELS)
 """Most dice of one chance node."""
 
 MAX_PMF = 512
-"""Most entries of one distribution: every number of wounds that a unit can take, and none."""
+"""Most entries of one distribution: every number of wounds that a unit can take, from 0."""
 
 
 class WorkSpace(Record):
     """Scratch space of one thread."""
 
     pmf: Annotated[NDArray[np.float64], MAX_PMF]  # probabilities of 0, 1, 2 ... wounds
-    state: State  # a copy to change at will
-    key: Annotated[NDArray[np.uint64], STATE_WORDS]  # of a position, from the front
-    legal: Annotated[NDArray[np.int16], ACTIONS]  # legal actions, ascending, from the front
+    state: State  # a copy of a state that may be changed
+    key: Annotated[NDArray[np.uint64], STATE_WORDS]  # key of a position, starting at index 0
+    legal: Annotated[NDArray[np.int16], ACTIONS]  # legal actions, ascending, starting at index 0
     faces: Annotated[NDArray[np.int8], MOST_FACES]  # the dice rolled last
 
 
 def new_work_spaces(count: int = 1) -> Records[WorkSpace]:
-    """Zeroed scratch records, shape (count,): one for each thread.
+    """Return zeroed scratch records, shape (count,): one for each thread.
 
-    Compiled code takes the array and reads a record from it: a record alone would not keep the
-    memory alive.
+    Compiled code takes the array and reads a record from it, because a single record would not keep
+    the memory alive.
     """
     return new_records(WorkSpace, count)

@@ -1,6 +1,6 @@
-"""Items that keep power or dispel dice from one phase for another.
+"""Items that store power or dispel dice of one phase for a later one.
 
-An item's dice stand where its uses would: none of these items has both.
+Stored dice are counted in `State.items`, like the uses of other items: no item has both.
 """
 
 from wfb_gym._jit import int64, jit
@@ -13,19 +13,19 @@ from wfb_gym.scenario.sizes import ITEMS
 
 @jit
 def _unused(state: State, army: int) -> int:
-    """Dice that the army has left over in its pool."""
+    """Return the unused dice in the army's pool."""
     return int(state.power) if army == state.active else int(state.dispel)
 
 
 @jit
 def storing_item(state: State) -> int:
-    """Return the mover's item that may keep dice now."""
+    """Return the mover's item that may store dice now."""
     return int64(state.cursor) % ITEMS
 
 
 @jit
 def storable(packed: PackedScenario, state: State) -> int:
-    """Most dice that the item under way may keep."""
+    """Return the most dice that the current item may store."""
     army = int64(state.cursor) // ITEMS
     most = int(packed.armies[army].items[state.cursor % ITEMS].stores)
     return min(most, _unused(state, army))
@@ -33,7 +33,7 @@ def storable(packed: PackedScenario, state: State) -> int:
 
 @jit(forceinline=False)
 def next_store(packed: PackedScenario, state: State) -> None:
-    """Go to the next item that may keep a die of this phase, or on to the phase's end."""
+    """Go to the next item that may store a die of this phase, or to the end of the phase."""
     while state.cursor < 2 * ITEMS and not last_phase(packed, state):
         army = int64(state.cursor) // ITEMS
         item = int64(state.cursor) % ITEMS
@@ -50,7 +50,7 @@ def next_store(packed: PackedScenario, state: State) -> None:
 
 @jit
 def act_store(state: State, action: int) -> None:
-    """Keep so many dice of the phase that ends."""
+    """Store this many dice of the phase that ends."""
     army = int64(state.cursor) // ITEMS
     dice = action - FIRST_DICE
     state.items[army, state.cursor % ITEMS] = dice
@@ -64,7 +64,7 @@ def act_store(state: State, action: int) -> None:
 
 @jit(forceinline=False)
 def next_stored(packed: PackedScenario, state: State) -> None:
-    """Go to the next item of the active army whose dice must be rolled for, or on to the dice."""
+    """Go to the next item whose stored dice need a roll, or to the generation of dice."""
     army = int64(state.active)
     while packed.stores and state.cursor < packed.armies[army].n_items:
         entry = packed.armies[army].items[state.cursor]
@@ -79,7 +79,7 @@ def next_stored(packed: PackedScenario, state: State) -> None:
 
 @jit
 def resolve_stored(packed: PackedScenario, state: State, kept: bool) -> None:
-    """Keep the item's dice if the D6 reached their number, else lose them (Rod of Power)."""
+    """Keep the item's dice if the D6 reached their number, else remove them (Rod of Power)."""
     if not kept:
         state.items[state.active, state.cursor] = 0
     state.cursor += 1
@@ -88,7 +88,7 @@ def resolve_stored(packed: PackedScenario, state: State, kept: bool) -> None:
 
 @jit
 def stored_dice(packed: PackedScenario, state: State, army: int) -> int:
-    """Dice that items give back to the army's pool this phase; the items are empty then."""
+    """Return the dice that items add to the army's pool in this phase, and empty these items."""
     dice = 0
     if not packed.stores:
         return dice

@@ -1,11 +1,11 @@
-"""Spells strike their victims one after the other, and Comets come nearer or land.
+"""Strikes of spells on their victims, one after the other, and Comets.
 
-The probabilities of wounds were computed when the scenario was packed; here they are cut to what
-is left of the victim. Enumeration and sampling read the same list (`work.pmf`), so they cannot
-disagree.
+The probabilities of wounds were computed when the scenario was packed; here they are cut off at the
+wounds that the victim has left. Enumeration and sampling read the same list (`work.pmf`), so they
+cannot disagree.
 
-A Comet of Casandora lies in play from its casting until it lands, whatever becomes of its
-caster, and can be dispelled like any spell in play.
+A Comet of Casandora stays in play from its casting until it lands, even if its caster dies, and can
+be dispelled like any spell in play.
 """
 
 import numpy as np
@@ -22,12 +22,12 @@ from wfb_gym.packing.records import Duration, PackedScenario
 from wfb_gym.scenario.sizes import SPELLS, TARGETS, UNITS
 
 OWN_HITS = -1
-"""In place of a number of hits: those of the spell, none of which are shared."""
+"""Used in place of a number of hits: the spell's own hits, of which none are shared."""
 
 
 @jit
-def _aim_under_way(packed: PackedScenario, state: State) -> int:
-    """Which of its aims the spell that is striking was aimed at."""
+def _current_aim(packed: PackedScenario, state: State) -> int:
+    """Return the aim of the spell that is striking."""
     army = int64(state.striking - 1) // SPELLS
     if state.return_to == ReturnTo.COMETS:
         return int64(state.aims[army, int64(state.striking - 1) % SPELLS] - 1)
@@ -36,29 +36,29 @@ def _aim_under_way(packed: PackedScenario, state: State) -> int:
 
 @jit
 def aim_of_strikes(packed: PackedScenario, state: State) -> tuple[int, int]:
-    """First strike and number of strikes of the aim under way."""
+    """Return the first strike and the number of strikes of the current aim."""
     army = int64(state.striking - 1) // SPELLS
     entry = packed.armies[army].spells[int64(state.striking - 1) % SPELLS]
-    way = packed.armies[army].aims[entry.first_aim + _aim_under_way(packed, state)]
-    return int64(way.first_strike), int64(way.n_strikes)
+    aim_entry = packed.armies[army].aims[entry.first_aim + _current_aim(packed, state)]
+    return int64(aim_entry.first_strike), int64(aim_entry.n_strikes)
 
 
 @jit
 def current_strike(packed: PackedScenario, state: State) -> int:
-    """Row of the table's strikes that is under way: on a unit, or a character by itself."""
+    """Return the current row of `PackedScenario.strikes`: a unit, or a character on its own."""
     first, _ = aim_of_strikes(packed, state)
     return first + int64(state.strike)
 
 
 @jit
 def strike_on_victim(packed: PackedScenario, state: State) -> int:
-    """Row of the strikes with the victim under way: that, or a character that shares its hits."""
+    """Return the row of strikes of the current victim: a unit or a character."""
     return row_of_victim(packed, state, current_strike(packed, state))
 
 
 @jit(forceinline=False)
 def next_strike(packed: PackedScenario, state: State) -> bool:
-    """Move on to the next victim that can be struck; return whether there is one."""
+    """Move to the next victim that can be struck; return whether there is one."""
     first, count = aim_of_strikes(packed, state)
     while state.strike < count:
         strike = first + int64(state.strike)
@@ -80,18 +80,18 @@ def next_strike(packed: PackedScenario, state: State) -> bool:
 
 @jit(forceinline=False)
 def reaches(packed: PackedScenario, state: State, strike: int) -> bool:
-    """Whether a victim is near enough to the spell that is striking; only a Comet's may not be."""
+    """Return whether a victim is in reach of the spell that is striking; only a Comet can miss."""
     if state.radius == 0:
         return True
     army = int64(state.striking - 1) // SPELLS
     spell = int64(state.striking - 1) % SPELLS
-    aim = _aim_under_way(packed, state)
+    aim = _current_aim(packed, state)
     return bool(inches_to_victim(packed, army, spell, aim, strike) <= state.radius)
 
 
 @jit
 def most_of_strike(packed: PackedScenario, state: State) -> int:
-    """Most wounds that the victim under way can take: those left, and those of its distribution."""
+    """Return the most wounds that the current victim can take."""
     row = strike_on_victim(packed, state)
     return most_wounds_of_strike(
         packed, state, row, int64(state.hits) if state.hits > 0 else OWN_HITS
@@ -100,7 +100,11 @@ def most_of_strike(packed: PackedScenario, state: State) -> int:
 
 @jit
 def most_wounds_of_strike(packed: PackedScenario, state: State, row: int, hits: int) -> int:
-    """Most wounds that the victim of a row can take; `hits` as `pmf_of_strike` takes them."""
+    """Return the most wounds that the victim of a row can take.
+
+    This is the number of wounds left, or the largest number in its distribution if that is less.
+    `hits` is the same as in `pmf_of_strike`.
+    """
     strike = packed.strikes[row]
     victim = int64(strike.victim)
     left = int64(wounds_left(state, victim // TARGETS, victim % TARGETS))
@@ -113,9 +117,10 @@ def most_wounds_of_strike(packed: PackedScenario, state: State, row: int, hits: 
 def _binomial(
     pmf: NDArray[np.float64], count: int, hits: int, probability: float, each: int, most: int
 ) -> int:
-    """Add `hits` more hits to the `count` probabilities in `pmf`; return how many there are.
+    """Add `hits` more hits to the first `count` probabilities in `pmf`; return their new number.
 
-    Each wounds with this probability and takes `each` wounds; beyond `most` all is one.
+    Each hit wounds with this probability and causes `each` wounds. The entry `most` includes all
+    larger numbers.
     """
     for _ in range(hits):
         grown = min(most + 1, count + each)
@@ -131,10 +136,10 @@ def _binomial(
 
 @jit(forceinline=False)
 def strike_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    """Write the probabilities of 0, 1, 2 ... wounds of the victim under way to `work.pmf`.
+    """Write the probabilities of 0, 1, 2 ... wounds of the current victim to `work.pmf`.
 
     Returns:
-        How many there are; the last is that of all wounds that are left, or more.
+        Number of probabilities; the last includes all larger numbers of wounds.
     """
     hits = OWN_HITS
     if state.hits > 0:
@@ -146,17 +151,17 @@ def strike_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
 def pmf_of_strike(
     packed: PackedScenario, state: State, row: int, hits: int, pmf: NDArray[np.float64]
 ) -> int:
-    """Write the probabilities of 0, 1, 2 ... wounds of a victim as it is to `pmf`.
+    """Write the probabilities of 0, 1, 2 ... wounds of a victim, as it is now, to `pmf`.
 
     Args:
         packed: the scenario.
         state: the position.
-        row: of the strikes, with the victim.
-        hits: that it has been dealt of those shared out, or `OWN_HITS` where the spell says.
-        pmf: overwritten from the front.
+        row: row of the strikes, which names the victim.
+        hits: number of shared hits on the victim, or `OWN_HITS` for the spell's own hits.
+        pmf: float64, overwritten from index 0.
 
     Returns:
-        How many there are; the last is that of all wounds that are left, or more.
+        Number of probabilities; the last includes all larger numbers of wounds.
     """
     strike = packed.strikes[row]
     victim = int64(strike.victim)
@@ -187,7 +192,7 @@ def pmf_of_strike(
 
 @jit(forceinline=False)
 def resolve_strike(packed: PackedScenario, state: State, wounds: int) -> float:
-    """Take so many wounds from the victim under way and go to the next."""
+    """Take this many wounds from the current victim and move to the next."""
     army = int64(state.striking - 1) // SPELLS
     spell = int64(state.striking - 1) % SPELLS
     victim = int64(packed.strikes[strike_on_victim(packed, state)].victim)
@@ -203,7 +208,7 @@ def resolve_strike(packed: PackedScenario, state: State, wounds: int) -> float:
 
 @jit(forceinline=False)
 def next_comet(packed: PackedScenario, state: State) -> None:
-    """Go to the next Comet in play, or on with the phase's beginning."""
+    """Go to the next Comet in play, or continue the start of the phase."""
     while packed.delayed and state.cursor < 2 * SPELLS:
         army = int64(state.cursor) // SPELLS
         spell = int64(state.cursor) % SPELLS
@@ -219,7 +224,7 @@ def next_comet(packed: PackedScenario, state: State) -> None:
 
 @jit
 def resolve_comet(packed: PackedScenario, state: State, lands: bool) -> None:
-    """Let the Comet land, or grow its marker."""
+    """Let the Comet land, or add a marker to it."""
     army = int64(state.cursor) // SPELLS
     spell = int64(state.cursor) % SPELLS
     if lands:
@@ -232,7 +237,7 @@ def resolve_comet(packed: PackedScenario, state: State, lands: bool) -> None:
 
 @jit
 def resolve_radius(packed: PackedScenario, state: State, die: int) -> None:
-    """Strike everybody within D6 inches a marker."""
+    """Strike every victim within the die times the markers, in inches."""
     army = int64(state.cursor) // SPELLS
     spell = int64(state.cursor) % SPELLS
     markers = int(state.markers[army, packed.armies[army].spells[spell].wizard])

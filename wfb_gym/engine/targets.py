@@ -1,8 +1,8 @@
-"""What a spell can be aimed at, and what of it is left: read-only questions.
+"""Legal aims of spells, and the state of their targets (read-only).
 
-Which aims the battlefield allows is part of the packed scenario; here stands what changes in
-play: which targets are alive, stand alone or bear a mark. Codes of targets
-are relative to the spell's owner, as actions have them (`wfb_gym.engine.actions`).
+The packed scenario holds the aims that the battlefield allows. This module checks conditions that
+change in play: whether a target is alive, is on its own or carries a mark. Codes of targets are
+relative to the spell's owner, like the codes of actions (`wfb_gym.engine.actions`).
 """
 
 from wfb_gym._jit import int64, jit
@@ -14,7 +14,7 @@ from wfb_gym.scenario.sizes import MARKS_PER_WORD, TARGETS, UNITS
 
 @jit
 def army_of(owner: int, code: int) -> int:
-    """Return the army of a target code that is not 0."""
+    """Return the army of a target code other than 0."""
     return owner if code <= TARGETS else int64(1 - owner)
 
 
@@ -26,13 +26,13 @@ def index_of(code: int) -> int:
 
 @jit
 def unit_stands(state: State, army: int, unit: int) -> bool:
-    """Whether the unit has a model left."""
+    """Return whether the unit has a model left."""
     return bool(state.unit_wounds[army, unit] > 0)
 
 
 @jit
 def wounds_left(state: State, army: int, index: int) -> int:
-    """Wounds left of a target: all its models' together, or a character's."""
+    """Return the wounds left of a target: of all models of a unit together, or of a character."""
     if index < UNITS:
         return int(state.unit_wounds[army, index])
     return int(state.wounds[army, index - UNITS])
@@ -40,20 +40,23 @@ def wounds_left(state: State, army: int, index: int) -> int:
 
 @jit
 def models_left(packed: PackedScenario, state: State, army: int, unit: int) -> int:
-    """Models left in a unit: whole models go first, and the last may be wounded."""
+    """Return the models left in a unit.
+
+    Wounds remove whole models first, so only the last model may be wounded.
+    """
     each = int(packed.armies[army].units[unit].wounds)
     return (int(state.unit_wounds[army, unit]) + each - 1) // each
 
 
 @jit
 def flees(state: State, army: int, index: int) -> bool:
-    """Whether a target is fleeing, a character alone or with the unit that it is in."""
+    """Return whether a target is fleeing; a character flees on its own or with its unit."""
     return bool((int64(state.fleeing[army]) >> index) & 1)
 
 
 @jit
 def is_wounded(packed: PackedScenario, state: State, army: int, index: int) -> bool:
-    """Whether a target has a model with a wound lost and a wound left."""
+    """Return whether a target has a living model that has lost a wound."""
     if index < UNITS:
         each = int(packed.armies[army].units[index].wounds)
         return int(state.unit_wounds[army, index]) % each != 0
@@ -63,7 +66,7 @@ def is_wounded(packed: PackedScenario, state: State, army: int, index: int) -> b
 
 @jit
 def is_enough_to_rally(packed: PackedScenario, state: State, army: int, index: int) -> bool:
-    """Whether enough of a target is left to rally; a character always is."""
+    """Return whether enough of a target is left to rally; a character can always rally."""
     if index >= UNITS:
         return True
     left = models_left(packed, state, army, index)
@@ -72,45 +75,45 @@ def is_enough_to_rally(packed: PackedScenario, state: State, army: int, index: i
 
 @jit
 def can_aim(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> bool:
-    """Whether the army's spell may now be cast at the aim of its own that has this number."""
+    """Return whether the army's spell may now be cast with its aim number `aim`."""
     entry = packed.armies[army].spells[spell]
-    way = packed.armies[army].aims[entry.first_aim + aim]
-    code = int64(way.target)
+    aim_entry = packed.armies[army].aims[entry.first_aim + aim]
+    code = int64(aim_entry.target)
     if 0 < code < FIRST_POINT:
         if wounds_left(state, army_of(army, code), index_of(code)) == 0:
             return False
         asks_more = entry.heals | entry.needs_flight | entry.rallies | entry.mark
         asks_more |= entry.namesakes & state.in_play[army]
-        if way.open == AimCondition.ALWAYS and not asks_more:  # as most are
+        if aim_entry.open == AimCondition.ALWAYS and not asks_more:  # the most common case
             return True
     return _can_aim_there(packed, state, army, spell, aim)
 
 
 @jit(forceinline=False)
 def _can_aim_there(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> bool:
-    """`can_aim` where more than the target's life decides."""
+    """Return `can_aim` if it depends on more than whether the target is alive."""
     entry = packed.armies[army].spells[spell]
-    way = packed.armies[army].aims[entry.first_aim + aim]
-    code = int64(way.target)
+    aim_entry = packed.armies[army].aims[entry.first_aim + aim]
+    code = int64(aim_entry.target)
     if code == 0 or code >= FIRST_POINT:
-        return way.n_strikes == 0 or _strikes_anybody(packed, state, army, spell, aim)
+        return aim_entry.n_strikes == 0 or _has_victim(packed, state, army, spell, aim)
     side = army_of(army, code)
     index = index_of(code)
-    if way.open == AimCondition.NEVER:
+    if aim_entry.open == AimCondition.NEVER:
         return False
-    if way.open == AimCondition.ALONE:
+    if aim_entry.open == AimCondition.ALONE:
         unit = packed.armies[side].wizards[index - UNITS].unit if index >= UNITS else 0
         if unit != 0 and unit_stands(state, side, int64(unit - 1)):
             return False
-    elif way.open != AimCondition.ALWAYS:
-        raise AssertionError("the opening of this aim is undefined")
+    elif aim_entry.open != AimCondition.ALWAYS:
+        raise AssertionError("the condition of this aim is undefined")
     if entry.heals and not is_wounded(packed, state, side, index):
         return False
     if entry.needs_flight and not flees(state, side, index):
         return False
     if entry.rallies and not is_enough_to_rally(packed, state, side, index):
         return False
-    if entry.namesakes & state.in_play[army] and _lies_on(packed, state, army, spell, code):
+    if entry.namesakes & state.in_play[army] and _is_in_play_on(packed, state, army, spell, code):
         return False
     if entry.mark:
         mark = int64(entry.mark - 1)
@@ -119,8 +122,8 @@ def _can_aim_there(packed: PackedScenario, state: State, army: int, spell: int, 
 
 
 @jit(forceinline=False)
-def _lies_on(packed: PackedScenario, state: State, army: int, spell: int, code: int) -> bool:
-    """Whether a spell of the same name is in play on the target: flat states do not stack."""
+def _is_in_play_on(packed: PackedScenario, state: State, army: int, spell: int, code: int) -> bool:
+    """Return whether a spell of the same name, which does not stack, is in play on the target."""
     found = 0
     for namesake in range(packed.armies[army].n_spells):
         entry = packed.armies[army].spells[namesake]
@@ -133,18 +136,18 @@ def _lies_on(packed: PackedScenario, state: State, army: int, spell: int, code: 
 
 @jit
 def mark_bit(mark: int, index: int) -> int:
-    """Bit of a mark on a target in its word of `marked`."""
+    """Return the bit of a mark on a target, within its word of `State.marks`."""
     return int64(1) << ((mark % MARKS_PER_WORD) * TARGETS + index)
 
 
 @jit
-def _strikes_anybody(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> bool:
-    """Whether an aim without a target strikes somebody: of a Comet, an enemy wherever it is."""
+def _has_victim(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> bool:
+    """Return whether an aim without a target strikes any victim; a Comet needs a living enemy."""
     entry = packed.armies[army].spells[spell]
-    way = packed.armies[army].aims[entry.first_aim + aim]
+    aim_entry = packed.armies[army].aims[entry.first_aim + aim]
     delayed = entry.duration == Duration.DELAYED
-    for k in range(way.n_strikes):
-        strike = way.first_strike + k
+    for k in range(aim_entry.n_strikes):
+        strike = aim_entry.first_strike + k
         if not delayed or packed.strikes[strike].victim // TARGETS != army:
             if can_strike(packed, state, strike):
                 return True
@@ -153,7 +156,7 @@ def _strikes_anybody(packed: PackedScenario, state: State, army: int, spell: int
 
 @jit
 def inches_to_victim(packed: PackedScenario, army: int, spell: int, aim: int, strike: int) -> int:
-    """Whole inches from where an army's Comet falls to a victim; 0 without a battlefield."""
+    """Return the whole inches from the point of a Comet to a victim; 0 without a battlefield."""
     code = target_code(packed, army, spell, aim)
     if code < FIRST_POINT:
         return int64(0)
@@ -163,7 +166,7 @@ def inches_to_victim(packed: PackedScenario, army: int, spell: int, aim: int, st
 
 @jit
 def can_strike(packed: PackedScenario, state: State, strike: int) -> bool:
-    """Whether the victim of a strike is there to be struck: alive and not within a unit."""
+    """Return whether a strike has a victim: alive, and not a character inside a unit."""
     victim = int64(packed.strikes[strike].victim)
     side = victim // TARGETS
     index = victim % TARGETS
@@ -177,7 +180,7 @@ def can_strike(packed: PackedScenario, state: State, strike: int) -> bool:
 
 @jit
 def has_aim(packed: PackedScenario, state: State, army: int, spell: int) -> bool:
-    """Whether a spell has anything to be cast at; one of fixed worth needs nothing."""
+    """Return whether a spell has a legal aim; a spell of fixed worth needs none."""
     if not packed.armies[army].spells[spell].targeted:
         return True
     return _has_open_aim(packed, state, army, spell)
@@ -195,7 +198,7 @@ def _has_open_aim(packed: PackedScenario, state: State, army: int, spell: int) -
 
 @jit(forceinline=False)
 def aim_at(packed: PackedScenario, army: int, spell: int, code: int) -> int:
-    """Which aim of the spell has this target code, or -1."""
+    """Return the aim of the spell with this target code, or -1."""
     entry = packed.armies[army].spells[spell]
     for k in range(entry.n_aims):
         if packed.armies[army].aims[entry.first_aim + k].target == code:
@@ -212,7 +215,7 @@ def target_code(packed: PackedScenario, army: int, spell: int, aim: int) -> int:
 
 @jit
 def worth_per_phase(packed: PackedScenario, state: State, army: int, spell: int) -> float:
-    """Points that a spell in play pays its owner at the end of a phase."""
+    """Return the points that a spell in play pays its owner at the end of a phase."""
     entry = packed.armies[army].spells[spell]
     aim = int64(state.aims[army, spell])
     if not entry.targeted or aim == 0:
@@ -222,9 +225,9 @@ def worth_per_phase(packed: PackedScenario, state: State, army: int, spell: int)
 
 @jit(forceinline=False)
 def resistance_of_aim(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> int:
-    """Magic Resistance of what the army's spell is aimed at, if that is an enemy.
+    """Return the Magic Resistance of the target of the army's spell, if the target is an enemy.
 
-    A Comet targets a point, and no unit resists it (ours).
+    A Comet targets a point, so no unit resists it (house rule C.76).
     """
     if packed.armies[army].spells[spell].duration == Duration.DELAYED:
         return 0
@@ -236,9 +239,9 @@ def resistance_of_aim(packed: PackedScenario, state: State, army: int, spell: in
 
 @jit(forceinline=False)
 def target_resistance(packed: PackedScenario, state: State, army: int, index: int) -> int:
-    """Magic Resistance of one of an army's targets.
+    """Return the Magic Resistance of one of an army's targets.
 
-    A unit and the characters in it share the best that any of them has (DW).
+    A unit and the characters in it use the best value that any of them has (DW).
     """
     unit = index
     best = int64(0)
@@ -257,7 +260,7 @@ def target_resistance(packed: PackedScenario, state: State, army: int, index: in
 
 @jit
 def resistance_to_cast(packed: PackedScenario, state: State) -> int:
-    """Dice that Magic Resistance adds to a dispel of the spell being cast."""
+    """Return the dice that Magic Resistance adds to a dispel of the spell being cast."""
     if state.aim == 0:
         return 0
     return resistance_of_aim(
@@ -267,7 +270,7 @@ def resistance_to_cast(packed: PackedScenario, state: State) -> int:
 
 @jit
 def resistance(packed: PackedScenario, state: State) -> int:
-    """Dice that Magic Resistance adds to the pending dispel of a spell just cast (DW)."""
+    """Return the dice of Magic Resistance in the pending dispel of a spell just cast (DW)."""
     if state.attempt == DispelAttempt.CAST:
         return resistance_to_cast(packed, state)
     if state.attempt == DispelAttempt.FREE and state.free_aim:
@@ -275,4 +278,4 @@ def resistance(packed: PackedScenario, state: State) -> int:
         return resistance_of_aim(
             packed, state, enemy, int64(state.free - 1), int64(state.free_aim - 1)
         )
-    return 0  # a spell in play, or an unaimed one
+    return 0  # a spell in play, or a spell without a target

@@ -1,9 +1,9 @@
-"""The engine's operations: `act` and `resolve`, and the steps that the engine takes itself.
+"""The engine's operations: `act`, `resolve` and the automatic steps between them.
 
-Both change the state in place and return the points that changed hands, as the first army sees
-them (positive: it gained). Nodes with one legal action are played here, so callers meet only
-real decisions, chance nodes and the end. Where items are hidden, a decision is real if it would be
-one with any of those that the mover may have.
+`act` and `resolve` change the state in place and return the points that change hands, as the
+first army sees them (positive: it gains). Nodes with one legal action are played here, so callers
+meet only real decisions, chance nodes and the end. If items are hidden, a decision is real if any
+set of items that the mover may have gives it a choice.
 """
 
 from wfb_gym._jit import int64, jit
@@ -44,7 +44,7 @@ from wfb_gym.packing.records import PackedScenario
 
 @jit(forceinline=False, is_shared=True)
 def play_action(packed: PackedScenario, state: State, action: int) -> float:
-    """One legal action, without what follows by itself."""
+    """Play one legal action, without the automatic steps that follow."""
     node = state.node
     if node == Node.NOMINATE:
         return act_nominate(packed, state, action)
@@ -79,14 +79,14 @@ def play_action(packed: PackedScenario, state: State, action: int) -> float:
 
 @jit(forceinline=False)
 def _next_test_or_phase(packed: PackedScenario, state: State) -> None:
-    """Go to the next Panic test, or on to the next phase."""
+    """Go to the next Panic test, or to the next phase."""
     if not (packed.panic and next_test(packed, state)):
         next_phase(packed, state)
 
 
 @jit(forceinline=False)
 def _next_strike_or_return(packed: PackedScenario, state: State) -> None:
-    """Strike the next victim, or go back to where the spell was cast."""
+    """Strike the next victim, or return to the node that the spell was cast from."""
     if next_strike(packed, state):
         return
     back = int64(state.return_to)
@@ -101,14 +101,15 @@ def _next_strike_or_return(packed: PackedScenario, state: State) -> None:
     elif back == ReturnTo.NOMINATE:
         to_nominate(packed, state)
     else:
-        raise AssertionError("no way back to this node is defined")
+        raise AssertionError("no return to this node is defined")
 
 
 @jit(forceinline=False)
 def _others_could_choose(packed: PackedScenario, state: State, work: WorkSpace) -> bool:
-    """Whether the mover would have a choice with other hidden items that it may have.
+    """Return whether the mover would have a choice with another set of items that it may have.
 
-    Then it is asked in any case, so that being asked tells nothing. Lists its own actions anew.
+    Then the mover is always asked, so that the question reveals nothing. At the end, `work.legal`
+    lists the actions of the mover's actual set again.
     """
     army = int64(state.mover)
     own = int64(state.hidden_set[army] - 1)
@@ -124,10 +125,10 @@ def _others_could_choose(packed: PackedScenario, state: State, work: WorkSpace) 
 
 @jit(forceinline=False, is_shared=True)
 def advance_to_choice(packed: PackedScenario, state: State, work: WorkSpace) -> tuple[float, int]:
-    """Go on by itself until somebody has a choice, dice must be rolled, or the battle ends.
+    """Take automatic steps until a player has a choice, dice must be rolled or the battle ends.
 
     Returns:
-        Points that changed hands, and how many actions `work.legal` lists (0 unless at a decision).
+        Points that change hands, and the number of actions in `work.legal` (0 except at decisions).
     """
     points = 0.0
     while True:
@@ -169,15 +170,15 @@ def advance_to_choice(packed: PackedScenario, state: State, work: WorkSpace) -> 
 
 @jit(forceinline=False)
 def begin(packed: PackedScenario, state: State, work: WorkSpace) -> float:
-    """Set up the scenario and go on to its first decision, chance node or end.
+    """Set up the scenario and advance to its first decision, chance node or end.
 
     Args:
         packed: the packed scenario.
         state: overwritten.
-        work: scratch; lists the legal actions of the next decision afterwards.
+        work: scratch space; afterwards it lists the legal actions of the next decision.
 
     Returns:
-        Points that changed hands on the way, as the first army sees them.
+        Points that change hands before that node, as the first army sees them.
     """
     begin_battle(packed, state)
     points, _ = advance_to_choice(packed, state, work)
@@ -188,10 +189,10 @@ def begin(packed: PackedScenario, state: State, work: WorkSpace) -> float:
 def act_and_list(
     packed: PackedScenario, state: State, action: int, work: WorkSpace
 ) -> tuple[float, int]:
-    """`act`, telling also how many actions `work.legal` lists for the next decision.
+    """Do the same as `act`, and also return the number of legal actions of the next decision.
 
-    The number is 0 where the next node is not a decision. It saves a driver that goes straight
-    on from asking `legal_actions` again.
+    The number is 0 if the next node is not a decision. `work.legal` lists the actions, so the
+    caller need not call `legal_actions` again.
     """
     before = play_action(packed, state, action)
     points, count = advance_to_choice(packed, state, work)
@@ -202,7 +203,10 @@ def act_and_list(
 def resolve_and_list(
     packed: PackedScenario, state: State, outcome: int, work: WorkSpace
 ) -> tuple[float, int]:
-    """`resolve`, telling also how many actions `work.legal` lists, as `act_and_list` does."""
+    """Do the same as `resolve`, and also return the number of next legal actions.
+
+    See `act_and_list`.
+    """
     before = resolve_outcome(packed, state, outcome)
     points, count = advance_to_choice(packed, state, work)
     return before + points, count
@@ -215,11 +219,11 @@ def act(packed: PackedScenario, state: State, action: int, work: WorkSpace) -> f
     Args:
         packed: the packed scenario.
         state: at a decision node; changed in place.
-        action: one of `legal_actions`; anything else is undefined.
-        work: scratch; lists the legal actions of the next decision afterwards.
+        action: one of `legal_actions`; other actions give undefined results.
+        work: scratch space; afterwards it lists the legal actions of the next decision.
 
     Returns:
-        Points that changed hands, as the first army sees them.
+        Points that change hands, as the first army sees them.
     """
     points, _ = act_and_list(packed, state, action, work)
     return points
@@ -227,6 +231,16 @@ def act(packed: PackedScenario, state: State, action: int, work: WorkSpace) -> f
 
 @jit(forceinline=False)
 def resolve(packed: PackedScenario, state: State, outcome: int, work: WorkSpace) -> float:
-    """Go on from a chance node with one of its outcomes; arguments and result as for `act`."""
+    """Apply one of the outcomes of a chance node.
+
+    Args:
+        packed: the packed scenario.
+        state: at a chance node; changed in place.
+        outcome: one of the node's outcomes; other outcomes give undefined results.
+        work: scratch space; afterwards it lists the legal actions of the next decision.
+
+    Returns:
+        Points that change hands, as the first army sees them.
+    """
     points, _ = resolve_and_list(packed, state, outcome, work)
     return points

@@ -1,6 +1,6 @@
-"""The frame of a battle: phases begin and end, dice are generated, and states are tidied.
+"""Flow of a battle: phases begin and end, dice are generated, and states are made canonical.
 
-`canonicalize_unused` is what makes the state canonical: it clears whatever can no longer matter.
+`canonicalize_unused` makes the state canonical: it clears the data that can no longer matter.
 """
 
 from wfb_gym._jit import int64, jit
@@ -37,7 +37,7 @@ from wfb_gym.scenario.sizes import DICE, LORE_SPELLS, MARK_WORDS, NO_BEARER, UNI
 
 @jit(forceinline=False, is_shared=True)
 def begin_battle(packed: PackedScenario, state: State) -> None:
-    """Set up the scenario, on the threshold of its first phase."""
+    """Set up the scenario, just before its first phase."""
     state.castable = 0
     state.mover = 0
     state.active = 0
@@ -66,7 +66,7 @@ def begin_battle(packed: PackedScenario, state: State) -> None:
             state.level[army, wizard] = side.wizards[wizard].level if alive else 0
             if side.wizards[wizard].fleeing:
                 state.fleeing[army] |= bit(UNITS + wizard)
-            if side.wizards[wizard].draws:  # known once they are rolled for
+            if side.wizards[wizard].draws:  # known after they are rolled
                 lore = bit(LORE_SPELLS) - 1
                 first = int64(side.wizards[wizard].first_spell)
                 state.known[army] = clear_bits(state.known[army], lore << first)
@@ -77,11 +77,11 @@ def begin_battle(packed: PackedScenario, state: State) -> None:
 
 @jit(forceinline=False)
 def begin_phase(packed: PackedScenario, state: State) -> None:
-    """End locks and spells that last until the owner's next phase; the rest roll for a 6."""
+    """End locks and one-turn spells that last until this phase, then go to the rolls for locks."""
     army = int64(state.active)
     if packed.panic:
         count_models(packed, state)
-    if state.in_play[army]:  # spells of one turn end when their owner's next phase starts (ours)
+    if state.in_play[army]:  # one-turn spells end at the owner's next phase (house rule C.22)
         end_lasting(packed, state, army, int64(state.in_play[army]), Duration.ONE_TURN.value)
     _end_locks(packed, state, army, Lock.OWN_NEXT_PHASE.value)
     state.cursor = 0
@@ -91,12 +91,12 @@ def begin_phase(packed: PackedScenario, state: State) -> None:
 
 
 @jit(forceinline=False)
-def _end_locks(packed: PackedScenario, state: State, army: int, moment: int) -> None:
-    """End the army's locks that last until this moment, a member of `Lock`."""
+def _end_locks(packed: PackedScenario, state: State, army: int, expiry: int) -> None:
+    """End the army's locks that last until `expiry`, a member of `Lock`."""
     for wizard in range(packed.armies[army].n_wizards):
         until = state.lock[army, wizard] % BARS_ITEMS
         if until == Lock.PHASE_END or until == Lock.OWN_NEXT_PHASE:
-            if until == moment:
+            if until == expiry:
                 state.lock[army, wizard] = Lock.NONE
         elif until not in (Lock.NONE, Lock.SIX, Lock.BATTLE_END):
             raise AssertionError("the end of this lock is undefined")
@@ -104,7 +104,7 @@ def _end_locks(packed: PackedScenario, state: State, army: int, moment: int) -> 
 
 @jit(forceinline=False)
 def next_lock_roll(packed: PackedScenario, state: State) -> None:
-    """Go to the next wizard that needs a 6 to cast again, or on with the phase's beginning."""
+    """Go to the next wizard that needs a 6 to cast again, or continue the start of the phase."""
     army = int64(state.active)
     while state.cursor < packed.armies[army].n_wizards:
         if state.lock[army, state.cursor] % BARS_ITEMS == Lock.SIX:
@@ -116,7 +116,7 @@ def next_lock_roll(packed: PackedScenario, state: State) -> None:
 
 @jit
 def resolve_lock_roll(packed: PackedScenario, state: State, freed: bool) -> None:
-    """Free the wizard on a 6 (miscast 3)."""
+    """Free the wizard on a 6 (row 3 of the miscast table)."""
     if freed:
         state.lock[state.active, state.cursor] = Lock.NONE
     state.cursor += 1
@@ -125,7 +125,7 @@ def resolve_lock_roll(packed: PackedScenario, state: State, freed: bool) -> None
 
 @jit
 def _power_dice(packed: PackedScenario, state: State, army: int) -> int:
-    """Return the army's shared pool (S0; S2 where level dice are the wizards' own)."""
+    """Return the army's shared power dice (S0; in S2, dice for levels are the wizards' own)."""
     side = packed.armies[army]
     if side.fixed_power != GENERATED:
         return int(side.fixed_power)
@@ -141,7 +141,7 @@ def _power_dice(packed: PackedScenario, state: State, army: int) -> int:
 
 @jit
 def _own_dice(packed: PackedScenario, state: State, army: int, wizard: int) -> int:
-    """Dice that only this wizard may use (S2; items of that kind in any edition)."""
+    """Return the dice that only this wizard may use (S2; items may give such dice in 6e too)."""
     entry = packed.armies[army].wizards[wizard]
     if not is_active(packed, state, army, wizard):
         return 0
@@ -155,7 +155,7 @@ def _own_dice(packed: PackedScenario, state: State, army: int, wizard: int) -> i
 
 @jit
 def _dispel_dice(packed: PackedScenario, state: State, army: int) -> int:
-    """Return the army's dispel pool, shared in every edition (S0)."""
+    """Return the army's dispel dice, which are shared in every edition (S0)."""
     side = packed.armies[army]
     if side.fixed_dispel != GENERATED:
         return int(side.fixed_dispel)
@@ -176,7 +176,7 @@ def _dispel_dice(packed: PackedScenario, state: State, army: int) -> int:
 
 @jit
 def _dice_taken(packed: PackedScenario, state: State, army: int) -> int:
-    """Power dice that the army's runes take from the enemy's pool for its own dispels."""
+    """Return the enemy power dice that the army's runes turn into its own dispel dice."""
     dice = 0
     for item in range(packed.armies[army].n_items):
         taken = packed.armies[army].items[item].takes_power
@@ -186,14 +186,14 @@ def _dice_taken(packed: PackedScenario, state: State, army: int) -> int:
 
 
 @jit
-def _uses_bound(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
-    """Whether a character may use its bound spells: as any item that is used."""
+def _can_use_bound(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
+    """Return whether a character may use its bound spells, by the rules for using items."""
     return is_active(packed, state, army, wizard) and state.lock[army, wizard] < BARS_ITEMS
 
 
 @jit(forceinline=False)
 def generate_dice(packed: PackedScenario, state: State) -> None:
-    """Generate both sides' dice and open the casters' spells."""
+    """Generate the dice of both armies and make the active army's spells castable."""
     army = int64(state.active)
     enemy = opponent_of(army)
     power = _power_dice(packed, state, army) + stored_dice(packed, state, army)
@@ -207,16 +207,16 @@ def generate_dice(packed: PackedScenario, state: State) -> None:
         state.own_dice[wizard] = _own_dice(packed, state, army, wizard)
         if may_cast(packed, state, army, wizard):
             state.castable |= entry.spells & state.known[army]
-        if entry.bound and _uses_bound(packed, state, army, wizard):
+        if entry.bound and _can_use_bound(packed, state, army, wizard):
             state.castable |= entry.bound & state.known[army]
     if last_phase(packed, state):
-        state.known[army] = 0  # `open` says all that is left
+        state.known[army] = 0  # from here on, `castable` holds the same information
     to_nominate(packed, state)
 
 
 @jit
 def clear_cast(state: State) -> None:
-    """Forget everything about the spell being cast or dispelled."""
+    """Clear all fields of the current cast or dispel."""
     state.spell = 0
     state.aim = 0
     state.cast_item = 0
@@ -232,7 +232,7 @@ def clear_cast(state: State) -> None:
 
 @jit
 def clear_roll(state: State) -> None:
-    """Forget the pending dice and the attempt they belong to."""
+    """Clear the pending dice and the attempt that they belong to."""
     state.reserve = 0
     state.dice = 0
     state.attempt = DispelAttempt.NONE
@@ -247,7 +247,7 @@ def clear_roll(state: State) -> None:
 
 @jit(forceinline=False)
 def to_nominate(packed: PackedScenario, state: State) -> None:
-    """Let the active player cast again."""
+    """Let the active player nominate a spell again."""
     clear_cast(state)
     state.node = Node.NOMINATE
     state.mover = state.active
@@ -256,7 +256,7 @@ def to_nominate(packed: PackedScenario, state: State) -> None:
 
 @jit(forceinline=False)
 def to_in_play(packed: PackedScenario, state: State) -> None:
-    """End casting; the opponent is the first to try spells in play (S0)."""
+    """End casting; the opponent may try first to dispel spells in play (S0)."""
     clear_cast(state)
     state.castable = 0
     if not state.in_play[0] | state.in_play[1]:
@@ -269,7 +269,7 @@ def to_in_play(packed: PackedScenario, state: State) -> None:
 
 @jit
 def leave_phase(packed: PackedScenario, state: State) -> None:
-    """Leave the phase but for the dice that items keep."""
+    """Leave the phase; items may store dice first."""
     state.node = Node.END_PHASE
     if packed.stores:
         clear_cast(state)
@@ -279,7 +279,7 @@ def leave_phase(packed: PackedScenario, state: State) -> None:
 
 @jit
 def pass_in_play(packed: PackedScenario, state: State) -> None:
-    """Be done with spells in play: the active player is next, then the phase ends."""
+    """Stop dispelling spells in play: the active player comes next, then the phase ends."""
     state.attempted[0] = 0
     state.attempted[1] = 0
     if state.mover == state.active:
@@ -290,7 +290,7 @@ def pass_in_play(packed: PackedScenario, state: State) -> None:
 
 @jit(forceinline=False)
 def end_phase(packed: PackedScenario, state: State) -> float:
-    """Pay the owners of spells in play (timing ours) and end what lasts one phase."""
+    """Pay the owners of spells in play (house rule C.34) and end the effects of one phase."""
     points = 0.0
     for army in range(2):
         if state.in_play[army]:
@@ -327,7 +327,7 @@ def next_phase(packed: PackedScenario, state: State) -> None:
 
 @jit
 def _end_battle(packed: PackedScenario, state: State) -> None:
-    """End the battle: every ended battle is one position."""
+    """End the battle; all ended battles are the same position."""
     state.node = Node.END
     state.mover = 0
     state.active = 0
@@ -337,7 +337,7 @@ def _end_battle(packed: PackedScenario, state: State) -> None:
 
 @jit
 def _clear_armies(state: State) -> None:
-    """Forget what is left of both armies, and what they have in play."""
+    """Clear everything about both armies and their spells in play."""
     state.marks[:] = 0
     state.known[:] = 0
     state.in_play[:] = 0
@@ -360,7 +360,7 @@ def _clear_armies(state: State) -> None:
 
 @jit(forceinline=False)
 def canonicalize_unused(packed: PackedScenario, state: State) -> None:
-    """Clear what can no longer matter, wherever a cast or an attempt to dispel has just ended."""
+    """Clear data that can no longer matter, after a cast or a dispel attempt has ended."""
     army = int64(state.active)
     for wizard in range(packed.armies[army].n_wizards):
         if state.power == 0 and state.own_dice[wizard] == 0:
@@ -371,12 +371,12 @@ def canonicalize_unused(packed: PackedScenario, state: State) -> None:
         return
     enemy = opponent_of(army)
     if not clear_bits(state.castable, packed.armies[army].bound):
-        state.known[enemy] = 0  # nobody is left to miscast
+        state.known[enemy] = 0  # no miscast, so no free spell, is possible
     if state.castable == 0:
         for wizard in range(packed.armies[enemy].n_wizards):
             _canonicalize_wizard(packed, state, enemy, wizard)
     dispels = int(state.known[enemy])
-    for side in range(2):  # tried or not: the active player's attempts are still to come
+    for side in range(2):  # tried or not, because the active player's attempts come later
         dispels |= clear_bits(state.in_play[side], state.new_in_play[side])
     wounds_matter = (state.castable & packed.armies[army].healing) != 0
     if packed.wounds_others and clear_bits(state.castable, packed.armies[army].bound):
@@ -396,7 +396,7 @@ def canonicalize_unused(packed: PackedScenario, state: State) -> None:
             state.contacts[group] = 0
     for side in range(2):
         if has_secret(state, side):
-            continue  # what it has shown is to be known
+            continue  # its revealed uses must stay known
         for item in range(packed.armies[side].n_items):
             if not _item_matters(packed, state, side, item):
                 state.items[side, item] = 0
@@ -408,7 +408,7 @@ def canonicalize_unused(packed: PackedScenario, state: State) -> None:
 
 @jit
 def _item_matters(packed: PackedScenario, state: State, army: int, item: int) -> bool:
-    """Whether a use of the item is still possible in the last phase."""
+    """Return whether a use of the item is still possible in the last phase."""
     entry = packed.armies[army].items[item]
     if entry.dispel_use == DispelUse.BOOST:
         return True
@@ -426,7 +426,7 @@ def _item_matters(packed: PackedScenario, state: State, army: int, item: int) ->
 
 @jit
 def _canonicalize_wizard(packed: PackedScenario, state: State, army: int, wizard: int) -> None:
-    """Reduce a wizard that casts no more in this battle to what it counts, and alive or dead."""
+    """Reduce a wizard that casts no more to the wounds that count for points."""
     least = wizard_threshold(packed, state, army, wizard) + 1
     if state.wounds[army, wizard] > least:
         state.wounds[army, wizard] = least

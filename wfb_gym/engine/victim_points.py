@@ -1,7 +1,8 @@
-"""What the enemy counts for a victim of a strike by the wounds that are left to it.
+"""Points that the enemy counts for a victim of a strike, by the wounds that the victim has left.
 
-Under victory points that is the tally at the end of the phase, with the chance that a Panic test
-fails. Where points are those of models it is the magic that flight takes away, or the models.
+Under victory points these are the points at the end of the phase, including the chance that a
+Panic test fails. Under points for models, they are either the points of the models lost, or the
+value of the magic that a fleeing unit loses.
 """
 
 from typing import NamedTuple
@@ -24,43 +25,55 @@ from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario.sizes import TARGETS, UNITS
 
 BY_MODELS = -1.0
-"""In place of a part of the points of wounds: of these no part, but where points are those of
-models, the points of all models and wounds lost."""
+"""Used in place of `wound_weight`: no fraction of a wound's points counts.
+
+If the scenario counts points for models, the points of all models and wounds lost count.
+"""
 
 
 class Counts(NamedTuple):
-    """What the enemy counts for a victim by its wounds left."""
+    """Points that the enemy counts for a victim, by the victim's wounds left."""
 
-    matters: bool  # whether what it may lose changes anything
-    left: int  # wounds that it has now
-    half: int  # most wounds with which it is below half
-    test: int  # most wounds with which it takes a Panic test
-    above: float  # points above half, below half, gone and fleeing, the characters in it then
-    below: float
-    gone: float
-    fled: float
-    flight: float  # chance that the test fails
-    wear: float  # points of a wound that count where the tally changes by less
-    # where points are those of models: how many there are, wounds and points of each
+    matters: bool  # whether the wounds it may lose can change the points
+    left: int  # wounds now
+    half: int  # most wounds left at which it is below half
+    test: int  # most wounds left at which it takes a Panic test
+    above: float  # points while it is above half
+    below: float  # points while it is below half
+    gone: float  # points when it is wiped out
+    fled: float  # points when it flees, including the characters in it
+    flight: float  # probability that the Panic test fails
+    wound_weight: float  # least points that each lost wound counts
+    # the next three are used only under points for models
     models: int
-    wounds: int
-    points: float
+    wounds: int  # of each model
+    points: float  # of each model
 
 
 @jit(forceinline=False)
 def counts_of(
-    packed: PackedScenario, state: State, victim: int, most: int, wear: float, panic: bool
+    packed: PackedScenario, state: State, victim: int, most: int, wound_weight: float, panic: bool
 ) -> Counts:
-    """Tell what the enemy counts for a victim that may lose so many wounds at the most."""
+    """Return the points that the enemy counts for a victim.
+
+    Args:
+        packed: the scenario.
+        state: the position.
+        victim: army x TARGETS + target.
+        most: most wounds that the victim may lose.
+        wound_weight: fraction of a wound's points that each lost wound counts at least, or
+            `BY_MODELS`.
+        panic: whether a Panic test at the end of this phase counts.
+    """
     side = victim // TARGETS
     index = victim % TARGETS
     if index >= UNITS and packed.armies[side].wizards[index - UNITS].daemons:
         index = int64(packed.armies[side].wizards[index - UNITS].unit) - 1
     left = int64(wounds_left(state, side, index))
     zero, one = int64(0), int64(1)
-    if wear == BY_MODELS and not packed.victory_points:
+    if wound_weight == BY_MODELS and not packed.victory_points:
         return _counts_of_models(packed, side, index, left)
-    if flees(state, side, index):  # all of it is counted already
+    if flees(state, side, index):  # the enemy counts all of its points already
         return Counts(False, left, zero, zero, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, zero, one, 0.0)
     least = max(int64(0), left - most)
     test = zero
@@ -68,37 +81,39 @@ def counts_of(
         test = int64(most_for_test(packed, state, side, index))
     tested = test > 0 and least <= test
     flight = 0.0
-    company = 0.0
+    fled = 0.0
     if tested:
         flight = 1.0 - float(PASS_CHANCE[leadership(packed, state, side, index)])
     if not packed.victory_points:
-        if tested:  # until its next phase, if it does not rally before
-            company = flight * _magic_in(packed, state, side, index)
-        matters = company > 0.0
+        if tested:
+            # Its characters lose their magic until its next phase, unless the unit rallies before.
+            # A rally roll fails with the same probability as the Panic test.
+            fled = flight * _points_of_magic(packed, state, side, index)
+        matters = fled > 0.0
         return Counts(
-            matters, left, zero, test, 0.0, 0.0, 0.0, company, flight, 0.0, zero, one, 0.0
+            matters, left, zero, test, 0.0, 0.0, 0.0, fled, flight, 0.0, zero, one, 0.0
         )  # fmt: skip
     if index >= UNITS:
         half = int64(half_of_wizard(packed, side, index - UNITS))
     else:
         half = int64(half_of_unit(packed, side, index))
-    matters = tested or wear > 0.0 or least == 0 or (least <= half < left)
+    matters = tested or wound_weight > 0.0 or least == 0 or (least <= half < left)
     if not matters:
         return Counts(False, left, half, test, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, zero, one, 0.0)
     gone = _points_with(packed, side, index, int64(0), False)
     below = _points_with(packed, side, index, half, False) if half else gone
     if tested:
-        company = _points_with(packed, side, index, left, True)
-        company += cost_of_company(packed, state, side, index)
-    each = wear * _points_per_wound(packed, side, index)
+        fled = _points_with(packed, side, index, left, True)
+        fled += cost_of_company(packed, state, side, index)
+    each = wound_weight * _points_per_wound(packed, side, index)
     return Counts(
-        True, left, half, test, 0.0, below, gone, company, flight, each, zero, one, 0.0
+        True, left, half, test, 0.0, below, gone, fled, flight, each, zero, one, 0.0
     )  # fmt: skip
 
 
 @jit
 def _counts_of_models(packed: PackedScenario, side: int, index: int, left: int) -> Counts:
-    """Return `counts_of` where points are those of models and wounds lost."""
+    """Return `counts_of` under points for models and wounds lost."""
     zero = int64(0)
     models, wounds, points = zero, int64(1), 0.0
     if index < UNITS:
@@ -114,23 +129,24 @@ def _counts_of_models(packed: PackedScenario, side: int, index: int, left: int) 
 
 @jit
 def _points_with(packed: PackedScenario, side: int, index: int, left: int, fled: bool) -> float:
-    """Victory points for a target with so many wounds left; of Daemons with their focal model."""
+    """Return the victory points for a target with `left` wounds, for Daemons with their caster."""
     if index >= UNITS:
         return float(points_of_wizard(packed, side, index - UNITS, left, fled))
     points = float(points_of_unit(packed, side, index, left, fled))
     caster = int64(packed.armies[side].units[index].caster)
-    if caster and left == 0:  # who flees is counted with the characters in it
+    if caster and left == 0:  # a fleeing focal model is counted with the characters in the unit
         points += points_of_wizard(packed, side, caster - 1, left, fled)
     return points
 
 
 @jit
 def _expected_count(counts: Counts, left: int) -> float:
-    """Points expected to be counted at the end of the phase with so many wounds left.
+    """Return the expected points at the end of the phase if the victim has `left` wounds.
 
-    Where points are those of models, they are counted from the last one on.
+    Under points for models, the result is minus the points of the models left.
     """
     if counts.points != 0.0:
+        # models left, rounded up; wounds gained above the starting number do not count
         models = min(counts.models, (left + counts.wounds - 1) // counts.wounds)
         return float(-models * counts.points)
     if left == 0:
@@ -143,21 +159,28 @@ def _expected_count(counts: Counts, left: int) -> float:
 
 @jit(forceinline=False)
 def mean_change(counts: Counts, pmf: NDArray[np.float64], first: int, count: int) -> float:
-    """Points that a victim loses on average by 0, 1, 2 ... wounds; chances begin at `first`."""
+    """Return the points that a victim loses on average.
+
+    Args:
+        counts: the victim's points by wounds left.
+        pmf: `pmf[first + n]` is the probability of n wounds, float64.
+        first: index of the probability of 0 wounds.
+        count: number of probabilities.
+    """
     now = _expected_count(counts, counts.left)
     mean = 0.0
     for wounds in range(1, count):
         after = max(int64(0), counts.left - wounds)
         change = _expected_count(counts, after) - now
-        if counts.wear > 0.0:
-            change = max(change, counts.wear * (counts.left - after))
+        if counts.wound_weight > 0.0:
+            change = max(change, counts.wound_weight * (counts.left - after))
         mean += pmf[first + wounds] * change
     return mean
 
 
 @jit
 def _points_per_wound(packed: PackedScenario, side: int, index: int) -> float:
-    """Share of a wound in the points of the model that loses it."""
+    """Return the points of a model divided by its wounds."""
     if index >= UNITS:
         return float(packed.armies[side].wizards[index - UNITS].points_per_wound)
     entry = packed.armies[side].units[index]
@@ -169,7 +192,7 @@ def _points_per_wound(packed: PackedScenario, side: int, index: int) -> float:
 
 @jit(forceinline=False)
 def cost_of_company(packed: PackedScenario, state: State, side: int, unit: int) -> float:
-    """Victory points that the enemy counts for characters in a unit only while they flee."""
+    """Return the extra victory points for the characters in a unit while the unit flees."""
     points = 0.0
     for wizard in range(packed.armies[side].n_wizards):
         if is_in(packed, state, side, wizard, unit):
@@ -180,17 +203,17 @@ def cost_of_company(packed: PackedScenario, state: State, side: int, unit: int) 
 
 
 @jit(forceinline=False)
-def _magic_in(packed: PackedScenario, state: State, side: int, unit: int) -> float:
-    """Points of the dearest spells that the characters in a unit could cast, one for each."""
+def _points_of_magic(packed: PackedScenario, state: State, side: int, unit: int) -> float:
+    """Return the sum, over the characters in a unit, of the points of each one's best spell."""
     points = 0.0
     for wizard in range(packed.armies[side].n_wizards):
         if is_in(packed, state, side, wizard, unit):
-            points += _dearest_spell(packed, state, side, wizard)
+            points += _points_of_best_spell(packed, state, side, wizard)
     return points
 
 
 @jit(forceinline=False)
-def _dearest_spell(packed: PackedScenario, state: State, side: int, wizard: int) -> float:
+def _points_of_best_spell(packed: PackedScenario, state: State, side: int, wizard: int) -> float:
     entry = packed.armies[side].wizards[wizard]
     spells = int64(entry.bound & state.known[side])
     if state.level[side, wizard] > 0:
@@ -198,6 +221,6 @@ def _dearest_spell(packed: PackedScenario, state: State, side: int, wizard: int)
     most = 0.0
     for spell in range(packed.armies[side].n_spells):
         if spells & bit(spell):
-            promised = packed.armies[side].spells[spell]
-            most = max(most, float(promised.worth + promised.worth_per_phase))
+            entry_of_spell = packed.armies[side].spells[spell]
+            most = max(most, float(entry_of_spell.worth + entry_of_spell.worth_per_phase))
     return most

@@ -1,4 +1,4 @@
-"""Cast spells (6th edition, p. 136): how many dice, and what a casting roll comes to."""
+"""Cast spells (6th edition, p. 136): numbers of dice and results of casting rolls."""
 
 from enum import IntEnum
 from fractions import Fraction
@@ -7,14 +7,14 @@ from wfb_gym._jit import jit
 from wfb_gym.rules.dice import FACES, NaturalResult, double, roll_counts
 
 MINIMUM_TO_CAST = 3
-"""A natural total below this always fails, whatever the bonuses (S0, S4)."""
+"""A natural total below this always fails, with any bonus (S0, S4)."""
 LOWEST_CASTING_VALUE = 3
 HIGHEST_CASTING_VALUE = 15
-"""Casting values lie between these two (S2, S4)."""
+"""Casting values are between these two numbers (S2, S4)."""
 
 
 class Casting(IntEnum):
-    """What a casting roll comes to."""
+    """Result of a casting roll."""
 
     FAIL = 0
     MISCAST = 1
@@ -24,30 +24,30 @@ class Casting(IntEnum):
 
 @jit
 def most_casting_dice(level: int) -> int:
-    """Most power dice for one spell: one more than the wizard's level (S0, S2)."""
+    """Return the most power dice for one spell: the wizard's level plus one (S0, S2)."""
     return level + 1
 
 
 @jit
 def is_miscast(ones: int) -> bool:
-    """Two or more natural 1s: the spell fails and the miscast table is rolled on (S0, S4)."""
+    """Return whether a roll is a miscast: two or more natural 1s (S0, S4)."""
     return double(ones)
 
 
 @jit
 def is_irresistible(ones: int, sixes: int) -> bool:
-    """Two or more natural 6s cast the spell beyond dispelling; a miscast comes first (S0, S4)."""
+    """Return whether a roll is irresistible: two or more natural 6s, and no miscast (S0, S4)."""
     return double(sixes) and not is_miscast(ones)
 
 
 @jit
 def natural_result_of_cast(ones: int, sixes: int, may_be_irresistible: bool) -> int:
-    """`NaturalResult` of casting dice, in the order of the rules (S0, S4).
+    """Return the `NaturalResult` of casting dice, in the order of the rules (S0, S4).
 
     Args:
-        ones: natural 1s.
-        sixes: natural 6s.
-        may_be_irresistible: False where an item forbids it.
+        ones: number of natural 1s.
+        sixes: number of natural 6s.
+        may_be_irresistible: False if an item forbids irresistible force.
     """
     if is_miscast(ones):
         return NaturalResult.MISCAST.value
@@ -58,11 +58,11 @@ def natural_result_of_cast(ones: int, sixes: int, may_be_irresistible: bool) -> 
 
 @jit
 def is_cast(natural: int, bonus: int, casting_value: int) -> bool:
-    """Whether a roll that is neither miscast nor irresistible casts the spell (S0, S4).
+    """Return whether a roll that is neither a miscast nor irresistible casts the spell (S0, S4).
 
     Args:
         natural: total of the dice.
-        bonus: what items and the like add to it.
+        bonus: total bonus of items and other effects.
         casting_value: the value to equal or beat.
     """
     return natural >= MINIMUM_TO_CAST and natural + bonus >= casting_value
@@ -72,18 +72,19 @@ def is_cast(natural: int, bonus: int, casting_value: int) -> bool:
 def casting_outcome(
     ones: int, sixes: int, natural: int, bonus: int, casting_value: int, may_be_irresistible: bool
 ) -> int:
-    """Read a casting roll in the order of the rules (S0, S4).
+    """Return the result of a casting roll, in the order of the rules (S0, S4).
 
     Args:
-        ones: natural 1s.
-        sixes: natural 6s.
+        ones: number of natural 1s.
+        sixes: number of natural 6s.
         natural: total of the dice.
-        bonus: what items and the like add to the total.
+        bonus: added to the total.
         casting_value: 3 to 15.
-        may_be_irresistible: False where an item forbids it.
+        may_be_irresistible: False if an item forbids irresistible force.
 
     Returns:
-        A member of `Casting`. Irresistible force needs no casting value to be reached.
+        A member of `Casting`. An irresistible roll may be below the casting value
+        (house rule C.9).
     """
     result = natural_result_of_cast(ones, sixes, may_be_irresistible)
     if result == NaturalResult.MISCAST:
@@ -96,16 +97,16 @@ def casting_outcome(
 def casting_probabilities(
     dice: int, casting_value: int, bonus: int = 0, may_be_irresistible: bool = True
 ) -> dict[Casting, Fraction]:
-    """Exact probability of every outcome of a casting roll.
+    """Return the exact probability of every result of a casting roll.
 
     Args:
         dice: power dice, 1 or more.
         casting_value: 3 to 15.
         bonus: added to the total.
-        may_be_irresistible: False where an item forbids it.
+        may_be_irresistible: False if an item forbids irresistible force.
 
     Returns:
-        A fraction for each member of `Casting`; `CAST` leaves irresistible casts out.
+        A fraction for each member of `Casting`; `CAST` does not include irresistible casts.
 
     Raises:
         ValueError: no dice, or a casting value outside 3..15.

@@ -1,8 +1,8 @@
-"""The Comet of Casandora: when it lands, and how far it reaches (W6, BS).
+"""The Comet of Casandora: probabilities of landing and of its reach (W6, BS).
 
-It lies on the battlefield with one marker. At the start of every later phase of either side a D6
-is rolled: on a 4 or more it lands, else it gets a marker more. When it lands, it reaches D6 inches
-a marker. That somebody may dispel it first is left out here.
+The Comet is placed on the battlefield with one marker. At the start of every later phase of either
+side, a D6 is rolled. On a 4 or more the Comet lands, else it gets another marker. When it lands, it
+reaches D6 inches for each marker. These probabilities assume that it is not dispelled before.
 """
 
 import numpy as np
@@ -11,17 +11,25 @@ from numpy.typing import ArrayLike, NDArray
 from wfb_gym.rules.dice import FACES
 
 LANDS_ON = 4
-"""A Comet lands on this D6 or more."""
+"""Lowest D6 result on which a Comet lands."""
 
 
 def landing_chances(starts: int) -> tuple[float, ...]:
-    """Chances that a Comet lands at the first, second ... of so many starts of phases."""
+    """Return the probabilities of landing at the first, second ... of `starts` phase starts."""
     lands = (FACES + 1 - LANDS_ON) / FACES
     return tuple(lands * (1.0 - lands) ** k for k in range(starts))
 
 
 def reach_chances(distances: ArrayLike, markers: int) -> NDArray[np.float64]:
-    """Chances, of the shape of `distances`, that a Comet which lands reaches so many inches far."""
+    """Return the probability that a landing Comet reaches each distance.
+
+    Args:
+        distances: inches, any shape.
+        markers: number of markers on the Comet.
+
+    Returns:
+        float64, same shape as `distances`.
+    """
     reaches = np.arange(1, FACES + 1) * markers
     chances: NDArray[np.float64] = (reaches >= np.asarray(distances)[..., None]).mean(axis=-1)
     return chances

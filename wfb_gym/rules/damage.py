@@ -1,7 +1,8 @@
-"""Damage of spells (6th edition): how many hits, how many wounds, how many models.
+"""Damage of spells (6th edition): numbers of hits, wounds and models lost.
 
-Probabilities are exact but for the rounding of 64-bit floats. Dice are read in the order in
-which players throw them. What one hit does is `rules.wounds`; which models are hit is not here.
+Probabilities are exact except for the rounding of 64-bit floats. Dice are read in the order in
+which players throw them. `rules.wounds` resolves one hit; this module does not choose the models
+that are hit.
 """
 
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from wfb_gym.rules.dice import FACES
 from wfb_gym.rules.wounds import DICE_PER_HIT, NEVER, hit_wounds
 
 Pmf = NDArray[np.float64]
-"""Probabilities of 0, 1, 2 and so on."""
+"""Probabilities of 0, 1, 2 and so on, float64."""
 
 _CHAIN = "D6 chain"
 _DICE = {"1": 0, "D6": 1, "2D6": 2, _CHAIN: 1}
@@ -25,19 +26,19 @@ _NEGLIGIBLE = 1e-18
 
 
 class HitsRead(NamedTuple):
-    """What dice say about a number of hits."""
+    """Number of hits read from dice."""
 
-    hits: int  # so far
-    used: int  # dice read
-    # dice without which the number is not known, 0 where it is; the chain may ask for more then
+    hits: int  # number of hits so far
+    used: int  # number of dice read
+    # number of dice to throw next, 0 if the hits are known; a chain may need more after these
     needed: int
 
 
 def _dice_of(hits: str) -> int:
-    """Dice thrown together for that number of hits.
+    """Return the number of dice thrown together for this number of hits.
 
     Raises:
-        ValueError: no dice give the number of hits.
+        ValueError: no dice give this number of hits.
     """
     if hits not in _DICE:
         raise ValueError(f"hits: expected one of {', '.join(_DICE)}, found {hits}")
@@ -45,35 +46,36 @@ def _dice_of(hits: str) -> int:
 
 
 def _chain_pmf() -> Pmf:
-    """Hits that the chain of the Conflagration of Doom adds.
+    """Return the distribution of the hits that the chain of the Conflagration of Doom adds.
 
-    Of the 36 ways in which both dice fall, k - 1 have the caster's show k and beat the other's.
+    Of the 36 results of two dice, in k - 1 the caster's die shows k and beats the other.
     """
-    ways = np.arange(FACES) / FACES**2
-    pmf, tail = [1.0 - float(ways.sum())], [1.0]
-    # The tail obeys the same recursion as the probabilities, whose rest would drown in rounding.
+    chances = np.arange(FACES) / FACES**2
+    pmf, tail = [1.0 - float(chances.sum())], [1.0]
+    # `tail[n]` is the probability of n or more hits. It follows the same recursion as `pmf`. One
+    # minus the sum of `pmf` would lose such small numbers in rounding.
     while True:
         n = len(tail)
         steps = range(1, FACES + 1)
-        rest = sum(float(ways[k - 1]) * (tail[n - k] if n > k else 1.0) for k in steps)
+        rest = sum(float(chances[k - 1]) * (tail[n - k] if n > k else 1.0) for k in steps)
         if rest < _NEGLIGIBLE:
             return np.array(pmf)
         tail.append(rest)
-        pmf.append(sum(float(ways[k - 1]) * pmf[n - k] for k in steps if n >= k))
+        pmf.append(sum(float(chances[k - 1]) * pmf[n - k] for k in steps if n >= k))
 
 
 def hits_pmf(hits: str, extra: str | None = None) -> Pmf:
-    """How likely each number of hits is.
+    """Return the probability of each number of hits.
 
     Args:
         hits: "1", "D6", "2D6" or "D6 chain".
-        extra: the same, for hits on top of those.
+        extra: additional hits, in the same format.
 
     Returns:
-        Probabilities of 0, 1, 2 and so on; for the chain without a rest of less than 1e-18.
+        Probabilities of 0, 1, 2 and so on. A chain is cut off when the rest is below 1e-18.
 
     Raises:
-        ValueError: no dice give the number of hits.
+        ValueError: no dice give this number of hits.
     """
     die = np.array([0.0] + [1.0 / FACES] * FACES)
     pmf = np.array([1.0])
@@ -87,12 +89,12 @@ def hits_pmf(hits: str, extra: str | None = None) -> Pmf:
 
 
 def struck_pmf(struck: int, touched: int = 0, needed: int = NEVER) -> Pmf:
-    """How likely each number of hits is where models are struck, not numbers thrown.
+    """Return the probability of each number of hits if models are hit by position.
 
     Args:
-        struck: models on the line, in the front rank or wholly under the template.
+        struck: models on the line, in the front rank or completely under the template.
         touched: models that the template only touches.
-        needed: D6 that strikes each of those.
+        needed: D6 result that hits each touched model.
     """
     chance = (FACES + 1 - min(max(needed, 1), NEVER)) / FACES
     pmf = np.array([1.0])
@@ -102,11 +104,11 @@ def struck_pmf(struck: int, touched: int = 0, needed: int = NEVER) -> Pmf:
 
 
 def strength_against(strength_by_armour: Sequence[int], armour_save: int) -> int:
-    """Strength of a hit that is stronger the better its target's armour (Rule of Burning Iron).
+    """Return the Strength of a hit that depends on the target's armour (Rule of Burning Iron).
 
     Args:
         strength_by_armour: against no save or 6+, against 5+, and against 4+ or better.
-        armour_save: D6 needed unmodified; 7 for none.
+        armour_save: D6 needed without modifiers; 7 for none.
     """
     weak, middle, strong = strength_by_armour
     if armour_save >= 6:
@@ -117,25 +119,25 @@ def strength_against(strength_by_armour: Sequence[int], armour_save: int) -> int
 class ModelHit(NamedTuple):
     """One hit on one model."""
 
-    strength: int | None  # 1 to 10; None where nothing asks for it
+    strength: int | None  # 1 to 10; None if no roll needs it
     toughness: int  # of the model, 1 to 10
-    armour_save: int  # D6 needed unmodified; 7 for none
+    armour_save: int  # D6 needed without modifiers; 7 for none
     ward_save: int  # D6 needed; 7 for none
     armour_allowed: bool = True  # False for hits that ignore armour
     ward_allowed: bool = True  # False for hits that ignore ward saves
     automatic: bool = False  # it wounds without a roll; its Strength still counts against armour
 
     def wounds(self, wound_die: int, armour_die: int, ward_die: int) -> bool:
-        """Whether it takes a wound; dice of rolls that are not made are ignored.
+        """Return whether the hit causes a wound; dice of rolls that are not made are ignored.
 
         Raises:
-            ValueError: no Strength, though something asks for it.
+            ValueError: no Strength, although a roll needs it.
         """
         if self.strength is None and (self.armour_allowed or not self.automatic):
             raise ValueError("strength: expected a Strength to wound with or to save against")
         return bool(
             hit_wounds(
-                # The best die wounds the softest of models at any Strength.
+                # A 6 wounds Toughness 1 at any Strength, so an automatic hit always wounds.
                 FACES if self.automatic else wound_die,
                 armour_die,
                 ward_die,
@@ -150,63 +152,64 @@ class ModelHit(NamedTuple):
 
 @cache
 def hit_chance(hit: ModelHit) -> Fraction:
-    """Exact chance that a hit takes a wound, in 216ths."""
+    """Return the exact probability that a hit causes a wound, a multiple of 1/216."""
     rolls = list(product(range(1, FACES + 1), repeat=DICE_PER_HIT))
     return Fraction(sum(hit.wounds(*roll) for roll in rolls), len(rolls))
 
 
 def wounds_pmf(hits: Pmf, chance: float, per: int, most: int) -> Pmf:
-    """How likely each number of wounds is.
+    """Return the probability of each number of wounds.
 
     Args:
         hits: probabilities of 0, 1, 2 and so on hits.
-        chance: that a hit takes a wound, as `hit_chance` has it.
-        per: wounds that such a hit takes: 2 where it is flaming and its target flammable.
-        most: wounds that there are to lose; what goes beyond is lost with them.
+        chance: probability that a hit causes a wound, from `hit_chance`.
+        per: wounds of each successful hit: 2 if it is flaming and its target flammable.
+        most: wounds that the target has left; more are not counted.
 
     Returns:
         Probabilities of 0 to `most` wounds.
     """
-    enough = -(-most // per)
-    works = np.zeros(enough + 1)
-    # One hit after the other, from the greatest number of hits down.
+    enough = -(-most // per)  # successful hits that cause `most` wounds, rounded up
+    successes = np.zeros(enough + 1)
+    # Add one hit at a time, starting with the largest number of hits (Horner's scheme).
     for weight in hits[::-1]:
-        lost = works * chance
-        works = works - lost
-        works[1:] += lost[:-1]
-        works[-1] += lost[-1]
-        works[0] += weight
+        lost = successes * chance
+        successes = successes - lost
+        successes[1:] += lost[:-1]
+        successes[-1] += lost[-1]
+        successes[0] += weight
     pmf = np.zeros(most + 1)
-    for number, weight in enumerate(works):
+    for number, weight in enumerate(successes):
         pmf[min(number * per, most)] += weight
     return pmf
 
 
 def models_lost(wounds_left: int, wounds: int, wounds_per_model: int) -> int:
-    """Models that a unit loses; wounds too few for a whole one stay with the unit.
+    """Return the number of models that a unit loses; wounds left over stay with the unit.
 
     Args:
-        wounds_left: of all its models together, before.
-        wounds: that it suffers.
-        wounds_per_model: of an unhurt model.
+        wounds_left: wounds of all its models together, before.
+        wounds: wounds suffered.
+        wounds_per_model: wounds of an unhurt model.
     """
     after = max(0, wounds_left - wounds)
+    # models before minus models after, both rounded up
     return -(-wounds_left // wounds_per_model) + (-after // wounds_per_model)
 
 
 def hits_of_dice(hits: str, dice: Sequence[int], extra: str | None = None) -> HitsRead:
-    """Return the number of hits that dice give, as far as they go.
+    """Return the number of hits that these dice give, as far as they are thrown.
 
-    The chain is read as one die, then pairs of the caster's die and its opponent's: while the
-    caster's is higher it is added and both roll again. Dice for `extra` come last.
+    A chain is read as one die, then as pairs of the caster's die and its opponent's. While the
+    caster's die is higher, it is added and both roll again. Dice for `extra` come last.
 
     Args:
         hits: "1", "D6", "2D6" or "D6 chain".
-        dice: D6 in the order thrown; those left over are not read.
-        extra: as `hits`, for hits on top.
+        dice: D6 in the order thrown; dice left over are not read.
+        extra: additional hits, in the same format as `hits`.
 
     Raises:
-        ValueError: no dice give the number of hits, or a die has no such face.
+        ValueError: no dice give this number of hits, or a face is outside 1..6.
     """
     thrown = _dice_of(hits)
     _check(dice)
@@ -228,15 +231,15 @@ def hits_of_dice(hits: str, dice: Sequence[int], extra: str | None = None) -> Hi
 
 
 def wounds_of_dice(dice: Sequence[int], hit: ModelHit, per: int = 1) -> int:
-    """Wounds that thrown dice take.
+    """Return the number of wounds that these dice cause.
 
     Args:
-        dice: for each hit one D6 to wound, one for armour, one for the ward save.
-        hit: each of the hits.
-        per: wounds for each hit that works; 2 where it is flaming and its target flammable.
+        dice: for each hit, one D6 to wound, one for the armour save, one for the ward save.
+        hit: the properties of each hit.
+        per: wounds of each successful hit: 2 if it is flaming and its target flammable.
 
     Raises:
-        ValueError: the dice do not come in threes, or a die has no such face.
+        ValueError: the number of dice is no multiple of three, or a face is outside 1..6.
     """
     _check(dice)
     if len(dice) % DICE_PER_HIT:

@@ -1,7 +1,7 @@
-"""Six-sided dice: what one roll says, and how likely each reading of it is.
+"""Six-sided dice: the results that the rules read from a roll, and their probabilities.
 
-Every rule of the phase looks at three numbers of a roll: its ones, its sixes and its total.
-`roll_counts` counts, exactly, how many rolls read alike.
+Every rule of the phase reads three numbers from a roll: its ones, its sixes and its total.
+`roll_counts` counts exactly how many rolls have the same three numbers.
 """
 
 from enum import IntEnum
@@ -13,30 +13,30 @@ FACES = 6
 
 
 class NaturalResult(IntEnum):
-    """What the natural dice of a casting or dispel roll decide, before any re-roll."""
+    """Result of the natural dice of a casting or dispel roll, before any re-roll."""
 
-    PLAIN = 0  # nothing: the total does
-    MISCAST = 1  # of a cast; of a dispel: two 1s
-    IRRESISTIBLE = 2  # of a cast; of a dispel: two 6s where they dispel
-    OPEN = 3  # a re-roll is under way that has the natural dice read again
+    PLAIN = 0  # the total decides
+    MISCAST = 1  # of a cast; in a dispel, two 1s
+    IRRESISTIBLE = 2  # of a cast; in a dispel, two 6s if they count
+    OPEN = 3  # pending re-roll, after which the natural dice are read again
 
 
 @jit
 def double(count: int) -> bool:
-    """Whether `count` dice of one face are "two or more" of it (S0)."""
+    """Return whether `count` dice of one face are two or more (S0)."""
     return count >= 2
 
 
 @cache
 def roll_counts(dice: int) -> dict[tuple[int, int, int], int]:
-    """How many of the 6**dice rolls read alike.
+    """Return how many of the 6**dice rolls have the same ones, sixes and total.
 
     Args:
         dice: number of dice, 0 or more.
 
     Returns:
-        Rolls by (ones, sixes, total), where ones and sixes are counted up to 2: no rule asks
-        for more than two.
+        Number of rolls by (ones, sixes, total). Ones and sixes are counted up to 2, because no rule
+        needs more than two.
     """
     if dice == 0:
         return {(0, 0, 0): 1}

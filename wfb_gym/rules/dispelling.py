@@ -1,4 +1,4 @@
-"""Attempt to dispel (6th edition, p. 137): what a dispel roll comes to."""
+"""Attempts to dispel (6th edition, p. 137): results of dispel rolls."""
 
 from fractions import Fraction
 
@@ -8,15 +8,15 @@ from wfb_gym.rules.dice import FACES, NaturalResult, double, roll_counts
 
 @jit
 def natural_result_of_dispel(ones: int, sixes: int, double_six: bool) -> int:
-    """`NaturalResult` of dispel dice.
+    """Return the `NaturalResult` of dispel dice.
 
-    Two or more 1s fail whatever the total (S0, S4); where `double_six` is on, two or more 6s
-    work unless there are also two 1s (7th edition).
+    Two or more 1s fail at any total (S0, S4). If `double_six` is on, two or more 6s succeed unless
+    there are also two 1s (7th edition).
 
     Args:
-        ones: natural 1s.
-        sixes: natural 6s.
-        double_six: the ruleset's switch.
+        ones: number of natural 1s.
+        sixes: number of natural 6s.
+        double_six: whether two 6s dispel in this ruleset.
     """
     if double(ones):
         return NaturalResult.MISCAST.value
@@ -27,12 +27,12 @@ def natural_result_of_dispel(ones: int, sixes: int, double_six: bool) -> int:
 
 @jit
 def matches(natural_result: int, natural: int, bonus: int, number_to_match: int) -> bool:
-    """Whether a dispel roll works; equal is enough (S0, S4).
+    """Return whether a dispel roll succeeds; an equal total is enough (S0, S4).
 
     Args:
         natural_result: `NaturalResult` of the dice, not `OPEN`.
         natural: total of the dice.
-        bonus: what items add to it.
+        bonus: added to the total.
         number_to_match: the casting result, or the casting value of a spell in play.
     """
     if natural_result == NaturalResult.MISCAST:
@@ -41,14 +41,14 @@ def matches(natural_result: int, natural: int, bonus: int, number_to_match: int)
         return True
     if natural_result == NaturalResult.PLAIN:
         return natural + bonus >= number_to_match
-    raise AssertionError("no roll stands with this natural result")
+    raise AssertionError("matches: expected a final natural result, found a pending re-roll")
 
 
 @jit
 def is_dispelled(
     ones: int, sixes: int, natural: int, bonus: int, number_to_match: int, double_six: bool
 ) -> bool:
-    """Whether a dispel roll works; arguments as for the two functions above."""
+    """Return whether a dispel roll succeeds; arguments as in the two functions above."""
     result = natural_result_of_dispel(ones, sixes, double_six)
     return matches(result, natural, bonus, number_to_match)
 
@@ -56,7 +56,7 @@ def is_dispelled(
 def dispel_chance(
     dice: int, number_to_match: int, bonus: int = 0, double_six: bool = False
 ) -> Fraction:
-    """Exact chance to dispel.
+    """Return the exact probability of dispelling.
 
     Args:
         dice: dispel dice, 1 or more.
@@ -69,9 +69,9 @@ def dispel_chance(
     """
     if dice < 1:
         raise ValueError(f"dice: expected 1 or more to dispel, found {dice}")
-    works = sum(
+    successes = sum(
         count
         for (ones, sixes, natural), count in roll_counts(dice).items()
         if is_dispelled(ones, sixes, natural, bonus, number_to_match, double_six)
     )
-    return Fraction(works, FACES**dice)
+    return Fraction(successes, FACES**dice)

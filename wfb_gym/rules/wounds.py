@@ -6,12 +6,12 @@ from wfb_gym.rules.dice import FACES
 NEVER = FACES + 1
 """A number that no D6 reaches."""
 DICE_PER_HIT = 3
-"""Dice rolled for each hit: to wound, armour save, ward save; those not needed are ignored."""
+"""Dice rolled for each hit: to wound, armour save, ward save; unneeded dice are ignored."""
 
 
 @jit
 def to_wound(strength: int, toughness: int) -> int:
-    """D6 needed to wound, 2 to 6, or `NEVER` where Toughness is 4 or more above Strength."""
+    """Return the D6 needed to wound, 2 to 6; `NEVER` if Toughness is 4 or more above Strength."""
     if toughness - strength >= 4:
         return NEVER
     return min(6, max(2, 4 + toughness - strength))
@@ -19,10 +19,10 @@ def to_wound(strength: int, toughness: int) -> int:
 
 @jit
 def armour_needed(armour_save: int, strength: int) -> int:
-    """D6 needed to save by armour against a hit of `strength`; above 6 there is no save.
+    """Return the D6 needed to save by armour against a hit of `strength`; 7 or more: no save.
 
-    Strength above 3 worsens the save by the difference; a natural 1 always fails, so that
-    better than 2+ does not exist on the dice.
+    Each point of Strength above 3 makes the save one worse. A natural 1 always fails, so the result
+    is at least 2.
     """
     return max(2, armour_save + max(0, strength - 3))
 
@@ -38,16 +38,16 @@ def hit_wounds(
     ward_save: int,
     armour_allowed: bool,
 ) -> bool:
-    """Whether one hit takes a wound, from the dice of the three rolls it may need.
+    """Return whether one hit causes a wound, from the dice of its three possible rolls.
 
     Args:
         wound_die: D6 to wound.
-        armour_die: D6 of the armour save, ignored where there is none.
-        ward_die: D6 of the ward save, ignored where there is none.
-        strength: of the hit, 1 to 10.
-        toughness: of the model, 1 to 10.
-        armour_save: D6 needed unmodified; 7 for none.
-        ward_save: D6 needed; 7 for none. Never modified, allowed even where armour is not.
+        armour_die: D6 of the armour save, ignored without a save.
+        ward_die: D6 of the ward save, ignored without a save.
+        strength: Strength of the hit, 1 to 10.
+        toughness: Toughness of the model, 1 to 10.
+        armour_save: D6 needed without modifiers; 7 for none.
+        ward_save: D6 needed; 7 for none. It is never modified and also works if armour does not.
         armour_allowed: False for hits that ignore armour.
     """
     if wound_die < to_wound(strength, toughness):
@@ -61,8 +61,8 @@ def hit_wounds(
 def wounding_rolls(
     strength: int, toughness: int, armour_save: int, ward_save: int, armour_allowed: bool
 ) -> int:
-    """How many of the 216 ways in which the three dice fall take a wound."""
-    works = 0
+    """Return how many of the 216 results of the three dice cause a wound."""
+    count = 0
     for wound_die in range(1, FACES + 1):
         for armour_die in range(1, FACES + 1):
             for ward_die in range(1, FACES + 1):
@@ -76,5 +76,5 @@ def wounding_rolls(
                     ward_save,
                     armour_allowed,
                 ):
-                    works += 1
-    return works
+                    count += 1
+    return count
