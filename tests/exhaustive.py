@@ -19,7 +19,7 @@ from tests.pages import place_of
 REVIEWED = Path(__file__).with_name("consumers.toml")
 FOLDERS = ("wfb_gym", "tests/engine")
 """Where consumers are."""
-ENOUGH = {"Node": 3, "Part": 2, "Stage": 3}
+ENOUGH = {"Node": 3, "NodeGroup": 2, "Stage": 3}
 """Members that a consumer of an enumeration names at least; 1 unless it stands here. Functions
 that ask whether a battle stands at one node are many, and no list of all nodes; parts and stages
 are columns of `engine.nodes.NODES`."""

@@ -13,7 +13,7 @@ ENUMERATIONS = find_enumerations(SOURCES)
 BY_TABLE = {
     "Cost": "packing.effects looks costs up by membership",
     "Role": "annotates fields",
-    **dict.fromkeys(("Dice", "Part", "Stage"), "columns of engine.nodes.NODES"),
+    **dict.fromkeys(("Dice", "NodeGroup", "Stage"), "columns of engine.nodes.NODES"),
 }
 """Enumerations that no code compares with, and why."""
 
