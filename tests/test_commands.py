@@ -1,4 +1,4 @@
-"""How commands end: Ctrl-C at any moment, readers that have gone, full disks."""
+"""Early ends of commands: Ctrl-C at any time, closed pipes, full disks."""
 
 import json
 import os
@@ -41,7 +41,7 @@ MORE = (
     "tools.pages --check",
 )
 LATEST = 4.0
-"""Seconds after which Ctrl-C comes at the latest."""
+"""Latest time of Ctrl-C in seconds."""
 SCRIPT = "wfb-gym"
 ENTRY_POINT = """\
 import sys
@@ -49,11 +49,11 @@ from wfb_gym.cli import main
 if __name__ == "__main__":
     sys.exit(main())
 """
-"""What pip writes for a script."""
+"""Script text that pip writes."""
 
 
 def command_of(line: str, out: Path) -> list[str]:
-    """Return what runs a command: the script, or ``python -m``."""
+    """Return the arguments that run a command: the script, or ``python -m``."""
     name, *arguments = line.format(out=out).split()
     if name != SCRIPT:
         return [sys.executable, "-m", name, *arguments]
@@ -62,13 +62,13 @@ def command_of(line: str, out: Path) -> list[str]:
 
 
 def environment(*folders: Path) -> dict[str, str]:
-    """Return the variables with which a script finds the checkout, and before it some folders."""
+    """Return environment variables with which a script imports from some folders and the clone."""
     return os.environ | {"PYTHONPATH": os.pathsep.join(map(str, [*folders, ROOT]))}
 
 
 def start(line: str, out: Path, *options: str) -> subprocess.Popen[str]:
-    """Start a command, in a group of processes of its own."""
-    # Else it would ignore Ctrl-C wherever the tests do: where they run in the background.
+    """Start a command in its own process group."""
+    # Otherwise it would ignore Ctrl-C if the tests do, as in a background job.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     return subprocess.Popen(
         [sys.executable, *options, "-m", *line.format(out=out).split()],
@@ -85,7 +85,7 @@ def start(line: str, out: Path, *options: str) -> subprocess.Popen[str]:
 def wait_for_handlers(process: subprocess.Popen[str], package: str) -> None:
     """Wait until a process that prints its imports has installed the handlers."""
     assert process.stderr is not None
-    # Commands of the checkout install them at once; the main function of wfb_gym before it runs.
+    # Scripts of the clone install them at once, `wfb_gym`'s main function before it runs.
     last = "numba" if package == "wfb_gym" else "wfb_gym._commands"
     while (line := process.stderr.readline()).split("|")[-1].strip() != last:
         assert line, "it ended"
@@ -93,7 +93,7 @@ def wait_for_handlers(process: subprocess.Popen[str], package: str) -> None:
 
 
 def assert_ends_in_one_line(line: str, out: Path, seconds: float) -> None:
-    """Press Ctrl-C some time after a command has begun to run."""
+    """Send Ctrl-C some time after the start of a command."""
     with start(line, out, "-X", "importtime") as process:
         wait_for_handlers(process, line.split(maxsplit=1)[0].partition(".")[0])
         time.sleep(seconds)
@@ -103,7 +103,7 @@ def assert_ends_in_one_line(line: str, out: Path, seconds: float) -> None:
     assert process.returncode == 130, errors[-2000:]
     assert "Traceback" not in errors, said
     with pytest.raises(ProcessLookupError):
-        os.killpg(process.pid, 0)  # nobody of the group is left
+        os.killpg(process.pid, 0)  # no process of the group is left
 
 
 @pytest.mark.parametrize("package", ["experiments", "agents", "tools"])
@@ -113,7 +113,7 @@ def test_ctrl_c_during_import_is_one_line(package: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("line", [*COMMANDS.values(), f"{SCRIPT} play"])
 def test_ctrl_c_does_not_take_half_a_module_down(line: str, tmp_path: Path) -> None:
-    """Compiled modules that are loaded in part abort when Python takes them down."""
+    """Partly loaded compiled modules abort when Python unloads them."""
     (tmp_path / "numba.py").write_text(
         "import os, sys\n"
         "class Half:\n"
@@ -138,7 +138,7 @@ def test_ctrl_c_at_any_moment_is_one_line(line: str, turn: int, tmp_path: Path) 
 
 @pytest.mark.parametrize("waits", [False, True], ids=["works", "waits"])
 def test_ctrl_c_is_not_lost_while_an_object_is_deleted(waits: bool, tmp_path: Path) -> None:
-    """Python drops what is raised there, and a network or a compiler deletes many."""
+    """Python ignores exceptions raised there, and a network or a compiler deletes many objects."""
     goes_on = "time.sleep(20)" if waits else "[time.sleep(0.01) for _ in range(2000)]"
     (tmp_path / SCRIPT).write_text(
         "import signal, time\n"
@@ -216,7 +216,7 @@ def run_with_streams(
     encoding: str = "utf-8",
     answers: str | bytes = "",
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a command with standard streams closed, as the shell does it, or in an encoding."""
+    """Run a command with standard streams closed, as a shell does it, or in an encoding."""
     return subprocess.run(
         ["sh", "-c", f'exec "$@" {redirections}', "sh", *command_of(line, out)],
         cwd=ROOT,
@@ -235,7 +235,7 @@ def test_output_in_an_encoding_without_our_signs(encoding: str, tmp_path: Path) 
     done = run_with_streams(PLAYING, tmp_path, encoding=encoding, answers="Böll\nquit\n")
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"###### 6 power dice" in done.stdout
-    assert b"Expected a choice" in done.stdout  # in place of the answer with a foreign letter
+    assert b"Expected a choice" in done.stdout  # in place of the answer with the unknown letter
 
 
 def test_answers_in_another_encoding_are_no_choices(tmp_path: Path) -> None:
@@ -291,7 +291,7 @@ def test_the_script_names_itself(tmp_path: Path) -> None:
 
 
 def run_with_small_files(line: str, out: Path, most: int) -> subprocess.CompletedProcess[str]:
-    """Run a command that can write no file of more bytes, as if the disk became full."""
+    """Run a command that cannot write files above a size, as if the disk became full."""
     # The limit is set by the command's own process: a fork of this one would disturb its threads.
     limited = (
         "import os, resource, sys; "
@@ -332,7 +332,7 @@ def test_commands_leave_the_former_file_on_a_full_disk(line: str, tmp_path: Path
     path.write_bytes(before)
     assert_full_in_one_line(run_with_small_files(line, tmp_path, 100))
     assert path.read_bytes() == before
-    others = (".lock", "unfinished")  # what a grading goes on from
+    others = (".lock", "unfinished")  # the file from which a grading resumes
     assert [each for each in tmp_path.iterdir() if each.name not in others] == [path]
 
 
@@ -375,7 +375,7 @@ def test_imports_leave_hooks_and_signal_handlers_alone(package: str, is_command:
 
 
 def test_every_command_of_the_checkout_begins_with_run_main() -> None:
-    """Else Ctrl-C during its imports would end in a traceback."""
+    """Otherwise Ctrl-C during its imports would end in a traceback."""
     for package in ("agents", "experiments", "tools"):
         for path in (ROOT / package).rglob("*.py"):
             text = path.read_text(encoding="utf-8")

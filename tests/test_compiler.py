@@ -1,4 +1,4 @@
-"""Compiling callees with their entry: the same results, less work, and what is kept on disk."""
+"""Compilation of callees with their entry: same results, less work, and the cache on disk."""
 
 import ast
 import contextlib
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.skipif(
 def start_process(
     cache: Path, before: str = "", prefix: Sequence[str] = ()
 ) -> subprocess.Popen[str]:
-    """Start a process that prints what `sample.report` says."""
+    """Start a process that prints the result of `sample.report`."""
     code = f"{before}\nfrom tests.compiled_sample import report\nprint(report(), flush=True)"
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     variables = os.environ | {"WFB_GYM_CACHE_DIR": str(cache)}
@@ -42,7 +42,7 @@ def start_process(
 def report_of_a_process(
     cache: Path, before: str = "", prefix: Sequence[str] = ()
 ) -> tuple[dict[str, Any], str]:
-    """What `sample.report` says in a new process, and its standard error."""
+    """Return the result of `sample.report` in a new process, and its standard error."""
     with start_process(cache, before, prefix) as process:
         said, errors = process.communicate()
     assert process.returncode == 0, errors
@@ -105,7 +105,7 @@ _ALL_KEPT = "['compiled_sample.calls_shared', 'compiled_sample.core']"
 
 
 def _with_core(cache: Path, before: str = "") -> str:
-    """What a process says whose core is that of the sample."""
+    """Return the result of a process whose core is the sample's."""
     command = [sys.executable, "-c", _WITH_CORE.format(before=before), str(cache)]
     variables = os.environ | {"WFB_GYM_CACHE_DIR": str(cache)}
     done = subprocess.run(
@@ -120,7 +120,7 @@ def test_a_shared_function_is_compiled_in_the_core_and_called_there(tmp_path: Pa
     assert _with_core(tmp_path) == f"{results} 1 {_ALL_KEPT}"
     entry = next(tmp_path.rglob("*calls_shared*.nbc")).read_bytes()
     core = next(tmp_path.rglob("*.core-*.nbc")).read_bytes()
-    raised = b"expected 0..9"  # by what the core alone holds
+    raised = b"expected 0..9"  # through functions that only the core contains
     assert raised in core
     assert raised not in entry
     assert _with_core(tmp_path) == f"{results} 0 {_ALL_KEPT}"
@@ -131,13 +131,13 @@ def test_an_entry_is_compiled_anew_for_another_core_than_its_own(tmp_path: Path)
     _with_core(tmp_path)
     for path in tmp_path.rglob("*.core-*"):
         path.unlink()
-    # What is compiled before it has the names of functions that are compiled after it differ.
+    # Functions compiled before and after it must have different names.
     assert _with_core(tmp_path, "sample.difference(5, 2)").startswith(f"{results} 1 ")
     assert _with_core(tmp_path).startswith(f"{results} 0 ")
 
 
 def test_the_core_is_whole_though_what_it_calls_waits_for_it(tmp_path: Path) -> None:
-    # Numba would take the core's call for a recursion, and a later process would not find it.
+    # Numba would treat the core's call as recursion, and a later process would not find it.
     def said(call: str) -> str:
         core = "_compiler.use_core(lambda: (sample.wider_core, (0,)))"
         names = "from wfb_gym import _compiler\nfrom tests import compiled_sample as sample"
@@ -184,7 +184,7 @@ function = numba.njit(cache=True)(sample._of_another_package_kept)
 print(function(3), function.stats.cache_misses.total())
 """
     assert _with_core(tmp_path, other).startswith("20 1\n")
-    alone = f"{other}\nraise SystemExit"  # without the core in the process
+    alone = f"{other}\nraise SystemExit"  # without a core in the process
     assert _with_core(tmp_path, alone) == "20 0"
 
 
@@ -192,7 +192,7 @@ def test_an_inner_function_becomes_an_entry_when_python_calls_it() -> None:
     assert sample.sum_of_squares(3, 4) == 25
     assert sample.checked_square(7) == 49
     assert len(_compiler.entries(sample.checked_square)) == 1
-    assert sample.difference(5, 2) == 21  # another entry, with an inner function that is one now
+    assert sample.difference(5, 2) == 21  # another entry; an inner function is an entry now
     assert [sample.square(value) for value in range(3)] == [0, 1, 4]
 
 
@@ -237,7 +237,7 @@ def test_the_release_in_use_was_tested() -> None:
 
 
 def without_permission(folder: Path) -> list[str]:
-    """Make a folder read-only; returns what a command begins with to be held to that."""
+    """Make a folder read-only; returns the prefix of a command that respects it."""
     for path in (*folder.rglob("*"), folder):
         path.chmod(0o555 if path.is_dir() else 0o444)
     if os.geteuid() != 0:
@@ -294,7 +294,7 @@ def test_a_damaged_cache_is_compiled_anew(
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache folder with the sample in it."""
+    """Return a cache folder with the sample in it."""
     folder = tmp_path_factory.mktemp("compiled")
     report_of_a_process(folder)
     return folder
@@ -393,7 +393,7 @@ def test_a_shared_folder_that_somebody_else_made_is_not_used(
     monkeypatch.setattr(os, "getuid", lambda: 4711)
     shared = tmp_path / "wfb_gym-4711"
     shared.mkdir()
-    if shared.stat().st_uid == 0:  # which may put code anywhere
+    if shared.stat().st_uid == 0:  # which could contain any code
         os.chown(shared, 4712, -1)
     assert shared not in list(_jit._cache_roots())
     monkeypatch.setattr(os, "getuid", lambda: shared.stat().st_uid)
@@ -411,7 +411,7 @@ def test_what_takes_long_to_compile_is_announced(tmp_path: Path) -> None:
     (folder,) = tmp_path.iterdir()
     assert first == f"wfb_gym: compiling sum_of_squares; the result is kept in {folder}"
     assert second == "wfb_gym: compiling difference"
-    _, errors = report_of_a_process(tmp_path, long)  # nothing is compiled any more
+    _, errors = report_of_a_process(tmp_path, long)  # nothing is left to compile
     assert errors == ""
 
 
@@ -442,7 +442,7 @@ def test_python_without_docstrings_uses_the_same_code(tmp_path: Path, optimised:
 
 
 def test_compiled_functions_assert_nothing() -> None:
-    """`python -O` leaves assertions out, and its compiled code serves every process."""
+    """`python -O` removes assertions, and its compiled code is used in every process."""
     for name, source in _jit.compiled_sources().items():
         for each in ast.walk(ast.parse(source)):
             if isinstance(each, ast.FunctionDef) and any(map(_is_jit, each.decorator_list)):

@@ -1,4 +1,4 @@
-"""The pages of docs/ against the code that they describe; scenarios.md is `test_scenario_docs`."""
+"""The pages of docs/ against the code that they describe; scenarios.md: `test_scenario_docs`."""
 
 import contextlib
 import io
@@ -37,7 +37,7 @@ PAGES = sorted(path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "d
 
 
 def anchor(heading: str) -> str:
-    """The anchor that a heading has on the web."""
+    """Return the anchor of a heading on the web."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
@@ -153,7 +153,7 @@ FIELD_TABLES = ("The position", "Armies")
 
 
 def general(name: str) -> str:
-    """A field's name as the page has it: no owner where both armies have it, and N for a number."""
+    """Return a field's name as on the page: without the owner, and with N for a number."""
     numbered = re.match(
         r"(?:own|enemy) ((?:wizard|spell|item|unit|mark|kind|kind chance) \d(?! at ).*)", name
     )
@@ -214,7 +214,7 @@ def test_the_python_of_the_page_runs() -> None:
 
 
 def parameters(function: Any) -> list[str]:
-    """Names that it takes, those for any keyword left out."""
+    """Return the parameter names, without those for any keyword."""
     found = signature(function).parameters.values()
     return [each.name for each in found if each.kind is not Parameter.VAR_KEYWORD]
 
@@ -356,7 +356,7 @@ def test_the_fields_of_positions() -> None:
 
 @pytest.mark.needs("jinja2")
 def test_the_example_review_is_of_today(tmp_path: Path) -> None:
-    """Its values are those of today's players; `replay --html` makes it anew."""
+    """Its values are from the current players; `replay --html` writes it again."""
     from wfb_gym.cli import main
 
     examples, made = ROOT / "docs" / "examples", tmp_path / "review.html"

@@ -1,4 +1,4 @@
-"""Writing whole files, and answering damaged ones."""
+"""Atomic writes, and errors for damaged files."""
 
 import contextlib
 import io
@@ -71,7 +71,7 @@ def test_drafts_of_processes_that_were_killed_are_deleted(tmp_path: Path) -> Non
     abandoned = tmp_path / f"{path.name}.{ended.pid}.part"
     others = [
         tmp_path / f"{path.name}.{os.getppid()}.part",  # still being written
-        tmp_path / f"a1.npz.{ended.pid}.part",  # of another file
+        tmp_path / f"a1.npz.{ended.pid}.part",  # for another file
         tmp_path / f"{path.name}.mine.part",
     ]
     for each in (abandoned, *others):
@@ -81,7 +81,7 @@ def test_drafts_of_processes_that_were_killed_are_deleted(tmp_path: Path) -> Non
 
 
 class OwnError(ValueError):
-    """What a loader documents."""
+    """The documented error of a loader."""
 
 
 @pytest.mark.parametrize("error", [RecursionError("too deep"), ValueError("x"), MemoryError()])
@@ -135,7 +135,7 @@ def npy(array: Any) -> bytes:
 
 @contextlib.contextmanager
 def little_memory(most: int = 16 * 2**20) -> Iterator[None]:
-    """Fail if the block takes more bytes at a time; what C allocates by itself is not counted."""
+    """Fail if the block allocates more bytes at once; allocations of C code are not counted."""
     tracemalloc.start()
     try:
         yield
@@ -235,6 +235,6 @@ def test_of_a_file_that_is_no_archive_only_the_end_is_read(tmp_path: Path) -> No
     path = tmp_path / "array.npz"
     np.save(tmp_path / "array.npy", np.zeros(1))
     (tmp_path / "array.npy").rename(path)
-    os.truncate(path, 2**29)  # most systems take no room for it
+    os.truncate(path, 2**29)  # it takes no disk space on most systems
     with little_memory(), pytest.raises(zipfile.BadZipFile), open_archive(path, 2**30):
         pass

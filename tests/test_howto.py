@@ -1,6 +1,6 @@
-"""The how-tos of docs/howto run as written, from top to bottom, and print what they say.
+"""The how-tos of docs/howto run as written, from top to bottom, and print the shown output.
 
-In a `text` block behind Python, and behind a command, ``...`` stands for anything.
+In a `text` block after Python, and after a command, ``...`` matches anything.
 """
 
 import contextlib
@@ -48,7 +48,7 @@ def agrees(printed: str, told: str) -> bool:
 
 
 def shell(commands: str) -> None:
-    """Run the commands of a block; what stands behind one is what it must print."""
+    """Run the commands of a block; the text after a command is its expected output."""
     for command, told in re.findall(r"^\$ python (.*)\n((?:(?!\$ ).*\n)*)", commands, re.MULTILINE):
         option, module, *arguments = shlex.split(command)
         assert option == "-m"

@@ -1,4 +1,4 @@
-"""What the processor does is what Python does, and rules that Python calls are not compiled."""
+"""Processor instructions give Python's results, and rules called from Python are not compiled."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the wheel must hold besides modules, and what importing the package must not do."""
+"""Contents of the wheel besides modules, and side effects of importing the package."""
 
 import re
 import subprocess

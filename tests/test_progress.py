@@ -1,4 +1,4 @@
-"""Progress of long work: lines of commands without a terminal, and displays of their own."""
+"""Progress of long work: lines of commands without a terminal, and custom displays."""
 
 import io
 import sys
@@ -17,7 +17,7 @@ class Terminal(io.StringIO):
 
 
 def replace_stderr(monkeypatch: pytest.MonkeyPatch, out: io.StringIO) -> io.StringIO:
-    """Put a file in place of stderr, with lines that come soon. (Pytest would undo a fixture.)"""
+    """Replace stderr by a file, with early progress lines. (Pytest would undo a fixture.)"""
     monkeypatch.setattr(sys, "stderr", out)
     for name in ("FIRST_LINE", "NEXT_LINES"):
         monkeypatch.setattr(_progress, name, 0.01)

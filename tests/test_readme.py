@@ -1,4 +1,4 @@
-"""The README: it is short, and every block of it runs exactly as printed, by itself."""
+"""The README: it is short, and each block runs exactly as printed, by itself."""
 
 import io
 import os
@@ -23,7 +23,7 @@ SERVES = "web"
 
 
 def block_of(code: str) -> Any:
-    """Return a block as a parameter; it is skipped where a module that it imports is missing."""
+    """Return a block as a parameter; it is skipped if a module that it imports is missing."""
     needed = [name for name in EXTRAS if re.search(rf"^(import|from) {name}\b", code, re.MULTILINE)]
     imports = re.findall(r"^(?:from \S+ )?import (.*)$", code, re.MULTILINE)
     return pytest.param(code, marks=pytest.mark.needs(*needed), id=", ".join(imports))
@@ -42,7 +42,7 @@ def test_every_block_runs_in_a_fresh_interpreter(code: str, tmp_path: Path) -> N
         cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    # A number behind a print is what it prints, as far as its digits go.
+    # A number after a print is its expected output, to the digits shown.
     told = re.findall(r"^ *print\(.*\)(?: +# (-?[\d.]*\d)?.*)?$", code, re.MULTILINE)
     for printed, number in zip(done.stdout.splitlines()[-len(told) :], told, strict=False):
         if number:
@@ -53,7 +53,7 @@ def test_every_block_runs_in_a_fresh_interpreter(code: str, tmp_path: Path) -> N
 @pytest.mark.parametrize("command", [each for each in COMMANDS if each != SERVES])
 def test_every_command_runs(command: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.stdin", io.StringIO())  # nobody answers
+    monkeypatch.setattr("sys.stdin", io.StringIO())  # without answers on stdin
     assert main(shlex.split(command)) == 0
 
 

@@ -99,7 +99,7 @@ WORDS = {
     "kind of terrain": TerrainKind,
 }
 COMPUTED = {"base": "by troop type", "blocks_sight": "by kind"}
-"""Defaults that follow from other keys, as the page has them."""
+"""Defaults that follow from other keys, as on the page."""
 BASE = """
 name = "base"
 [[caster.wizards]]
@@ -134,7 +134,7 @@ def test_every_model_of_a_scenario_has_its_table() -> None:
 
 
 def models_in(model: type[BaseModel]) -> set[type[BaseModel]]:
-    """Models that a model's fields mention."""
+    """Return the models in the types of a model's fields."""
 
     def inside(annotation: Any) -> set[type[BaseModel]]:
         if isinstance(annotation, type) and issubclass(annotation, BaseModel):
@@ -152,7 +152,7 @@ def own_fields(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def bounds(annotation: Any, metadata: list[Any]) -> list[Whole | Number | Pair]:
-    """Ranges of numbers that a field's type mentions."""
+    """Return the ranges of numbers in a field's type."""
     found = [each for each in metadata if isinstance(each, Whole | Number | Pair)]
     for part in get_args(annotation):
         if isinstance(part, Whole | Number | Pair):
@@ -163,7 +163,7 @@ def bounds(annotation: Any, metadata: list[Any]) -> list[Whole | Number | Pair]:
 
 
 def choices(annotation: Any) -> list[str]:
-    """Words that a field's type lists, at any depth."""
+    """Return the words in a field's type, at any depth."""
     found = []
     for part in get_args(annotation):
         found += [part] if isinstance(part, str) else choices(part)
@@ -171,7 +171,7 @@ def choices(annotation: Any) -> list[str]:
 
 
 def written(key: str, field: Any) -> str:
-    """A default as the page writes it."""
+    """Return a default as the page writes it."""
     if field.is_required():
         return "required"
     value = field.get_default(call_default_factory=True)

@@ -1,4 +1,4 @@
-"""Compiled code that a wheel brings: where it is used, and that it does the same."""
+"""Compiled code of a wheel: conditions for its use, and equal results."""
 
 import json
 import os
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a manifest that fits this process."""
+    """Return a folder with a manifest that fits this process."""
     monkeypatch.setattr(_shipped, "FOLDER", tmp_path / "shipped")
     _shipped.FOLDER.mkdir()
     _shipped.write_manifest(_shipped.FOLDER, "0123")
@@ -101,7 +101,7 @@ USE = (
 
 
 def shipped_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Entries of `compiled_sample`, made for the processor that code is shipped for."""
+    """Return entries of `compiled_sample`, made for the processor of shipped code."""
     folder = tmp_path / "shipped"
     folder.mkdir()
     with monkeypatch.context() as patched:

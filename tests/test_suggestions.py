@@ -1,4 +1,4 @@
-"""Names that are written otherwise, and questions for those that are unknown."""
+"""Names in other spellings, and suggestions for unknown names."""
 
 import pytest
 

@@ -53,7 +53,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_that_was_packed_is_refused(tmp_path: Path) -> None:
-    """What is packed may unpack to any size."""
+    """Compressed data may unpack to any size."""
     save_checkpoint(tmp_path, {"weights": torch.zeros(100_000)})
     path = tmp_path / NAME
     whole = path.read_bytes()

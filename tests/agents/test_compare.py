@@ -1,4 +1,4 @@
-"""Comparing learners: what is trained, what a training leaves behind, going on."""
+"""Comparing learners: the runs, their files, resuming."""
 
 import json
 from pathlib import Path

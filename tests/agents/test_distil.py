@@ -75,12 +75,12 @@ def test_targets_are_the_solvers_values(source: TargetSource) -> None:
                 equal += np.ptp(results) == 0
                 asked += 1
     assert asked > 50
-    assert 0 < equal < asked / 4  # a few at which nothing is at stake
+    assert 0 < equal < asked / 4  # some positions without anything at stake
 
 
 def test_targets_are_made_once(source: TargetSource, monkeypatch: pytest.MonkeyPatch) -> None:
     useful = make_one(source, 1)
-    monkeypatch.setattr(targets, "_solve_targets", None)  # making them again fails
+    monkeypatch.setattr(targets, "_solve_targets", None)  # computing them again fails
     assert make_one(source, 1) == useful
     assert [path.name for path in source.folder.iterdir()] == ["train-1.npz"]
 
@@ -114,7 +114,7 @@ def test_visited_decisions_are_those_that_play_comes_to(source: TargetSource) ->
     plays = 100 * targets._PLAYS
     expected = np.zeros(graph.size)  # visits of a play, exactly
     expected[start] = 1.0
-    for node in range(graph.size - 1, -1, -1):  # what follows a node has a smaller number
+    for node in range(graph.size - 1, -1, -1):  # successors of a node have smaller numbers
         ways, _ = graph.successors(graph.states(np.array([node])))
         legal = int(graph.counts[node])
         own = values[offsets[node] : offsets[node] + legal] * (1 if graph.kinds[node] == 0 else -1)
@@ -335,7 +335,7 @@ def test_grades_in_the_file_are_not_worked_out_again(
     path.write_text(path.read_text()[:-20])
     asked.clear()
     assert list(grade_scenarios(test, agent, 4, path))[-1] == second
-    assert len(asked) == second[1]  # a damaged file is made anew
+    assert len(asked) == second[1]  # a damaged file is written again
 
 
 def test_damaged_targets_are_refused(source: TargetSource) -> None:
@@ -374,7 +374,7 @@ def test_a_killed_worker_ends_the_run_in_one_line(tmp_path: Path) -> None:
     latest = time.monotonic() + 60
     with suppress(ProcessLookupError):
         while time.monotonic() < latest:
-            os.killpg(process.pid, 0)  # asks, and sends nothing
+            os.killpg(process.pid, 0)  # the worker asks and sends nothing
             time.sleep(0.01)
         pytest.fail("some of the processes have not ended")
     source = TargetSource(tuple(KINDS.values()), tmp_path / "targets")

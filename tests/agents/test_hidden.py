@@ -1,4 +1,4 @@
-"""Self-play where items are hidden: what is trained, how it is graded, going on."""
+"""Self-play with hidden items: training, exact scores, resuming."""
 
 import json
 from pathlib import Path

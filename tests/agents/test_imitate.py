@@ -1,4 +1,4 @@
-"""Behaviour cloning: it learns what the data hold, and its score is the solver's."""
+"""Behaviour cloning: it copies the data, and its score matches the solver's."""
 
 import json
 import signal

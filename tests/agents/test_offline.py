@@ -1,4 +1,4 @@
-"""Learning from the suite of data sets: what it holds, and what is learned from its rewards."""
+"""Offline learning: the suite of data sets, and learning from its rewards."""
 
 import json
 from pathlib import Path
@@ -102,7 +102,7 @@ def test_the_suite_goes_on_after_an_interruption(
     assert "interrupted after 2 of 4; the same command continues" in printed.err
     assert describe_dataset(NAMES[2]) is None
     assert suite.main(line) == 0
-    assert played == [*NAMES[:3], *NAMES[2:]]  # what was whole was not played again
+    assert played == [*NAMES[:3], *NAMES[2:]]  # complete data sets are not played again
     results = json.loads(capsys.readouterr().out)
     assert [each["name"] for each in results["datasets"]] == NAMES
     assert suite.main(line) == 0
@@ -142,7 +142,7 @@ def test_q_learning_plays_far_better_than_those_it_learns_from(
 
 
 def test_the_q_learner_sees_rewards_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither the exact values nor the agent's own choices change what it learns."""
+    """Neither the exact values nor the agent's own choices affect the learned values."""
     held = read_dataset(NAMES[1])
     settings = offline.Settings(epochs=2, width=16)
     _, learned = imitate.learn(settings, held, offline.ConservativeLoss)
@@ -221,7 +221,7 @@ def test_the_picture_has_every_run(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ]  # fmt: skip
     drawn: list[Any] = []
     monkeypatch.setattr(figures, "save_figure", lambda figure, *_: drawn.append(figure))
-    figures.draw_offline({"parts": parts[:-3]}, tmp_path / "scores.png")  # one was not run yet
+    figures.draw_offline({"parts": parts[:-3]}, tmp_path / "scores.png")  # one run is still missing
     left, right = drawn[0].axes
     for axes, expected in ((left, [12, 12]), (right, [12, 9])):
         runs = [line for line in axes.lines if line.get_label() in compare_offline.LEARNERS]

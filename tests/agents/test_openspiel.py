@@ -1,4 +1,4 @@
-"""OpenSpiel's algorithms as learners: what they reach, seeds, and what is refused."""
+"""OpenSpiel's algorithms as learners: scores, seeds, rejected input."""
 
 import json
 from pathlib import Path

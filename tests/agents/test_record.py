@@ -1,4 +1,4 @@
-"""Data sets of battles: what is recorded is what was played, and it can be played again."""
+"""Data sets of battles: they hold the games as played, and each game can be replayed."""
 
 import errno
 import json
@@ -277,7 +277,7 @@ def test_several_agents_play_equal_shares(capsys: pytest.CaptureFixture[str]) ->
         assert np.array_equal(one.observations, other.observations)
 
 
-# --- what Minari's own collector asks of an environment ------------------------------------
+# --- environments in Minari's own collector ------------------------------------
 
 
 @pytest.mark.parametrize("name", [*IDS.values(), "wfb_gym/Battle-v0"])
@@ -417,5 +417,5 @@ def test_a_recording_that_is_killed_leaves_what_was_there(folder: Path) -> None:
     assert record.main(again) == 0
     assert not list(folder.rglob(".*"))
     kept = folder / "wfb_gym" / "killed-v0"
-    kept.rename(kept.with_name(".killed-v0.former"))  # killed between two renames
+    kept.rename(kept.with_name(".killed-v0.former"))  # killed between the two renames
     assert datasets.read_dataset("wfb_gym/killed-v0").decisions.actions.size

@@ -1,4 +1,4 @@
-"""A run's folder: who may train in it, what is refused, and how a command ends early."""
+"""The folder of a run: locking, rejected input, early ends of a command."""
 
 import errno
 import json

@@ -1,4 +1,4 @@
-"""Searching hyperparameters: what a file asks for, the ranking, going on."""
+"""Hyperparameter search: search files, ranking, resuming."""
 
 import json
 from pathlib import Path
@@ -43,7 +43,7 @@ def test_every_combination_of_the_grid_has_its_samples(file: str) -> None:
         assert search.settings_of(each).gae_lambda == each["gae_lambda"]
     assert {each["n_epochs"] for each in trainings} == {1, 2, 3}
     rates = np.log10([each["learning_rate"] for each in trainings])
-    assert -3.5 < rates.mean() < -2.5  # 3.0 in logarithms, else about 2.3
+    assert -3.5 < rates.mean() < -2.5  # 3.0 on a logarithmic scale, about 2.3 on a linear one
     assert trainings == search.read_trainings(search.Settings((file,), samples=20))
     assert trainings != search.read_trainings(search.Settings((file,), samples=20, seed=1))
 

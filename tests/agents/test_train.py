@@ -1,4 +1,4 @@
-"""The Stable-Baselines3 script from end to end, tiny; and, slowly, that it learns."""
+"""The Stable-Baselines3 script: tiny runs, and one slow test that it learns."""
 
 import json
 import signal

@@ -1,4 +1,4 @@
-"""The command of self-play training: what it writes, interruptions, processes, seeds."""
+"""The command of self-play training: files, interruptions, processes, seeds."""
 
 import errno
 import itertools
@@ -119,7 +119,7 @@ def test_a_damaged_part_of_any_process_ends_a_run_in_one_line(
     )  # fmt: skip
     with process_group(2, train_fast.worker_loop, two, False) as group:
         trainer = Trainer(two, group)
-        group.broadcast(1.0, 1.0)  # as `train` tells the others to save and to stop
+        group.broadcast(1.0, 1.0)  # the order of `train` to save and to stop
         save_trainer(trainer)
     state = load_checkpoint(tmp_path)
     state["parts"][1]["learners"][0]["network"].clear()
@@ -179,7 +179,7 @@ def test_processes_resume_together(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def without_times(results: dict[str, Any]) -> dict[str, Any]:
-    """Results but for what depends on the clock and the folder."""
+    """Return the results without the fields that depend on the clock and the folder."""
     kept = {k: v for k, v in results.items() if k not in ("seconds", "frames_per_second", "args")}
     points = [{k: v for k, v in point.items() if k != "seconds"} for point in results["curve"]]
     return {**kept, "curve": points}
@@ -206,7 +206,7 @@ def test_the_clock_does_not_change_what_a_seed_learns(
             patch.setattr(f"time.{name}", lambda: next(clock))
         other = replace(settings, checkpoint_seconds=1.0, out=tmp_path / "busy")
         busy = run(other, resume=False)
-    assert busy["seconds"] != idle["seconds"]  # as the false clock has it
+    assert busy["seconds"] != idle["seconds"]  # measured by the fake clock
     assert without_times(busy) == without_times(idle)
     assert_same_networks(settings.out, other.out)
 
@@ -232,7 +232,7 @@ def test_the_best_networks_by_exact_score_are_kept(
 
     monkeypatch.setattr(grading, "exact_scores", score)
     line = [*SMALL, "--steps", "4096", "--evaluations", "4", "--out", str(tmp_path)]
-    with monkeypatch.context() as patch:  # the best is known behind an interruption, too
+    with monkeypatch.context() as patch:  # the best networks are also known after an interruption
         patch.setattr(Trainer, "update", update_and_stop)
         assert train_fast.main(line) == INTERRUPTED
     assert train_fast.main([*line, "--resume"]) == 0
@@ -275,7 +275,7 @@ def test_a_run_ends_with_where_all_lies_and_what_to_do_next(
 
 
 class Killed(BaseException):
-    """Stands for a signal that nobody can catch."""
+    """Stand-in for a signal that a process cannot catch."""
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
@@ -376,7 +376,7 @@ def test_an_unfinished_run_is_overwritten_only_on_demand(
     assert "holds an unfinished run; --resume goes on with it" in capsys.readouterr().err
     assert train_fast.main([*line, "--overwrite", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["frames"] == 512
-    assert train_fast.main(line) == 0  # the same again is no loss
+    assert train_fast.main(line) == 0  # overwriting it with the same run loses nothing
     capsys.readouterr()
     for others, held in (
         (["--seed", "1"], "--seed 0"),
@@ -426,7 +426,7 @@ def test_results_that_cannot_be_written_leave_the_checkpoint(
     line = [*SMALL, "--steps", "1024", "--out", str(tmp_path)]
     with monkeypatch.context() as patch:
         patch.setattr("experiments.common.write_json", fail)
-        with pytest.raises(OSError, match="No space"):  # one line, as tests/test_commands.py holds
+        with pytest.raises(OSError, match="No space"):  # one line, see `tests/test_commands.py`
             train_fast.main(line)
     assert train_fast.main([*line, "--resume"]) == 0
     assert not has_checkpoint(tmp_path)

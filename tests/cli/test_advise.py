@@ -1,4 +1,4 @@
-"""``advise``: the position is the one that the engine makes, the values are the solver's."""
+"""``advise``: the position matches the engine's, the values match the solver's."""
 
 import json
 import re
@@ -33,7 +33,7 @@ FIRE_BALL, FIERY_BLAST, BURNING_HEAD, CONFLAGRATION = range(FIRST_CAST, FIRST_CA
 def output(capsys: Capture, *arguments: str) -> str:
     assert main(("advise", *arguments)) == 0
     captured = capsys.readouterr()
-    lines = captured.err.splitlines()  # a cold cache says so, once
+    lines = captured.err.splitlines()  # reported once, with a cold cache
     assert [line for line in lines if not line.startswith("wfb_gym: compiling")] == []
     return captured.out
 
@@ -273,7 +273,7 @@ def test_values_of_a_phase_are_the_solver_s(capsys: Capture) -> None:
 
 
 def answers(name: str) -> RequestedPosition:
-    """What the dispeller asks after the first spell that it can answer, cast on three dice."""
+    """Return the dispeller's question about the first answerable spell, cast on three dice."""
     start = RequestedPosition(PositionRequest(name))
     left, slot = start.pools(), start.names.spells[0][0]
     full = f"{start.names.caster(0, 0)}/{slot.spell.name}"
@@ -630,7 +630,7 @@ def test_too_many_rolls_are_sampled_with_an_interval(
     name = two_wizards(tmp_path)
     monkeypatch.setattr(advice, "_MOST_SITUATIONS", 30)
     sampled = document(capsys, f"{name} --samples 30")
-    assert sampled == document(capsys, f"{name} --samples 30")  # the same each time
+    assert sampled == document(capsys, f"{name} --samples 30")  # equal in every run
     found = sampled["rolls"]
     assert (sampled["is_exact"], found["is_complete"], len(found["rolls"])) == (False, False, 30)
     values = [roll["value"] for roll in found["rolls"]]
@@ -659,7 +659,7 @@ def test_rolls_that_are_too_many_positions_together_are_estimated(
     first = RequestedPosition(PositionRequest(rolls, spells=[["Pyromancer", "1"]]))
     size = solver.solve(first.scenario, battle=first.battle).graph.size
     monkeypatch.setattr(advice, "_ALL_POSITIONS", size)
-    monkeypatch.setattr(Analyst, "_solved", lambda *_: None)  # it would solve so small a game
+    monkeypatch.setattr(Analyst, "_solved", lambda *_: None)  # it could solve so small a game
     found = document(capsys, rolls)
     assert (found["is_exact"], found["rolls"]["is_complete"]) == (False, True)
     assert found["method"] != "exact"
@@ -687,7 +687,7 @@ def test_who_waits_for_rolls_in_a_pipe_is_told_by_lines(
         patch.setattr(_progress, "tell", shown.append)
         assert main(["advise", rolls]) == 0
     assert "looking at roll 6 of 6" in shown
-    assert capsys.readouterr().err == ""  # it took no ten seconds
+    assert capsys.readouterr().err == ""  # it took less than 10 s
     for name in ("FIRST_LINE", "NEXT_LINES"):
         monkeypatch.setattr(_progress, name, 1e-4)
     assert main(["advise", rolls]) == 0

@@ -1,4 +1,4 @@
-"""Commands about a battlefield: what can be cast at, and a picture of it."""
+"""Commands about a battlefield: legal targets, and a picture."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""The command line: what it prints, and how it refuses bad input."""
+"""The command line: output, and error messages for bad input."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Commands on scenarios with hidden items: what is told, and what is refused in one line."""
+"""Commands on scenarios with hidden items: the information shown, and one-line errors."""
 
 import io
 import json
@@ -64,13 +64,13 @@ def file(tmp_path: Path) -> Path:
 def run(capsys: Capture, *arguments: str) -> str:
     assert main(list(arguments)) == 0
     captured = capsys.readouterr()
-    lines = captured.err.splitlines()  # a cold cache says so, once
+    lines = captured.err.splitlines()  # reported once, with a cold cache
     assert [each for each in lines if not each.startswith("wfb_gym: ")] == []
     return captured.out
 
 
 def refused(capsys: Capture, *arguments: str) -> str:
-    """What a command says on one line that it refuses."""
+    """Return the one-line error of a command."""
     with pytest.raises(SystemExit) as exit_info:
         main(list(arguments))
     assert exit_info.value.code == 2
@@ -84,7 +84,7 @@ def refused(capsys: Capture, *arguments: str) -> str:
 def table(
     scenario: Scenario, answers: list[str], seat: int, seed: int, opponent: str = "veteran"
 ) -> tuple[ConsoleGame, list[str]]:
-    """A battle that ends with the answers, and what was shown."""
+    """Play a battle with these answers; returns the printed text."""
     shown: list[str] = []
     given: Iterator[str] = iter(answers)
 
@@ -118,7 +118,7 @@ def test_a_person_sees_its_own_items_and_not_the_enemys(file: Path) -> None:
 
 
 def test_the_deal_changes_nothing_that_a_person_sees(file: Path) -> None:
-    """The same play, and other hidden items of the enemy's, until it uses one or it is over."""
+    """Only the enemy's hidden items differ, until it uses one or the battle ends."""
     scenario = load_scenario(str(file))
     tables: dict[str, set[str]] = {}
     for seed in range(12):
@@ -285,7 +285,7 @@ PLACES: dict[str, PositionRequest] = {
 
 @pytest.mark.parametrize("place", PLACES)
 def test_later_advice_is_worth_what_the_whole_game_is_there(place: str, file: Path) -> None:
-    """Equilibria are not unique, but their value with what is believed is."""
+    """Equilibria are not unique, but their value under given beliefs is."""
     equilibrium, position = (
         solve_hidden(str(file), gap=WHOLE_GAP),
         RequestedPosition(replace(PLACES[place], scenario=str(file))),
@@ -301,7 +301,7 @@ def test_later_advice_is_worth_what_the_whole_game_is_there(place: str, file: Pa
     sweeper.points(0, False, equilibrium.strategy)
     others = sweeper.sweep.other_reach[node].sum()
     expected = float(beliefs[0] @ sweeper.sweep.values[node]) / others
-    room = 1e-9 + WHOLE_GAP / reach[0].sum()  # what is found in a part is worth that much in all
+    room = 1e-9 + WHOLE_GAP / reach[0].sum()  # a saving in one part counts in full
     assert found.mover == mover
     assert found.upper - found.lower <= GAP
     assert found.lower - room <= expected <= found.upper + room
@@ -310,7 +310,7 @@ def test_later_advice_is_worth_what_the_whole_game_is_there(place: str, file: Pa
 
 
 def likeliest(equilibrium: Equilibrium, battle: Battle) -> int:
-    """The likeliest history that looks like a position to everybody."""
+    """Return the likeliest history that matches the public information of a position."""
     game = equilibrium.game
     states = new_states(1)
     states[0] = battle.state
@@ -443,7 +443,7 @@ def test_weights_without_hidden_items_are_refused(capsys: Capture) -> None:
 def test_what_is_no_secret_is_answered_as_if_it_were_open(
     capsys: Capture, tmp_path: Path, file: Path
 ) -> None:
-    """A single set of each army, and the last item that could be used."""
+    """One hidden set for each army, and the last usable item."""
     path = tmp_path / "one.toml"
     path.write_text(re.sub(r"hidden = .*", 'hidden = [{ items = ["Power Stone"] }]', FILE))
     open_path = tmp_path / "open.toml"

@@ -1,4 +1,4 @@
-"""``odds``: the numbers of the sheet are the rules' and the engine's, and the page is safe."""
+"""``odds``: numbers match the rules and the engine, and the HTML page is safe."""
 
 import json
 import re
@@ -76,7 +76,7 @@ def test_chances_to_cast_are_those_of_the_rules() -> None:
         ("7e", "Row 12: not found in print but ours; a scenario file may replace them."),
         ("daemons", "All rows: not found in print but ours; a scenario file may replace them."),
         ("gut-magic", ""),
-        ("own", ""),  # of the scenario's, whatever it calls its rows
+        ("own", ""),  # of the scenario, which may give its rows any name
     ],
 )
 def test_rows_of_a_bundled_miscast_table_that_are_ours_are_named(
@@ -183,7 +183,7 @@ def test_costs_and_chances_of_miscasts() -> None:
     (rows,) = sheet.miscasts.values()
     assert sum(row.chance for row in rows) == pytest.approx(1.0)
     assert [row.roll for row in rows] == ["2", "3", "4", "5-6", "7", "8-9", "10-11", "12"]
-    assert rows[0].points == pytest.approx(255 / 3 * 5 / 6)  # a Strength 10 hit: a third of him
+    assert rows[0].points == pytest.approx(255 / 3 * 5 / 6)  # a Strength 10 hit costs a third
     assert rows[4].points == 0.0
 
 
@@ -210,11 +210,11 @@ def test_spells_that_are_rolled_are_all_there() -> None:
     assert (astromancer.rolls, len(astromancer.spells)) == (2, 6)
 
 
-# --- what is printed -----------------------------------------------------------------------
+# --- output -----------------------------------------------------------------------
 
 
 class Reader(HTMLParser):
-    """Checks that tags close in order, and collects what loads something."""
+    """Check that tags are nested, and collect references to external resources."""
 
     def __init__(self) -> None:
         super().__init__()

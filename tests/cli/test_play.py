@@ -1,4 +1,4 @@
-"""``play`` and ``replay``: a person at the game, with the answers typed in before."""
+"""``play`` and ``replay``: a person plays, with the answers typed in advance."""
 
 import io
 import json
@@ -40,7 +40,7 @@ def type_answers(monkeypatch: Patch, *answers: str) -> None:
 def run(capsys: Capture, line: str) -> str:
     assert main(line.split()) == 0
     captured = capsys.readouterr()
-    lines = captured.err.splitlines()  # a cold cache says so, once
+    lines = captured.err.splitlines()  # reported once, with a cold cache
     assert [each for each in lines if not each.startswith("wfb_gym: ")] == []
     return captured.out
 
@@ -53,7 +53,7 @@ def play_in_console(
     opponent: str = "veteran",
     confirm: bool = False,
 ) -> tuple[ConsoleGame, list[str]]:
-    """A battle that ends with the answers, and what was shown."""
+    """Play a battle with these answers; returns the printed text."""
     shown: list[str] = []
     given = iter(answers)
 
@@ -125,7 +125,7 @@ def test_bad_answers_are_asked_again() -> None:
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        ("fire", "begins to cast Fire Ball"),  # as no other choice has a word that begins so
+        ("fire", "begins to cast Fire Ball"),  # as no other choice has a word with this prefix
         ("fireball", "begins to cast Fire Ball"),
         ("Cast Fire Ball (5+)", "begins to cast Fire Ball"),
         ("blast", "begins to cast Fiery Blast"),
@@ -136,7 +136,7 @@ def test_bad_answers_are_asked_again() -> None:
         ("firebal1", "Expected a choice (did you mean Fire Ball?)."),
         ("hlep", "Expected a choice (did you mean help?)."),
         ("xyz", "Expected a choice ("),
-        ("keep", "Expected a choice (stop casting, Fire Ball, "),  # not like enough to "help"
+        ("keep", "Expected a choice (stop casting, Fire Ball, "),  # too different from "help"
         ("help", "undo         back to your decision before this one"),
         ("map", "There is no battlefield: every target is in range and in sight."),
         ("undo", "This is your first decision."),
@@ -266,7 +266,7 @@ def test_every_scenario_can_be_played_from_either_seat(scenario: str, seat: int)
 
 
 def test_the_seed_is_an_environments_seed() -> None:
-    """Whoever chooses what veteran would sees the battle of two veterans."""
+    """A person who makes the veteran's choices sees the same battle as two veterans."""
     expected = record(DUEL, "veteran", "veteran", seed=3)
     decisions = [event for event in expected.events if event.kind == "decision" and not event.army]
     battle, answers = Battle(pack(load_scenario(DUEL))), []
@@ -307,7 +307,7 @@ def test_bad_input_is_one_line(capsys: Capture, line: str, message: str) -> None
     assert caught.value.code == 2
     captured = capsys.readouterr()
     assert captured.out == ""
-    progress = ("wfb_gym: compiling", "wfb_gym: solving")  # where that takes seconds
+    progress = ("wfb_gym: compiling", "wfb_gym: solving")  # if that takes seconds
     (said,) = [each for each in captured.err.splitlines() if not each.startswith(progress)]
     assert message in said
 
@@ -351,7 +351,7 @@ def test_odds_are_those_of_the_rules_and_the_solver() -> None:
     values = solver.solve(scenario).action_values(battle)
     rows = ChoiceList(scenario).odds(battle)
     assert rows[0].split() == ["CHANCE", "POINTS", "TO", "COME"]
-    assert rows[6] == ""  # all dice are thrown and all is exact: nothing to explain
+    assert rows[6] == ""  # all dice are thrown and the value is exact, so no note is needed
     assert [row.split()[-5:] for row in rows[-3:]] == [
         ["0.0%", "41.7%", "82.4%", "86.5%", "80.4%"],
         ["0.0%", "2.8%", "7.4%", "12.7%", "17.8%"],
@@ -383,7 +383,7 @@ def test_values_are_the_movers() -> None:
     battle.play([FIRST_CAST + 1, FIRST_DICE + 3, (4, 4, 3)])
     rows = ChoiceList(scenario).odds(battle)
     assert battle.mover == 1
-    assert rows[1].split()[-1].startswith("-")  # letting it through costs
+    assert rows[1].split()[-1].startswith("-")  # letting it through loses points
 
 
 def test_what_is_too_large_is_estimated() -> None:
@@ -407,7 +407,7 @@ def test_a_swap_is_valued_like_the_phase_that_follows(capsys: Capture, monkeypat
     known = ["Brass Horrors Caster", "Commandment of Brass"]
     assert main(["advise", "horrors-in-the-mist", "--json", "--rolled", *known]) == 0
     plays = json.loads(capsys.readouterr().out)["plays"]
-    # other wizards' spells are open there
+    # there, other wizards' spells can be cast
     assert [swap, keep] == pytest.approx([each["value"] for each in plays], rel=0.15)
 
 

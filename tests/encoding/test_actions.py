@@ -1,4 +1,4 @@
-"""The action space: every legal action has a place in it, and each place one meaning."""
+"""The action space: one index for each legal action, one meaning for each index."""
 
 import numpy as np
 import pytest

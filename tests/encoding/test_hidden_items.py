@@ -1,4 +1,4 @@
-"""What a seat observes where items are hidden: its own, and what everybody has seen."""
+"""Observations with hidden items: a seat sees its own items and the public information."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ SCENARIOS = scenarios() | {name: load_scenario(name) for name in hidden_scenario
 
 
 def seen(view: View, battle: Battle, histories: Any = None) -> tuple[Any, Any]:
-    """What a seat sees of a battle: its observation, and its mask where it decides."""
+    """Return a seat's observation of a battle, and its mask at its own decisions."""
     states = new_states(1)
     states[0] = battle.state
     observations, masks = view.show(np.zeros(1, np.int64), states, histories)
@@ -29,7 +29,7 @@ def seen(view: View, battle: Battle, histories: Any = None) -> tuple[Any, Any]:
 
 
 def begin(packed: Any, rng: np.random.Generator) -> Noted:
-    """A battle whose items are dealt at random, each set as likely."""
+    """Start a battle with dealt items, each set equally likely."""
     battle = Noted(packed)
     while battle.node == Node.DEAL:
         battle.resolve(int(rng.integers(battle.packed.armies[battle.mover].n_kinds)))
@@ -64,7 +64,7 @@ def test_what_the_enemy_was_dealt_changes_nothing_that_a_seat_sees(name: str) ->
 
 
 def states_of(battle: Battle) -> Any:
-    """A copy of its state, (1,)."""
+    """Return a copy of its state, (1,)."""
     states = new_states(1)
     states[0] = battle.state
     return states

@@ -1,4 +1,4 @@
-"""How spells were last cast and answered: what is noted, who keeps it, who needs it."""
+"""Cast history: the last cast and answer of each spell, and the scenarios that record it."""
 
 import pickle
 from pathlib import Path
@@ -70,7 +70,7 @@ def test_a_cast_that_fails_leaves_its_dice_alone() -> None:
 def test_a_spell_that_is_let_through() -> None:
     battle = begun()
     cast(battle, BOLT, 5, 3)
-    assert battle.of(BOLT) == (2, 0, Answer.NONE)  # nobody has answered yet
+    assert battle.of(BOLT) == (2, 0, Answer.NONE)  # not answered yet
     battle.act(actions.PASS)
     assert battle.of(BOLT) == (2, 8, Answer.LET_THROUGH)
 
@@ -128,7 +128,7 @@ def test_a_bound_spell_is_cast_on_no_dice() -> None:
 
 
 def states_of(battle: Battle) -> Any:
-    """A copy of its state, (1,)."""
+    """Return a copy of its state, (1,)."""
     states = new_states(1)
     states[0] = battle.state
     return states
@@ -179,14 +179,14 @@ def view_limits(name: str) -> Any:
 
 
 class Follower:
-    """What a battle's decisions say of its casts, worked out from outside the engine."""
+    """Casts of a battle, derived from its decisions without the engine."""
 
     def __init__(self) -> None:
         self.casts: dict[int, list[float]] = {}
         self.spell, self.stone, self.is_last_die = -1, 0, False
 
     def seen(self, state: Any) -> dict[int, list[float]]:
-        """The casts that a decision shows; nobody is asked for the dice where only one is left."""
+        """Return the casts that a decision shows; a forced number of dice is no decision."""
         if self.is_last_die and state.node not in (Node.ITEM, Node.POOL_DICE):
             self.casts[self.spell] = [(1 + self.stone) / 10, 0, 0, 0, 0]
             self.is_last_die = False
@@ -304,7 +304,7 @@ def test_a_copy_and_a_saved_state_remember_it() -> None:
 
 @pytest.mark.parametrize("name", ["three spells", "both", "luck", "in play", "two phases"])
 def test_the_tree_tells_what_play_does(name: str) -> None:
-    """Random play is followed on the tree, and the histories there are those of the battle."""
+    """Histories in the game tree equal those of random play."""
     game = HiddenGame(SCENARIOS[name], whole=True)
     histories, arrays = TreeHistories(game.packed, game.veil, game.tree), game.tree.arrays
     everything = positions_of(game)
@@ -324,7 +324,7 @@ def test_the_tree_tells_what_play_does(name: str) -> None:
             else:
                 action = first
             rolls = 0
-            while battle.is_chance() and rolls < INLINE:  # of which the tree makes one way
+            while battle.is_chance() and rolls < INLINE:  # the tree keeps one action of those
                 outcomes = battle.chance_outcomes()
                 battle.resolve(outcomes[int(rng.integers(len(outcomes)))][0])
                 rolls += 1
@@ -340,7 +340,7 @@ def test_the_tree_tells_what_play_does(name: str) -> None:
 
 
 def positions_of(game: HiddenGame) -> list[bytes]:
-    """The veiled position of every node of a tree."""
+    """Return the redacted position of every node of a tree."""
     found: list[bytes] = []
     for plan, keys in game.tree.parts:
         states = new_states(len(keys))
@@ -350,7 +350,7 @@ def positions_of(game: HiddenGame) -> list[bytes]:
 
 
 def test_a_policy_that_reads_it_plays_where_others_cannot_tell_apart() -> None:
-    """Who casts nothing more once a spell was let through is another strategy, and graded so."""
+    """Casting nothing after a spell is let through is another strategy, with its own grade."""
     scenario = hidden_scenario(caster=kinds([], [STONE]), dispeller=kinds([], [SCROLL]))
     game = HiddenGame(scenario, whole=True)
     limits = View.fitted(game.packed, 0, history=True).limits
@@ -407,7 +407,7 @@ def test_a_history_that_no_battle_leads_to_is_refused() -> None:
 
 
 def test_a_network_that_reads_it_plays_everywhere(tmp_path: Path) -> None:
-    """In batches, in a transcript and against a person; taking back a decision takes back it."""
+    """Batches, transcripts and play against a person; undone decisions also restore the history."""
     limits = View.fitted(pack(load_scenario("hidden-duel")), 1, history=True).limits
     network = PolicyNetwork(limits, "flat", 8)
     save_network(network, tmp_path / "duel.npz", {"seat": 1, "scenario": "hidden-duel"})

@@ -61,7 +61,7 @@ def test_names_and_bounds(limits: Limits) -> None:
 
 
 def placed(at: Any) -> dict[str, int]:
-    """Offsets of rows and blocks by name, those of both armies among them."""
+    """Return the offsets of rows and blocks by name, including both armies."""
     members = {f"in_{kind}" for kind in (*KINDS, "choice")}
     skipped = {*SIDES, *members, "length", "n_contacts", "n_units"}
     found = {name: int(at[name]) for name in at.dtype.names if name not in skipped}
@@ -72,7 +72,7 @@ def placed(at: Any) -> dict[str, int]:
 
 
 def sizes_of(record: type, limits: Limits) -> dict[str, int]:
-    """How many numbers each attribute of a class of offsets declares."""
+    """Return how many numbers each attribute of a class of offsets declares."""
     declared = vars(record).items()
     return {
         name: len(one.fields(name, limits))
@@ -83,7 +83,7 @@ def sizes_of(record: type, limits: Limits) -> dict[str, int]:
 
 @pytest.mark.parametrize("limits", ALL)
 def test_offsets_split_the_vector(limits: Limits) -> None:
-    """Blocks lie one after the other and leave nothing over."""
+    """Blocks are contiguous and cover the vector."""
     table = layout(limits)
     at = table.offsets[0]
     assert at.length == table.size
@@ -174,7 +174,7 @@ def test_named_refuses_other_shapes(shape: tuple[int, ...]) -> None:
 
 
 def test_promises_of_aims_may_be_losses() -> None:
-    """A Comet may cost its owner more than the enemy; a spell of fixed worth never does."""
+    """A Comet may cost its owner more than the enemy; spells with fixed points never do."""
     for flag, least in (("targets", -10000.0), ("in_play", 0.0)):
         bounds = {field.name: field.low for field in layout(built("in_play", flag)).fields}
         for name in ("worth", "best", "worth per phase"):

@@ -104,7 +104,7 @@ def test_magic_resistance_without_aimed_spells_is_nothing_to_show() -> None:
 
 
 def test_units_are_shown_where_anything_can_happen_to_them() -> None:
-    """To aim at, in base contact with a wizard, or Daemons that cast."""
+    """As targets, in base contact with a wizard, or as Daemons that cast."""
     unit_of = unit("Guard")
     horrors = wizard(1, spell(), daemon_unit="Guard")
     idle = new_game(army(wizard(4, spell()), units=[unit_of]), army(units=[unit_of]))
@@ -147,7 +147,7 @@ def test_dice_that_an_item_keeps_are_dice_of_an_action() -> None:
 @pytest.mark.parametrize("name", SCENARIOS)
 @pytest.mark.parametrize("seat", [0, 1])
 def test_dice_are_as_many_as_can_be_committed(name: str, seat: int) -> None:
-    """Nothing above is ever legal; with one die fewer the scenario would not fit."""
+    """More dice are never legal; with one die fewer in the limits the scenario does not fit."""
     packed = table_of(name)
     limits = fit(packed, seat)
     rng = np.random.default_rng(3)

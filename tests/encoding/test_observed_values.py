@@ -1,4 +1,4 @@
-"""Each number of an observation has the value that it says: one position after the other."""
+"""Values of observations, number by number and position by position."""
 
 import re
 from dataclasses import replace
@@ -30,7 +30,7 @@ STOPS = (2 + 9 + 9) / 36
 
 
 def duel(**changes: float) -> dict[str, float]:
-    """What is not 0 as the caster sees the duel at the start, changed."""
+    """The caster's observation of the duel at the start: all numbers other than 0."""
     seen = {
         "node nominate": 1.0,
         "own phase": 1.0,
@@ -62,7 +62,7 @@ def duel(**changes: float) -> dict[str, float]:
 
 
 def shown(battle: Battle, seat: int) -> dict[str, float]:
-    """What is not 0 in an observation."""
+    """Return all numbers of an observation other than 0, by name."""
     return {
         name: value
         for name, value in Eye(battle.packed_scenarios, seat).named_fields(battle).items()
@@ -80,7 +80,7 @@ def test_the_duel_where_dice_are_chosen() -> None:
     seen = duel(**{"node pool dice": 1.0, "own spell 2 pending": 1.0})
     del seen["node nominate"]
     found = shown(battle, 0)
-    # A spell is spent by its nomination: it is open no more.
+    # Nominating a spell uses it up: it is no longer castable.
     for field in ("most dice", "open", "best"):
         seen.pop(f"own spell 2 {field}")
         found.pop(f"own spell 2 {field}", None)
@@ -172,11 +172,11 @@ def test_faces_are_seen_where_a_re_roll_is_open() -> None:
     assert battle.legal_actions()[0] == PASS
 
 
-# What only battles of units know.
+# Features of battles of units.
 
 
 def skirmish(*spells: Any, phases: int = 2, **enemy: Any) -> Game:
-    """A wizard with these spells against two units, with nothing to dispel."""
+    """A wizard with these spells against two units without dispel dice."""
     return new_game(
         army(wizard(4, *spells, wounds=2), power_dice=12, units=[unit("Guard", 5)]),
         army(units=[unit("Spears", 10), unit("Boyz", 8, points=9.0)], dispel_dice=0, **enemy),
@@ -200,7 +200,7 @@ def test_units_are_seen_with_all_their_wounds() -> None:
 
 
 def test_each_target_is_seen_with_what_the_spell_promises_there() -> None:
-    """3.5 hits that wound two times in three, 6 and 9 points a model."""
+    """3.5 hits that wound with probability 2/3, at 6 and 9 points a model."""
     battle = skirmish(STRIKE, aimed("Hex", 5, worth={"points": 4.0}))
     battle.nominate("Strike")
     seen = shown(battle, 0)
@@ -295,7 +295,7 @@ def test_marks_are_seen_bit_by_bit() -> None:
         assert f"{owner} mark 1" not in shown(battle, seat)
     battle.works("Curse", "Boyz", wizard=0)
     assert shown(battle, 0)["own mark 1"] == pytest.approx(2 / 65535)
-    battle.nominate("Curse", wizard=1)  # Spears are all that is left to curse
+    battle.nominate("Curse", wizard=1)  # only the Spears can be cursed
     battle.play([FIRST_DICE + 2, (6, 6)])
     assert shown(battle, 0)["own mark 1"] == pytest.approx(3 / 65535)
     assert shown(battle, 1)["enemy mark 1"] == pytest.approx(3 / 65535)
@@ -322,7 +322,7 @@ def test_a_comet_is_told_from_a_spell_that_acts_at_once() -> None:
 
 
 def test_a_comet_is_worth_what_it_brings_in_the_phases_left() -> None:
-    """It lands at the first start with 1/2, at the second with 1/4 ...: nothing in the last."""
+    """It lands at the first start with probability 1/2, at the second with 1/4, and so on."""
     comet = known("The Comet of Casandora")
     hits = [0] * 13
     for one, other in product(range(1, 7), repeat=2):
@@ -397,7 +397,7 @@ def test_a_bound_spell_needs_no_dice_and_promises_all_it_is_worth() -> None:
 
 
 def test_less_than_nothing_may_be_left_to_dispel() -> None:
-    """A re-roll that was declared leaves its bonus, here 12, to the roll: 8 less 12."""
+    """A declared re-roll keeps its bonus, here 12, for the roll: 8 less 12."""
     way = {"of": "dispel", "dice": "one", "changes_natural": False}
     names = ("Charm", "Amulet")
     battle = new_game(
@@ -448,7 +448,7 @@ def test_the_item_that_may_keep_dice_is_marked() -> None:
 
 
 def test_the_spells_that_were_drawn_are_marked() -> None:
-    """The wizard rolls a 3 and a 5: with these it may swap for the lore's first."""
+    """The wizard rolls 3 and 5: it may swap one of them for the lore's first spell."""
     battle = new_game(
         army(wizard(4, spell()), {"name": "Anna", "level": 2, "lore": "Fire"}),
         army(units=[unit("Spears")]),
@@ -501,7 +501,7 @@ def test_the_points_of_a_comet_and_what_it_promises_there() -> None:
 
 
 def test_a_loss_is_seen_as_a_loss() -> None:
-    """A Comet that one's own regiment cannot escape promises a loss, within the bounds."""
+    """A Comet that also hits one's own regiment promises a loss, within the bounds."""
     field = {"width": 10.0, "depth": 10.0}
     battle = new_game(
         army(
@@ -519,7 +519,7 @@ def test_a_loss_is_seen_as_a_loss() -> None:
 
 
 def test_a_spell_is_worth_its_best_aim_that_is_open_from_the_beginning() -> None:
-    """The wizard in the unit is the dearest, but out of reach while it stands."""
+    """The wizard in the unit is worth most, but no legal target while the unit exists."""
     battle = skirmish(
         STRIKE, wizards=[wizard(1, name="Foe", unit="Spears", points=500.0, wounds=1)]
     )
@@ -585,7 +585,7 @@ POWERS = [
         {"keeps": 0.2, "keeps on a roll": 1.0, "keeps of any phase": 1.0},
     ),
 ]
-"""Items, and what is told of them where some item is out of the ordinary."""
+"""Observed powers of items, in a scenario with an unusual item."""
 NAMES_OF_POWERS = (
     "helps casts", "helps dispels", "not irresistible", "changes natural", "ends own spells",
     "holds dice", "forgotten", "power dice", "dispel dice", "takes power", "keeps",
@@ -650,7 +650,7 @@ def test_best_counts_what_is_added_to_every_cast() -> None:
 
 
 def test_best_with_an_item_counts_its_dice_its_bonus_and_what_it_forbids() -> None:
-    """Of one die at hand the stone makes three, and two 6s and a 1 are no 14 then."""
+    """With one die available the stone makes three; two 6s and a 1 do not reach 14 then."""
     stone = {"extra_dice": 2, "irresistible": False}
     battle = new_game(
         army(
@@ -677,7 +677,7 @@ def test_best_with_an_item_counts_its_dice_its_bonus_and_what_it_forbids() -> No
 
 
 def test_promises_are_victory_points_where_these_are_counted() -> None:
-    """Five of ten Spears are left: one less is half of their 60 points, none the rest."""
+    """Five of ten Spears are left: the next loss counts half of 60 points, the rest nothing."""
     rules = {"scoring": "victory_points", "panic": False}
     battle = new_game(
         army(wizard(4, STRIKE), power_dice=12),
@@ -768,7 +768,7 @@ def test_magic_resistance_is_seen_and_shared_with_the_unit_while_it_stands() -> 
         wanted = {f"{owner} {who} magic resistance": dice for who, dice in before.items()}
         assert resistance(seat) == pytest.approx(wanted)
     battle.works("Strike", "Boyz")
-    battle.roll(5, *(6, 1, 1) * 5)  # the Boyz fall, and the wizard stands alone
+    battle.roll(5, *(6, 1, 1) * 5)  # the Boyz fall, and the wizard is a unit of its own
     assert battle.state.unit_wounds[1, 1] == 0
     assert resistance(0) == pytest.approx(
         {f"enemy {who} magic resistance": d for who, d in before.items() if who != "unit 2"}
@@ -776,7 +776,7 @@ def test_magic_resistance_is_seen_and_shared_with_the_unit_while_it_stands() -> 
 
 
 def test_each_spell_says_what_it_promises_each_target_before_one_is_chosen() -> None:
-    """3.5 hits that wound two times in three; the Doom pays for both phases."""
+    """3.5 hits that wound with probability 2/3; the Doom pays for both phases."""
     doom = aimed("Doom", 5, duration="remains_in_play", worth={"points_per_phase": 3.0})
     ward = aimed("Ward", 5, target="friendly_unit", worth={"points": 4.0})
     sting = aimed("Sting", 5, target="enemy_model", worth={"points": 7.0})

@@ -1,6 +1,6 @@
-"""What must be so of every position, asked by compiled code that plays random battles.
+"""Invariants of every position, checked by compiled code that plays random battles.
 
-Each check has a number, which `BROKEN` puts into words.
+Each check has a number; `BROKEN` describes it.
 """
 
 from typing import Any
@@ -39,12 +39,12 @@ BROKEN = {
     18: "models at the start of a phase that cannot be, or of a unit that takes no test",
 }
 MOST_STEPS = 20_000
-"""Of one battle."""
+"""Arrays of one battle."""
 
 
 @jit(forceinline=False)
 def broken(packed: Any, state: Any, count: int, work: Any) -> int:
-    """Number of a check that the position fails; 0 for none."""
+    """Return the number of a check that the position fails; 0 for none."""
     if not (is_decision(state.node) or is_chance(state.node)):
         return 1
     if is_decision(state.node):
@@ -179,7 +179,7 @@ def _gains(packed: Any, army: int, wizard: int) -> bool:
 
 @jit(forceinline=False)
 def _conceded(points: float, left: int, whole: int, flees: bool) -> float:
-    """Victory points for a unit or character."""
+    """Return the victory points for a unit or character."""
     if left == 0 or flees:
         return points
     return np.ceil(points / 2 - 1e-9) if left < whole - left else 0.0
@@ -187,7 +187,7 @@ def _conceded(points: float, left: int, whole: int, flees: bool) -> float:
 
 @jit(forceinline=False)
 def tally(packed: Any, state: Any) -> float:
-    """Victory points of a position, as the first army sees them."""
+    """Return the victory points of a position from the first army's side."""
     points = 0.0
     for army in range(2):
         side = packed.armies[army]
@@ -211,7 +211,7 @@ def tally(packed: Any, state: Any) -> float:
 
 @jit(forceinline=False)
 def casualties(packed: Any, state: Any) -> float:
-    """Points of all that is gone or counted, as the first army sees them."""
+    """Return the points of all casualties or counted losses, from the first army's side."""
     if packed.victory_points:
         return tally(packed, state)
     points = 0.0
@@ -234,15 +234,15 @@ def casualties(packed: Any, state: Any) -> float:
 def play_on(
     packed: Any, state: Any, rng: Any, work: Any, steps: int, counts_casualties: bool
 ) -> tuple[int, int, int]:
-    """Play battles of random choices for so many steps.
+    """Play battles of random choices for this many steps.
 
     Args:
         packed: the scenario.
         state: overwritten.
-        rng: of dice and choices.
-        work: scratch.
-        steps: actions and rolls in all, at least.
-        counts_casualties: points must be those of the casualties alone, before the last phase.
+        rng: generator of dice and choices.
+        work: scratch arrays.
+        steps: least total of actions and rolls.
+        counts_casualties: points must equal the casualties, before the last phase.
 
     Returns:
         Number of the first check that failed, or 0; steps taken; battles ended.

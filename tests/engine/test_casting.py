@@ -1,4 +1,4 @@
-"""Cast spells: who, how often, with how many dice, and what the roll comes to."""
+"""Casting: wizards, number of attempts, number of dice, and results of the roll."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ SECOND = spell("Second", 8)
 
 
 def duel(level: int = 4, casting_value: int = 8, **caster: Any) -> Game:
-    """One wizard with two spells against the base dice."""
+    """Return one wizard with two spells against the base dice."""
     mage = wizard(level, spell("Bolt", casting_value), SECOND)
     return game(army(mage, **caster), **miscast())
 

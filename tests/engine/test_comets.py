@@ -19,13 +19,13 @@ COMET = "The Comet of Casandora"
 
 
 def sky(*more: Data, phases: int = 6, foe: Data | None = None, **keys: Any) -> Game:
-    """A wizard of Heavens and an idle enemy with one unit."""
+    """Return a wizard of Heavens and a passive enemy with one unit."""
     mage = wizard(4, known(COMET), spell("Bolt"), *more, wounds=2)
     return game(army(mage), foe or army(units=[unit(models=20)]), phases=phases, **keys)
 
 
 def falling() -> Game:
-    """The Comet has been cast, and the next phase has come."""
+    """Return the battle after the Comet was cast, in the next phase."""
     battle = sky()
     battle.works(COMET)
     battle.stop()
@@ -34,7 +34,7 @@ def falling() -> Game:
 
 
 def wait(battle: Game) -> None:
-    """Nobody does anything until the dice for the Comet are due again."""
+    """Both players pass until the dice for the Comet are due again."""
     while not battle.is_chance():
         battle.act(PASS)
 
@@ -75,9 +75,9 @@ def test_a_comet_hits_what_it_was_aimed_at_and_is_gone() -> None:
 def field(
     *distances: float, own: float = 0.0, phases: int = 6, cast: bool = True, **rules: Any
 ) -> Game:
-    """The Comet on a model, others so many inches from its middle on one side; one may be own.
+    """Return a Comet on a model, with others this many inches from it on one side; one may be own.
 
-    It is so dear beside others that the best point is an inch from it, on the side towards them.
+    It is worth so much more that the best point is an inch from it, on the side towards them.
     """
     depth = 20 / 25.4
     foes = []
@@ -100,7 +100,7 @@ def field(
 
 
 def struck(battle: Game) -> int:
-    """Victims until the Comet is spent."""
+    """Return the victims until the Comet is spent."""
     count = 0
     while battle.node == Node.ROLL_STRIKE:
         battle.roll(1, 1, *WOUND * 2)
@@ -133,7 +133,7 @@ def test_a_comet_spares_nobody_of_its_own_side() -> None:
 
 
 def brought(battle: Game) -> float:
-    """Points that the battle brings on average while nobody does anything, roll after roll."""
+    """Return the expected points of the battle while both players pass, roll after roll."""
     if battle.is_over:
         return 0.0
     if not battle.is_chance():
@@ -251,7 +251,7 @@ def test_its_caster_cannot_call_a_comet_down() -> None:
 
 
 def two_callers(recast: str) -> Game:
-    """Two wizards know the Comet, and two units stand to be struck."""
+    """Return two wizards who know the Comet, and two units as targets."""
     mages = wizard(4, known(COMET), name="A"), wizard(4, known(COMET), name="B")
     foes = army(units=[unit("One", 20), unit("Two", 20)])
     rules = {"in_play_recast": recast}
@@ -284,5 +284,5 @@ def test_where_a_comet_will_land_matters_though_its_target_is_gone() -> None:
     assert battle.is_in_play(COMET, 0)
     battle.stop()
     battle.roll(4)
-    assert battle.roll(6) == 0  # nobody is there
+    assert battle.roll(6) == 0  # no model is there
     assert not battle.is_in_play(COMET, 0)

@@ -1,4 +1,4 @@
-"""Hidden items: what chance deals, what a use shows, and that nothing else tells of them."""
+"""Hidden items: deals, the information in a use, and no other leaks."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ ROUNDS = 60
 
 
 def dealt(scenario: Scenario, *sets: int) -> Battle:
-    """A battle in which chance has dealt these sets, army by army."""
+    """Return a battle with these dealt sets, army by army."""
     battle = Battle(pack(scenario))
     for kind in sets:
         assert battle.node == Node.DEAL
@@ -105,9 +105,9 @@ def test_nobody_is_asked_where_all_know_that_nothing_is_left() -> None:
     assert battle.node == Node.NOMINATE
     before = battle.points
     battle.act(actions.FIRST_CAST + 1)
-    assert battle.node == Node.ROLL_CASTING  # with the one die that is left
+    assert battle.node == Node.ROLL_CASTING  # with the last die
     battle.roll(6)
-    assert battle.points == before  # a 6 does not cast it, and there is no die left
+    assert battle.points == before  # a 6 does not cast it, and no die is left
 
 
 def test_a_use_shows_an_item_and_no_more() -> None:
@@ -129,7 +129,7 @@ def test_what_was_shown_stays_with_another_deal() -> None:
     assert battle.state.items[1, 0] == 0
     assert shown_uses(battle.packed, battle.state, 1, 0) == 1
     deal_likeliest(battle.packed, battle.state, 1)
-    assert battle.state.hidden_set[1] == 2  # of equally likely ones the first
+    assert battle.state.hidden_set[1] == 2  # the first of equally likely ones
 
 
 def test_a_miscast_empties_stones_unseen() -> None:
@@ -140,7 +140,7 @@ def test_a_miscast_empties_stones_unseen() -> None:
     battle.roll(1, 1)
     battle.roll(3, 4)
     battle.act(actions.FIRST_CAST + 1)
-    assert battle.node == Node.ROLL_CASTING  # with the one die that is left, and no stone
+    assert battle.node == Node.ROLL_CASTING  # with the last die and without a stone
     assert battle.state.items[0, 0] == 2
     assert shown_uses(battle.packed, battle.state, 0, 0) == 0
     assert may_be_kind(battle.packed, battle.state, 0, 0)
@@ -157,7 +157,7 @@ def test_one_set_is_no_secret() -> None:
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_what_is_hidden_changes_nothing_that_others_see(name: str) -> None:
-    """The same play with another deal: the same nodes, chances, points and questions."""
+    """The same play with another deal has the same nodes, chances, points and questions."""
     scenario = SCENARIOS[name]
     rng = np.random.default_rng(5)
     packed = pack(scenario)
@@ -184,7 +184,7 @@ def test_what_is_hidden_changes_nothing_that_others_see(name: str) -> None:
 
 
 def twins(battle: Battle, army: int) -> list[Battle]:
-    """The battle with every other deal of an army that fits what it has shown."""
+    """Yield the battle with every other deal of an army that is consistent with its shown items."""
     found = []
     for kind in range(int(battle.packed.armies[army].n_kinds)):
         if kind != battle.state.hidden_set[army] - 1 and may_be_kind(
@@ -197,7 +197,7 @@ def twins(battle: Battle, army: int) -> list[Battle]:
 
 
 def public(battle: Battle) -> dict[str, Any]:
-    """All of a state but what was dealt, and what of it was shown."""
+    """Return the bytes of a state without the deal and the shown items."""
     names = [name for name in battle.state.dtype.names if name not in ("kind", "items")]
     found: dict[str, Any] = {name: np.asarray(battle.state[name]).tolist() for name in names}
     for army in range(2):
@@ -209,7 +209,7 @@ def public(battle: Battle) -> dict[str, Any]:
 
 
 def questions(battle: Battle) -> Any:
-    """The chances of dice."""
+    """Return the probabilities of dice."""
     return battle.chance_outcomes() if battle.is_chance() else None
 
 

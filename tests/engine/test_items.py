@@ -1,4 +1,4 @@
-"""Items that are declared with a cast, that add dice, or that add to rolls."""
+"""Items that are declared with a cast, add dice, or add to rolls."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ STONE = "Power Stone"
 
 
 def stone_holder(level: int = 2, **keys: Any) -> Game:
-    """A wizard with a Power Stone and two spells."""
+    """Return a wizard with a Power Stone and two spells."""
     mage = wizard(level, spell("Bolt", 8), spell("Second", 8), items=[STONE], **keys)
     return game(army(mage), **miscast())
 
@@ -47,7 +47,7 @@ def test_a_cast_with_a_power_stone_cannot_be_irresistible() -> None:
     assert OUTCOME_IRRESISTIBLE not in battle.outcomes()
     battle.roll(6, 6, 2)
     assert battle.node == Node.DISPEL
-    assert battle.state.number == 13  # more than two dispel dice can match
+    assert battle.state.number == 13  # beyond the total of two dispel dice
 
 
 def test_a_cast_with_a_power_stone_can_miscast() -> None:

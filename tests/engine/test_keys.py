@@ -1,4 +1,4 @@
-"""Short keys: whole positions in the bits that move, given back bit by bit."""
+"""Short keys: a position's variable bits, from which it is restored exactly."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ def overwrite(states: Any, words: Words) -> None:
 
 
 def walks(name: str, battles: int) -> Words:
-    """Distinct positions of random battles, at decisions and at rolls, uint64 (n, STATE_WORDS)."""
+    """Return distinct positions of random battles, decisions and rolls, uint64 (n, STATE_WORDS)."""
     rng = np.random.default_rng(len(name))
     seen: dict[bytes, Words] = {}
     for _ in range(battles):
@@ -53,7 +53,7 @@ def walks(name: str, battles: int) -> Words:
 
 
 def moves_of(states: Words) -> Words:
-    """Bits in which positions differ from the first."""
+    """Return the bits in which positions differ from the first."""
     return np.asarray(np.bitwise_or.reduce(states ^ states[0], axis=0))
 
 
@@ -75,7 +75,7 @@ def test_positions_come_back_from_their_keys(name: str) -> None:
         assert back.tobytes() == state.tobytes()
     assert len(keys) == len(states) > 20
     bits = sum(int(word).bit_count() for word in moves)
-    assert bits <= 64 * int(plan.words) < 2 * bits + 64  # short, whatever the runs leave over
+    assert bits <= 64 * int(plan.words) < 2 * bits + 64  # short, also with the unused bits of runs
 
 
 def test_army_battles_need_several_words() -> None:
@@ -133,7 +133,7 @@ def test_a_plan_of_nothing_has_one_word_and_one_key() -> None:
 
 @st.composite
 def bits(draw: st.DrawFn) -> Words:
-    """Bits that move: a few runs, some of whole words."""
+    """Draw variable bits: a few runs, some of whole words."""
     moves = np.zeros(STATE_WORDS, np.uint64)
     for _ in range(draw(st.integers(0, 40))):
         index = draw(st.integers(0, STATE_WORDS - 1))

@@ -1,4 +1,4 @@
-"""Miscasts: every effect that a row of a table can be made of."""
+"""Miscasts: every effect of a row."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ SECOND = spell("Second", 5)
 
 
 def mishap(*effects: Data, others: tuple[Data, ...] = (), **keys: Any) -> Game:
-    """A wizard with 12 dice miscasts Bolt with two; the effects are due."""
+    """Miscast Bolt with two dice of a wizard with 12; the effects are due."""
     mage = {"wounds": 3, "points": 90, **keys.pop("mage", {})}
     side = {"power_dice": 12, **keys.pop("side", {})}
     caster = army(wizard(4, BOLT, SECOND, **mage), *others, **side)
@@ -27,7 +27,7 @@ def mishap(*effects: Data, others: tuple[Data, ...] = (), **keys: Any) -> Game:
 
 
 def effect(kind: str, **keys: Any) -> Data:
-    """One effect."""
+    """Return one effect."""
     return {"kind": kind, **keys}
 
 
@@ -176,7 +176,7 @@ def test_the_sides_dice_are_lost() -> None:
     mage = {"items": ["Jewel of the Dusk"]}
     battle = mishap(effect("dice_lost", whose="side"), mage=mage, enemy=enemy_ward())
     battle.roll(3, 4)
-    assert battle.node == Node.IN_PLAY  # nobody can cast on without dice
+    assert battle.node == Node.IN_PLAY  # without dice all casting ends
     assert (battle.state.power, battle.state.own_dice[0], battle.state.dispel) == (0, 0, 3)
 
 
@@ -195,7 +195,7 @@ def test_dice_stored_in_items_are_lost() -> None:
 
 
 def enemy_ward() -> Data:
-    """An enemy whose spell is in play and pays it 5 at the end of each phase."""
+    """Return an enemy whose spell is in play and pays it 5 at the end of each phase."""
     ward = lasting("Curse", 5, 0, worth_per_phase=5, in_play=True)
     return army(wizard(2, ward, spell("Reply"), name="Foe"))
 

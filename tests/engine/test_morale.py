@@ -1,4 +1,4 @@
-"""Panic, flight and rallying: who takes a test, what passes it, and what flight keeps from whom."""
+"""Panic, flight and rallying: tests, Leadership, and the effects of flight."""
 
 from collections import Counter
 from fractions import Fraction as F
@@ -21,18 +21,18 @@ SPEARS, SCROLL = "Spears", "Dispel Scroll"
 
 
 def strike(name: str = "Strike", **keys: Any) -> Data:
-    """A spell of 2D6 hits on an enemy unit."""
+    """Return a spell of 2D6 hits on an enemy unit."""
     return aimed(name, damage=TWO_D6, **keys)
 
 
 def seer(level: int = 2, *spells: Data, **keys: Any) -> Data:
-    """A wizard in the Spears, of less Leadership than they, with a spell of its own."""
+    """Return a wizard in the Spears, with a lower Leadership than theirs and a spell of its own."""
     known = spells or (aimed("Dart", damage=D6),)
     return wizard(level, *known, name="Seer", **{"unit": SPEARS, "leadership": 5, **keys})
 
 
 def host(*wizards: Data, models: int = 16, spears: Data | None = None, **keys: Any) -> Data:
-    """The Spears, Leadership 7, with wizards in them, and Bows beside them."""
+    """Return the Spears, Leadership 7, with wizards in them, and Bows beside them."""
     units = [unit(SPEARS, models, **{"leadership": 7, **(spears or {})}), unit("Bows", 20)]
     return army(*(wizards or (seer(),)), units=units, **keys)
 
@@ -40,14 +40,14 @@ def host(*wizards: Data, models: int = 16, spears: Data | None = None, **keys: A
 def fight(
     *spells: Data, foe: Data | None = None, own: Data | None = None, phases: int = 4, **keys: Any
 ) -> Game:
-    """A wizard with two spells against the host; his own unit stands aside."""
+    """Return a wizard with two spells against the host; his own unit is far away."""
     mage = wizard(4, *(spells or (strike(), strike("Blast"))))
     caster = own or army(mage, units=[unit("Guard", 10)])
     return game(caster, foe or host(), phases=phases, **keys)
 
 
 def lose(battle: Game, models: int, spell: str = "Strike", target: str = SPEARS) -> None:
-    """Cast the spell with two 6s, and let it cost so many models of one wound."""
+    """Cast the spell with two 6s, so that it costs this many models of one wound."""
     battle.works(spell, target)
     assert battle.node == Node.ROLL_STRIKE
     battle.resolve(models)
@@ -63,21 +63,21 @@ def miscast_strike(battle: Game) -> None:
 
 
 def stop(battle: Game) -> None:
-    """Nobody does anything any more in this phase."""
+    """Pass with both players for the rest of this phase."""
     phase = int(battle.state.phase)
     while battle.is_decision() and int(battle.state.phase) == phase:
         battle.act(PASS)
 
 
 def until(battle: Game, phase: int) -> None:
-    """Nobody does anything before that phase."""
+    """Pass with both players until that phase."""
     while battle.is_decision() and battle.state.phase < phase:
         battle.act(PASS)
     assert battle.state.phase == phase
 
 
 def panicking(lost: int = 4, **keys: Any) -> Game:
-    """The Spears have lost so many models, and the phase has come to its end."""
+    """Let the Spears lose this many models, and end the phase."""
     battle = fight(**keys)
     lose(battle, lost)
     stop(battle)
@@ -85,14 +85,14 @@ def panicking(lost: int = 4, **keys: Any) -> Game:
 
 
 def fled(**keys: Any) -> Game:
-    """The Spears flee and roll to rally before their own phase."""
+    """Let the Spears flee and roll to rally before their own phase."""
     battle = panicking(**keys)
     battle.roll(6, 6)
     return battle
 
 
 def flees(battle: Game, army: int, name: str) -> bool:
-    """Whether a unit or character flees."""
+    """Return whether a unit or character flees."""
     index = battle.code(name, army) - FIRST_TARGET - 1
     return bool(int(battle.state.fleeing[army]) >> index & 1)
 
@@ -195,7 +195,7 @@ def test_what_a_miscast_costs_counts() -> None:
 
 def test_what_a_comet_costs_as_it_lands_counts_in_that_phase() -> None:
     battle = fight(known("The Comet of Casandora"))
-    battle.works("The Comet of Casandora", SPEARS)  # and there is nothing else to cast
+    battle.works("The Comet of Casandora", SPEARS)  # and no other spell can be cast
     battle.roll(4)
     battle.roll(6)
     while battle.node == Node.ROLL_STRIKE:
@@ -262,7 +262,7 @@ def test_a_dead_character_leads_nobody() -> None:
 
 
 def passing(leadership: int) -> F:
-    """Chance of 2D6 of so much or less, roll by roll."""
+    """Return the probability of 2D6 at or below a number, roll by roll."""
     return F(sum(a + b <= leadership for a, b in product(range(1, 7), repeat=2)), 36)
 
 
@@ -317,7 +317,7 @@ def test_a_fleeing_wizard_brings_no_dispel_dice() -> None:
 
 
 def test_a_fleeing_runesmith_brings_no_dispel_dice() -> None:
-    """Ours: the seeds speak of wizards."""
+    """House rule: the sources mention only wizards."""
     smith = {"name": "Smith", "unit": SPEARS}
     foe = host(models=16, runesmiths=[smith])
     foe["wizards"] = []
@@ -403,7 +403,7 @@ def test_a_unit_below_a_quarter_does_not_rally(lost: int, rolls: bool) -> None:
     battle = fled(lost=lost)
     assert flees(battle, 1, SPEARS)
     assert battle.node == (Node.ROLL_RALLY if rolls else Node.NOMINATE)
-    assert battle.state.phase == (1 if rolls else 2)  # nobody else casts
+    assert battle.state.phase == (1 if rolls else 2)  # no other wizard can cast
 
 
 def test_nobody_rolls_to_rally_in_the_first_phase_and_all_do_in_their_next() -> None:
@@ -479,7 +479,7 @@ def test_several_units_rally_one_after_the_other() -> None:
 
 
 def oxen(models: int = 16, fleeing: bool = True, **keys: Any) -> Game:
-    """A shaman beside the Spears, in whom a wizard stands; the first army's turn is over."""
+    """Return a shaman beside the Spears with a wizard in them, after the first army's turn."""
     shaman = wizard(4, known("The Oxen Stands"), name="Shaman")
     status = "fleeing" if fleeing else "ready"
     foe = host(shaman, seer(status=status), models=models, spears={"fleeing": fleeing})
@@ -503,7 +503,7 @@ def test_whom_a_spell_rallies_casts_and_brings_dice_from_the_next_phase_on() -> 
     battle.roll(6, 6)
     assert battle.state.power == 2 + 4
     battle.works("The Oxen Stands", SPEARS)
-    assert battle.state.phase == 2  # with dice left, but nobody may cast
+    assert battle.state.phase == 2  # with dice left, but no wizard who may cast
     until(battle, 3)
     assert battle.state.power == 2 + 4 + 2
     assert battle.can_cast("Dart")
@@ -520,7 +520,7 @@ def test_the_oxen_stands_does_nothing_for_a_unit_below_a_quarter() -> None:
 
 
 def test_the_oxen_stands_rallies_who_panicked_and_is_paid_for_nobody_else() -> None:
-    """Its worth is that of a unit that fled as the battle began."""
+    """Its value is that of a unit that fled when the battle began."""
     battle = oxen(fleeing=False)
     stop(battle)
     assert not battle.can_cast("The Oxen Stands")
@@ -551,7 +551,7 @@ def test_spells_that_change_leadership_or_psychology_in_print_stay_estimates() -
 
 def test_flight_that_changes_nothing_is_not_rolled_for() -> None:
     battle = fight()
-    lose(battle, 15, target="Bows")  # nobody stands in them
+    lose(battle, 15, target="Bows")  # no wizard is in them
     until(battle, 1)
     hero = {"name": "Captain", "unit": SPEARS}
     until(panicking(8, foe=host(heroes=[hero]) | {"wizards": []}), 2)
@@ -590,7 +590,7 @@ def test_without_the_switch_nobody_panics_and_nobody_rallies(starts_fleeing: boo
 
 
 def began(battle: Game) -> list[int]:
-    """What the position keeps of the models that the Spears and Bows began the phase with."""
+    """Return the state's number of models at the start of the phase, for Spears and Bows."""
     models: np.ndarray[Any, Any] = battle.state.phase_models[1, :2]
     return [int(each) for each in models]
 
@@ -598,7 +598,7 @@ def began(battle: Game) -> list[int]:
 def test_the_models_at_the_start_are_kept_only_while_they_bear_on_a_test() -> None:
     battle = panicking(3)
     stop(battle)
-    assert began(battle) == [13, 0]  # nobody stands in the Bows
+    assert began(battle) == [13, 0]  # no wizard is in the Bows
     lose(battle, 3)
     assert began(battle) == [13, 0]
     lose(battle, 1, "Blast")
@@ -624,7 +624,7 @@ def test_they_are_forgotten_when_the_unit_is_gone() -> None:
     lose(battle, 10)
     lose(battle, 6, "Blast")
     assert began(battle) == [0, 0]
-    until(battle, 2)  # the Seer alone casts on, and nobody tests
+    until(battle, 2)  # only the Seer can still cast, and no unit tests
 
 
 def test_the_last_phase_forgets_a_flight_that_bears_on_nothing_more() -> None:
@@ -643,7 +643,7 @@ def test_the_last_phase_forgets_a_flight_that_bears_on_nothing_more() -> None:
 
 
 def tallied(**keys: Any) -> Game:
-    """A battle for victory points: the Spears are worth 96, the Seer 100."""
+    """Return a battle for victory points: the Spears are worth 96, the Seer 100."""
     return fight(rules={"scoring": "victory_points"}, **keys)
 
 
@@ -684,7 +684,7 @@ def test_who_is_slain_while_it_flees_counts_once() -> None:
 
 
 def test_models_are_counted_in_the_last_phase_while_a_test_may_come() -> None:
-    """However many of them no longer matter for half strength."""
+    """Also if their number no longer matters for half strength."""
     battle = tallied(phases=1, foe=host(models=100))
     lose(battle, 12)
     assert began(battle)[0] == 0  # twelve more could be lost, and it takes thirteen

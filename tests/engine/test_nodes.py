@@ -1,4 +1,4 @@
-"""The table of nodes: every node that a caller may meet has a row, and each row is whole."""
+"""The table of nodes: a complete row for every node that callers may meet."""
 
 import pytest
 

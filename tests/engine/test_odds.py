@@ -1,4 +1,4 @@
-"""Tables of chances, against all rolls one by one."""
+"""Tables of probabilities, against an enumeration of all rolls."""
 
 from itertools import product
 
@@ -12,7 +12,7 @@ ROLLS = {dice: list(product(range(1, FACES + 1), repeat=dice)) for dice in range
 
 
 def ends(roll: tuple[int, ...], number: int, double_six: bool) -> bool:
-    """Whether a dispel roll ends a spell."""
+    """Return whether a dispel roll ends a spell."""
     if roll.count(1) >= 2:
         return False
     return sum(roll) >= number or (double_six and roll.count(6) >= 2)

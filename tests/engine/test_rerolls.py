@@ -1,4 +1,4 @@
-"""Re-rolls: one die or all, and what the natural dice decide before them."""
+"""Re-rolls: one die or all, and results that the natural dice decide before them."""
 
 from typing import Any
 
@@ -14,18 +14,18 @@ REROLL_ALL = actions.REROLL_ALL
 
 
 def reroll(face: int) -> int:
-    """The action that rolls one die of that face again."""
+    """Return the action that re-rolls one die of that face."""
     return actions.FIRST_REROLL + face - 1
 
 
 def charm(dice: str = "one", *, of: str = "cast", natural: bool = False, **keys: Any) -> Data:
-    """An item that re-rolls."""
+    """Return an item that re-rolls."""
     way = {"of": of, "dice": dice, "changes_natural": natural}
     return {"name": "Charm", "uses": 1, "reroll": way, **keys}
 
 
 def cast(*faces: int, item: Data, charms: int = 1, value: int = 8, **keys: Any) -> Game:
-    """A cast with these dice by a wizard with charms."""
+    """Return a cast with these dice by a wizard with charms."""
     mage = wizard(4, spell("Bolt", value), spell("Second"), items=["Charm"] * charms)
     keys = {**miscast(), **keys}
     battle = game(army(mage), items=[item], **keys)
@@ -35,7 +35,7 @@ def cast(*faces: int, item: Data, charms: int = 1, value: int = 8, **keys: Any) 
 
 
 def dispel(*faces: int, item: Data, **keys: Any) -> Game:
-    """A dispel against 8 with these dice, the charm declared."""
+    """Return a dispel against 8 with these dice, with the charm declared."""
     battle = game(
         army(wizard(4, spell("Bolt", 8), spell("Second"))),
         army(dispel_dice=4, items=["Charm"]),

@@ -1,4 +1,4 @@
-"""Hits on units of fewer than five models, shared out among all members, characters included."""
+"""Hits on units of fewer than five models, distributed over all members and characters."""
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction as F
@@ -25,15 +25,15 @@ HELD = (1, 1, 1)
 
 
 def hero(name: str = "Hero", wounds: int = 2, **keys: Any) -> Data:
-    """A hero of Toughness 3 and 100 points in the unit."""
+    """Return a hero of Toughness 3 and 100 points in the unit."""
     return {"name": name, "wounds": wounds, "points": 100.0, "unit": "Spears", **keys}
 
 
 def blast(models: int = 3, *heroes: Data, spell: str = "Fiery Blast", **keys: Any) -> Game:
-    """The spell works on a unit with heroes in it."""
+    """Cast the spell at a unit with heroes in it."""
     phases = keys.pop("phases", 4)
     foe = army(units=[unit(models=models, **keys)], heroes=list(heroes) or [hero()])
-    mage = wizard(4, known(spell), plain("Bolt"))  # the battle goes on when all are slain
+    mage = wizard(4, known(spell), plain("Bolt"))  # the battle continues after all are slain
     battle = game(army(mage), foe, phases=phases)
     promised = float(battle.packed.armies[0].aims[0].promise)
     battle.works(spell, "Spears")
@@ -42,14 +42,14 @@ def blast(models: int = 3, *heroes: Data, spell: str = "Fiery Blast", **keys: An
 
 
 def left(battle: Game) -> tuple[int, ...]:
-    """Wounds left of the unit and of each hero."""
+    """Return the wounds left of the unit and of each hero."""
     heroes = len(battle.armies[1].characters)
     wounds = [int(wounds) for wounds in battle.state.wounds[1][:heroes]]
     return battle.units_left(1)[0], *wounds
 
 
 def ends(battle: Game, probability: float = 1.0) -> Iterator[tuple[tuple[int, ...], float]]:
-    """What is left after the strike, and how likely that is."""
+    """Return the probabilities of the wounds left after the strike."""
     if battle.node not in SHARING:
         yield left(battle), probability
         return
@@ -60,7 +60,7 @@ def ends(battle: Game, probability: float = 1.0) -> Iterator[tuple[tuple[int, ..
 
 
 def found(battle: Game) -> dict[tuple[int, ...], float]:
-    """How likely the engine says that each end of a strike is."""
+    """Return the engine's probability of each result of a strike."""
     sums: dict[tuple[int, ...], float] = {}
     for end, probability in ends(battle):
         sums[end] = sums.get(end, 0.0) + probability
@@ -68,14 +68,14 @@ def found(battle: Game) -> dict[tuple[int, ...], float]:
 
 
 class Victim(NamedTuple):
-    """Wounds left, the chance that a hit wounds, and the wounds that it takes then."""
+    """Wounds left, the chance that a hit wounds, and the wounds of such a hit."""
 
     wounds: int
     chance: F
     each: int = 1
 
     def after(self, hits: int) -> dict[int, F]:
-        """How likely it is that so many wounds are left."""
+        """Return the probability of each number of wounds left."""
         law: dict[int, F] = {}
         for works in range(hits + 1):
             chance = comb(hits, works) * self.chance**works * (1 - self.chance) ** (hits - works)
@@ -87,7 +87,7 @@ class Victim(NamedTuple):
 def expected(
     hits: Mapping[int, F], models: int, body: Victim, *heroes: Victim
 ) -> dict[tuple[int, ...], F]:
-    """The same by an enumeration of its own: every choice of members for the odd hits."""
+    """Return the same by a separate enumeration: every choice of members for the odd hits."""
     sums: dict[tuple[int, ...], F] = {}
     members = models + len(heroes)
     for number, weight in hits.items():
@@ -107,7 +107,7 @@ def expected(
 
 
 def check(battle: Game, law: Mapping[tuple[int, ...], F]) -> None:
-    """The engine's probabilities are those of the enumeration."""
+    """Compare the engine's probabilities with those of the enumeration."""
     told = found(battle)
     wanted = {key: float(probability) for key, probability in law.items() if probability}
     assert told.keys() == wanted.keys()
@@ -139,7 +139,7 @@ def test_the_figures_of_a_wound_on_a_2() -> None:
 
 @pytest.mark.parametrize("models", [1, 2, 4])
 def test_members_of_all_kinds_share_the_hits(models: int) -> None:
-    """Characters with profiles of their own, models of several wounds, flames on what burns."""
+    """Characters with different profiles, models of several wounds, flames on flammable models."""
     tough, burning = hero("Tough", 3, toughness=5), hero("Burning", 4, traits=["flammable"])
     saved = hero("Saved", 1, armour_save=4, ward_save=5)
     battle = blast(models, tough, burning, saved, wounds=2, toughness=4, armour_save=5)
@@ -189,7 +189,7 @@ def test_dice_share_the_hits_out() -> None:
     assert spared.state.hits == 5
     assert spared.roll(*HELD * 4, *WOUND) == 6
     assert left(spared) == (2, 2)
-    assert again.dice_missing(6) == 1  # nobody is the sixth
+    assert again.dice_missing(6) == 1  # no member is the sixth
     again.roll(6, 5, 1)
     assert again.dice_missing() == 3 * 2
 
@@ -222,7 +222,7 @@ def test_more_than_six_members_are_numbered_by_two_dice() -> None:
     battle = blast(4, *heroes, spell="Fire Ball")
     battle.roll(3)
     assert battle.dice_missing() == 2
-    assert battle.dice_missing(6, 5) == 2  # 35 of 36: nobody
+    assert battle.dice_missing(6, 5) == 2  # 35 of 36: no member
     assert battle.dice_missing(1, 1) == 0
     works = 0
     for dice in product(range(1, 7), repeat=2):
@@ -314,7 +314,7 @@ def test_shares_of_a_unit_and_of_one_character(models: int, characters: int) -> 
 
 
 def shared_battles(*spells: str) -> Scenario:
-    """Small units on both sides, with characters and Daemons among them."""
+    """Draw small units on both sides, with characters and Daemons in them."""
     pink = unit("Horrors", 4, wounds=2, traits=["daemons"])
     focal = wizard(2, known("Fiery Blast"), name="Focal", daemon_unit="Horrors")
     guests = [hero(), hero("Second", 1, toughness=4), hero("Guest", 3, unit="Horrors")]
@@ -348,12 +348,12 @@ def test_the_potential_falls_while_a_comet_strikes_small_units() -> None:
     assert landings
 
 
-# In the last phase models beyond any possible loss are forgotten, but not those who spare a hero
+# In the last phase models beyond any possible loss are forgotten, except those that protect a hero
 # from a spell after the next.
 
 
 def after_a_loss(models: int, wounds: int) -> Game:
-    """Of three bolts of one hit one has been cast at a unit with a hero in it."""
+    """Return a battle after one of three bolts of one hit, aimed at a unit with a hero in it."""
     bolts = [aimed(name, 5, damage={"hits": "1", "strength": 4}) for name in ("A", "B", "C")]
     battle = game(army(wizard(4, *bolts)), army(units=[unit(models=models)], heroes=[hero()]))
     battle.works("A", "Spears")
@@ -362,7 +362,7 @@ def after_a_loss(models: int, wounds: int) -> Game:
 
 
 def test_models_who_spare_a_hero_are_not_forgotten() -> None:
-    # One may fall before the last bolt: five must be left then.
+    # One model may fall before the last bolt: five must be left then.
     assert after_a_loss(20, 0).key() == after_a_loss(7, 1).key()
     assert after_a_loss(7, 1).key() == after_a_loss(6, 0).key()
     assert after_a_loss(6, 1).key() != after_a_loss(6, 0).key()
@@ -371,7 +371,7 @@ def test_models_who_spare_a_hero_are_not_forgotten() -> None:
 
 @pytest.mark.parametrize(("foe", "wounds"), [(known("Storm of Cronos"), 3), (plain("Bolt"), 1)])
 def test_wounds_matter_of_a_wizard_whose_unit_may_be_struck(foe: Data, wounds: int) -> None:
-    """The enemy may cast a free spell at the unit, though none at the wizard in it."""
+    """The enemy may cast a free spell at the unit, but none at the wizard in it."""
     spent = wizard(1, plain("Bolt"), wounds=3, unit="Spears")
     other = wizard(4, plain("Bolt"), name="Second")
     own = army(spent, other, units=[unit(models=4)])

@@ -1,8 +1,8 @@
-"""The spells of the lores that wound: scripted dice, and means counted without the package.
+"""Damaging spells of the lores: scripted dice, and means computed without the package.
 
-The scenarios have no battlefield: everybody is in range and in sight, a line strikes one model of
-each rank, a template and a front rank strike what the formation has, and a Comet what it is aimed
-at. Where those stand on a table is the battlefield's tests'.
+The scenarios have no battlefield: all targets are in range and in sight, a line strikes one model
+of each rank, a template and a front rank strike the models that the formation gives, and a Comet
+strikes its target. Positions on a table are tested with the battlefield.
 """
 
 from fractions import Fraction as F
@@ -20,11 +20,11 @@ D6 = {hits: F(1, 6) for hits in range(1, 7)}
 TWO_D6 = {hits: F(6 - abs(hits - 7), 36) for hits in range(2, 13)}
 
 
-# The counting: the rules of wounds and casualties once more, nothing taken from the package.
+# An independent implementation of the rules of wounds and casualties, without the package.
 
 
 class Foe(NamedTuple):
-    """What is hit."""
+    """The target of the hits."""
 
     models: int = 10
     toughness: int = 3
@@ -37,7 +37,7 @@ class Foe(NamedTuple):
     struck: int = 0  # models struck for certain
 
     def as_unit(self) -> Data:
-        """The unit of a scenario."""
+        """Return the unit of a scenario."""
         return unit(
             models=self.models,
             toughness=self.toughness,
@@ -50,7 +50,7 @@ class Foe(NamedTuple):
 
 
 def wound_chance(foe: Foe, strength: int, armour: bool) -> F:
-    """Chance that a hit is not saved, counted over its three dice."""
+    """Return the probability that a hit is not saved, counted over its three dice."""
     gap = foe.toughness - strength
     need = 7 if gap >= 4 else min(6, max(2, 4 + gap))
     save = max(2, foe.armour + max(0, strength - 3)) if armour else 7
@@ -61,7 +61,7 @@ def wound_chance(foe: Foe, strength: int, armour: bool) -> F:
 
 
 def mean_points(foe: Foe, hits: "Law", chance: F, *, flaming: bool) -> F | float:
-    """Points that so many hits cost the foe on average."""
+    """Return the mean points that this many hits cost the enemy."""
     each = 2 if flaming and foe.flammable and foe.wounds > 1 else 1
     total: F | float = F(0)
     for number, probability in hits.items():
@@ -77,13 +77,13 @@ Law = dict[int, F] | dict[int, float]
 
 
 def chain(longest: int = 300) -> dict[int, float]:
-    """Hits of the Conflagration: a D6, and another D6 while the caster's die beats the other's."""
+    """Return hits of the Conflagration: a D6, and one more while the caster's die is higher."""
     pmf = dict.fromkeys(range(longest), 0.0)
     going = {hits: float(probability) for hits, probability in D6.items()}
     while going:
         following: dict[int, float] = {}
         for hits, probability in going.items():
-            pmf[hits] += probability * 21 / 36  # 15 of 36 pairs go on
+            pmf[hits] += probability * 21 / 36  # 15 of 36 pairs continue
             for die in range(2, 7):
                 more = hits + die
                 if more < longest:
@@ -94,7 +94,7 @@ def chain(longest: int = 300) -> dict[int, float]:
 
 
 class Row(NamedTuple):
-    """A spell, and how its hits wound."""
+    """A spell, and the rules of its hits."""
 
     name: str
     hits: Law
@@ -135,12 +135,12 @@ FOES = {
 
 
 def duel(name: str, foe: Foe, **keys: Any) -> Game:
-    """A wizard with the spell against one unit."""
+    """Return a wizard with the spell against one unit."""
     return game(army(wizard(4, known(name))), army(units=[foe.as_unit()]), **keys)
 
 
 def to_strike(name: str, foe: Foe, **keys: Any) -> Game:
-    """The spell has been cast irresistibly; its hits are to be rolled."""
+    """Return a battle after the spell was cast irresistibly, before its hits."""
     battle = duel(name, foe, **keys)
     promised = battle.packed.armies[0].aims[0].promise
     at_once = battle.works(name)
@@ -242,7 +242,7 @@ def test_the_conflagrations_mean_hits() -> None:
 
 
 def binomial(models: int, chance: F) -> dict[int, F]:
-    """How many of them are hit."""
+    """Return how many of them are hit."""
     return {
         k: comb(models, k) * chance**k * (1 - chance) ** (models - k) for k in range(models + 1)
     }
@@ -288,7 +288,7 @@ def test_fewer_models_left_are_fewer_in_the_front_rank() -> None:
 
 
 def pit(foe: Foe, **keys: Any) -> tuple[Game, int, int]:
-    """A Pit of Shades, and how many models it covers wholly and touches."""
+    """Return a Pit of Shades, with the numbers of models wholly covered and touched."""
     battle = to_strike("Pit of Shades", foe, **keys)
     strike = battle.packed.strikes[battle.packed.armies[0].aims[0].first_strike]
     wholly = int(battle.packed.hits[strike.hits + foe.models])
@@ -296,7 +296,7 @@ def pit(foe: Foe, **keys: Any) -> tuple[Game, int, int]:
 
 
 def test_mean_of_a_pit_of_shades() -> None:
-    """A template of 3 inches on a block of bases, five broad and five deep, of 20 mm."""
+    """A template of 3 inches on a block of 20 mm bases, five wide and five deep."""
     foe = Foe(models=25)
     battle, wholly, touched = pit(foe)
     assert wholly == max(
@@ -351,7 +351,7 @@ def test_burning_iron_does_no_more_than_kill_one_model() -> None:
 
 
 def with_hero(name: str, **keys: Any) -> Game:
-    """The spell against a unit with a hero of 3 wounds in it."""
+    """Return the spell against a unit with a hero of 3 wounds in it."""
     hero = {"name": "Captain", "unit": "Spears", "points": 90.0, "wounds": 3, **keys}
     return game(army(wizard(4, known(name))), army(units=[unit()], heroes=[hero]))
 
@@ -375,7 +375,7 @@ def test_no_other_missile_picks_a_character_out_of_his_unit() -> None:
 
 
 def thief(wounds: int, points: float = 50.0, **keys: Any) -> Game:
-    """A wizard of two wounds has so many left, and knows how to steal a soul."""
+    """Return a wizard with this many of two wounds left, who knows Steal Soul."""
     mage = wizard(4, known("Steal Soul"), wounds=2, points=points)
     battle = game(army(mage), army(units=[Foe(models=3, **keys).as_unit()]), phases=4)
     battle.state.wounds[0, 0] = wounds
@@ -385,7 +385,7 @@ def thief(wounds: int, points: float = 50.0, **keys: Any) -> Game:
 
 @pytest.mark.parametrize("ward", [7, 5, 4])
 def test_mean_of_steal_soul(ward: int) -> None:
-    """It wounds by itself, no armour, and wards save; a wound gained back counts too."""
+    """It wounds automatically; only ward saves apply; a regained wound counts too."""
     lost = F(6 - 7 + ward, 6) if ward < 7 else F(1)
     battle = thief(2, armour=2, ward=ward)
     assert battle.mean() == pytest.approx(float(lost * 6))

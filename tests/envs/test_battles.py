@@ -1,4 +1,4 @@
-"""`wfb_gym/Battle-v0`: whole battles of armies, from either seat, one by one and side by side."""
+"""`wfb_gym/Battle-v0`: whole battles of armies, from either seat, single and in batches."""
 
 import copy
 import pickle
@@ -79,7 +79,7 @@ def test_rewards_are_the_difference_of_points_in_every_battle(scenario: str, sea
 
 @pytest.mark.parametrize("scenario", ["border-skirmish", "the-crooked-mile", "the-iron-tide"])
 def test_rewards_of_both_seats_sum_to_zero(scenario: str) -> None:
-    """Both sides choose by what they see, so that the battle is the same from either seat."""
+    """Both sides choose by their observations, so the battle is the same from either seat."""
     totals = []
     for seat in (0, 1):
         env = raw(BATTLE, scenario=scenario, seat=seat, opponent=picks)
@@ -173,7 +173,7 @@ def test_meanings_name_units_and_characters() -> None:
 
 
 def test_all_points_that_change_hands_are_those_of_models_that_fall() -> None:
-    """Units seen in the last observation but one bring no less than what was won with them."""
+    """The points of all visible units but one are at most the points won."""
     env = raw(BATTLE, opponent="random", points_per_reward=1.0)
     fallen = 0.0
     for seed in range(12):
@@ -192,8 +192,8 @@ def test_all_points_that_change_hands_are_those_of_models_that_fall() -> None:
             for owner in ("own", "enemy")
             for k in (1, 2)
         )
-        tidied = last["phases left"] <= 1 / 12 + 1e-6  # then wounds out of reach are cleared
+        tidied = last["phases left"] <= 1 / 12 + 1e-6  # afterwards unreachable wounds are cleared
         if not characters and not tidied:
-            assert won == pytest.approx(lost, rel=1e-5)  # float32 numbers were multiplied
+            assert won == pytest.approx(lost, rel=1e-5)  # products of float32 numbers
             fallen += abs(lost)
     assert fallen > 0.0

@@ -1,4 +1,4 @@
-"""Other people's checkers, with their warnings as errors (pytest turns all of them into such)."""
+"""Checkers of other libraries, with warnings as errors (set in pytest's configuration)."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What a user sees the first time: a line that says why it takes so long, and only once."""
+"""The first run with a cold cache: one line explains the delay, and only once."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Copies go on from the scenario that was loaded, whatever becomes of its file."""
+"""Copies keep the loaded scenario, even if its file changes or is deleted."""
 
 import copy
 import pickle
@@ -44,7 +44,7 @@ def _go_elsewhere(patch: pytest.MonkeyPatch) -> None:
 def lose(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[], None]:
-    """Write a file in the working folder, and return what makes its path useless."""
+    """Write a file in the working folder; returns functions that make its path useless."""
     monkeypatch.chdir(tmp_path)
     OWN.write_text(text_of("long-siege"))
     return lambda: request.param(monkeypatch)

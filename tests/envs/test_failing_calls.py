@@ -1,4 +1,4 @@
-"""A call that fails changes nothing: what comes next is what would have come without it."""
+"""A failed call changes nothing: the following results are the same as without it."""
 
 import contextlib
 from collections.abc import Callable
@@ -60,7 +60,7 @@ def test_of_a_vector_environment(name: str, begun: bool) -> None:
     if begun:
         assert data_equivalence(list(envs.reset()), list(twin.reset()))
     else:
-        envs.reset()  # has dice of its own, in each environment
+        envs.reset()  # it has its own dice in each environment
         assert len(set(envs.batch.envs["rng"]["key"].tolist())) == 3
 
 

@@ -1,4 +1,4 @@
-"""Environments of generated battles: one of a pool is drawn for every episode."""
+"""Environments of generated battles: each episode draws a scenario from a pool."""
 
 import copy
 from pathlib import Path
@@ -24,7 +24,7 @@ OTHER = Generated("test", 3, options=SMALL)
 
 
 def drawn(envs: Any, steps: int, seed: int) -> list[list[int]]:
-    """Which scenario each environment plays after each step that ends an episode, and at first."""
+    """Return the scenarios of all environments, at first and after each end of an episode."""
     observations, infos = envs.reset(seed=seed)
     found = [[int(k)] for k in envs.batch.envs.scenario]
     for _ in range(steps):
@@ -69,7 +69,7 @@ def test_a_batch_plays_what_single_environments_play(mode: AutoresetMode, seat: 
 
 
 def test_spaces_are_one_for_training_and_tests() -> None:
-    """A policy meets the same spaces as learner and as opponent, whatever the seeds."""
+    """A policy has the same spaces as learner and as opponent, for all seeds."""
     sizes: list[tuple[int, ...]] = []
 
     def looking(seen: Any, masks: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The optimal opponent in batches: every move is the best, and the mean is the value."""
+"""The optimal opponent in batches: every move is optimal, and the mean equals the value."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -32,7 +32,7 @@ SEVERAL = ("a duel", "several wizards", "a re-roll of one die", "two phases")
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Solutions are kept nowhere else than here."""
+    """Store solutions only in a temporary folder."""
     monkeypatch.setattr(solving, "CACHE_FOLDER", tmp_path)
     monkeypatch.setattr(solver_move_tables, "_CACHE", {})
     yield  # noqa: PT022 (the patches end afterwards)
@@ -48,7 +48,7 @@ def batch_of(scenarios: Any, seat: int, opponent: Any, num_envs: int = 64, **key
 
 
 def played(batch: Batch, steps: int, seed: int = 7) -> list[Any]:
-    """What a batch gives while the learner plays as good as at random."""
+    """Return the results of a batch whose learner plays at random."""
     batch.seed(range(seed, seed + batch.num_envs))
     out = batch.reset(np.ones(batch.num_envs, np.bool_))
     seen: list[Any] = [out.observations, out.masks]
@@ -65,7 +65,7 @@ def equal(one: list[Any], other: list[Any]) -> bool:
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("name", SEVERAL)
 def test_the_optimal_opponent_plays_as_the_solution_does(name: str, seat: int) -> None:
-    """A table of the solution's own, asked from outside, plays the very same battles."""
+    """A table of the same solution, used as an external opponent, plays the same battles."""
     made = small(name)
     batch = batch_of(made, seat, "optimal")
     packed = solver.solve(made).policy(1 - seat, batch._other.limits)
@@ -206,7 +206,7 @@ def test_the_mean_of_a_million_optimal_battles_is_within_its_confidence_interval
 
 
 def test_anybody_wins_less_against_optimal_play_than_optimal_play() -> None:
-    """By the exact values of what is played, and by what the batch plays."""
+    """Tested with the exact values of the policies, and with the batch's results."""
     exact = solver.evaluate(duel(), "veteran", "optimal")
     points = play_battles(
         ScriptedAgent("veteran"), seat="caster", scenario="archmage-duel", opponent="optimal",

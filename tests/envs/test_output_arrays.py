@@ -1,4 +1,4 @@
-"""Arrays that steps give: never written again while anybody has them, unless that was asked for."""
+"""Output arrays of steps: not overwritten while referenced, unless `copy` is off."""
 
 import gc
 import pickle
@@ -33,7 +33,7 @@ HOLDERS: dict[str, Callable[[Any], Any]] = {
     "DLPack": np.from_dlpack,
     "its base": lambda array: array[1:].base,
 }
-"""What refers to an array's memory, in ways that do not refer to the array itself."""
+"""Objects that refer to an array's memory without a reference to the array itself."""
 
 
 def test_an_array_is_handed_out_again_only_when_nobody_has_it() -> None:
@@ -50,7 +50,7 @@ def test_an_array_is_handed_out_again_only_when_nobody_has_it() -> None:
 
 
 def held_while_others_are_taken(hold: Callable[[NDArray[Any]], Any]) -> bool:
-    """Return whether memory that is held stays as it is while ten more arrays are written."""
+    """Return whether referenced memory keeps its contents while ten more arrays are written."""
     arrays = RecycledArrays((3, 3), np.float32)
     array = arrays.take()
     array[:] = 7.0
@@ -94,7 +94,7 @@ def test_memory_is_not_reused_while_garbage_refers_to_it() -> None:
 def test_no_interpreters_reference_counts_matter(
     count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Python 3.14 counts fewer references of a function's own than others do."""
+    """Python 3.14 counts fewer references to a function's locals than other versions."""
     monkeypatch.setattr(sys, "getrefcount", lambda _: count)
     assert held_while_others_are_taken(lambda array: array)
     at_once, later = play(copy=True)
@@ -136,7 +136,7 @@ def test_a_pickled_environment_goes_on_in_arrays_of_its_own(copy: bool) -> None:
 
 
 def play(copy: bool) -> tuple[list[Any], list[Any]]:
-    """Return what 20 steps give, copied at once, and as it is after the last of them."""
+    """Return the results of 20 steps, as copies and as the arrays are after the last step."""
     envs = gym.make_vec("wfb_gym/Caster-v0", num_envs=SIZE, copy=copy)
     *_, infos = envs.reset(seed=1)
     at_once, later = [], []

@@ -1,4 +1,4 @@
-"""Battles in which both armies are played from outside."""
+"""Battles with external players for both armies."""
 
 import copy
 from typing import Any
@@ -28,7 +28,7 @@ def at_random(shown: Decisions, rng: np.random.Generator) -> NDArray[np.int64]:
 def record(
     turns: SelfPlayBatch, shown: tuple[Decisions, Decisions], steps: int, seed: int = 0
 ) -> list[Any]:
-    """What some steps of play by the first legal action that a hash picks bring."""
+    """Return the results of steps that take the legal action chosen by a hash."""
     seen = []
     for _ in range(steps):
         actions = []
@@ -82,7 +82,7 @@ def test_random_play_wins_what_it_is_worth(scenario: str) -> None:
         battles += points[turns.ended].tolist()
         points = np.where(turns.ended, turns.opening_points, points)
     assert len(battles) > 3000
-    # Long battles are the ones that are missing at the end; they are few.
+    # Only few battles, the longest ones, are missing at the end.
     error = np.std(battles) / len(battles) ** 0.5
     assert abs(np.mean(battles) - solver.evaluate(scenario, "random", "random")) < 5 * error
 
@@ -109,7 +109,7 @@ def test_every_battle_waits_for_one_army_which_sees_its_own_side(scenario: str) 
 
 def test_the_same_seed_brings_the_same_battles_whatever_their_number() -> None:
     many, few = SelfPlayBatch(8, DUEL), SelfPlayBatch(3, DUEL)
-    for _ in range(2):  # whatever was played before
+    for _ in range(2):  # independent of the battles before
         first = record(many, many.reset(40), 30)
         second = record(few, few.reset(40), 30)
         for one, other in zip(first, second, strict=True):

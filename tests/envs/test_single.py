@@ -1,4 +1,4 @@
-"""The single environment: its contract, its dice, its state, its rewards."""
+"""The single environment: contract, dice, state, rewards."""
 
 import copy
 import pickle
@@ -180,7 +180,7 @@ def test_same_seed_same_battle(name: str) -> None:
 
 def test_numpys_global_seed_has_no_say() -> None:
     env = raw(CASTER, opponent="random")
-    np.random.seed(0)  # noqa: NPY002 - what must not matter
+    np.random.seed(0)  # noqa: NPY002 - a seed that must have no effect
     first = episode(env, 4)
     np.random.seed(1)  # noqa: NPY002
     assert same(first, episode(env, 4))
@@ -422,7 +422,7 @@ def test_points_per_reward(points: float) -> None:
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_rewards_of_both_seats_sum_to_zero(scenario: str) -> None:
-    """The same battle from both seats: each opponent plays what the other's learner played."""
+    """Play the same battle from both seats: each opponent repeats the other run's learner."""
     caster_codec = action_codec(fit(table_of(scenario), 0))
     dispeller_codec = action_codec(fit(table_of(scenario), 1))
     decided = 0
@@ -460,7 +460,7 @@ def test_rewards_are_the_engines_points(name: str, scenario: str) -> None:
 
 
 def check_points(name: str, scenario: str, seat: int, seeds: int) -> None:
-    """Both armies' actions of an environment, played again on the engine with the same dice."""
+    """Replay both armies' actions of an environment on the engine with the same dice."""
     packed = table_of(scenario)
     own, other = action_codec(fit(packed, seat)), action_codec(fit(packed, 1 - seat))
     sign = 1 - 2 * seat
@@ -488,7 +488,7 @@ def check_points(name: str, scenario: str, seat: int, seeds: int) -> None:
             elif battle.mover == seat:
                 moment = next(states)
                 paid += moment.reward
-                if moment.action >= 0:  # what came before the first decision is paid with it
+                if moment.action >= 0:  # with points from before the first decision
                     assert battle.points * sign == pytest.approx(paid * 100.0)
                 battle.act(next(moves))
             else:
@@ -498,7 +498,7 @@ def check_points(name: str, scenario: str, seat: int, seeds: int) -> None:
 
 
 def resolve_with(battle: Battle, rng: Any) -> None:
-    """Resolve a chance node with the generator's dice, as the environments do."""
+    """Resolve a chance node with the generator's dice, like the environments."""
     battle.resolve(int(sample(battle.packed, battle.state, rng[0], battle._work[0])))
 
 

@@ -1,4 +1,4 @@
-"""Saved environments from elsewhere: refused with a message, or played on without harm."""
+"""Saved environments from outside: rejected with a message, or played without errors."""
 
 import subprocess
 import sys
@@ -40,7 +40,7 @@ def test_what_an_environment_saved_is_never_refused(seat: int) -> None:
     names = [*bundled_scenarios(), *hidden_scenarios()]
     rng = np.random.default_rng(seat)
     batch = Batch(5 * len(names), names, seat, "random", None, Autoreset.SAME_STEP, 1.0)
-    batch.set_state(batch.get_state())  # nothing has begun
+    batch.set_state(batch.get_state())  # before the first step
     batch.reset(np.ones(batch.num_envs, np.bool_), range(batch.num_envs))
     for _ in range(25):
         batch.set_state(batch.get_state())

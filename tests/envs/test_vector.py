@@ -51,7 +51,7 @@ def sync(name: str, num_envs: int, mode: AutoresetMode, **keys: Any) -> SyncVect
 
 
 def run(envs: Any, steps: int, seed: int, mode: AutoresetMode) -> Iterator[tuple[Any, ...]]:
-    """Results of resets and steps; every action follows from what was seen."""
+    """Return the results of resets and steps; actions follow from the observations."""
     observations, infos = envs.reset(seed=seed)
     yield observations, infos
     for _ in range(steps):
@@ -60,7 +60,7 @@ def run(envs: Any, steps: int, seed: int, mode: AutoresetMode) -> Iterator[tuple
         yield observations, rewards, terminations, truncations, infos
         if mode == AutoresetMode.DISABLED and terminations.any():
             observations, infos = envs.reset(options={"reset_mask": terminations.copy()})
-            # Gymnasium's own leaves what `infos` say of the other environments out.
+            # Gymnasium's implementation omits the other environments from `infos`.
             yield observations, infos["action_mask"][terminations]
             infos = {"action_mask": np.stack(masks_of(envs))}
 
@@ -845,7 +845,7 @@ def test_opponents_are_asked_once_a_batch() -> None:
 @pytest.mark.parametrize("choose", [lowest, highest])
 @pytest.mark.parametrize("scenario", [*PHASES, "border-skirmish"])
 def test_a_policy_plays_the_same_from_either_side(choose: Any, scenario: str) -> None:
-    """Lowest or highest action on both sides: who is the learner and who the opponent is one."""
+    """Both sides play their lowest or highest action, so learner and opponent have one policy."""
     totals = []
     for name in IDS:
         envs = native(name, 6, scenario=scenario, opponent=choose, autoreset_mode="Disabled")
@@ -878,7 +878,7 @@ def test_every_member_of_a_pool_is_drawn(pool: list[Any]) -> None:
 
 
 def test_a_pool_plays_its_members() -> None:
-    """Each episode against a pool is the episode against the member that was drawn."""
+    """An episode against a pool equals the episode against the drawn member."""
     pool = [lowest, highest]
     env = raw(DISPELLER, opponent=pool)
     seen = set()

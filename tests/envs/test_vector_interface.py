@@ -19,12 +19,12 @@ from .test_vector import VECTOR, native, sync
 CASTER = IDS[0]
 NAMES = pytest.mark.parametrize("name", [*IDS, BATTLE])
 NO_SUB_ENVIRONMENTS = {"env_fns", "envs", "observation_mode"}
-"""What `SyncVectorEnv` has because it is made of environments."""
+"""Attributes that `SyncVectorEnv` has because it contains environments."""
 NOT_OF_EACH = {"batch", "close", "get_state", "reset", "set_state", "step", "unwrapped"} | {
     "np_random", "np_random_seed", "set_np_random_through_seed", "set_wrapper_attr",
     "get_wrapper_attr", "has_wrapper_attr",
 }  # fmt: skip
-"""What environments have of their own, and those of a batch have not."""
+"""Attributes that exist only in a list of environments, not in a batch."""
 
 
 def pair(name: str, mode: AutoresetMode = AutoresetMode.SAME_STEP, **keys: Any) -> list[Any]:

@@ -1,4 +1,4 @@
-"""The benchmark script runs and tells what it should; how fast is not a test's business."""
+"""The benchmark script: its output, without any check of speed."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What all commands share: folders of quick runs, tables."""
+"""Functions shared by all commands: folders of quick runs, tables, progress."""
 
 import io
 import sys
@@ -66,7 +66,7 @@ def test_progress_of_the_solver_follows_the_note_on_a_terminal(
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     with progress() as bar:
         task = bar.add_task("grading", total=4)
-        bar.reset(task, description="grading", note="")  # which replaces all fields
+        bar.reset(task, description="grading", note="")  # the description replaces all fields
         _progress.tell("asking the caster: 7 of 9")
         assert bar.tasks[0].fields["detail"] == "asking the caster: 7 of 9"
         _progress.tell("")

@@ -1,4 +1,4 @@
-"""The distance from optimal play: figures are the exact ones where those are known."""
+"""The optimality gap: measured numbers equal exact ones where these are known."""
 
 import json
 from collections.abc import Callable
@@ -24,7 +24,7 @@ ONE = "apprentice"
 
 
 def value_as(seat: int, player: str, opponent: str) -> float:
-    """Exact points of a player in a seat of the duel."""
+    """Return a player's exact points in a seat of the duel."""
     pair = (player, opponent) if seat == 0 else (opponent, player)
     return solver.evaluate(DUEL, *pair) * (1.0 if seat == 0 else -1.0)
 

@@ -1,4 +1,4 @@
-"""Exact results of several policies at once are what the solver says of each."""
+"""Exact results of several policies at once equal the solver's result for each."""
 
 import numpy as np
 import pytest
@@ -52,7 +52,7 @@ def test_decisions_are_counted(game: ExactGame) -> None:
 
 
 class FirstLegal:
-    """Takes the first legal action, and knows one size."""
+    """Takes the first legal action, and supports one observation size only."""
 
     name = "first.zip"
 

@@ -1,4 +1,4 @@
-"""The runner of experiments: going on, Ctrl-C, what fails, what is written and shown."""
+"""The runner of experiments: resuming, Ctrl-C, failures, files and output."""
 
 import json
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from wfb_gym.cli.parser import COULD_NOT_RUN
 
 @dataclass(frozen=True)
 class Settings:
-    """What is squared.
+    """Settings of a run that squares numbers.
 
     Attributes:
         number: to square.
@@ -112,7 +112,7 @@ def test_without_names_the_record_has_the_order_of_the_parts(tmp_path: Path) -> 
 
 @dataclass(frozen=True)
 class GroupedSettings:
-    """What is squared, with records by group.
+    """Settings of a run that squares numbers, with records by group.
 
     Attributes:
         number: to square.

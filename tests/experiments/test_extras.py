@@ -1,4 +1,4 @@
-"""What a command says where the extra `train` is missing; it hides what the extra brings."""
+"""Errors of commands without the extra `train`; the tests hide its packages."""
 
 import os
 import re
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def run_without(missing: str, command: str, tmp_path: Path) -> "subprocess.CompletedProcess[str]":
-    """Run a command of the checkout where a module cannot be found."""
+    """Run a command of the clone with a module hidden."""
     hidden = f"""\
 import sys
 class Hidden:

@@ -1,4 +1,4 @@
-"""How far ahead a player must look: exact scores, points in battles, continued runs."""
+"""Search depth and score: exact scores, points in battles, resumed runs."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ def test_all_phases_are_the_optimum_and_one_is_not() -> None:
     for seat in ("caster", "dispeller"):
         assert last[f"exact {seat}"] == pytest.approx(100.0)
         assert last[f"phase-search {seat}"] == pytest.approx(100.0)
-        assert first[f"exact {seat}"] < 90.0  # it reads scrolls that are worth more later
+        assert first[f"exact {seat}"] < 90.0  # it reads scrolls too early
 
 
 def test_a_run_goes_on_where_it_was_interrupted(
@@ -39,7 +39,7 @@ def test_a_run_goes_on_where_it_was_interrupted(
         patched.setattr(horizon, "battle_parts", interrupted)
         assert main([*LINE, "--out", str(tmp_path)]) == 130
     with monkeypatch.context() as patched:
-        patched.setattr(horizon, "exact_parts", interrupted)  # what is done is not done again
+        patched.setattr(horizon, "exact_parts", interrupted)  # finished parts are not repeated
         assert main([*LINE, "--out", str(tmp_path)]) == 0
     assert capsys.readouterr().out.endswith(f"results: {tmp_path}\n")
     whole = _parts(tmp_path)

@@ -1,4 +1,4 @@
-"""The benchmark's protocol, submissions, and the page that is made of them."""
+"""The benchmark's protocol, its submissions, and the page generated from them."""
 
 import json
 import os
@@ -57,7 +57,7 @@ KINDS_GRADED = ("generated-duel", "generated-duel-500")
 SMALL = ["--task", "apprentice/caster", "--task", "archmage-duel/dispeller"]
 
 
-# --- what is committed ---------------------------------------------------------------------
+# --- committed files -------------------------------------------------------------------------
 
 
 def test_the_page_is_made_of_the_submissions() -> None:
@@ -74,7 +74,7 @@ def test_the_scripted_players_stand_there() -> None:
 
 
 def test_committed_results_are_what_grading_gives() -> None:
-    """Cheap tasks of the committed files; all others come from the same command."""
+    """Grade the cheap tasks of the committed files; the others come from the same command."""
     for each in read_submissions():
         if each.name not in POOL:
             continue
@@ -97,7 +97,7 @@ def hidden_stone() -> solver.Equilibrium:
 
 
 def hidden_score(name: str, seat: str) -> Any:
-    """What grading in hidden-stone should find, of the solver alone."""
+    """Return the expected grades of hidden-stone, computed with the solver only."""
     found = hidden_stone()
     strategy = found.game.strategy_of(registry.make_agent(name), seat)
     return pytest.approx(found.score(strategy, seat).score, abs=1e-3)
@@ -158,7 +158,7 @@ def test_the_optimum_where_items_are_hidden_is_between_the_bounds(name: str) -> 
 
 
 def test_the_optimum_is_close_enough_for_what_is_at_stake() -> None:
-    """Half of the gap moves a score by less than what `--again` takes for the same."""
+    """Half of the gap changes a score by less than the tolerance of `--again`."""
     for name in ("hidden-scroll", "hidden-stone"):
         game = solver.HiddenGame(name)
         for seat, sign in enumerate((1.0, -1.0)):
@@ -242,7 +242,7 @@ def test_generated_scenarios_and_battles(tmp_path: Path, monkeypatch: pytest.Mon
         assert scores == pytest.approx(caster_scores("greedy", few), abs=1e-3)
     points = found.battles["border-skirmish/dispeller"]
     assert {name: len(runs) for name, runs in points.items()} == dict.fromkeys(POOL, 5)
-    assert len(set(points["veteran"])) > 1  # other dice in each run
+    assert len(set(points["veteran"])) > 1  # each run has other dice
     assert np.mean(points["random"]) > np.mean(points["veteran"])
 
 
@@ -307,7 +307,7 @@ def test_ctrl_c_keeps_the_tasks_that_were_done(
     monkeypatch.setattr(protocol, "grade_duel", counted)
     assert leaderboard.main(arguments) == 0
     assert "greedy apprentice/caster" not in graded
-    assert len(graded) == len(SMALL) - 1  # of both, each task behind a --task
+    assert len(graded) == len(SMALL) - 1  # of both, with one `--task` for each task
     assert not record.exists()
     assert len(read_submission(tmp_path / "random.json").duels) == len(SMALL) // 2
 
@@ -350,7 +350,7 @@ def test_other_tasks_are_added_to_a_submission(
     assert leaderboard.main([*line, "--steps", "999", "--task", "apprentice/caster"]) != 0
     assert "expected steps 1000, found 999" in capsys.readouterr().err
     line.remove("--add")
-    with pytest.raises(SystemExit):  # dwarf-hold would be gone
+    with pytest.raises(SystemExit):  # dwarf-hold would be lost
         leaderboard.main([*line, "--steps", "1000", "--task", "apprentice/caster"])
     assert "mine.json holds other tasks; expected --add" in capsys.readouterr().err
     assert read_submission(tmp_path / "mine.json").duels == found.duels
@@ -469,7 +469,7 @@ def test_kept_models_of_stable_baselines_play_as_before(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_models_of_the_leaderboard_reach_what_stands_there() -> None:
-    """Of each submission whose models are kept, the cheapest task."""
+    """Grade the cheapest task of each submission with stored models."""
     for each in read_submissions():
         for key, names in each.policies.items():
             if key not in {**each.duels, **each.hidden} or not model_names(names):
@@ -517,7 +517,7 @@ def test_the_overall_table(tmp_path: Path) -> None:
     assert duels.low < 64.0 < duels.high
     fought = page.track_interval(found, "battles")
     assert fought is not None
-    assert fought.value == pytest.approx(30.0 * (1 + 1 + 1 / 2) / 3)  # one is of 2,000 points
+    assert fought.value == pytest.approx(30.0 * (1 + 1 + 1 / 2) / 3)  # one task is of 2,000 points
     assert page.track_interval(found, "generated") is None
 
 

@@ -1,4 +1,4 @@
-"""Luck-adjusted points: of the same mean, exactly, with any estimate; narrower; followed truly."""
+"""Luck-adjusted points: exactly the same mean with any estimate, less variance, exact tracking."""
 
 from collections import defaultdict
 from functools import cache
@@ -29,13 +29,13 @@ from ..engine.builders import army, miscast, spell, wizard
 from ..envs.playing import highest
 from ..solver.small import scenario
 
-pytestmark = pytest.mark.slow  # it compiles the engine once more
+pytestmark = pytest.mark.slow  # it compiles another copy of the engine
 
 BATTLE = "border-skirmish"
 
 
 class Highest:
-    """Most dice, always."""
+    """Casts and dispels with the most dice."""
 
     def act(self, observations: Any, action_masks: Any, positions: Any = None) -> Any:
         return highest(observations, action_masks)
@@ -43,7 +43,7 @@ class Highest:
 
 @cache
 def tiny() -> Scenario:
-    """Few enough ways for a battle to go that a few thousand battles go all of them."""
+    """A battle with so few possible courses that a few thousand battles cover all of them."""
     return scenario(
         army(wizard(1, spell("Bolt", 5, 20.0), spell("Beam", 8, 45.0)), power_dice=3),
         army(wizard(1), dispel_dice=2),
@@ -52,7 +52,7 @@ def tiny() -> Scenario:
 
 
 def way_of(seed: int, views: tuple[View, View], packed: Any) -> tuple[tuple[int, ...], float]:
-    """The outcomes of a seed's dice where both play their highest action, and their chance."""
+    """Return outcomes and probability of a seed's dice if both play their highest action."""
     battle, rngs, work = Battle(packed), new_rngs(1), new_work_spaces()
     rngs[0].key = key_of_seed(seed)
     outcomes, chance = [], 1.0
@@ -68,7 +68,7 @@ def way_of(seed: int, views: tuple[View, View], packed: Any) -> tuple[tuple[int,
 
 
 def noise(outlook: Outlook) -> NDArray[np.float64]:
-    """An estimate that knows nothing."""
+    """Estimate every position as 0."""
     return np.array([crc32(state.tobytes()) % 1000 / 10.0 for state in outlook.states])
 
 
@@ -86,7 +86,7 @@ def test_luck_is_nothing_over_all_that_dice_can_do(estimate: luck.ValueEstimate)
         way, chances_of_way = way_of(seed, views, packed)
         chances[way] = chances_of_way
         values[way].add((found.points[seed], round(found.luck[seed], 12)))
-    assert sum(chances.values()) == pytest.approx(1.0, abs=1e-12)  # so these are all ways
+    assert sum(chances.values()) == pytest.approx(1.0, abs=1e-12)  # so these are all courses
     assert len(chances) > 10
     assert {len(each) for each in values.values()} == {1}
     mean_points = sum(chances[way] * points for way, ((points, _),) in values.items())
@@ -113,7 +113,7 @@ def test_the_adjusted_mean_is_the_exact_value(seat: str) -> None:
 
 
 def test_battles_are_those_of_play_and_their_luck_is_their_own() -> None:
-    """However many are played at once, and whether or not the opponent is asked from outside."""
+    """With any number of parallel battles, and with internal or external opponents."""
     one: dict[str, Any] = {"seat": "dispeller", "scenario": BATTLE}
     player = make_agent("veteran")
     inside = play_with_luck(player, opponent="greedy", battles=300, seed=9_000, **one)
@@ -160,7 +160,7 @@ def test_luck_of_the_seats_is_opposite() -> None:
 
 
 def test_estimates_are_asked_for_decisions() -> None:
-    """Not for rolls that follow at once: those are looked through."""
+    """Estimates are computed for decisions only, not for the rolls in between."""
     kinds = []
 
     def estimate(outlook: Outlook) -> NDArray[np.float64]:

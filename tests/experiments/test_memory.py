@@ -1,4 +1,4 @@
-"""What memory is worth: what looks the same, its averages, the table, going on."""
+"""The value of history: information states, averaged policies, the table, resuming."""
 
 import json
 from pathlib import Path
@@ -14,13 +14,13 @@ from wfb_gym.solver import HiddenGame
 
 
 def run(out: Path, *arguments: str) -> Any:
-    """A quick run's results."""
+    """Return a quick run's results."""
     assert memory.main(["--quick", "--out", str(out), *arguments]) == 0
     return json.loads((out / "results.json").read_text(encoding="utf-8"))
 
 
 def test_averages_are_a_policy_of_what_is_seen() -> None:
-    """Wherever a seat sees the same, it answers alike; probabilities are of legal actions."""
+    """A seat's policy is the same at equal observations; probabilities are of legal actions."""
     scenario = hidden_scenario(caster=kinds([], [STONE]), dispeller=kinds([], [SCROLL]))
     game = HiddenGame(scenario, whole=True)
     found = game.solve(0.01)

@@ -1,4 +1,4 @@
-"""What a secret is worth: the scenario with it, its table and picture, going on."""
+"""The value of hiding an item: its scenarios, table, picture, resuming."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ from wfb_gym.solver import solve
 
 
 def run(out: Path, *arguments: str) -> Any:
-    """A quick run's results."""
+    """Return a quick run's results."""
     assert secret.main(["--quick", "--out", str(out), *arguments]) == 0
     return json.loads((out / "results.json").read_text(encoding="utf-8"))
 
@@ -48,7 +48,7 @@ def test_the_table_says_what_the_secret_brings_its_owner(tmp_path: Path) -> None
     brings = header.index("the secret brings")
     assert float(half[brings]) > 0.1
     assert none[brings] == one[brings] == "0.00"
-    assert none[-1] == ""  # nobody holds what is never dealt
+    assert none[-1] == ""  # an item that is never dealt
 
 
 def test_a_secret_of_the_casters_is_worth_something_to_the_caster(tmp_path: Path) -> None:

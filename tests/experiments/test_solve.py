@@ -1,4 +1,4 @@
-"""The solving script and its pictures: what they tell is what the solver says."""
+"""The solving script and its pictures: they report the solver's results."""
 
 import json
 from pathlib import Path
@@ -38,7 +38,7 @@ def duel() -> solver.Solution:
 
 @pytest.fixture
 def three(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three small scenarios are all that is bundled."""
+    """Reduce the bundled scenarios to three small ones."""
     monkeypatch.setattr(solve, "bundled_scenarios", lambda: SMALL)
     monkeypatch.setattr(solver, "estimate", lambda scenario: TINY, raising=False)
 
@@ -96,7 +96,7 @@ def test_of_a_battle_that_is_too_large_the_first_phases_are_solved(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(solve, "bundled_scenarios", lambda: ["border-skirmish"])
-    monkeypatch.setattr(solve, "FIRST_PHASES", solutions.MIB)  # the first alone
+    monkeypatch.setattr(solve, "FIRST_PHASES", solutions.MIB)  # only the first
     assert solve.main(["--all", "--json"]) == 0
     whole, opening = json.loads(capsys.readouterr().out)["scenarios"]
     assert "the wounds left of 8 units" in whole["too_large"]["causes"]
@@ -138,7 +138,7 @@ def test_all_says_what_is_too_large_without_trying(
 def _recorded(
     monkeypatch: pytest.MonkeyPatch, trouble: dict[str, BaseException] | None = None
 ) -> list[str]:
-    """Names of what is solved from here on; some of it ends in trouble."""
+    """Record the names of solved scenarios; some of them fail."""
     names: list[str] = []
     really = solver.solve
 
@@ -168,7 +168,7 @@ def test_the_limit_of_memory_reaches_the_solver(
     limits: list[int] = []
 
     def refused(scenario: Any, **options: Any) -> solver.Solution:
-        if "max_bytes" not in options:  # the one that warms up
+        if "max_bytes" not in options:  # the scenario that compiles the rules
             return really(scenario)
         limits.append(options["max_bytes"])
         raise solver.TooLarge("no room")
@@ -369,7 +369,7 @@ def test_openings_leave_the_position_alone(duel: solver.Solution) -> None:
 
 
 def _fixed(name: str, power: int, dispel: int) -> Scenario:
-    """A scenario with the pools of a cell."""
+    """Return a scenario with the pools of a cell."""
     scenario = load_scenario(name)
     caster = scenario.caster.model_copy(update={"power_dice": power})
     dispeller = scenario.dispeller.model_copy(update={"dispel_dice": dispel})
@@ -446,12 +446,12 @@ def test_a_wizard_without_dice_cannot_try_his_spells() -> None:
 
 
 def policy_grid(cells: HeatMap, policy: Policy) -> heat_map.Grid:
-    """What a policy casts in every cell."""
+    """Return the casts of a policy in every cell."""
     return cells.grid(heat_map.policy_openings(cells, policy, cells.positions()))
 
 
 def _last(observations: Observations, masks: Masks) -> NDArray[np.int64]:
-    """The last legal action: the dearest spell on all dice."""
+    """Play the last legal action: the spell of most points with all dice."""
     last: NDArray[np.int64] = masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
     return last
 
@@ -477,7 +477,7 @@ def test_a_policy_is_asked_with_what_the_environment_shows(duel: solver.Solution
         return _last(observations, masks)
 
     grid = policy_grid(HeatMap(duel), policy)
-    assert [len(masks) for _, masks in asked] == [30, 25]  # one die leaves no choice
+    assert [len(masks) for _, masks in asked] == [30, 25]  # with one die there is no choice
     assert (asked[0][0][-1] == observation).all()
     assert (asked[0][1][-1] == info["action_mask"]).all()
     after, _, _, _, info = env.step(_last(observation[None], info["action_mask"][None])[0])
@@ -507,7 +507,7 @@ def test_a_policy_is_shown_where_its_battles_come_to_alone(
 ) -> None:
     cells, optimal = HeatMap(duel), duel.policy(0).act
     positions, visits = heat_map.visited_nominations(cells, optimal, 64)
-    assert visits[0] == 64  # all begin alike
+    assert visits[0] == 64  # all begin with the same decision
     assert positions[0].key() == cells.start.key()
     assert len({position.key() for position in positions}) == len(positions) > 5
     found = heat_map.policy_openings(cells, optimal, positions)

@@ -1,4 +1,4 @@
-"""Strength in battles: paired differences, continued runs, players that fail."""
+"""Strength in battles: paired differences, resumed runs, players that fail."""
 
 import json
 from pathlib import Path
@@ -82,7 +82,7 @@ def test_a_run_goes_on_where_it_was_interrupted(
     monkeypatch.setattr(strength, "play_match", counted)
     assert main([*LINE, "--out", str(tmp_path)]) == 130
     assert main([*LINE, "--out", str(tmp_path)]) == 0
-    assert len(played) == 1 + 3  # the one that was cut off is played again
+    assert len(played) == 1 + 3  # the interrupted match is played again
     whole = _results(tmp_path)["rows"]
     assert main([*LINE, "--out", str(tmp_path / "again")]) == 0
     again = _results(tmp_path / "again")["rows"]

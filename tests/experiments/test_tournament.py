@@ -1,4 +1,4 @@
-"""The tournament: its numbers are the exact ones, nobody spoils it, it goes on where it was."""
+"""The tournament: exact numbers, misbehaving players, resuming."""
 
 import errno
 import json
@@ -77,13 +77,13 @@ def test_cells_and_order_are_those_of_the_exact_values(
         assert each["rating"]["low"] - 0.03 < rough < each["rating"]["high"] + 0.03
         assert each["forfeits"] == 0
     worst = {each["agent"]: each for each in found["rating"]}
-    assert worst["optimal"]["worst"]["high"] > 0.0  # nobody beats it
+    assert worst["optimal"]["worst"]["high"] > 0.0  # it has the highest rating
     assert worst["veteran"]["against"] == "optimal"
     assert (tmp_path / f"{HUNT}.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "rating.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.slow  # it compiles the engine once more
+@pytest.mark.slow  # it compiles another copy of the engine
 def test_points_without_their_luck_are_closer_to_the_exact_values(tmp_path: Path) -> None:
     arguments = ["veteran", "greedy", "--scenario", DUEL, "--battles", "300"]
     plain = run(*arguments, out=tmp_path / "plain")
@@ -98,7 +98,7 @@ def test_points_without_their_luck_are_closer_to_the_exact_values(tmp_path: Path
 
 
 def test_the_same_battles_have_the_same_dice_for_all() -> None:
-    """Two optimal players that are one, under two names: every battle alike."""
+    """Two optimal players with different names and the same play: every battle is the same."""
     points = [
         play_match(_match(caster, "veteran")).array
         for caster in ("optimal", "optimal:0.0", "random")
@@ -130,7 +130,7 @@ def test_points_do_not_depend_on_the_parts(monkeypatch: pytest.MonkeyPatch) -> N
 def _cells(
     scenario: str, strengths: dict[str, tuple[float, float]], scale: float, level: float
 ) -> list[MatchResult]:
-    """Cells of known strengths, with the same luck in all of them."""
+    """Return cells for known strengths, with the same luck in all of them."""
     luck = np.array([-1.0, 1.0] * 50)
     return [
         MatchResult(scenario, i, j, tuple(scale * (level + a - d + luck)), (0.0, 0.0))
@@ -171,7 +171,7 @@ def test_a_long_name_leaves_all_numbers_in_the_table_of_ratings() -> None:
 
 
 def test_missing_cells_do_not_move_the_others() -> None:
-    """One agent is left out of a scenario, and a cell failed: the fit fills the gaps."""
+    """Without one agent in a scenario and with a failed cell, the fit fills the gaps."""
     fewer = {name: STRENGTHS[name] for name in ("b", "c")}
     some = _cells("low", STRENGTHS, 10.0, 2.0) + _cells("high", fewer, 80.0, -1.0)
     lost = some.pop(1)
@@ -186,11 +186,11 @@ def test_missing_cells_do_not_move_the_others() -> None:
         assert rating is not None
         assert rating.value == pytest.approx((casting + dispelling) / 2)
     assert [each.forfeits for each in found.agents] == [0, 0, 1]
-    assert found.agents[-1].agent == "b"  # who forfeits stands behind
+    assert found.agents[-1].agent == "b"  # a forfeit ranks below
 
 
 def test_dice_that_all_share_cancel() -> None:
-    """Luck that is the same in every cell says nothing about who is better."""
+    """Luck that is the same in every cell does not change the ratings."""
     found = rate(list(STRENGTHS), _cells("low", STRENGTHS, 10.0, 2.0))
     for each in found.agents:
         assert each.rating is not None
@@ -257,7 +257,7 @@ BAD: dict[str, tuple[type[RandomAgent], str]] = {
 
 @pytest.fixture
 def misfits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Agents that misbehave have names."""
+    """Add named agents that misbehave."""
 
     def made(name: str, **options: Any) -> Agent:
         return BAD[name][0](0) if name in BAD else make_agent(name, **options)
@@ -432,10 +432,10 @@ def test_an_interrupted_tournament_goes_on_where_it_was(
     assert [len(each["cells"]) for each in part["scenarios"]] == [4, 1]
     assert "interrupted after 6 of 10 parts; the same command continues" in capsys.readouterr().err
     file = tmp_path / "part" / FILE
-    file.write_bytes(file.read_bytes() + b'{"cell": {"scena')  # the light went out just then
+    file.write_bytes(file.read_bytes() + b'{"cell": {"scena')  # interrupted as if by a power cut
     again = run(*SMALL, out=tmp_path / "part")
     assert count == 6 + 3
-    once_more = run(*SMALL, out=tmp_path / "part")  # finds all of it done
+    once_more = run(*SMALL, out=tmp_path / "part")  # finds all matches finished
     assert count == 6 + 3
     for key in ("scenarios", "rating", "misfit"):
         assert again[key] == once_more[key] == whole[key]

@@ -1,4 +1,4 @@
-"""Tasks done elsewhere: the same results in the same order, and one line for what goes wrong."""
+"""Tasks in other processes: same results in the same order, and one-line errors."""
 
 import json
 import subprocess
@@ -32,7 +32,7 @@ GENERAL = Path(ROOT, "wfb_gym/players/policies/generalist.npz")
 
 
 class Elsewhere:
-    """Does tasks some ahead of their results, as who is elsewhere does: all is pickled."""
+    """Runs a few tasks before their results are needed, as remote workers do, and pickles all."""
 
     shares = True
 
@@ -61,7 +61,7 @@ class Elsewhere:
 
 @pytest.fixture
 def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Elsewhere:
-    """Does the tasks of the commands."""
+    """Runs the tasks of the commands."""
     found = Elsewhere()
 
     @contextmanager
@@ -106,7 +106,7 @@ def test_results_come_in_order_and_few_are_under_way(monkeypatch: pytest.MonkeyP
 
 
 def _is_alive(process: str) -> bool:
-    """Whether a process has not ended; one that nobody has asked for its status has."""
+    """Return whether a process is running; a zombie counts as ended."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
@@ -184,13 +184,13 @@ def test_pytorch_uses_one_thread_in_the_block() -> None:
         torch.set_num_threads(before)
 
 
-# --- the same, whoever does it -------------------------------------------------------------------
+# --- the same results everywhere ------------------------------------------------------------------
 
 TOURNAMENT = ("veteran", "random", str(POLICY), "--scenario", "apprentice", "--battles", "20")
 
 
 def cells(folder: Path) -> list[str]:
-    """The lines of a tournament's record, without the measured times."""
+    """Return the lines of a tournament's record, without the measured times."""
     lines = (folder / "cells.jsonl").read_text(encoding="utf-8").splitlines()
     found = [json.loads(line) for line in lines]
     for line in found:
@@ -264,7 +264,7 @@ def test_targets_and_grades_of_distillation_are_the_same(tmp_path: Path) -> None
     def made(name: str, pool: Workers) -> tuple[list[bool], dict[str, bytes], list[Any], str]:
         kinds = (KINDS["phase"], KINDS["duel-500"])
         source = TargetSource(kinds, tmp_path / name, max_bytes=1 << 20, decisions=64)
-        if pool is not HERE:  # goes on with what an interrupted run has made
+        if pool is not HERE:  # resumes from the files of an interrupted run
             list(make_targets(source, range(1, 5, 2)))
         useful = list(make_targets(source, range(5), pool))
         files = {each.name: each.read_bytes() for each in source.folder.iterdir()}
@@ -302,7 +302,7 @@ def test_on_ray_files_travel_and_failures_are_told(tmp_path: Path) -> None:
         Path(name).unlink()
         (found,) = pool.map(read_file, [name])
         assert list(pool.map(slow_first, range(20))) == [number**2 for number in range(20)]
-        assert next(pool.map(partial(pow, 2), range(1000))) == 1  # the rest is given up
+        assert next(pool.map(partial(pow, 2), range(1000))) == 1  # the other tasks are cancelled
         with pytest.raises(WorkerError, match=r"^3: ZeroDivisionError: three is refused \(on "):
             list(pool.map(fail_at_three, range(6)))
         with pytest.raises(WorkerError, match=r"^3: a worker on Ray has failed: ") as raised:

@@ -21,7 +21,7 @@ from wfb_gym.engine.state import STATE
 ROOT = Path(__file__).parents[2]
 SEED = 20260707
 NEEDS = {"session": "nicegui", "server": "nicegui"}
-"""Modules that kinds need, beside PyTorch for files."""
+"""Modules that kinds of input need, in addition to PyTorch for files."""
 ODD = """
 import os, sys, time
 from tests.fuzzing.running import Kind, work

@@ -30,13 +30,13 @@ from wfb_gym.web.session import Session, Setup, scenario_of
 
 _CHOICES = 6
 _ANSWER_SECONDS = 60.0
-"""Wall-clock seconds in which the server answers; it shares a busy machine."""
+"""Wall-clock seconds in which the server must answer, on a busy machine."""
 _MORE_SECONDS = 0.2
-"""Wall-clock seconds in which it sends more."""
+"""Wall-clock seconds in which it must send more."""
 _CASE_SECONDS = 5.0
 """CPU seconds of the server for one case."""
 _SERVER_BYTES = 400 << 20
-"""Memory by which all cases together may raise the server's."""
+"""Memory that all cases together may add to the server's."""
 _MOST_BODY = 4 << 20
 _SERVE = """
 import ctypes, runpy, signal, sys
@@ -89,7 +89,7 @@ def _run_session(rng: Rng, folder: Path) -> str:
     setup = _setup(rng)
 
     def begin() -> Session | None:
-        with contextlib.suppress(TooLarge):  # an optimal opponent tries to solve the scenario first
+        with contextlib.suppress(TooLarge):  # an optimal opponent first tries to solve the scenario
             return Session(scenario_of(setup), setup)
         return None
 
@@ -142,7 +142,7 @@ class _Server(NamedTuple):
 def _server() -> _Server:
     """Start a server, which ends with this process."""
     command = [sys.executable, "-c", _SERVE]
-    # What pytest sets would have NiceGUI look for its own test plugin.
+    # With pytest's variables NiceGUI would look for its own test plugin.
     kept = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
     process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -195,7 +195,7 @@ def _request(method: str, path: str, headers: dict[str, str], body: bytes = b"")
 
 
 def _send(port: int, content: bytes, then: tuple[bytes, ...] = ()) -> bytes:
-    """Send bytes and some more after the first answer; return the answer's beginning."""
+    """Send bytes, and more bytes after the first answer; return the answer's beginning."""
     found = b""
     with (
         socket.create_connection(("127.0.0.1", port), timeout=_ANSWER_SECONDS) as connection,

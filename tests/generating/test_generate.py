@@ -1,4 +1,4 @@
-"""Generated scenarios are legal ones that fit their sizes, the same for a seed and all different.
+"""Generated scenarios are legal, fit their sizes, and are determined by their seed.
 
 Seeds and splits are `test_pools`.
 """
@@ -54,7 +54,7 @@ def armies() -> Iterator[tuple[Scenario, Army]]:
 
 
 def people_of(army: Army) -> ArmyList:
-    """The list that all profiles of an army stand in."""
+    """Return the list that contains all profiles of an army."""
     named = {unit.profile for unit in army.units}
     named |= {who.profile for who in army.characters if who.profile is not None}
     found = []
@@ -67,12 +67,12 @@ def people_of(army: Army) -> ArmyList:
 
 
 def slot_of(who: Character) -> str | None:
-    """Lord or hero; None for a unit of Daemons that casts."""
+    """Return lord or hero; None for a unit of Daemons that casts."""
     return None if who.profile is None else character_profiles()[who.profile].slot
 
 
 def army_cost(scenario: Scenario, army: Army) -> float:
-    """Points of a generated army: units with banners, characters with items."""
+    """Return the points of a generated army: units with banners, characters with items."""
     points = 0.0
     for unit in army.units:
         points += unit.models * unit.points
@@ -128,7 +128,7 @@ def check_wizards(scenario: Scenario, army: Army, options: Generation) -> None:
 
 
 def check_general(army: Army) -> None:
-    """One general: the character of highest Leadership, a lord where one has it."""
+    """One general: the character of highest Leadership, a lord if one has it."""
     leaders = [who for who in army.characters if who.profile is not None]
     best = max((who.leadership for who in leaders), default=0)
     leaders = [who for who in leaders if who.leadership == best]
@@ -151,7 +151,7 @@ def check_items(scenario: Scenario, army: Army) -> None:
         if who in army.runesmiths:
             assert all("Rune" in name for name in arcane)
         elif isinstance(who, Wizard):
-            assert len(set(arcane)) <= 1  # Power Stones alone, scrolls alone, or one other
+            assert len(set(arcane)) <= 1  # only Power Stones, only scrolls, or one other item
             allowed = {SCROLL, STONE, "Staff of Sorcery", *OF_LISTS.get(people, ())}
             assert allowed.issuperset(arcane)
         else:
@@ -161,7 +161,7 @@ def check_items(scenario: Scenario, army: Army) -> None:
 
 
 def check_combats(scenario: Scenario) -> None:
-    """Units in combat touch an enemy; all others keep an inch from theirs."""
+    """Units in combat touch an enemy; all others keep an inch away from enemies."""
     shapes = scenario.deployment.outlines()
     sides = [(shapes[side], army) for side, army in scenario.keyed_armies()]
     for (own, army), (theirs, _) in (sides, sides[::-1]):
@@ -172,7 +172,7 @@ def check_combats(scenario: Scenario) -> None:
 
 
 def check(scenario: Scenario, options: Generation) -> None:
-    """All that holds for every generated scenario."""
+    """Check the laws of every generated scenario."""
     assert scenario.phases == options.phases
     assert scenario.ruleset == options.ruleset
     assert (scenario.battlefield is not None) == options.battlefield
@@ -276,7 +276,7 @@ def test_no_battle_asks_for_more_aims_than_there_is_room_for() -> None:
 
 
 def digest(scenario: Scenario) -> str:
-    """A hash of what a scenario writes, without what the lores say of its spells."""
+    """Return a hash of a written scenario, without the lores' data of its spells."""
     dumped: dict[str, Any] = scenario.model_dump(mode="json", exclude_defaults=True)
     for side in ("caster", "dispeller"):
         for wizard in dumped[side].get("wizards", ()):
@@ -291,8 +291,8 @@ def test_the_same_seed_makes_the_same_scenario() -> None:
 
 
 def test_a_seed_makes_what_it_made_before() -> None:
-    # Runs of old seeds mean something only as long as this holds: a change of the generator, of
-    # the army lists or of the items makes a new value here, and is told to users.
+    # Results with old seeds are comparable only as long as this holds. A change of the generator,
+    # of the army lists or of the items needs a new value here and an entry in the changelog.
     assert digest(generate(20_000)) == PINNED
 
 

@@ -132,7 +132,7 @@ def test_without_a_battlefield_no_line_has_a_direction() -> None:
 def crossed(
     bases: Bases, start: NDArray[np.float64], end: NDArray[np.float64]
 ) -> NDArray[np.bool_]:
-    """Which stretches, from point to point (k, 2), run through the inside of each base: (k, n)."""
+    """Return which stretches, from point to point (k, 2), cross the inside of each base: (k, n)."""
     low, high = np.zeros((len(end), len(bases.centres))), np.ones((len(end), len(bases.centres)))
     one, other = bases.frame.local(start), bases.frame.local(end)
     for axis in (0, 1):

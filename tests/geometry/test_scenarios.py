@@ -1,4 +1,4 @@
-"""Geometry on scenarios as they are written."""
+"""Geometry of scenario files."""
 
 import gc
 
@@ -129,7 +129,7 @@ def test_a_comet_is_explained_by_the_enemies_that_its_points_reach() -> None:
 
 
 def test_an_area_that_reaches_nobody() -> None:
-    """A spell that strikes an area needs somebody there; one without damage does not."""
+    """A spell that strikes an area needs a model there; one without damage does not."""
     document = written()
     wizards = document["caster"]["wizards"]  # type: ignore[index]
     area = {"casting_value": 5, "target": "enemy_area"}
@@ -173,7 +173,7 @@ def test_who_may_come_to_flee_is_told_for_a_spell_that_asks_for_it() -> None:
         rules = {"panic": switch}
         here = scenario_from_dict({**document, "phases": phases, "rules": rules})
         rows = {row.target: row for row in explain_targets(here, 0, "Karl", "The Oxen Stands")}
-        assert rows["Horrors"].reason == rows["Karl"].reason == why  # no daemon, nor one alone
+        assert rows["Horrors"].reason == rows["Karl"].reason == why  # no daemon, no lone character
         told = f"{why}{later} the spell may be cast at it" if later else why
         assert rows["Guard"] == TargetRow("Guard", False, told)
 

@@ -111,7 +111,7 @@ def test_a_turned_wood_blocks_where_it_lies() -> None:
 
 
 def test_his_own_unit_does_not_block_his_sight() -> None:
-    # As the second of two characters in a file it stands behind the first.
+    # The second of two characters in a unit of one file is behind the first.
     narrow = Unit("Guard", 3, 1, (36.0, 10.0))
     second = Character("Hans", unit="Guard")
     survey = deployment((narrow, KARL, second), (target(),))
@@ -129,7 +129,7 @@ def test_a_target_does_not_hide_itself_nor_the_character_whose_unit_is_gone() ->
 def test_sight_does_not_change_when_the_whole_battlefield_is_turned(
     x: float, y: float, facing: float, turn: float
 ) -> None:
-    """Lone models, so that sight is a matter of what lies between them."""
+    """Single models, so that sight depends only on the pieces between them."""
     frame = frame_at(None, turn)
 
     def turned(place: tuple[float, float]) -> tuple[float, float]:

@@ -27,14 +27,14 @@ def block(models: int, frontage: int, width: float = 1.0, depth: float = 1.0) ->
 
 
 def beyond(places: Floats, bases: Bases) -> tuple[Floats, Floats]:
-    """Distances (k, n) from places to the nearest and to the farthest point of each base."""
+    """Return distances (k, n) from places to the nearest and the farthest point of each base."""
     away = np.abs((places - bases.frame.origin)[:, None] @ bases.frame.axes.T - bases.centres)
     near = np.maximum(away - bases.half, 0.0)
     return np.hypot(near[..., 0], near[..., 1]), np.hypot(*np.moveaxis(away + bases.half, 2, 0))
 
 
 def searched_best(bases: Bases, radius: float, barred: Sequence[Bases] = ()) -> tuple[int, int]:
-    """The most bases covered, and of those places most touched, by a grid and a search from there.
+    """Return the most bases covered, and the most touched there, by a grid and a local search.
 
     A base counts as touched if it reaches two millionths of an inch under the template.
     """

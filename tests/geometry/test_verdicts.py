@@ -132,7 +132,7 @@ def test_a_focal_model_flees_with_its_unit() -> None:
     assert reason(where, effect()) == "Fiend is fleeing"
 
 
-# What the spell asks of its target
+# Conditions of the spell on its target
 
 
 def test_dead_characters_and_those_off_the_table_are_no_targets() -> None:
@@ -248,7 +248,7 @@ LONE = Character("Hans", (36.0, 25.0), 180.0)
 
 
 def guarded(guard_x: float, guard_y: float = 21.0, **keys: int) -> Deployment:
-    """Hans at 15 inches, and a unit whose left edge is 2.5 inches left of `guard_x`."""
+    """Return Hans at 15 inches, and a unit whose left edge is 2.5 inches left of `guard_x`."""
     return deployment((KARL,), (foe("Guard", guard_y, x=guard_x, **keys), LONE))
 
 
@@ -297,13 +297,13 @@ def test_a_mounted_or_much_larger_character_may_be_picked_out(
     troop: str, base: float, guards: list[dict[str, Any]], free: bool
 ) -> None:
     hans = replace(LONE, troop=troop, base=(base, base))
-    # Behind the first guard, which stands nearer to the caster than Hans does.
+    # Behind the first guard, which is nearer to the caster than Hans.
     units = [
         foe(f"Guard {i}", 21.0 + 4.0 * i, **{"x": 40.0, **keys}) for i, keys in enumerate(guards)
     ]
     found = judged(deployment((KARL,), (*units, hans)), missile())[26]
     assert found.legal == free, found.reason
-    # So is one that comes to stand alone.
+    # The same for a character who is alone once his unit is gone.
     host = foe("Host", 25.0, x=36.0, base=(base, base))
     inside = replace(hans, position=None, unit="Host")
     found = judged(deployment((KARL,), (host, *units, inside)), missile())[26]

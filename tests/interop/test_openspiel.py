@@ -1,4 +1,4 @@
-"""The OpenSpiel game against what OpenSpiel asks of one; its numbers are `tests/solver`'s."""
+"""The OpenSpiel game: OpenSpiel's requirements, and the numbers of `tests/solver`."""
 
 import pickle
 import sys
@@ -125,18 +125,18 @@ def test_a_playthrough_is_played_again_to_the_letter() -> None:
 def test_values_of_value_iteration_and_of_the_solver(
     game: PhaseGame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # It brings a solver of linear programmes with requirements of its own, for other games.
+    # It needs a linear programming solver with its own dependencies, for other games.
     unused = "open_spiel.python.algorithms.lp_solver"
     monkeypatch.setitem(sys.modules, unused, ModuleType(unused))
     from open_spiel.python.algorithms import value_iteration
 
     values = value_iteration.value_iteration(game, -1, 1e-12)
-    # It keeps no chance nodes, and the first position of these games is none.
+    # It omits chance nodes, and the first position of these games is one.
     assert values[str(game.new_initial_state())] == close(solver.solve(game.scenario).value)
 
 
 def mixed(atlas: Atlas, seed: int) -> Choices:
-    """Random chances at each decision."""
+    """Return random probabilities at each decision."""
     rng = np.random.default_rng(seed)
     found = {}
     for at in atlas.decisions():
@@ -147,7 +147,7 @@ def mixed(atlas: Atlas, seed: int) -> Choices:
 
 
 def agrees(game: PhaseGame, policy: Policy, choices: Choices) -> None:
-    """Best responses and exploitability of a policy, by OpenSpiel and by the solver."""
+    """Return best responses to a policy and its exploitability, by OpenSpiel and by the solver."""
     atlas = Atlas(game)
     caster, dispeller = (seen_policy(atlas, seat, choices) for seat in (0, 1))
     root = game.new_initial_state()
@@ -181,7 +181,7 @@ def test_counterfactual_regret_finds_the_optimum(game: PhaseGame) -> None:
     assert 0 <= left < 0.05 * uniform
     score = expected_game_score.policy_value(root, [policy, policy])[0]
     assert abs(score - solved.value / POINTS_PER_UTILITY) < uniform / 20
-    # What it learned by OpenSpiel's information states the package's solver grades alike.
+    # The package's solver gives the same grade to the policy over OpenSpiel's information states.
     choices = {}
     for at in Atlas(game).decisions():
         learned = policy.policy_for_key(f"player {at.player} {at.text}")

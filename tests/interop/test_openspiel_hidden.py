@@ -1,4 +1,4 @@
-"""The OpenSpiel game of scenarios with hidden items: what is told to whom, and what it is worth."""
+"""The OpenSpiel game with hidden items: each player's information, and exact values."""
 
 import pickle
 from collections import defaultdict
@@ -57,7 +57,7 @@ def one_spell(
     dice: int = 2,
     **answers: Any,
 ) -> Scenario:
-    """One spell against few dice, with hidden items on either side."""
+    """Return one spell against few dice, with hidden items on either side."""
     answers = {"dispel_dice": 0, "hidden": dispeller or [], **answers}
     mage = wizard(2, spell("Bolt", 7, 40.0))
     document = {
@@ -154,7 +154,7 @@ def test_sets_of_weight_0_are_left_out() -> None:
 
 
 def dealt_states(game: PhaseGame) -> list[PhaseState]:
-    """The beginnings of a battle, one for each way to deal."""
+    """Return the initial states of a battle, one for each deal."""
     found = [game.new_initial_state()]
     for _ in game.store.deals:
         found = [state.child(k) for state in found for k in state.legal_actions()]
@@ -162,14 +162,14 @@ def dealt_states(game: PhaseGame) -> list[PhaseState]:
 
 
 def twins(game: PhaseGame, player: int) -> Iterator[tuple[PhaseState, PhaseState]]:
-    """Pairs of beginnings that differ only in what the other army was dealt."""
+    """Return pairs of initial states that differ only in the other army's deal."""
     for one, two in combinations(dealt_states(game), 2):
         if one.dealt(player) == two.dealt(player):
             yield one, two
 
 
 def told(state: PhaseState, player: int) -> list[Any]:
-    """All that OpenSpiel tells a player of a state."""
+    """Return all information of a player in a state."""
     return [
         state.information_state_string(player),
         state.observation_string(player),
@@ -207,7 +207,7 @@ def test_what_the_enemy_was_dealt_is_not_told(name: str, player: int) -> None:
 
 @EACH
 def test_own_deals_and_moves_are_recalled(name: str) -> None:
-    """At each information state the same own deal, actions, and own information states before."""
+    """One information state has one own deal, one action set and one own history."""
     game = game_of(name)
     recalled: dict[str, set[Any]] = defaultdict(set)
     tensors: dict[bytes, set[str]] = defaultdict(set)
@@ -246,7 +246,7 @@ def test_strings_of_states_tell_them_apart(name: str) -> None:
 
 
 def seen(state: PhaseState, player: int, **kind: Any) -> tuple[str, dict[str, Any]]:
-    """What an observer of a type tells."""
+    """Return the output of an observer of a type."""
     kind = {"perfect_recall": False, **kind}
     observer = make_observation(state.get_game(), pyspiel.IIGObservationType(**kind))
     observer.set_from(state, player)
@@ -267,7 +267,7 @@ def test_what_is_public_is_the_same_whatever_was_dealt(recall: bool) -> None:
 
 
 def played(state: PhaseState) -> Iterator[PhaseState]:
-    """The states of a battle in which everybody passes, which everybody may."""
+    """Return the states of a battle in which both players always pass."""
     yield state
     while not state.is_terminal():
         state = state.child(state.legal_actions()[0])
@@ -334,7 +334,7 @@ def test_policies_of_histories_are_no_players() -> None:
         PolicyPlayer(game, UniformRandomPolicy(game))
 
 
-# --- what it is worth ------------------------------------------------------------------------
+# --- values ---------------------------------------------------------------------------------
 
 
 @EACH
@@ -360,7 +360,7 @@ def test_counterfactual_regret_finds_the_equilibrium(name: str) -> None:
     left = exploitability.nash_conv(game, policy)
     assert 0 <= left < 0.02 * exploitability.nash_conv(game, UniformRandomPolicy(game))
     found = expected_game_score.policy_value(root, [policy, policy])[0]
-    # Neither a policy nor what it is worth can be further from the equilibrium than that.
+    # Bounds both the distance of the policy and that of its value from the equilibrium.
     assert found == utility(tree_of(name).solve(gap=1e-5).value, within=left + 1e-7)
 
 

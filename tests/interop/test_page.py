@@ -1,4 +1,4 @@
-"""The page on other libraries: its code runs, its tables are those of the code."""
+"""The page on other libraries: its code runs, its tables match the code."""
 
 import re
 from importlib.metadata import version
@@ -17,7 +17,7 @@ LIBRARIES = {
     "OpenSpiel": "pyspiel",
     "TorchRL": "torchrl",
 }
-"""What the code of each section imports beside the core."""
+"""Modules that the code of each section imports, in addition to the core."""
 DISTRIBUTIONS = {
     "Gymnasium": "gymnasium",
     "Stable-Baselines3": "stable-baselines3",
@@ -28,7 +28,7 @@ DISTRIBUTIONS = {
 
 
 def code_of(heading: str) -> list[str]:
-    """The Python of a section."""
+    """Return the Python code of a section."""
     section = PAGE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     return re.findall(r"```python\n(.*?)```", section, re.DOTALL)
 

@@ -1,4 +1,4 @@
-"""The PettingZoo environments under PettingZoo's own checkers and against the single ones."""
+"""The PettingZoo environments: PettingZoo's own checkers, and equality with single ones."""
 
 import copy
 import pickle
@@ -49,7 +49,7 @@ def test_api(scenario: str, made: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize("made", [interop.env, interop.raw_env])
-# PettingZoo warns of these for dicts of all games but its own.
+# PettingZoo warns about these for dicts of all games but its own.
 @pytest.mark.filterwarnings("ignore:Observation is not a NumPy array")
 @pytest.mark.filterwarnings("ignore:Observation space for each agent probably should be")
 def test_api_with_masks_observed(made: Callable[..., Any]) -> None:
@@ -107,7 +107,7 @@ Told = list[tuple[Any, ...]]
 
 
 class Whim:
-    """A policy of what is seen, another one for each salt: the opponent of a single environment."""
+    """Return a policy of the observation for a salt: the opponent of a single environment."""
 
     def __init__(self) -> None:
         self.salt = 0
@@ -123,7 +123,7 @@ class Whim:
 
 
 def seats_of(env: Any, learner: str, seed: int | None, whim: Whim | None = None) -> Told:
-    """What one agent saw, did and won in an episode, both of one policy."""
+    """Return an agent's observations, actions and rewards of an episode; both play one policy."""
     whim = whim or Whim()
     env.reset(seed=seed)
     told: Told = []
@@ -137,7 +137,7 @@ def seats_of(env: Any, learner: str, seed: int | None, whim: Whim | None = None)
 
 
 def single(env: Any, seed: int | None, whim: Whim) -> Told:
-    """The same of a single environment; rewards stand with the step that they follow."""
+    """Return the same for a single environment; each reward is listed with the step before it."""
     observation, info = env.reset(seed=seed)
     told: Told = []
     reward, over = 0.0, False
@@ -181,7 +181,7 @@ def test_a_seed_brings_the_battle_of_the_single_environment(
             np.testing.assert_array_equal(mine[1], theirs[1])
             assert mine[2] == theirs[2]
         rewards = [told[3] for told in found]
-        # The single environment brings what was won before the first decision with what follows.
+        # The single environment pays points from before the first decision with the next reward.
         wanted = [told[3] for told in expected]
         if len(found) > 1:
             assert rewards[0] + rewards[1] == pytest.approx(wanted[1], abs=1e-12)
@@ -242,7 +242,7 @@ def test_what_one_wins_the_other_loses(scenario: str) -> None:
 
 
 def early() -> Scenario:
-    """A battle that costs the first army ten points before anybody decides."""
+    """Return a battle that costs the first army ten points before the first decision."""
     hex_ = {
         "name": "Hex", "casting_value": 7, "worth": 1.0, "duration": "remains_in_play",
         "worth_per_phase": 10.0, "in_play": True,
@@ -271,7 +271,7 @@ def test_points_won_before_the_first_decision_come_with_the_first_rewards() -> N
     env.step(0)  # nothing to dispel: the phase ends, and the spell in play pays once more
     assert env.rewards == {"army_0": -10.0, "army_1": 10.0}
     assert all(env.terminations.values())
-    # 10 of the second step were not seen by its agent, 20 by the other one, who was never asked.
+    # 10 of the second step were not seen by its agent, 20 by the other one, which had no decision.
     assert (env.last()[1], env._cumulative_rewards["army_1"]) == (-20.0, 10.0)
 
 

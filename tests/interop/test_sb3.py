@@ -1,4 +1,4 @@
-"""PhaseVecEnv against what Stable-Baselines3 asks of a VecEnv, and saved models as opponents."""
+"""PhaseVecEnv: the interface of Stable-Baselines3's VecEnv, and saved models as opponents."""
 
 import pickle
 import zipfile
@@ -31,7 +31,7 @@ SEATS = {"caster": "wfb_gym/Caster-v0", "dispeller": "wfb_gym/Dispeller-v0"}
 
 
 def chosen(masks: NDArray[np.bool_], step: int) -> NDArray[np.int64]:
-    """A legal action for each row, another one at each step."""
+    """Return a legal action for each row, different at each step."""
     legal = [np.flatnonzero(row) for row in masks]
     return np.array([row[step % len(row)] for row in legal], np.int64)
 

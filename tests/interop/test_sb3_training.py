@@ -1,6 +1,6 @@
-"""Stable-Baselines3's algorithms at work for a few hundred steps each, saved and loaded.
+"""Stable-Baselines3's algorithms: a few hundred training steps each, saved and loaded.
 
-What `PhaseVecEnv` owes to the interface stands in `test_sb3.py`, the checker in
+The interface of `PhaseVecEnv` is tested in `test_sb3.py`, the checker in
 `tests/envs/test_checkers.py`.
 """
 
@@ -39,7 +39,7 @@ STEPS = 384
 
 @pytest.fixture(autouse=True)
 def _one_thread() -> Iterator[None]:
-    """Networks of this size are slower on several."""
+    """Use one thread: networks of this size are slower on several."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -134,7 +134,7 @@ def test_every_id_trains_by_its_name(name: str) -> None:
 
 @pytest.mark.parametrize("name", registered())
 def test_every_id_trains_in_stable_baselines_own_vector_environment(name: str) -> None:
-    keys = {"opponent": "random", "render_mode": None}  # it asks for pictures unless told
+    keys = {"opponent": "random", "render_mode": None}  # it asks for pictures by default
     envs = make_vec_env(name, 3, seed=0, env_kwargs=keys)
     model = learner(MaskablePPO, envs, n_steps=16, batch_size=16, n_epochs=1)
     assert model.learn(96).num_timesteps == 96

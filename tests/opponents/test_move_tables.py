@@ -1,4 +1,4 @@
-"""Books of moves: the best action at every position, and none where there is no position."""
+"""Move tables: the best action at every position, and none at unknown positions."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,14 +31,14 @@ from ..solver.small import SMALL, everywhere, small, solved, start
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where solutions are kept, empty; and nothing at hand."""
+    """Return an empty folder for solutions, with an empty cache in memory."""
     monkeypatch.setattr(solving, "CACHE_FOLDER", tmp_path)
     monkeypatch.setattr(solver_move_tables, "_CACHE", {})
     yield tmp_path  # noqa: PT022 (the patches end afterwards)
 
 
 class Reader:
-    """Reads moves, and plays as scripted players do."""
+    """Looks up moves; plays as scripted players do."""
 
     def __init__(self, found: Any, move_storage: Any, which: int = 0) -> None:
         self.move_table, self.move_storage = found[which], move_storage
@@ -65,7 +65,7 @@ class Reader:
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("name", SMALL)
 def test_the_book_has_the_best_action_at_every_position(name: str, seat: int) -> None:
-    """At all that can come about, not only at those that stand for others."""
+    """At all reachable positions, not only at canonical ones."""
     solution = solved(name)
     reader = Reader(*load_move_tables([small(name)], seat))
     battle = start(small(name))
@@ -115,7 +115,7 @@ def test_moves_are_found_however_full_the_book_is() -> None:
     own = np.flatnonzero(graph.kinds[: graph.size] == 0)
     found = new_records(MoveTable, 1)
     found[0].plan = graph.plan[0]
-    found[0].slots = 1 << len(own).bit_length()  # fuller than `move_tables` has them
+    found[0].slots = 1 << len(own).bit_length()  # more entries than `move_tables` allows
     assert found[0].slots < 2 * len(own)
     words = int(graph.plan[0].words)
     found[0].first = 3
@@ -142,10 +142,10 @@ def test_there_is_no_move_where_there_is_no_book() -> None:
 def test_positions_that_cannot_come_about_have_no_move() -> None:
     reader = Reader(*load_move_tables([small("a duel")], 0))
     battle = start(small("a duel"))
-    battle.state.power = 64  # a bit that never moves
+    battle.state.power = 64  # a bit that never changes
     assert reader.move(battle) == NO_MOVE
     battle.state.power = 3
-    battle.state.dispel = 3  # bits that do, together
+    battle.state.dispel = 3  # bits that change, but not together
     assert reader.move(battle) == NO_MOVE
 
 

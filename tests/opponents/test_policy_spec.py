@@ -1,4 +1,4 @@
-"""How policies are named: players with an option, shipped networks and files."""
+"""Names of policies: players with an option, shipped networks and files."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Scripted players: always legal, never touching the position, and true to their own rules."""
+"""Scripted players: always legal, no change of the position, and consistent with their rules."""
 
 import os
 import shutil
@@ -133,13 +133,13 @@ def test_choices_of_many_games_are_legal(kind: Scripted, name: str) -> None:
 
 
 def check_choices(kind: Scripted, name: str, games: int) -> set[int]:
-    """Play games in which every choice is checked; the armies that had one."""
+    """Play games in which every choice is checked; returns the armies that had one."""
     first = start(name)
     rng = np.random.default_rng(4)
     movers = set()
     for game in range(games):
         players = [Player(kind, 2 * game), Player(kind, 2 * game + 1)]
-        if game % 2:  # positions that it would not come to by itself
+        if game % 2:  # positions that its own play does not reach
             players[game // 2 % 2] = Player(Scripted.RANDOM, 77 + game)
         battle = first.copy()
         everybody = [Player(each, game) for each in KINDS]
@@ -190,7 +190,7 @@ def test_random_is_uniform() -> None:
 
 @pytest.mark.parametrize("opponent", ["random", ["random", "random"], ["greedy", "random"]])
 def test_what_the_opponent_draws_does_not_shift_the_dice(opponent: Any) -> None:
-    """The first cast falls as the seed's first dice do, however much was drawn for choices."""
+    """The first cast uses the seed's first dice, however many random numbers the choices take."""
     env = raw("wfb_gym/Dispeller-v0", opponent=opponent)
     compared = 0
     for seed in range(60):
@@ -219,7 +219,7 @@ def fire(power: int, *spells: Any, **keys: Any) -> Game:
 
 
 def test_veteran_casts_the_dearest_of_the_likely_spells() -> None:
-    """With 3 dice: 5+ in 93 %, 9+ in 74 %, 11+ in 50 %; the last would promise more points."""
+    """With 3 dice: 5+ in 93 %, 9+ in 74 %, 11+ in 50 %; the last has the most expected points."""
     battle = fire(3, spell("A", 5, 20.0), spell("B", 9, 50.0), spell("C", 11, 90.0))
     assert 0.5 * 90.0 > 160 / 216 * 50.0
     assert veteran(battle) == FIRST_CAST + 1
@@ -260,7 +260,7 @@ def test_casting_stops_where_no_spell_is_worth_anything() -> None:
 
 
 def test_veteran_keeps_the_power_stone_for_unlikely_casts() -> None:
-    """With the stone's dice the unlikely cast gets likelier."""
+    """The stone's dice make the unlikely cast likelier."""
     for power, wanted in ((2, True), (4, False)):
         battle = fire(power, spell("A", 9, 50.0), items=["Power Stone"])
         battle.nominate("A")
@@ -276,7 +276,7 @@ def test_greedy_uses_the_power_stone_wherever_it_helps() -> None:
 
 
 def test_an_item_that_forbids_irresistible_force_is_known_to_help_less() -> None:
-    """14 with three dice: two 6s and a 1 would do, if they might."""
+    """14 with three dice: two 6s and a 1 would be enough if irresistible force were allowed."""
     dice = {"extra_dice": 2}
     battle = new_game(
         army(wizard(4, spell("A", 14, 50.0), items=["Stone", "Gem"]), power_dice=1),
@@ -296,7 +296,7 @@ def test_an_item_that_forbids_irresistible_force_is_known_to_help_less() -> None
 def against(
     total: tuple[int, ...], dice: int, worth: float, *others: Any, scrolls: int = 0
 ) -> Game:
-    """A spell of that worth has been cast with these dice; the others are still to come."""
+    """A spell of these points has been cast with these dice; the other spells follow."""
     battle = new_game(
         army(wizard(4, spell("A", 3, worth), *others), power_dice=12),
         army(wizard(4), dispel_dice=dice, items=["Dispel Scroll"] * scrolls),
@@ -323,7 +323,7 @@ def test_dispel_dice(total: tuple[int, ...], fewest: int, likeliest: int) -> Non
 
 
 def dispel_chance(number: int, dice: int) -> float:
-    """Counted roll by roll: two 1s fail, and two 6s are no more than 12 (6th edition)."""
+    """Counted roll by roll: two 1s fail, and two 6s are only 12 (6th edition)."""
     rolls = list(product(range(1, 7), repeat=dice))
     return sum(sum(roll) >= number and roll.count(1) < 2 for roll in rolls) / len(rolls)
 
@@ -341,7 +341,7 @@ def test_veteran_reads_the_scroll_against_the_dearest_that_dice_cannot_stop() ->
 
 
 def test_veteran_lets_trifles_through_while_greater_threats_are_to_come() -> None:
-    """Half of 50 is the border; 3.5 points a die for two such numbers are spare dice."""
+    """The threshold is half of 50; two such numbers at 3.5 points a die are spare dice."""
     assert veteran(against((5, 4), 4, 24.0, spell("B", 8, 50.0))) == PASS
     assert veteran(against((5, 4), 4, 25.0, spell("B", 8, 50.0))) != PASS
     assert veteran(against((5, 4), 6, 24.0, spell("B", 8, 50.0))) != PASS
@@ -405,7 +405,7 @@ def test_the_dearest_free_spell_is_taken(player: Callable[[Battle], int]) -> Non
 
 @pytest.mark.parametrize("player", [veteran, greedy])
 def test_spells_are_aimed_where_they_promise_most(player: Callable[[Battle], int]) -> None:
-    """Three and a half hits, two in three of which wound: at most the dearest models count."""
+    """Three and a half hits wound with probability 2/3; the dearest models are the best target."""
     battle = new_game(
         army(wizard(4, STRIKE), power_dice=4),
         army(units=[unit("Few", 1, points=20.0), unit("Guard", points=8.0), unit("Spears")]),
@@ -468,9 +468,9 @@ def test_a_bound_spell_is_as_good_as_cast(worth: float, bound_first: bool) -> No
 def test_magic_resistance_counts_among_the_dice(
     resistance: int, total: tuple[int, ...], wanted: int
 ) -> None:
-    """Veterans throw the fewest dice that reach 60 % together with those of the resistance.
+    """Veterans throw the fewest dice that reach 60 % together with the resistance dice.
 
-    A total of 3 falls to one die in 67 % of cases, 6 to two in 72 %, 9 to three in 74 %.
+    One die beats a total of 3 in 67 % of cases, two dice 6 in 72 %, three dice 9 in 74 %.
     """
     battle = new_game(
         army(wizard(4, aimed("Strike", 3, worth={"points": 50.0})), power_dice=6),
@@ -513,7 +513,7 @@ def first_three(lore: str) -> list[str]:
 
 
 def promise(battle: Game, name: str) -> float:
-    """Points of the spell's best aim by its chance with the most dice of a level 2 wizard."""
+    """Return the points of a spell's best aim times the chance of a level 2 wizard's most dice."""
     entry = battle.packed.armies[0].spells[battle.spell(name, 0)]
     aims = battle.packed.armies[0].aims[int(entry.first_aim) : int(entry.first_aim + entry.n_aims)]
     rolls = list(product(range(1, 7), repeat=3))
@@ -562,7 +562,7 @@ def test_in_a_generated_phase_dice_are_not_spent_on_a_comet(
                 throws += battle.node == Node.POOL_DICE
             else:
                 throw(battle, rng)
-    assert throws  # on something else
+    assert throws  # on another spell
 
 
 # The registry.

@@ -1,4 +1,4 @@
-"""Spells with targets as the engine reads them: aims, strikes, laws, reach, marks."""
+"""Spells with targets as the engine reads them: aims, strikes, hit profiles, reach, marks."""
 
 from fractions import Fraction
 from itertools import product
@@ -25,7 +25,7 @@ def wizard(*spells: dict[str, Any], name: str = "Anna", **keys: Any) -> dict[str
 
 
 def spell(name: str = "Bolt", target: str = "enemy_unit", **keys: Any) -> dict[str, Any]:
-    """A spell that is cast at anybody of that kind, in close combat or not."""
+    """Return a spell for any target of that kind, in close combat or not."""
     return {"name": name, "casting_value": 6, "target": target, **keys}
 
 
@@ -34,7 +34,7 @@ def bolt(hits: str = "D6", strength: int = 4, **keys: Any) -> dict[str, Any]:
 
 
 def curse(**keys: Any) -> dict[str, Any]:
-    """A spell that is worth 8 points and wounds nobody."""
+    """Return a spell that is worth 8 points and causes no wounds."""
     return spell("Curse", **{"worth": {"points": 8.0}, **keys})
 
 
@@ -72,7 +72,7 @@ def pmf(record: Any, strike: Any) -> list[float]:
     ("target", "expected"),
     [
         ("enemy_unit", [ENEMY, ENEMY + 1]),
-        ("friendly_unit", [OWN, OWN + UNITS]),  # a character alone is a unit of its own
+        ("friendly_unit", [OWN, OWN + UNITS]),  # a lone character is a unit of its own
         ("friendly_character", [OWN + UNITS]),
         ("caster", [0]),
         ("player", [0]),
@@ -150,7 +150,7 @@ def test_a_spell_lies_on_a_character() -> None:
 
 
 def expected_loss(models: int, wounds: int, points: float) -> float:
-    """D6 hits that wound two times in three, counted: only whole models cost points."""
+    """D6 hits that wound with probability 2/3, counted: only whole models cost points."""
     total = Fraction(0)
     for hits in range(1, 7):
         for rolls in product((0, 1, 1), repeat=hits):  # S4 on T3 wounds on 3+
@@ -238,7 +238,7 @@ def test_burning_iron_is_stronger_the_better_the_armour(save: int | None, streng
 
 
 def test_a_character_loses_his_points_by_the_wound() -> None:
-    """One hit that wounds a lone hero of Toughness 3 two times in three: 25 points a wound."""
+    """One hit that wounds a lone hero of Toughness 3 with probability 2/3: 25 points a wound."""
     hero = {"name": "Captain", "wounds": 2, "toughness": 3, "points": 50.0}
     record = packed(army(wizard(bolt("1"))), army(heroes=[hero]))
     (aim,) = aims(record)
@@ -260,7 +260,7 @@ def test_a_model_of_a_unit_takes_no_more_wounds_than_it_has() -> None:
 
 
 def test_an_area_strikes_units_and_those_who_stand_alone() -> None:
-    """The wizard in the unit is struck once it is gone."""
+    """The wizard in the unit is struck once the unit is gone."""
     area = spell("Storm", "enemy_area", damage={"hits": "1", "strength": 4})
     record = packed(
         army(wizard(area)),
@@ -303,7 +303,8 @@ COMET = {"name": "The Comet of Casandora"}
 
 
 def promised(record: Any, aim: Any, starts: int = 5) -> float:
-    """Points by hand: it lands with k markers in one of 2 ** k cases, and reaches D6 inches each.
+    """Compute points by hand: it lands with k markers with probability 1/2**k, and reaches D6
+    inches for each marker.
 
     Wounds of the Guard bring 6 points, of the Boyz 5; the caster's own cost 30.
     """
@@ -345,7 +346,7 @@ def test_a_comet_lies_in_play_and_strikes_by_distance() -> None:
 
 
 def test_a_comet_may_fall_between_two_units() -> None:
-    """They stand 6 inches apart: within 6 inches of each middle is only one of them."""
+    """They are 6 inches apart: only one of them is within 6 inches of either middle."""
     field = {"width": 48.0, "depth": 48.0}
     mage = wizard(COMET, position=[24.0, 4.0], points=0.0)
     left = {**BOYZ, "position": [16.0, 30.0], "facing": 180.0}
@@ -356,7 +357,7 @@ def test_a_comet_may_fall_between_two_units() -> None:
     assert inches[len(foes) :].max() == 0
     assert {(1, 6), (6, 1), (2, 5), (5, 2), (3, 4), (4, 3)} & set(foes)
     assert min(max(away) for away in foes) <= 4
-    # Half of them at the first start with one marker, a quarter at the second with two.
+    # It lands with one marker with probability 1/2, with two with probability 1/4.
     alone = packed(army(mage), army(units=[left]), battlefield=field, phases=6)
     mean = aims(alone)[0].promise / sum(0.5**k for k in range(1, 6))
     dice = [(0.5**k / 6, k * die) for k in range(1, 6) for die in range(1, 7)]
@@ -382,7 +383,7 @@ def test_a_comet_finds_the_point_near_its_enemy_and_far_from_its_friend() -> Non
 
 @pytest.mark.parametrize("seed", range(50))
 def test_no_place_of_a_fine_grid_is_better_than_the_points(seed: int) -> None:
-    """Nor for a largest set of enemies that one point reaches within a radius."""
+    """Nor is a place better for a largest set of enemies within a radius."""
     choices = np.random.default_rng(seed)
     units: list[list[dict[str, Any]]] = [[], []]
     spots = [(x, y) for x in (6.0, 16.0, 26.0) for y in (10.0, 20.0)]
@@ -427,7 +428,7 @@ def test_no_place_of_a_fine_grid_is_better_than_the_points(seed: int) -> None:
         for one in np.unique(sets):
             reaching = offered & one == one
             assert reaching.any()
-            if (offered[reaching] == one).all():  # it is part of no larger set
+            if (offered[reaching] == one).all():  # a largest set
                 best = values[sets == one].max()
                 assert promises[reaching].max() >= best - 1e-6
 
@@ -557,7 +558,7 @@ def test_bound_spells_come_last_with_their_power_level_and_their_items_uses() ->
     assert [int(s.wizard) for s in side.spells[:4]] == [0, 1, 0, 2]
     assert [int(s.bound) for s in side.spells[:4]] == [0, 0, 1, 1]
     assert [int(s.casting_value) for s in side.spells[:4]] == [6, 6, 5, 3]
-    # The stone's one use is counted in its slot, the ring's are without end.
+    # The stone's one use is stored in its slot; the ring's uses are unlimited.
     assert [int(s.bound_in) for s in side.spells[:4]] == [0, 0, 2, 0]
     assert (side.items[1]["count"], side.items[2]["count"]) == (1, 0)
     assert [int(w.spells) for w in side.wizards[:3]] == [0b0001, 0b0010, 0]
@@ -605,7 +606,7 @@ def test_a_unit_of_daemons_is_its_own_caster() -> None:
     assert (group.toughness, group.ward_save, group.points) == (3, 5, 15.0)
 
 
-# --- what has no room ----------------------------------------------------------------------
+# --- exceeded capacities --------------------------------------------------------------------
 
 
 def refused(caster: dict[str, Any], dispeller: dict[str, Any], **keys: Any) -> str:

@@ -1,4 +1,4 @@
-"""What every action of a position is worth, exact or found by search."""
+"""Values of all actions of a position, exact or by search."""
 
 import pytest
 
@@ -48,7 +48,7 @@ def test_what_is_too_large_is_searched() -> None:
 
 
 def test_a_search_of_all_that_is_left_finds_the_exact_values() -> None:
-    """The last position of a search is its root, whose values must survive to the end of it."""
+    """The last position of a search is its root, whose values must not be overwritten."""
     scenario = load_scenario("apprentice")
     battle = Battle(pack(scenario))
     found = make_agent("expectimax").action_values(battle)  # type: ignore[attr-defined]
@@ -59,7 +59,7 @@ def test_what_is_left_may_be_small_enough_though_the_scenario_is_not() -> None:
     scenario = load_scenario(DUEL)
     analyst = Analyst(scenario, most_positions=0)
     assert not analyst.analyse(Battle(pack(scenario))).is_exact
-    analyst = Analyst(scenario, most_positions=50_000)  # asked after that many were laid out
+    analyst = Analyst(scenario, most_positions=50_000)  # reported after this many positions
     assert analyst.analyse(Battle(pack(scenario))).is_exact
 
 

@@ -1,4 +1,4 @@
-"""Players read what they are given and write into none of it."""
+"""Players read their arguments and do not change them."""
 
 import gymnasium as gym
 import numpy as np

@@ -1,4 +1,4 @@
-"""The scripted players as agents: move by move what the batch plays by itself."""
+"""The scripted players as agents: the same moves as inside the batch."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ PLAYED = ("archmage-duel", "orc-shaman-hunt", "seventh-edition-duel", "border-sk
 
 
 def played(opponent: Any, scenario: Any, seat: int, steps: int = 20) -> list[Any]:
-    """What a batch gives while the learner plays as good as at random."""
+    """Return the results of a batch whose learner plays at random."""
     batch = Batch(32, scenario, seat, opponent, None, Autoreset.SAME_STEP, 1.0)
     batch.seed(range(3, 35))
     out = batch.reset(np.ones(32, np.bool_))

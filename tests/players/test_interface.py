@@ -1,4 +1,4 @@
-"""What every agent keeps to, whatever its name, from both seats."""
+"""The interface of all agents, from both seats."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ DRAWING = ("random", "random:0.5", "veteran:0.2", "optimal:0.3")
 
 
 def made(name: str, scenario: str, seat: int, seed: int | None = 3) -> Any:
-    """The agent; plain mcts with fewer simulations than it has, as others are of the same kind."""
+    """Return the agent; plain mcts has fewer simulations, because others test the full number."""
     chosen = "mcts:50" if name == "mcts" else name
     return make_agent(chosen, scenario=scenario, seat=seat, seed=seed)
 

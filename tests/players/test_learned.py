@@ -1,4 +1,4 @@
-"""Learned players: the network's promises, and its file."""
+"""Learned players: guarantees of the network, and its file."""
 
 import json
 import tracemalloc
@@ -91,7 +91,7 @@ def test_what_is_no_network_is_refused(tmp_path: Path) -> None:
 
 
 def changed(path: Path, about: dict[str, Any] | None = None, **weights: Any) -> Path:
-    """Write a network again with some of its description or its weights changed; None: left out."""
+    """Write a network again with part of its description or weights changed; None: removed."""
     with np.load(path) as held:
         arrays = {name: held[name] for name in held.files}
     arrays["about"] = np.array(json.dumps(json.loads(str(arrays["about"])) | (about or {})))
@@ -193,7 +193,7 @@ def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path: Path) -> None:
 def test_weights_of_a_file_are_not_drawn_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Which takes time by the cube of the width."""
+    """Drawing takes time proportional to the cube of the width."""
     path, drawn = tmp_path / "policy.npz", []
     save_network(network_for(DUEL, 1, "flat"), path, {"seat": 1})
     draw = torch.nn.init.orthogonal_
@@ -243,7 +243,7 @@ def test_another_scenario_is_refused_by_one_that_learned_a_single_one() -> None:
 
 @pytest.fixture(scope="module")
 def general() -> NetworkAgent:
-    """Plays two scenarios of different sizes, and all between them."""
+    """Return a player of two scenarios of different sizes, and of all sizes between."""
     limits = union([fit(pack(load_scenario(name)), 0) for name in (DUEL, *GENERAL)])
     torch.manual_seed(1)
     return NetworkAgent(PolicyNetwork(limits, "entities", 16), 0, general=True)
@@ -335,7 +335,7 @@ def spells_game(worths: dict[str, float], points: float = 100.0) -> Scenario:
 
 
 def opening(scenario: Scenario, network: PolicyNetwork) -> dict[str, float]:
-    """Probabilities of the opening nominations by the spell's name, and of stopping."""
+    """Return probabilities of the opening nominations by spell name, and of stopping."""
     packed = pack(scenario)
     view = View(packed, 0, network.limits)
     battle = Battle(packed)
@@ -357,7 +357,7 @@ def test_points_have_no_unit(shape: str) -> None:
     dearer = spells_game({"Spark": 30.0, "Bolt": 60.0, "Storm": 120.0}, 300.0)
     network = PolicyNetwork(fit(pack(plain), 0), shape, 32)
     with torch.no_grad():
-        for weights in network.parameters():  # in the deeper one, one action would take it all
+        for weights in network.parameters():  # more noise would decide the deeper one
             weights.add_((0.2 if shape == "flat" else 0.05) * torch.randn_like(weights))
     assert opening(dearer, network) == pytest.approx(opening(plain, network), abs=1e-4)
     other = spells_game({"Spark": 30.0, "Bolt": 20.0, "Storm": 40.0})

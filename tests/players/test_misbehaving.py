@@ -1,4 +1,4 @@
-"""Agents that misbehave as opponents: refused with a clear message, and the batch stays usable."""
+"""Agents that misbehave as opponents: a clear error, and the batch stays usable."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ def test_a_bad_opponent_is_refused_and_the_batch_stays_as_it_was(
     assert np.array_equal(batch.allowed, masks)
     assert np.array_equal(batch.look().masks, masks)
     assert np.array_equal(batch.look().observations, out.observations)
-    agent.left = 10_000  # it comes to its senses
+    agent.left = 10_000  # from here on it behaves
     again = batch.step(actions)
     assert np.isfinite(again.rewards).all()
     assert batch.get_state() != before

@@ -1,4 +1,4 @@
-"""The policies that come with the checkout: they load, play and score what is told of them."""
+"""The shipped policies: they load, play and have the documented scores."""
 
 import json
 from pathlib import Path

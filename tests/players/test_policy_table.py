@@ -1,4 +1,4 @@
-"""Policies as tables: they play what they say, and a file that holds none is refused."""
+"""Policies as tables: they play the stored probabilities, and other files are rejected."""
 
 import copy
 import pickle
@@ -31,7 +31,7 @@ DUEL = "apprentice"
 
 
 def table_of(path: Path, seat: int, optimal: float) -> Path:
-    """Optimal play mixed with random play, as a table."""
+    """Return optimal play mixed with random play, as a table."""
     game = solver.ExactGame(DUEL)
     decisions = SeatDecisions(game.graph, seat)
     observations, masks = decisions.observe(decisions.nodes)

@@ -1,4 +1,4 @@
-"""Agents by name: optimal play, and optimal play that strays."""
+"""Agents by name: optimal play, and optimal play with random actions."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Text for terminals: what it says, with and without colours, and the modes of environments."""
+"""Text for terminals: contents, with and without colours, and the modes of environments."""
 
 import copy
 import math
@@ -83,7 +83,7 @@ def test_a_spell_that_nobody_can_be_the_target_of_is_not_ready() -> None:
 
 
 def status_words(narrated: NarratedBattle, spell: str) -> tuple[str, str]:
-    """Return what the text and the web UI say of a spell of the first army's."""
+    """Return the descriptions of a spell of the first army in the text and in the web UI."""
     from wfb_gym.render.html import army_html
 
     (line,) = (each for each in frame_lines(narrated) if f"+ {spell}" in each)
@@ -93,7 +93,7 @@ def status_words(narrated: NarratedBattle, spell: str) -> tuple[str, str]:
 
 
 def test_the_status_of_spells_while_one_is_cast() -> None:
-    """A spell without a target is no spell that can be cast, also while another one is cast."""
+    """A spell without a target is not castable, also while another one is cast."""
     caster = army(wizard(2, known("Fire Ball"), known("The Oxen Stands")), units=[unit("Bows")])
     document = {"name": "x", "caster": caster, "dispeller": army(units=[unit("Spears")])}
     narrated = NarratedBattle(scenario_from_dict(document))
@@ -183,7 +183,7 @@ def test_spells_in_play_say_where_they_lie_and_a_comet_how_many_markers_it_has()
     assert "    11+ The Comet of Casandora       in play, 1 marker on Right" in lines
     assert "     5+ Hex                          in play on Left" in lines
     narrated.visible.state.markers[0, 0] = 2
-    narrated.visible.state.wounds[0, 0] = 0  # it outlives its caster
+    narrated.visible.state.wounds[0, 0] = 0  # it stays in play after its caster's death
     assert any(line.endswith("in play, 2 markers on Right") for line in frame_lines(narrated))
 
 
@@ -256,7 +256,7 @@ def test_render_shows_the_step_and_the_position() -> None:
 
 
 def test_pictures_are_drawn_of_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The environment hands the painter what it hands to the text."""
+    """The environment gives the picture the same arguments as the text."""
     drawn = ModuleType("wfb_gym.render.picture")
     calls: list[Any] = []
 

@@ -1,4 +1,4 @@
-"""Hidden items in words, pictures and HTML: a seat sees its own, a spectator all."""
+"""Hidden items in text, pictures and HTML: a seat sees its own, a spectator all."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -32,7 +32,7 @@ def lines(narrated: NarratedBattle, seat: int, **keys: Any) -> list[str]:
 
 
 def after_a_scroll(kind: int) -> NarratedBattle:
-    """A battle in which the dispeller has read one of the scrolls that it was dealt."""
+    """Return a battle after the dispeller used one of its dealt scrolls."""
     narrated = NarratedBattle(SCROLLS)
     narrated.resolve(kind)
     narrated.act(actions.FIRST_CAST)
@@ -127,7 +127,7 @@ def test_html_of_both_kinds() -> None:
 
 
 def positions(name: str) -> Iterator[tuple[NarratedBattle, NarratedBattle, int]]:
-    """Positions of battles, each with the same one after another deal of an army."""
+    """Yield positions of battles, each with a copy under another deal of an army."""
     for seed in range(4):
         narrated = NarratedBattle(SCENARIOS[name])
         for event in play(SCENARIOS[name], seed).events:
@@ -171,7 +171,7 @@ def test_nothing_in_the_enemys_picture_depends_on_the_deal() -> None:
 
 
 def test_events_of_another_scenario_tell_nothing() -> None:
-    """As where an environment has gone on to another scenario."""
+    """For example, after an environment has started another scenario."""
     narrated = NarratedBattle(SCROLLS)
     event = narrated.resolve(2)
     other = NarratedBattle(hidden_scenario(dispeller=kinds([], [])))

@@ -1,4 +1,4 @@
-"""Pictures of positions: what is on them, and that it all fits."""
+"""Pictures of positions: their contents, and that all of it fits."""
 
 import subprocess
 import sys
@@ -51,7 +51,7 @@ def shown(battle: Battle, *events: Event, name: str = DUEL, seat: int = 0) -> ND
 
 
 class WrittenText(NamedTuple):
-    """Words on a picture, what they cover in an image, and the box that they have."""
+    """The texts of a picture, their extent in an image, and their boxes."""
 
     shown: str
     ink: Extent
@@ -73,7 +73,7 @@ def words_on(
             continue
         box, (words,) = extent_of(shape.parts), shape.text
         wide = image_text_width(to_ascii(words), box.height / LINE_HEIGHT)
-        assert wide <= 1.1 * box.width, words  # else it would be small in an image
+        assert wide <= 1.1 * box.width, words  # otherwise it would be small in an image
         wide = min(wide, box.width)
         share = {"start": 0.0, "middle": 0.5, "end": 1.0}[shape.style.align]
         left = box.left + share * (box.width - wide)
@@ -86,7 +86,7 @@ def lines_on(battle: Battle, *events: Event, name: str = DUEL, seat: int = 0) ->
 
 
 def some(name: str, seed: int, most: int) -> list[tuple[Battle, tuple[Event, ...]]]:
-    """Positions of a random battle: the last, and others evenly spread."""
+    """Return positions of a random battle: the last, and others at even distances."""
     positions = list(random_positions(scenario(name), seed))
     return positions[:: max(1, len(positions) // most)] + positions[-1:]
 
@@ -142,7 +142,7 @@ def test_without_pillow_the_error_names_the_extra() -> None:
     assert done.stderr.splitlines()[-1] == lines
 
 
-# --- what is shown -------------------------------------------------------------------------
+# --- shown contents ------------------------------------------------------------------------
 
 
 def differs(battle: Battle, other: Battle, *events: Event, name: str = DUEL) -> bool:
@@ -203,7 +203,7 @@ def test_dice_without_faces_stand_in_words_alone() -> None:
 
 
 def spell_background(battle: Battle, *events: Event) -> tuple[int, ...]:
-    """Colour behind the first spell of the duel."""
+    """Return the colour behind the first spell of the duel."""
     (words,) = (
         each
         for each in words_on(battle, *events)
@@ -325,7 +325,7 @@ def test_what_a_miscast_has_done_to_a_wizard(lock: int, words: str) -> None:
     battle.state.lock[0, 0] = lock
     assert words in lines_on(battle)
     assert lines_on(start_of(DUEL)).count("can be cast") == 5
-    assert lines_on(battle).count("can be cast") == 1  # what its colour means
+    assert lines_on(battle).count("can be cast") == 1  # the meaning of its colour
 
 
 def test_the_latest_events_stand_first() -> None:
@@ -394,7 +394,7 @@ def test_full_pools_fit() -> None:
 
 
 def written_in(width: float, words: str, size: float = 20.0) -> tuple[str, float]:
-    """What is written of words in a box, and the size of the letters."""
+    """Return the text drawn in a box, and the size of its letters."""
     sketch = Sketch()
     covered = sketch.write(Extent(0, 0, width, 30), words, size, colours.INK)
     assert covered.right <= width

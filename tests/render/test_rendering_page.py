@@ -1,4 +1,4 @@
-"""docs/rendering.md: what it says is so."""
+"""docs/rendering.md: its statements are true."""
 
 from itertools import pairwise
 from typing import Any
@@ -40,7 +40,7 @@ def test_the_colours_are_those_that_the_picture_explains() -> None:
 
 
 def share_that_differs(kept: Image.Image, drawn: Image.Image) -> float:
-    """Share of pixels of another colour; what is kept has fewer colours, to be small."""
+    """Return the share of pixels that differ; stored pictures have fewer colours, to be small."""
     colours = np.asarray(kept.convert("RGB"), np.int16) - np.asarray(drawn)
     return float((np.abs(colours) > 80).any(axis=2).mean())
 
@@ -53,7 +53,7 @@ def test_the_picture_of_the_page_is_what_its_script_draws() -> None:
     differ = (np.abs(kept - np.asarray(drawn)) > 80).any(
         axis=2
     )  # it has fewer colours, to be small
-    assert differ.mean() < 0.02  # a few words may be described otherwise now
+    assert differ.mean() < 0.02  # a few descriptions may have changed since
 
 
 def test_the_film_of_the_readme_is_of_the_same_battle() -> None:

@@ -29,7 +29,7 @@ IRRESISTIBLE = ["1/36", "2/27", "55/432", "77/432", "3437/15552", "5897/23328"]
 
 
 def outcome(*faces: int, value: int, bonus: int = 0, irresistible: bool = True) -> Casting:
-    """What the dice come to."""
+    """Return the outcome of the dice."""
     ones, sixes = faces.count(1), faces.count(6)
     return Casting(casting_outcome(ones, sixes, sum(faces), bonus, value, irresistible))
 

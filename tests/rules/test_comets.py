@@ -8,7 +8,7 @@ from wfb_gym.rules.comets import landing_chances, reach_chances
 
 @cache
 def landed_and_reached(distance: float, markers: int, starts: int) -> tuple[F, F]:
-    """Chances that a Comet lands, and lands and reaches so far, die after die."""
+    """Return the probabilities that a Comet lands, and lands and reaches a distance, die by die."""
     if starts == 0:
         return F(0), F(0)
     landed = reached = F(0)

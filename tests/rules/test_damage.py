@@ -1,4 +1,4 @@
-"""Hits and wounds of spells against dice enumerated here, and the fractions worked by hand."""
+"""Hits and wounds of spells against enumerated dice, and fractions computed by hand."""
 
 from fractions import Fraction as F
 from functools import cache
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 
 def pmf_of(results: list[int]) -> list[F]:
-    """Chances of 0, 1, 2 ... among equally likely results."""
+    """Return probabilities of 0, 1, 2 ... among equally likely results."""
     return [F(results.count(n), len(results)) for n in range(max(results) + 1)]
 
 
@@ -42,7 +42,7 @@ def mean(pmf: Floats) -> float:
 
 @cache
 def chain(hits: int) -> F:
-    """Chance that the chain adds exactly that many hits, pair of dice by pair."""
+    """Return the probability that the chain adds exactly that many hits, pair of dice by pair."""
     if hits < 0:
         return F(0)
     ways = F(0)
@@ -85,7 +85,7 @@ def test_chain_is_cut_where_its_rest_is_negligible() -> None:
 
 def test_mean_hits_of_the_conflagration() -> None:
     assert mean(hits_pmf("D6 chain")) == pytest.approx(float(F(41, 6)), rel=1e-14)
-    # Each of 7/12 of the pairs ends it, and the pairs that go on add 70/15 on average.
+    # 7/12 of the pairs end it, and the other pairs add 70/15 on average.
     assert F(41, 6) == F(7, 2) + F(70, 36) / F(7, 12)
 
 
@@ -111,7 +111,7 @@ def test_models_struck_for_certain() -> None:
 
 
 def patterns(hits: list[F], chance: F, per: int, most: int) -> list[F]:
-    """Chances of wounds, from every way in which the hits may work or fail."""
+    """Return probabilities of wounds, over all combinations of hits that wound or fail."""
     exact = [F(0)] * (most + 1)
     for number, weight in enumerate(hits):
         for works in product((True, False), repeat=number):
@@ -172,7 +172,7 @@ def test_mean_wounds_of_creeping_death() -> None:
 
 
 def wounded(dice: tuple[int, ...], strength: int, toughness: int, armour: int, ward: int) -> bool:
-    """The three rolls as players read them; a save of 7 is none."""
+    """Return the results of the three rolls by the rulebook; a save of 7 is none."""
     wound, save, last = dice
     if toughness - strength > 3 or wound < max(2, min(6, 4 + toughness - strength)):
         return False
@@ -277,7 +277,7 @@ def test_thrown_dice_follow_the_law_of_the_chain() -> None:
         if not read.needed:
             settled[read.hits] += 1
     for hits in range(1, 8):
-        # Ends at the first pair, or after one pair that adds k - 1 times in 36 the k.
+        # Ends at the first pair, or after one pair, which adds k with k - 1 cases in 36.
         ends = F(7, 12)
         once = sum((F(k - 1, 36) * F(1 <= hits - k <= 6) for k in D6), F(0)) / 6 * ends
         assert F(settled[hits], 6**5) == F(hits <= 6) / 6 * ends + once

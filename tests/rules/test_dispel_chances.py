@@ -24,7 +24,7 @@ THRESHOLDS = {2: 13, 3: 14, 4: 16, 5: 18}
 
 
 def dispelled(*faces: int, number: int, bonus: int = 0, double_six: bool = False) -> bool:
-    """Whether the dice dispel."""
+    """Return whether the dice dispel."""
     ones, sixes = faces.count(1), faces.count(6)
     return bool(is_dispelled(ones, sixes, sum(faces), bonus, number, double_six))
 

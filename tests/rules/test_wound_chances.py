@@ -34,7 +34,7 @@ DAMAGE = [
 
 
 def chance_of(strength: int, toughness: int, armour: int, ward: int, allowed: bool) -> F:
-    """Exact chance that one hit takes a wound."""
+    """Return the exact probability that one hit takes a wound."""
     return F(int(wounding_rolls(strength, toughness, armour, ward, allowed)), FACES**3)
 
 

@@ -1,4 +1,4 @@
-"""The army lists that come with the package, and the battles fought with them."""
+"""The bundled army lists, and the battles between them."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -33,17 +33,17 @@ LIMITS = {
     "the-shattered-gate": 2000,
     "the-winds-unbound": 2000,
 }
-"""Points a side."""
+"""Points of each side."""
 TEACHING = "border-skirmish"
 LARGEST = "the-winds-unbound"
 CASTING_HORRORS = 49
 """Points of the champion who makes a unit of Horrors a wizard of level 1."""
 DEPLOYED = 12.0
-"""Inches from a long edge of the table within which no front stands."""
+"""Inches from a long edge of the table without any front rank."""
 
 
 def army_cost(scenario: Scenario, army: Army) -> float:
-    """Points of units, characters and items."""
+    """Return the points of units, characters and items."""
     points = sum(unit.models * unit.points for unit in army.units)
     for character in army.characters:
         daemons = getattr(character, "daemon_unit", None) is not None
@@ -58,7 +58,7 @@ def battles() -> tuple[Scenario, ...]:
 
 
 def rows(name: str) -> list[UnitProfile | CharacterProfile]:
-    """All profiles of an army list."""
+    """Return all profiles of an army list."""
     return [*army_list(name).units, *army_list(name).characters]
 
 
@@ -69,7 +69,7 @@ def armies() -> Iterator[tuple[Scenario, Army]]:
 
 
 def carried() -> set[str]:
-    """Names of all items that somebody brings."""
+    """Return the names of all items in use."""
     return {
         name
         for _, army in armies()
@@ -196,7 +196,7 @@ def test_leadership_of_profiles(name: str, leadership: int) -> None:
 
 
 def test_who_takes_no_panic_tests() -> None:
-    """Undead and daemons, and single units of other armies."""
+    """Undead and Daemons, and single units of other armies."""
     for army in bundled_armies():
         immune = {unit.name for unit in army_list(army).units if IMMUNE_TO_PANIC & {*unit.traits}}
         everybody = {unit.name for unit in army_list(army).units}

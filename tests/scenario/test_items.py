@@ -1,4 +1,4 @@
-"""Magic items that store dice, hold spells or destroy those of others."""
+"""Magic items that store dice, hold spells or destroy spells."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def thing(**keys: Any) -> Item:
 
 
 def refused(*items: dict[str, Any], **caster: Any) -> str:
-    """What is said of a scenario with one thing wrong."""
+    """Return the error for a scenario with one fault."""
     with pytest.raises(ScenarioError) as caught:
         scenario(*items, **caster)
     assert len(caught.value.problems) == 1, str(caught.value)

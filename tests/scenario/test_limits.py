@@ -1,4 +1,4 @@
-"""Documents and files that are too large, too deep or no documents at all."""
+"""Documents and files that are too large, too deep or not valid documents."""
 
 import math
 import os
@@ -147,7 +147,7 @@ def test_depth_is_counted_by_brackets_and_dots_alone() -> None:
     harmless = f'# {deep}\ndescription = "{deep}{"." * 50}"\n'
     lines = f"'{deep}'  # {deep}", f'"""\n{deep}\\"""\n{deep}"""""'
     for line in lines:
-        refused(load_text, f"{HEAD}x = {line}")  # for the key x alone
+        refused(load_text, f"{HEAD}x = {line}")  # only for the key x
         assert "deep" not in str(refused(load_text, f"{HEAD}x = {line}"))
     assert load_text(harmless + HEAD)
     text = f"{HEAD}\nx = {deep}"

@@ -1,4 +1,4 @@
-"""Getting a scenario by name, from a file or as an object."""
+"""Loading a scenario by name, from a file or as an object."""
 
 from pathlib import Path
 from typing import Any

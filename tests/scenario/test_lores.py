@@ -1,4 +1,4 @@
-"""The lores' 48 spells: what each is cast at and does, and how bad effects are refused."""
+"""The 48 spells of the lores: targets, effects, and rejected effects."""
 
 from collections.abc import Mapping
 from typing import Any, get_args
@@ -19,7 +19,7 @@ from wfb_gym.scenario.errors import ScenarioError
 from wfb_gym.scenario.spells import LoreSpell, find_lore_spell, lore_spells
 from wfb_gym.seats import SEATS
 
-# name | target | range | what is asked of it | hits
+# name | target | range | condition of the target | hits
 FACTS = """
 Fire Ball | enemy_unit | 24 | missile sight | D6 S4 flaming
 Flaming Sword of Rhuin | caster | - | either | -
@@ -178,7 +178,7 @@ def test_only_what_stays_in_play_pays_phase_by_phase() -> None:
 
 
 def test_worths_are_of_the_size_of_a_missiles_damage() -> None:
-    """On a target of 150 points, over two phases, none beats a Conflagration by far."""
+    """On a target of 150 points over two phases, none is worth far more than a Conflagration."""
     for spell in lore_spells():
         if spell.worth is not None:
             worth = spell.worth

@@ -1,4 +1,4 @@
-"""Miscast tables: their dice, their rows and what these may do; whose table a wizard has."""
+"""Miscast tables: dice, rows, effects, and the table of each wizard."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def house(*rows: dict[str, Any], **table: Any) -> MiscastTable:
 
 
 def refused(*rows: dict[str, Any], **table: Any) -> str:
-    """What is said of a table with one thing wrong."""
+    """Return the error for a table with one fault."""
     with pytest.raises(ScenarioError) as caught:
         scenario_from_dict(document(*rows, **table))
     assert len(caught.value.problems) == 1, str(caught.value)
@@ -30,7 +30,7 @@ def refused(*rows: dict[str, Any], **table: Any) -> str:
 
 
 def effect(**keys: Any) -> dict[str, Any]:
-    """That effect of a table, as it is read."""
+    """Return one effect of a table after reading."""
     return house({"roll": [2, 12], "effects": [keys]}).rows[0].effects[0].model_dump()
 
 
@@ -128,7 +128,7 @@ def test_wrong_effects_are_told(written: dict[str, Any], message: str) -> None:
 
 
 def battle(wizard: str | None = None, army: str | None = None, **rules: str) -> Scenario:
-    """One wizard in either army; the first has these tables."""
+    """Return one wizard in either army; the first has these tables."""
     own = {} if wizard is None else {"miscast_table": wizard}
     side = {} if army is None else {"miscast_table": army}
     caster = {"wizards": [{"name": "Anna", "level": 1, **own}], **side}

@@ -1,4 +1,4 @@
-"""What a scenario may say, and how a wrong one is refused."""
+"""Values of scenario keys, and errors for wrong values."""
 
 import copy
 import math
@@ -23,12 +23,12 @@ WARD = {"name": "Ward", "casting_value": 7, "worth": 0, "duration": "remains_in_
 
 
 def document(**changes: Any) -> dict[str, Any]:
-    """A small valid scenario with some of its keys replaced."""
+    """Return a small valid scenario with some of its keys replaced."""
     return {"name": "test", "caster": {"wizards": [wizard()]}, "dispeller": {}, **changes}
 
 
 def wizard(**changes: Any) -> dict[str, Any]:
-    """A small valid wizard with some of its keys replaced."""
+    """Return a small valid wizard with some of its keys replaced."""
     return {"name": "Anna", "level": 2, "spells": [BOLT], **changes}
 
 
@@ -165,7 +165,7 @@ def test_equal_scenarios_have_equal_hashes() -> None:
 
 
 def in_numpy(value: Any) -> Any:
-    """The same document with NumPy's scalars in place of numbers, truth values and texts."""
+    """Return the document with NumPy's scalars for numbers, booleans and texts."""
     if isinstance(value, dict):
         return {key: in_numpy(each) for key, each in value.items()}
     if isinstance(value, list):
@@ -217,7 +217,7 @@ STAFF = '"Starwood Staff" of the army itself'
 WAND = '"Wizard\'s Staff" of the army itself'
 CLOAK = '"Darkstar Cloak" of the army itself'
 BAD: list[tuple[dict[str, Any], str, str, str]] = [
-    # one wrong value: document, key, part of what was expected, what was found
+    # one wrong value: document, key, part of the expected value, found value
     (document(name=""), "name", "digits, dots, dashes and underscores", '""'),
     (document(name=3), "name", "digits, dots, dashes and underscores", "3"),
     (document(ruleset="8e"), "ruleset", '"6e" or "7e"', '"8e"'),

@@ -1,4 +1,4 @@
-"""The battlefield of a scenario, and who may stand where on it."""
+"""The battlefield of a scenario, and the positions on it."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def scenario(field: dict[str, Any] | None = FIELD, **caster: Any) -> Scenario:
 
 
 def refused(field: dict[str, Any] | None = FIELD, **caster: Any) -> str:
-    """What is said of a scenario with one thing wrong."""
+    """Return the error for a scenario with one fault."""
     with pytest.raises(ScenarioError) as caught:
         scenario(field, **caster)
     assert len(caught.value.problems) == 1, str(caught.value)

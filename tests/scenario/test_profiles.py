@@ -1,4 +1,4 @@
-"""Profiles of the army lists, and what they fill in."""
+"""Profiles of the army lists, and the values that they supply."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def scenario(**caster: Any) -> Scenario:
 
 
 def refused(**caster: Any) -> str:
-    """What is said of a scenario with one thing wrong."""
+    """Return the error for a scenario with one fault."""
     with pytest.raises(ScenarioError) as caught:
         scenario(**caster)
     assert len(caught.value.problems) == 1, str(caught.value)

@@ -1,4 +1,4 @@
-"""Spells of a wizard: a lore's or the scenario's own, with an effect or a fixed worth."""
+"""Spells of a wizard: a lore's or the scenario's own, with an effect or fixed points."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ def spell(**entry: Any) -> Spell:
 
 
 def refused(**entry: Any) -> str:
-    """What is said of an entry with one thing wrong."""
+    """Return the error for an entry with one fault."""
     with pytest.raises(ScenarioError) as caught:
         scenario_from_dict(document(entry))
     assert len(caught.value.problems) == 1, str(caught.value)

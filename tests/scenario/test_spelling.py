@@ -1,4 +1,4 @@
-"""Forms that people write: names in any case, texts in place of tables, x and y."""
+"""Accepted spellings: names in any case, texts in place of tables, x and y."""
 
 from typing import Any
 

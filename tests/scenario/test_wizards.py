@@ -1,4 +1,4 @@
-"""Wizards: units of Daemons that cast, models in base contact, and spells that are rolled."""
+"""Wizards: units of Daemons that cast, models in base contact, random spells."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def scenario(dispeller: dict[str, Any] | None = None, **caster: Any) -> Scenario
 
 
 def refused(dispeller: dict[str, Any] | None = None, **caster: Any) -> str:
-    """What is said of a scenario with one thing wrong."""
+    """Return the error for a scenario with one fault."""
     with pytest.raises(ScenarioError) as caught:
         scenario_from_dict({"name": "test", "caster": caster, "dispeller": dispeller or {}})
     assert len(caught.value.problems) == 1, str(caught.value)

@@ -1,4 +1,4 @@
-"""The value by belief: against equilibria between bounds, and by what must hold of it."""
+"""Values by belief: against bounds of equilibria, and against known laws."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ EXACT = 1e-9
 
 
 def scrolls(weights: list[float] | None = None) -> Scenario:
-    """One spell more than the dispeller's dice can answer, and a scroll or none."""
+    """Return one spell more than the dispeller's dice can answer, and a scroll or none."""
     return hidden_scenario(dispeller=kinds([], [SCROLL], weights=weights), casts={"power_dice": 5})
 
 

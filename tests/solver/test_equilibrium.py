@@ -1,4 +1,4 @@
-"""Equilibria of scenarios with hidden items: against a linear programme, and by what must hold."""
+"""Equilibria of scenarios with hidden items: against a linear program, and known laws."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ SCENARIOS = {
 
 
 def drawn(number: int) -> Scenario:
-    """A small scenario drawn at random, with one to three sets of items on either side."""
+    """Draw a small scenario with one to three hidden sets on either side."""
     rng = np.random.default_rng(number)
     sets = [[], [SCROLL], [SCROLL, SCROLL]]
     holds = [[], [STONE], [STONE, STONE]]
@@ -96,7 +96,7 @@ def test_without_secrets_it_is_the_perfect_information_solver() -> None:
 
 
 def with_chance(chance: float) -> Scenario:
-    """A scroll with this chance."""
+    """Return a scenario in which a scroll has this probability."""
     weights = [1.0 - chance, chance]
     return hidden_scenario(dispeller=kinds([], [SCROLL], weights=weights), casts={"power_dice": 5})
 
@@ -112,7 +112,7 @@ def test_the_value_falls_with_the_chance_of_a_scroll_and_is_convex_in_it() -> No
     ]
     assert values[[0, -1]] == pytest.approx(known, abs=1e-6)
     assert (values < known[0] + chances * (known[1] - known[0]) + 1e-6).all()
-    assert values[4] < np.mean(known) - 0.1  # a secret is worth something to its owner
+    assert values[4] < np.mean(known) - 0.1  # a secret has a value for its owner
 
 
 def test_the_bounds_close_in_on_the_value() -> None:
@@ -163,7 +163,7 @@ def test_a_random_policy_of_observations_is_the_uniform_strategy() -> None:
 
 
 def test_play_out_agrees_with_the_points_of_strategies() -> None:
-    """Battles that both seats play as their strategies say bring what the tree says."""
+    """The mean points of simulated battles equal the points of the strategies on the tree."""
     game = HiddenGame(SCENARIOS["a scroll or none"])
     found = game.solve(gap=1e-3)
     rng, total = np.random.default_rng(3), []
@@ -174,7 +174,7 @@ def test_play_out_agrees_with_the_points_of_strategies() -> None:
 
 
 def play_out(game: HiddenGame, found: Equilibrium, rng: np.random.Generator) -> float:
-    """The points of one battle, on the tree."""
+    """Return the points of one battle, on the tree."""
     arrays = game.tree.arrays
     dealt = [int(rng.choice(len(weights), p=weights)) for weights in game.tree.weights]
     node, points = 0, 0.0
@@ -243,7 +243,7 @@ def test_a_tree_is_cut_into_parts_of_about_the_same_size(parts: int) -> None:
     sizes = [len(each) for each in covered[1:]]
     assert len(sizes) == parts
     assert max(sizes) < 1.5 * min(sizes)
-    nodes = np.zeros(len(tree.mover), np.int64)  # of each, which part it is in
+    nodes = np.zeros(len(tree.mover), np.int64)  # for each node, its part
     for part, some in enumerate(covered):
         nodes[some] = part
     parent = np.repeat(

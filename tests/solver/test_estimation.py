@@ -1,4 +1,4 @@
-"""Estimates of a game's size against its solution, and refusals that say what makes it large."""
+"""Estimates of a game's size against its solution, and errors that name the cause."""
 
 from functools import cache
 
@@ -105,7 +105,7 @@ def test_an_estimate_reads_well() -> None:
 def test_a_battle_that_does_not_look_large_is_refused_ahead(
     cores: int, within: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a second core solving goes on while the size is estimated."""
+    """With a second core, solving continues while the size is estimated."""
     monkeypatch.setattr(estimation, "available_cores", lambda: cores)
     monkeypatch.setattr(estimation, "LOOKS_LARGE", 10**9)
     done: list[int] = []
@@ -133,12 +133,12 @@ def test_a_small_sample_rejects_the_largest_battles() -> None:
 
 def test_a_game_that_outgrows_the_limit_is_refused_with_its_causes() -> None:
     with pytest.raises(solver.TooLarge, match=r"archmage-duel .* 49 KiB.* 4,096 positions.*spells"):
-        solver.solve("archmage-duel", max_bytes=50_000)  # where the first arrays are full
+        solver.solve("archmage-duel", max_bytes=50_000)  # until the first arrays are full
 
 
 @pytest.mark.slow
 def test_a_game_in_doubt_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A limit that the estimate passes by less than its doubt is left to the arrays."""
+    """If the estimate exceeds a limit by less than its error, the arrays decide."""
     expected = estimated("seventh-edition-duel")
     monkeypatch.setattr(estimation, "ESTIMATE_AFTER", 50_000)
     size = solver.solve("seventh-edition-duel", max_bytes=expected.bytes).graph.size

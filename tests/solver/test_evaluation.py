@@ -1,4 +1,4 @@
-"""What policies win, what their best responses win, and their scores."""
+"""Points of policies, of their best responses, and their scores."""
 
 import re
 from typing import Any
@@ -23,7 +23,7 @@ CLOSE = 1e-9
 
 
 class Mixed:
-    """Random chances that follow from the observation."""
+    """Return random probabilities that depend on the observation."""
 
     def __init__(self, seed: int, sharp: float) -> None:
         self.seed, self.sharp = seed, sharp
@@ -206,7 +206,7 @@ def test_progress_is_told() -> None:
 
 
 class InSizes:
-    """Takes the first legal action in rows of the sizes of some limits, as a network would."""
+    """Takes the first legal action, and accepts only rows of certain sizes, like a network."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -259,7 +259,7 @@ def test_what_a_policy_raises_names_the_shapes_that_it_was_asked_with() -> None:
 
 
 def test_a_policy_of_one_seat_says_nothing_of_the_other() -> None:
-    """The same random choices win what they win only from their own seat."""
+    """The same random policy has other points in the other seat."""
     solution = solver.solve(load_scenario("apprentice"))
     mixed = Mixed(1, 5.0)
     alone = solver.evaluate(solution, mixed, "optimal")
@@ -268,7 +268,7 @@ def test_a_policy_of_one_seat_says_nothing_of_the_other() -> None:
 
 
 def test_points_won_before_the_first_decision_count() -> None:
-    """Nobody chooses anything in the first phase; at its end the spell in play pays."""
+    """No player decides in the first phase; at its end the spell in play pays."""
     kept = lasting("Ward", 6, worth_per_phase=4.0, in_play=True)
     made = scenario(
         army(power_dice=0, dispel_dice=0),

@@ -1,4 +1,4 @@
-"""The graph's arrays: growth, stopping and going on, lookups, sweeps."""
+"""The graph's arrays: growth, pausing and resuming, lookups, sweeps."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ SOME = ("a duel", "several wizards", "two phases", "a re-roll of one die", "dice
 
 
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Begin with next to no room, and come back after every few nodes."""
+    """Begin with very small arrays, and pause every few nodes."""
     monkeypatch.setattr(game_graph, "_FIRST_NODES", 4)
     monkeypatch.setattr(game_graph, "_FIRST_STEPS", 4)
     monkeypatch.setattr(game_graph, "_FIRST_FRAMES", 1)
@@ -30,7 +30,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two graphs hold the same nodes with the same values, in the same order."""
+    """Return whether two graphs have the same nodes with the same values, in the same order."""
     return all(
         np.array_equal(left, right)
         for left, right in zip(one.to_saved(), other.to_saved(), strict=True)
@@ -110,7 +110,7 @@ def test_a_search_that_did_not_fit_goes_on_with_more_room(
     root = positions.explore(battle.state)
     assert positions.size == expected.size
     assert positions.values[root] == expected.values[expected.find(battle.state)]
-    if room == 20_000:  # one of them is enough for the slow look at every node
+    if room == 20_000:  # one of them is enough for the slow check of every node
         _check_order(positions, Battle(positions.packed))
 
 
@@ -155,7 +155,7 @@ def test_nodes_are_found_however_they_collide() -> None:
     keys = np.unique(keys, axis=0)
     absent, nodes = keys[::3].copy(), np.delete(keys, np.s_[::3], axis=0)
     slots = 1 << (len(nodes)).bit_length()
-    assert slots < 2 * len(nodes)  # fuller than the search lets it be
+    assert slots < 2 * len(nodes)  # more entries than the search allows
     index = np.full(slots, -1, np.int32)
     node_index.enter_all(2, len(nodes), nodes, index)
     assert sorted(index[index >= 0].tolist()) == list(range(len(nodes)))
@@ -182,7 +182,7 @@ def test_a_position_with_a_bit_that_never_moved_is_told_apart() -> None:
 
 
 def successors(positions: GameGraph, battle: Battle) -> Any:
-    """What can follow the battle's position."""
+    """Yield the successors of the battle's position."""
     states = new_states(1)
     states[0] = battle.state
     steps: Any = positions.successors(states)[0]
@@ -190,7 +190,7 @@ def successors(positions: GameGraph, battle: Battle) -> Any:
 
 
 def _check_order(positions: GameGraph, battle: Battle) -> None:
-    """Every node comes after all that can follow it, and is worth their mean or their best."""
+    """Every node comes after all its successors, and its value is their mean or best value."""
     for node in everywhere(positions, battle):
         assert positions.find(battle.state) == node
         steps = successors(positions, battle)
@@ -258,12 +258,12 @@ def test_lanes_do_not_touch_one_another() -> None:
         for seat in range(2):
             answers = codes[kinds == seat, 0] >= 0
             assert answers.all() if play[seat] == SweepMode.OPTIMAL else not answers.any()
-    # the lowest action is to pass: nobody casts
+    # the lowest action is to pass, so no spell is cast
     assert together[root, 3] == 0.0
 
 
 def _mean(battle: Battle, known: dict[bytes, float]) -> float:
-    """Points still to come where both take every legal action as likely: plain recursion."""
+    """Return the points to come under uniform play of both: plain recursion."""
     if battle.is_over:
         return 0.0
     key = battle.key()

@@ -1,4 +1,4 @@
-"""The bar of long solves."""
+"""The progress bar of long solutions."""
 
 import io
 from itertools import pairwise
@@ -25,7 +25,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What is drawn on the terminal from now on, one after the other; "" when it is cleared."""
+    """Return the lines drawn on the terminal from now on, in order; "" when a line is cleared."""
     found: list[str] = []
     monkeypatch.setattr(_progress._TerminalLine, "show", lambda _, text, *__: found.append(text))
     monkeypatch.setattr(_progress._TerminalLine, "clear", lambda _: found.append(""))

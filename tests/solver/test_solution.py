@@ -1,4 +1,4 @@
-"""Solutions: values, the values of actions, best actions, and policies of observations."""
+"""Solutions: values of positions and actions, best actions, and policies over observations."""
 
 from itertools import product
 from pathlib import Path
@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 
 
 def wander(name: str, battles: int) -> list[Battle]:
-    """Positions of random battles, decisions and rolls."""
+    """Return positions of random battles, at decisions and rolls."""
     rng = np.random.default_rng(len(name))
     found = []
     for _ in range(battles):
@@ -43,7 +43,7 @@ def wander(name: str, battles: int) -> list[Battle]:
 
 
 def test_a_hand_counted_solution() -> None:
-    # two dice at 7+ for 36 points: 21 of 36 ways, none of them two 1s; one die never reaches 7
+    # two dice at 7+ for 36 points: 21 of 36 rolls, none of them two 1s; one die never reaches 7
     caster = army(wizard(2, spell("Bolt", 7, 36.0)), power_dice=2)
     solution = solver.solve(scenario(caster, army(dispel_dice=0), **miscast()))
     assert solution.value == pytest.approx(21.0, abs=1e-9)
@@ -59,7 +59,7 @@ def test_a_hand_counted_solution() -> None:
 
 
 def test_both_uses_of_an_item_help_one_dispel() -> None:
-    """By counting: no two 6s, the total, and a die with 4 more against it."""
+    """Count the cases: no two 6s, the total, and a dispel die with a bonus of 4."""
     charm = {"name": "Charm", "uses": 2, "when_dispelling": {"bonus": 2}}
     caster = army(wizard(2, spell("Bolt", 3, 36.0)), power_dice=2)
     enemy = army(dispel_dice=1, items=["Charm"])
@@ -140,7 +140,7 @@ def test_the_dispeller_seeks_the_fewest_points() -> None:
 
 
 def test_the_points_won_before_the_first_decision_count() -> None:
-    # nobody chooses or rolls anything; the spell in play pays at the end of the phase
+    # no player decides or rolls; the spell in play pays at the end of the phase
     kept = {
         "name": "Ward", "casting_value": 6, "worth": 5.0, "duration": "remains_in_play",
         "worth_per_phase": 4.0, "in_play": True,
@@ -322,7 +322,7 @@ def test_leaf_values_are_asked_once_each_and_of_new_positions_alone() -> None:
     assert asked == [int((near.graph.kinds == LEAF).sum())]
     before, value = near.graph.size, near.value
     other = start(whole)
-    other.state.power -= 1  # which never comes about
+    other.state.power -= 1  # which is unreachable
     near.value_of(other)
     assert near.graph.size > before
     assert sum(asked) == int((near.graph.kinds == LEAF).sum())
@@ -346,5 +346,5 @@ def test_what_leaf_values_do_not_go_with_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="found one with leaf values"):
         near.save(tmp_path / "near.zip")
     assert not list(tmp_path.iterdir())
-    whole_of_it = solver.solve(whole, horizon=3, leaf_values=nothing)  # nothing is behind it
+    whole_of_it = solver.solve(whole, horizon=3, leaf_values=nothing)  # it has no successor
     assert whole_of_it.value == solver.solve(whole).value

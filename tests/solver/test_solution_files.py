@@ -1,4 +1,4 @@
-"""Solutions on disk: written whole or not at all, read back whole or refused, solved once."""
+"""Solutions on disk: written completely or not at all, read completely or rejected, solved once."""
 
 import contextlib
 import io
@@ -38,7 +38,7 @@ def members(path: Path) -> dict[str, bytes]:
 
 
 def rewrite(path: Path, **changed: bytes | None) -> None:
-    """Write an archive anew with some members changed or, for None, left out."""
+    """Write an archive again with some members changed or, for None, removed."""
     held = members(path)
     with zipfile.ZipFile(path, "w") as archive:
         for name, data in held.items():
@@ -87,14 +87,14 @@ def test_a_solution_comes_back_as_it_was(name: str, tmp_path: Path) -> None:
     assert read.best_action(twin) == written.best_action(battle)
     assert read.policy(1).size == written.policy(1).size
     assert solver.exploitability(read, "optimal", "optimal") == pytest.approx(0.0, abs=1e-9)
-    twin.state.power = 9  # nothing that can come about
+    twin.state.power = 9  # an unreachable position
     assert np.isfinite(read.value_of(twin))
 
 
 def test_a_file_may_be_given_as_text_and_is_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "one.zip"
     path.write_bytes(b"something else")
-    with path.open("rb") as old:  # whoever reads the old file reads all of it
+    with path.open("rb") as old:  # a reader of the old file can still read all of it
         solver.save(solved(NAME), str(path))
         assert old.read() == b"something else"
     assert same(solver.load(str(path)), solved(NAME))
@@ -137,7 +137,7 @@ def test_a_file_cut_short_is_refused(saved: Path, share: float) -> None:
 
 
 def _flips(path: Path, every: int) -> float:
-    """Flip bits here and there: the solution is refused or as it was; what share was refused."""
+    """Flip single bits: the solution is rejected or unchanged; returns the share of rejections."""
     data = bytearray(path.read_bytes())
     refused = 0
     for place in range(0, len(data), every):
@@ -165,7 +165,7 @@ def test_every_flipped_byte_is_noticed(saved: Path) -> None:
 
 
 def test_a_flipped_bit_of_the_list_of_members_is_noticed(saved: Path) -> None:
-    """It may ask for a password, or for a way to compress that there is none of."""
+    """It may ask for a password, or name an unknown compression."""
     data = bytearray(saved.read_bytes())
     entry = data.index(b"PK\x01\x02")
     for offset in range(46):
@@ -251,7 +251,7 @@ def test_arrays_that_do_not_fit_together_are_refused(saved: Path, name: str) -> 
 
 
 def _crafted(path: Path) -> list[tuple[str, Any]]:
-    """Arrays of the right kinds with contents that no solving comes to."""
+    """Return arrays of the right kinds with impossible contents."""
     arrays = {name: array_of(path, name) for name in SavedGraph._fields}
     found: list[tuple[str, Any]] = []
 
@@ -371,7 +371,7 @@ def test_other_members_are_refused_before_any_is_read(
 def test_nodes_of_one_key_are_refused_before_they_are_indexed(
     saved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The index takes time by the square of their number."""
+    """Indexing takes time by the square of their number."""
     many = {
         name: npy(np.repeat(array_of(saved, name)[:1], 300_000, axis=0))
         for name in ("keys", "kinds", "counts", "values", "chosen")
@@ -407,7 +407,7 @@ def test_arrays_of_objects_are_never_unpacked(saved: Path) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where solutions are kept, empty."""
+    """Return an empty folder for solutions."""
     monkeypatch.setattr(solving, "CACHE_FOLDER", tmp_path)
     return tmp_path / "solutions"  # type: ignore[return-value]
 

@@ -1,4 +1,4 @@
-"""Several scenarios solved side by side."""
+"""Several scenarios solved in parallel."""
 
 import threading
 from types import SimpleNamespace
@@ -18,7 +18,7 @@ NAMES = tuple(SMALL)
 
 @pytest.fixture(params=[1, 3])
 def cores(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    """So many cores are said to be there."""
+    """Set the number of cores."""
     monkeypatch.setattr(solving, "available_cores", lambda: request.param)
     return int(request.param)
 
@@ -69,7 +69,7 @@ def test_whoever_stops_listening_ends_the_others(
 
 
 class Waiting:
-    """In place of `solve`: scenarios are numbers, and 0 takes until so many others were begun."""
+    """Replaces `solve`: scenarios are numbers, and 0 takes until this many others have begun."""
 
     def __init__(self, others: int) -> None:
         self.begun: list[int] = []

@@ -1,4 +1,4 @@
-"""Threads that share a search find what one thread finds."""
+"""Threads that share a search find the same graph as one thread."""
 
 import threading
 from typing import Any
@@ -27,20 +27,20 @@ LARGER = "seventh-edition-duel"
 
 
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Begin with next to no room, and with all threads once it has grown for the first time."""
+    """Begin with very small arrays, and use all threads after the first growth."""
     tiny_arrays(monkeypatch)
     monkeypatch.setattr(game_graph, "_ALONE", 0)
 
 
 def by_key(graph: GameGraph) -> list[bytes]:
-    """The arrays of a graph with its nodes in order of their keys, and its key plan."""
+    """Return the arrays of a graph with its nodes in order of their keys, and its key plan."""
     order = np.lexsort(graph.keys.T)
     arrays = (graph.keys, graph.kinds, graph.counts, graph.values, graph.chosen)
     return [graph.plan.tobytes(), *(array[order].tobytes() for array in arrays)]
 
 
 def explored_by(threads: int, made: Scenario, *, merging: bool = True) -> tuple[GameGraph, int]:
-    """Every position of a scenario, and the node of the first."""
+    """Return every position of a scenario, and the node of the first."""
     graph = GameGraph(pack(made), ROOM, merging=merging, threads=threads)
     return graph, graph.explore(start(made).state)
 
@@ -98,7 +98,7 @@ def test_large_games_have_the_same_values(name: str, threads: int) -> None:
     assert shared.value == alone.value
     assert by_key(shared.graph) == by_key(alone.graph)
     assert shared.bytes == alone.bytes
-    # A sweep goes through the nodes in order, and finds what follows them done.
+    # A sweep processes the nodes in order, so all successors are finished.
     values, chosen = shared.graph.sweep([(SweepMode.OPTIMAL, SweepMode.OPTIMAL)])
     assert np.array_equal(values[:, 0], shared.graph.values)
     assert np.array_equal(chosen[:, 0], shared.graph.chosen)
@@ -111,7 +111,7 @@ def test_small_games_have_the_same_nodes_in_the_same_order() -> None:
 
 
 class StoppedError(Exception):
-    """Whoever watches has seen enough."""
+    """Raised by a progress callback to stop."""
 
 
 def stop_at(size: int) -> Any:
@@ -136,7 +136,7 @@ def test_whoever_stops_one_thread_stops_all_and_may_go_on(
     assert named_threads() == []
     assert expected.size // 2 <= found.size < expected.size
     assert found.find(start(made).state) < 0
-    if is_saved:  # which looks at every node
+    if is_saved:  # it checks every node
         found = GameGraph.from_saved(found.packed, ROOM, found.to_saved())
         found.threads = 3
     found.explore(start(made).state)

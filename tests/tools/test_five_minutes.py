@@ -1,4 +1,4 @@
-"""The page for people who never played: its tables are the engine's, its pictures show the dice."""
+"""The page for beginners: its tables match the engine, its pictures show the dice."""
 
 import re
 
@@ -43,7 +43,7 @@ def test_a_lost_wound_costs_what_the_page_says() -> None:
 
 
 def test_what_was_given_away_is_what_the_solver_says() -> None:
-    decisions = rows_of(TEXT, "Was that well played?")[1:]  # behind the ruler
+    decisions = rows_of(TEXT, "Was that well played?")[1:]  # after the ruler
     assert float(decisions[0][4]) == pytest.approx(solver.solve("archmage-duel").value, abs=0.05)
     mistakes = [row for row in decisions if row[1] != row[3]]
     assert [row[1] for row in mistakes] == ["cast Fire Ball (5+)"]  # "The one mistake"

@@ -1,4 +1,4 @@
-"""The pages of the environments: current, complete, and held to what the classes take."""
+"""The pages of the environments: current, complete, and equal to the signatures of the classes."""
 
 from copy import deepcopy
 from pathlib import Path
@@ -50,7 +50,7 @@ def test_the_last_word_on_an_argument_holds() -> None:
 
 def test_wrong_docstrings_are_refused() -> None:
     class Plain(MagicPhaseEnv):
-        """A seat without a history of its own."""
+        """A seat without its own version history."""
 
     Plain.__module__ = "wfb_gym.envs.plain"
     with pytest.raises(ValueError, match="Plain: expected a section 'Version History'"):

@@ -1,4 +1,4 @@
-"""The report: every table is what the committed results say, every picture has its command."""
+"""The report: every table matches the committed results, every picture has its command."""
 
 import json
 import re

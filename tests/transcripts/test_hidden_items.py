@@ -1,4 +1,4 @@
-"""Battles with hidden items: told, written in full or in public, and played again."""
+"""Battles with hidden items: described, written in full or in public, and replayed."""
 
 import json
 from pathlib import Path
@@ -40,7 +40,7 @@ TWICE = hidden_scenario(dispeller=kinds([], [SCROLL], [SCROLL, SCROLL], weights=
 
 
 def play(scenario: Scenario, seed: int) -> Transcript:
-    """A battle at random, items used wherever they can be."""
+    """Play a battle at random, with items used whenever they can be."""
     narrated, rng, events = NarratedBattle(scenario), np.random.default_rng(seed), []
     while not narrated.battle.is_over:
         battle = narrated.battle
@@ -119,7 +119,7 @@ def test_a_public_transcript_is_played_again(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_public_transcript_is_the_same_whatever_was_dealt(name: str) -> None:
-    """The same play with each other deal that fits it."""
+    """Compare the same play with each other deal that fits it."""
     compared = 0
     for seed in range(8):
         transcript = play(SCENARIOS[name], seed)
@@ -134,7 +134,7 @@ def test_a_public_transcript_is_the_same_whatever_was_dealt(name: str) -> None:
 
 
 def other_deal(transcript: Transcript, deals: list[int]) -> Transcript | None:
-    """The same play after another deal; None where it could not be."""
+    """Return the same play after another deal; None if it is impossible."""
     narrated, events, left = NarratedBattle(transcript.scenario), [], iter(deals)
     for event in transcript.events:
         battle = narrated.battle

@@ -1,4 +1,4 @@
-"""What each decision of a battle gave away."""
+"""Points lost by each decision of a battle."""
 
 import itertools
 import math
@@ -108,7 +108,7 @@ BOTH = hidden_scenario(caster=kinds([STONE], []), dispeller=kinds([SCROLL], []))
 
 
 def by_the_equilibrium(scenario: Scenario, seed: int) -> Transcript:
-    """A battle in which both armies draw their choices from its mixtures."""
+    """Play a battle in which both armies draw their choices from its mixtures."""
     rng, mixer = np.random.default_rng(seed), Mixer(scenario, gap=GAP)
     narrated, events = NarratedBattle(scenario), list[Event]()
     battle = narrated.battle
@@ -172,7 +172,7 @@ def test_hidden_items_equilibrium_play_gives_nothing_away() -> None:
 
 @pytest.mark.parametrize("name", scenarios())
 def test_hidden_items_the_mixture_loses_nothing_anywhere(name: str) -> None:
-    """Of every sort of secret, whatever was played before: what it often chooses is worth most."""
+    """For every kind of secret and any earlier play, likely choices have the greatest value."""
     compared = 0
     for seed, players in itertools.product(range(2), (("random",) * 2, ("veteran", "greedy"))):
         reviewed = review(record(scenarios()[name], *players, seed=seed))
@@ -189,7 +189,7 @@ def test_hidden_items_the_mixture_loses_nothing_anywhere(name: str) -> None:
 
 
 def test_hidden_items_a_mistake_is_told_with_what_is_assumed_behind_it() -> None:
-    """Fire Ball on two dice, which no caster throws who plays well; then the dispeller answers."""
+    """Cast Fire Ball on two dice, a mistake in any equilibrium; then the dispeller answers."""
     scenario = load_scenario("hidden-scroll")
     narrated = NarratedBattle(scenario)
     events = [narrated.resolve(0), narrated.act(FIRST_CAST), narrated.act(FIRST_DICE + 2),

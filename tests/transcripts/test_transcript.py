@@ -1,4 +1,4 @@
-"""Transcripts: written, read back, played again, and refused where they were tampered with."""
+"""Transcripts: written, read, replayed, and rejected if they were changed."""
 
 import json
 import os
@@ -119,7 +119,7 @@ def test_a_policy_that_does_what_is_illegal() -> None:
 
 
 def at(rows: list[Any], **fields: Any) -> int:
-    """The first line, counted from 0, with fields of these values."""
+    """Return the first line, counted from 0, with these values in its fields."""
     return next(
         number
         for number, row in enumerate(rows)
@@ -250,7 +250,7 @@ def test_a_file_that_is_too_large(
 ) -> None:
     path = tmp_path / "battle.jsonl"
     path.write_text(text, encoding="utf-8")
-    monkeypatch.setattr(json, "loads", None)  # nothing of it is parsed
+    monkeypatch.setattr(json, "loads", None)  # none of it is parsed
     assert message in refusal(path)
 
 
@@ -297,7 +297,7 @@ def test_headers(duel: Path, fields: dict[str, Any], message: str) -> None:
 def test_no_more_of_a_file_is_read_than_a_transcript_has(tmp_path: Path) -> None:
     path = tmp_path / "battle.jsonl"
     path.write_bytes(b"{}\n")
-    os.truncate(path, 2**29)  # most systems take no room for it
+    os.truncate(path, 2**29)  # it takes no disk space on most systems
     tracemalloc.start()
     try:
         with pytest.raises(TranscriptError, match=r"a transcript, .*more than 4,194,304 bytes"):

@@ -1,4 +1,4 @@
-"""What the dice can do: spells by dice, dispels by dice."""
+"""Odds of the dice: spells by dice, dispels by dice."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""``web`` as a command: what it refuses, and that no other command pays for it."""
+"""``web`` as a command: rejected input, and no cost for other commands."""
 
 import socket
 import subprocess

@@ -1,4 +1,4 @@
-"""Hidden items on the page: what a person is shown does not depend on what the enemy was dealt."""
+"""Hidden items on the page: the display does not depend on the enemy's deal."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -21,7 +21,7 @@ from wfb_gym.web.session import Session, Setup
 SMALL = ("hidden-scroll", "hidden-stone")
 """Scenarios that are solved in a second."""
 LONGEST = 8
-"""Decisions of a battle that are compared."""
+"""Number of compared decisions in a battle."""
 
 
 def with_battlefield() -> Scenario:
@@ -40,7 +40,7 @@ def start(scenario: Scenario, seat: int, seed: int, opponent: str = "veteran") -
 
 
 def shown(session: Session, *, advice: bool = False) -> list[object]:
-    """All that the page shows, and all that it would on request."""
+    """Return all contents of the page, including those shown on request."""
     seat = session.game.seat
     view = session.game.narrated.view(seat)
     found: list[object] = [army_blocks(view, army) for army in EVERYBODY]
@@ -56,7 +56,7 @@ def shown(session: Session, *, advice: bool = False) -> list[object]:
 
 
 def twins(session: Session) -> Iterator[Session]:
-    """The same play after each other deal of the enemy's that fits it, with another seed."""
+    """Yield the same play after each consistent deal of the enemy, with another seed."""
     game, enemy = session.game, 1 - session.game.seat
     battle = game.battle
     for each in hidden_sets(session.scenario.armies[enemy]):
@@ -71,7 +71,7 @@ def twins(session: Session) -> Iterator[Session]:
 
 
 def replayed(session: Session, narrated: NarratedBattle, enemy: int, kind: int) -> Iterator[Event]:
-    """Play the events again, but for what the enemy is dealt."""
+    """Play the events again with other deals of the enemy."""
     for event in session.game.events:
         if event.node == Node.DEAL and event.army == enemy:
             yield narrated.resolve(kind)
@@ -82,7 +82,7 @@ def replayed(session: Session, narrated: NarratedBattle, enemy: int, kind: int) 
 
 
 def play(session: Session, rng: np.random.Generator) -> Iterator[None]:
-    """Play to the end at random, but mostly with items where there are any; yields before each."""
+    """Play to the end at random, with items as often as possible; yields before each decision."""
     while not session.is_over:
         yield
         choices = list(session.game.choices())
@@ -121,7 +121,7 @@ def test_in_the_end_all_is_told_and_stays_so(tmp_path: Path) -> None:
         assert session.seat_words == f"Seed {seed}; you are the caster."
         told.add(dealt)
         events = len(session.game.events)
-        session.undo()  # with what is known now
+        session.undo()  # with the current knowledge
         assert (session.can_undo, len(session.game.events)) == (False, events)
         assert "data-back" not in session.log_html()
         path = tmp_path / f"{seed}.jsonl"

@@ -1,4 +1,4 @@
-"""The page in a real browser: played by clicks in either seat, on a phone and at a desk."""
+"""The page in a real browser: played by clicks in either seat, on a phone and on a desktop."""
 
 import itertools
 import urllib.error
@@ -21,7 +21,7 @@ pytestmark = [
     ),
 ]
 WAIT = 180_000
-"""Milliseconds for what may be compiled first, on a machine that is busy."""
+"""Timeout in milliseconds of steps that may compile code, on a busy machine."""
 expect.set_options(timeout=WAIT)
 EVIL = """
 name = "evil"
@@ -89,7 +89,7 @@ OpenPage = Callable[..., Page]
 
 @pytest.fixture
 def open_page(browser: Browser, address: str) -> Iterator[OpenPage]:
-    """Open pages, each in a browser context of its own; no script may have failed in the end."""
+    """Open pages, each in its own browser context; no script may have failed in the end."""
     errors: list[str] = []
     contexts = []
 
@@ -110,7 +110,7 @@ def open_page(browser: Browser, address: str) -> Iterator[OpenPage]:
 
 
 def assert_fits(page: Page) -> None:
-    """Nothing has to be scrolled sideways, once styles and fonts are there."""
+    """Check that the page needs no horizontal scrolling, once styles and fonts are loaded."""
     page.wait_for_function("document.documentElement.scrollWidth <= window.innerWidth")
 
 
@@ -245,7 +245,7 @@ def test_what_was_wrong_is_forgotten_once_something_is_changed(open_page: OpenPa
 def test_a_battle_under_way_is_left_after_a_question(open_page: OpenPage) -> None:
     page = open_page()
     start(page)
-    page.get_by_role("button", name="New game").click()  # nothing is lost yet
+    page.get_by_role("button", name="New game").click()  # nothing can be lost yet
     page.get_by_role("button", name="Play").wait_for()
     start(page)
     choose(page, 1)
@@ -317,7 +317,7 @@ def test_a_reloaded_tab_has_its_battle_and_no_other_browser_sees_it(open_page: O
     parts = (".choices", ".armies", ".log", ".map")
     shown = [page.locator(part).inner_text() for part in parts]
     page.reload()
-    for part, text in zip(parts, shown, strict=True):  # the map comes a moment after the choices
+    for part, text in zip(parts, shown, strict=True):  # the map is loaded after the choices
         expect(page.locator(part)).to_have_text(text, use_inner_text=True)
     elsewhere = open_page()
     elsewhere.get_by_role("button", name="Play", exact=True).wait_for()
@@ -346,7 +346,7 @@ def test_a_review_that_is_being_made_is_not_made_twice(open_page: OpenPage) -> N
     choose(page, 0)
     page.get_by_role("button", name="Review", exact=True).dblclick()
     page.locator(".wfb-review[data-ready]").first.wait_for()
-    page.wait_for_timeout(2000)  # in which a second one would come
+    page.wait_for_timeout(2000)  # time enough for a second one
     expect(page.locator(".wfb-review")).to_have_count(1)
 
 
@@ -361,7 +361,7 @@ def test_a_duplicated_tab_plays_the_same_battle(open_page: OpenPage) -> None:
     copy.reload()
     copy.locator("button.choice").first.wait_for()
     choose(page, 1)
-    copy.locator("button.choice").nth(0).click()  # of a position that is gone
+    copy.locator("button.choice").nth(0).click()  # a click for a position that is gone
     question = page.locator(".question").inner_text()
     expect(copy.locator(".question")).to_have_text(question)
     assert copy.locator(".log").inner_text() == page.locator(".log").inner_text()

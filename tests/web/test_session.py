@@ -1,4 +1,4 @@
-"""A game on the page, without a page."""
+"""A game of the web UI without a page."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def test_a_phase_is_played_and_undone() -> None:
     assert [choice.dice for choice in session.game.choices().values()] == [1, 2, 3, 4, 5]
     session.undo()
     assert [choice.text for choice in session.game.choices().values()] == texts
-    session.undo()  # there is nothing left to undo
+    session.undo()  # nothing is left to undo
     while not session.is_over:
         session.act(list(session.game.choices())[-1])
     assert (session.game.choices(), session.question, session.odds_html()) == ({}, "", "")

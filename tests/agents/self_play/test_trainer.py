@@ -1,4 +1,4 @@
-"""Advantages, updates, and that a restored trainer goes on exactly."""
+"""Advantages, updates, and exact resuming of a saved trainer."""
 
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ def advantages(
     gae_lambda: float = 1.0,
     gamma: float = 1.0,
 ) -> list[float]:
-    """Of a rollout of one battle."""
+    """Return the advantages of a rollout of one battle."""
 
     def column(numbers: Any, dtype: Any) -> Any:
         return np.array(numbers, dtype)[:, None]
@@ -167,7 +167,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Trainer:
 
 
 def moments(own: Any) -> Any:
-    """What is kept of the first weights of the caster's network."""
+    """Return the optimizer's state for the first weights of the caster's network."""
     return own["learners"][0]["optimiser"]["state"][0]
 
 
@@ -229,7 +229,7 @@ def test_a_curve_of_a_million_points_is_refused_at_its_length(trained: Trainer) 
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Where the parts of a state lie, whole ones and what is in them."""
+    """Return the path of each part of a state, and of the values inside it."""
     found = [path] if path else []
     entries: Any = value.items() if isinstance(value, dict) else ()
     for key, each in enumerate(value) if isinstance(value, list) else entries:
@@ -238,12 +238,12 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 def test_no_part_of_a_checkpoint_may_be_of_another_type(trained: Trainer) -> None:
-    """Whatever stands somewhere else is refused with the one error, and changes nothing."""
+    """A value of another type raises the one error and changes nothing."""
     folder = trained.settings.out
     before = trained.learners[0].network.state_dict()
     before = {name: each.clone() for name, each in before.items()}
     whole = load_checkpoint(folder)
-    second = ("parts", 0, "learners", 1)  # which is as the first one
+    second = ("parts", 0, "learners", 1)  # the second is equal to the first
     paths = [
         path
         for path in places(whole)

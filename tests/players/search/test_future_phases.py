@@ -1,6 +1,6 @@
-"""What scrolls, stones and spells in play bring in later phases, against exact values.
+"""Values of scrolls, stones and spells in play in later phases, against exact values.
 
-Where casualties do not matter, a battle of several phases is played as well as it can be.
+If casualties have no later effect, a battle of several phases is played optimally.
 """
 
 from typing import Any

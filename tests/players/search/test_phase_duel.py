@@ -1,4 +1,4 @@
-"""The duel's own recursion against the solver, which plays the engine's rules to the end."""
+"""The duel's recursion against the solver, which plays the engine's rules to the end."""
 
 from typing import Any
 
@@ -88,12 +88,12 @@ MORE = {
     "a reader with a spell in play": (Node.IN_PLAY,),
     "own dice": (Node.RESERVE_DICE,),
 }
-"""Decisions that a duel brings beside those that all do."""
+"""Decisions of each duel, in addition to those of all duels."""
 
 
 @pytest.mark.parametrize("duel", DUELS)
 def test_every_action_is_worth_what_the_solver_says(duel: str) -> None:
-    """At every kind of decision that random play meets; scrolls and stones cost nothing here."""
+    """At each kind of decision in random play; scrolls and stones cost nothing here."""
     scenario = DUELS[duel]
     solution = solver.solve(scenario)
     agent = PhaseSearchAgent(7)

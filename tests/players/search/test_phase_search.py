@@ -1,4 +1,4 @@
-"""Phase search: duels are played as well as they can be, and battles legally and better."""
+"""Phase search: optimal in duels, legal and stronger than greedy in battles."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def test_battles_are_played_legally_and_the_same_again(seat: str) -> None:
 
 @pytest.mark.parametrize(("name", "draws"), [("the-crooked-mile", True), ("archmage-duel", False)])
 def test_a_lesser_spell_goes_first_where_that_costs_next_to_nothing(name: str, draws: bool) -> None:
-    """In battles with units; in duels, which are solved, the best is played."""
+    """In battles with units; duels are solved, and the best action is played."""
     agent, rng = PhaseSearchAgent(), np.random.default_rng(4)
     costs = []
     for _ in range(12):
@@ -77,7 +77,7 @@ def test_the_first_phase_of_a_battle(seat: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seat", SEATS)
 def test_it_wins_more_in_a_large_battle_than_greedy_does(seat: str) -> None:
-    """Paired: the same dice, and an interval of 95 % above 0."""
+    """Paired battles with the same dice; the 95 % interval is above 0."""
     agents = PhaseSearchAgent(), make_agent("greedy")
     ours, theirs = (
         play_battles(

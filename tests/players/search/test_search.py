@@ -1,4 +1,4 @@
-"""Search agents: exact where they see everything, better the further they look, fit for any id."""
+"""Search agents: exact if they see everything, better with more depth, usable in any id."""
 
 from typing import Any
 
@@ -63,7 +63,7 @@ def test_expectimax_plays_better_the_further_it_looks(seat: int) -> None:
 
 
 def test_room_decides_only_how_far_it_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Arrays too small at first change nothing, and a budget is a depth that is reached in full."""
+    """Arrays that start too small change nothing, and a budget gives a depth reached in full."""
     asked = met(DUEL, 0)
     one = asked.actions_of(ExpectimaxAgent(1))
     assert np.array_equal(asked.actions_of(ExpectimaxAgent(ways=1)), one)
@@ -211,7 +211,7 @@ def test_phase_search_decides_where_a_decision_has_too_many_ways(seat: int) -> N
 
 
 class ExactValues:
-    """Values positions as the solver does."""
+    """Values positions like the solver."""
 
     def __init__(self, solution: solver.Solution) -> None:
         self.solution = solution
@@ -233,7 +233,7 @@ def test_with_exact_values_behind_it_one_ply_plays_the_optimum(name: str, seat: 
 
 
 class Sure:
-    """Gives nearly all chance to one legal action, by its place."""
+    """Gives nearly all probability to one legal action, by its index."""
 
     def __init__(self, place: int, rest: float) -> None:
         self.place, self.rest = place, rest
