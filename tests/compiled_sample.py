@@ -94,7 +94,7 @@ def calls_both(value: int) -> int:
 
 @jit(forceinline=False)
 def wider_core(value: int) -> int:
-    """Calls a shared function and one that may wait for it to be compiled."""
+    """Calls a shared function, and a function that may wait for its compilation."""
     return shared_square(value) + square_and_shared(value)
 
 

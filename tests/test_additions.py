@@ -76,7 +76,7 @@ def test_every_miscast_table_is_in_the_ledger_and_played_in_a_test(name: str) ->
     assert f"`data/miscasts/{name}.toml`" in page("rules-tests.md"), (
         f"docs/rules-tests.md: no row of {name}"
     )
-    assert f'"{name}"' in text_of("tests/engine"), f"tests/engine: nobody plays {name}"
+    assert f'"{name}"' in text_of("tests/engine"), f"tests/engine: no test plays {name}"
 
 
 def test_every_power_of_an_item_is_played_in_a_test() -> None:
@@ -95,7 +95,7 @@ def test_every_power_of_an_item_is_played_in_a_test() -> None:
                 if isinstance(part, model) and getattr(part, key) != default
             ]
             assert any(has_word(word, played) for word in (key, *having)), (
-                f"tests/engine: nobody plays {model.__name__}.{key}"
+                f"tests/engine: no test plays {model.__name__}.{key}"
             )
 
 
@@ -112,14 +112,14 @@ def test_every_part_of_a_spells_effect_is_played_in_a_test() -> None:
                 if isinstance(part, model) and getattr(part, key) != default
             ]
             assert any(has_word(word, played) for word in (key, *having)), (
-                f"tests/engine: nobody plays {model.__name__}.{key}"
+                f"tests/engine: no test plays {model.__name__}.{key}"
             )
 
 
 def test_every_effect_of_a_miscast_is_played_in_a_test() -> None:
     for model in get_args(MiscastEffect):
         for kind in get_args(model.model_fields["kind"].annotation):
-            assert has_word(kind, text_of("tests/engine")), f"tests/engine: nobody plays {kind}"
+            assert has_word(kind, text_of("tests/engine")), f"tests/engine: no test plays {kind}"
 
 
 def test_every_rule_of_a_spells_effect_is_in_the_ledger() -> None:
@@ -135,7 +135,7 @@ def test_every_observed_number_has_a_test_of_its_value(kind: type[Record]) -> No
     for attribute, number in vars(kind).items():
         if isinstance(number, ObservedNumber):
             name = number.name or attribute.replace("_", " ")
-            assert has_word(name, values), f"{' and '.join(tests)}: nobody looks at {name!r}"
+            assert has_word(name, values), f"{' and '.join(tests)}: no test reads {name!r}"
 
 
 def test_the_engine_reads_every_packed_field() -> None:
@@ -155,7 +155,9 @@ def test_the_engine_reads_every_packed_field() -> None:
         if isinstance(node, ast.Attribute)
     }
     unread = {name for name in packed if name.partition(".")[2] not in read}
-    assert unread == set(UNREAD), "wfb_gym/engine reads none of these, or reads what UNREAD lists"
+    assert unread == set(UNREAD), (
+        "wfb_gym/engine reads none of these, or reads a field listed in UNREAD"
+    )
 
 
 @pytest.mark.parametrize("script", LEARNERS, ids=str)
@@ -175,7 +177,7 @@ def test_every_learner_is_described_and_tested(script: Path) -> None:
 
 
 @pytest.mark.parametrize("script", LEARNERS, ids=str)
-def test_every_learner_says_how_it_is_called(
+def test_every_learner_documents_its_command(
     script: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if "rllib" in script.parts:

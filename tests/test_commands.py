@@ -112,7 +112,7 @@ def test_ctrl_c_during_import_is_one_line(package: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", [*COMMANDS.values(), f"{SCRIPT} play"])
-def test_ctrl_c_does_not_take_half_a_module_down(line: str, tmp_path: Path) -> None:
+def test_ctrl_c_does_not_unload_half_a_module(line: str, tmp_path: Path) -> None:
     """Partly loaded compiled modules abort when Python unloads them."""
     (tmp_path / "numba.py").write_text(
         "import os, sys\n"
@@ -185,7 +185,7 @@ def test_ctrl_c_while_playing_keeps_the_transcript(tmp_path: Path) -> None:
     assert "It was broken off here" in shown.stdout
 
 
-def test_a_reader_that_has_gone_is_no_error(tmp_path: Path) -> None:
+def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
     for line in ("wfb_gym scenarios", "wfb_gym roll --dice 3 --value 8", f"{SCRIPT} scenarios"):
         reading, writing = os.pipe()
         os.close(reading)
@@ -199,7 +199,7 @@ def test_a_reader_that_has_gone_is_no_error(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not FULL.exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize(("name", "said"), [("wfb_gym", "python -m wfb_gym"), (SCRIPT, SCRIPT)])
-def test_output_that_the_disk_cannot_take_is_one_line(name: str, said: str, tmp_path: Path) -> None:
+def test_output_to_a_full_disk_gives_a_one_line_error(name: str, said: str, tmp_path: Path) -> None:
     with FULL.open("w") as full:
         done = subprocess.run(
             command_of(f"{name} roll --dice 3 --value 8", tmp_path), env=environment(),
@@ -231,7 +231,7 @@ PLAYING = "wfb_gym play archmage-duel --seed 1"
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
-def test_output_in_an_encoding_without_our_signs(encoding: str, tmp_path: Path) -> None:
+def test_output_in_an_encoding_without_some_characters(encoding: str, tmp_path: Path) -> None:
     done = run_with_streams(PLAYING, tmp_path, encoding=encoding, answers="Böll\nquit\n")
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"###### 6 power dice" in done.stdout
@@ -245,7 +245,7 @@ def test_answers_in_another_encoding_are_no_choices(tmp_path: Path) -> None:
     assert done.stdout.endswith(b"You leave the table: nobody is ahead.\n")
 
 
-def test_json_in_an_encoding_without_our_signs(tmp_path: Path) -> None:
+def test_json_in_an_encoding_without_some_characters(tmp_path: Path) -> None:
     file = tmp_path / "own.toml"
     text = (ROOT / "wfb_gym/data/scenarios/archmage-duel.toml").read_text()
     file.write_text(text.replace('name = "Archmage"', 'name = "Zoë"'), encoding="utf-8")
@@ -262,7 +262,7 @@ def test_json_in_an_encoding_without_our_signs(tmp_path: Path) -> None:
         ("<&- >&- 2>&-", b""),
     ],
 )
-def test_closed_streams_are_empty(redirections: str, last: bytes, tmp_path: Path) -> None:
+def test_closed_streams_are_like_empty_ones(redirections: str, last: bytes, tmp_path: Path) -> None:
     battle = tmp_path / "battle.jsonl"
     line = f"{PLAYING} --transcript {battle}"
     done = run_with_streams(line, tmp_path, redirections)
@@ -326,7 +326,7 @@ WRITING = {
 
 
 @pytest.mark.parametrize("line", WRITING)
-def test_commands_leave_the_former_file_on_a_full_disk(line: str, tmp_path: Path) -> None:
+def test_commands_keep_the_old_file_on_a_full_disk(line: str, tmp_path: Path) -> None:
     path = tmp_path / WRITING[line]
     before = ENTRY.read_bytes() if path.suffix == ".json" else b"before"
     path.write_bytes(before)
@@ -337,7 +337,7 @@ def test_commands_leave_the_former_file_on_a_full_disk(line: str, tmp_path: Path
 
 
 @pytest.mark.slow
-def test_a_tournament_goes_on_after_its_disk_was_full(tmp_path: Path) -> None:
+def test_a_tournament_resumes_after_a_full_disk(tmp_path: Path) -> None:
     played = "random greedy veteran --scenario apprentice --battles 64"
     line = f"experiments.tournament {played} --out {{out}}"
     whole, disturbed = tmp_path / "whole", tmp_path / "disturbed"
@@ -354,7 +354,7 @@ def test_a_tournament_goes_on_after_its_disk_was_full(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("package", ["agents", "experiments", "tools", "wfb_gym"])
 @pytest.mark.parametrize("is_command", [False, True])
-def test_imports_leave_hooks_and_signal_handlers_alone(package: str, is_command: bool) -> None:
+def test_imports_do_not_change_hooks_and_signal_handlers(package: str, is_command: bool) -> None:
     """Also in a process that runs a command of the repository."""
     code = (
         "import signal, sys\n"
@@ -400,7 +400,7 @@ WRITERS: dict[str, Callable[[Path], Any]] = {
 
 @pytest.mark.skipif(not FULL.exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize("what", WRITERS)
-def test_what_is_written_to_a_full_disk_leaves_the_former_file(what: str, tmp_path: Path) -> None:
+def test_writing_to_a_full_disk_keeps_the_old_file(what: str, tmp_path: Path) -> None:
     path = tmp_path / "kept.png"
     path.write_text("before", encoding="utf-8")
     (tmp_path / f"kept.png.{os.getpid()}.part").symlink_to(FULL)

@@ -49,7 +49,7 @@ def report_of_a_process(
     return json.loads(said), errors
 
 
-def test_only_entries_are_made_and_kept(tmp_path: Path) -> None:
+def test_only_entries_are_compiled_and_stored(tmp_path: Path) -> None:
     found, _ = report_of_a_process(tmp_path)
     assert found == {
         "results": RESULTS,
@@ -72,7 +72,7 @@ print(loaded, prepared, "numba.np.linalg" in sys.modules)
 """
 
 
-def test_what_is_loaded_prepares_no_compiler_but_is_linked_where_something_is_compiled(
+def test_loaded_code_needs_no_compiler_until_something_is_compiled(
     tmp_path: Path,
 ) -> None:
     keep = "from tests.compiled_sample import *; sum_of_squares(3, 4); sum_in_parallel(4)"
@@ -126,7 +126,7 @@ def test_a_shared_function_is_compiled_in_the_core_and_called_there(tmp_path: Pa
     assert _with_core(tmp_path) == f"{results} 0 {_ALL_KEPT}"
 
 
-def test_an_entry_is_compiled_anew_for_another_core_than_its_own(tmp_path: Path) -> None:
+def test_an_entry_is_compiled_again_for_another_core(tmp_path: Path) -> None:
     results = "[10, 'expected 0..9']"
     _with_core(tmp_path)
     for path in tmp_path.rglob("*.core-*"):
@@ -136,7 +136,7 @@ def test_an_entry_is_compiled_anew_for_another_core_than_its_own(tmp_path: Path)
     assert _with_core(tmp_path).startswith(f"{results} 0 ")
 
 
-def test_the_core_is_whole_though_what_it_calls_waits_for_it(tmp_path: Path) -> None:
+def test_the_core_is_complete_though_its_callees_wait_for_it(tmp_path: Path) -> None:
     # Numba would treat the core's call as recursion, and a later process would not find it.
     def said(call: str) -> str:
         core = "_compiler.use_core(lambda: (sample.wider_core, (0,)))"
@@ -154,7 +154,7 @@ def test_the_core_is_whole_though_what_it_calls_waits_for_it(tmp_path: Path) -> 
     assert said("wider_core(3)") == "27"
 
 
-def test_the_core_is_whole_after_an_interruption(tmp_path: Path) -> None:
+def test_the_core_is_complete_after_an_interruption(tmp_path: Path) -> None:
     interrupted = """
 from wfb_gym._compiler import linking
 finalize = linking.Library.finalize
@@ -176,7 +176,7 @@ linking.Library.finalize = finalize
     assert _with_core(tmp_path).startswith("[10, 'expected 0..9'] 0 ")
 
 
-def test_what_other_packages_keep_has_a_core_of_its_own(tmp_path: Path) -> None:
+def test_caches_of_other_packages_have_their_own_core(tmp_path: Path) -> None:
     other = """
 import numba
 numba.config.CACHE_DIR = sys.argv[1] + "/other"
@@ -218,7 +218,7 @@ def test_threads_that_compile_at_once_get_the_same(tmp_path: Path) -> None:
     assert (found["results"], errors) == (RESULTS, "")
 
 
-def test_releases_that_were_not_tested_compile_as_numba_does(tmp_path: Path) -> None:
+def test_untested_releases_compile_like_numba(tmp_path: Path) -> None:
     untested = (
         "import numba; numba.version_info = numba.version_info._replace(short=(0, 99))\n"
         "import warnings; warnings.simplefilter('always')"
@@ -255,7 +255,7 @@ def test_a_read_only_cache_is_used(tmp_path: Path) -> None:
     assert sorted(tmp_path.rglob("*")) == files
 
 
-def test_what_a_read_only_cache_lacks_is_compiled_and_not_kept(tmp_path: Path) -> None:
+def test_code_missing_in_a_read_only_cache_is_compiled_and_not_stored(tmp_path: Path) -> None:
     only_one = "from tests.compiled_sample import difference; difference(5, 2)"
     report_of_a_process(tmp_path)
     for path in tmp_path.rglob("compiled_sample.sum_of_squares*"):
@@ -272,7 +272,7 @@ def test_what_a_read_only_cache_lacks_is_compiled_and_not_kept(tmp_path: Path) -
     ("suffix", "harm"),
     [("nbi", "cut"), ("nbi", "foreign"), ("nbc", "empty"), ("nbc", "changed")],
 )
-def test_a_damaged_cache_is_compiled_anew(
+def test_a_damaged_cache_is_compiled_again(
     tmp_path: Path, compiled: Path, suffix: str, harm: str
 ) -> None:
     shutil.copytree(compiled, tmp_path, dirs_exist_ok=True)
@@ -300,7 +300,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_full_disk_spoils_nothing(tmp_path: Path) -> None:
+def test_a_full_disk_does_not_stop_compilation(tmp_path: Path) -> None:
     full = (
         "import errno\n"
         "from numba.core import caching\n"
@@ -338,7 +338,7 @@ EntryCache._load_undamaged = look
 
 
 @pytest.mark.parametrize("killed", [False, True])
-def test_of_two_processes_one_compiles_unless_it_is_killed(tmp_path: Path, killed: bool) -> None:
+def test_one_of_two_processes_compiles_unless_it_is_killed(tmp_path: Path, killed: bool) -> None:
     with contextlib.ExitStack() as running:
         first = running.enter_context(start_process(tmp_path, SAYS_WHEN_IT_SAVES))
         assert first.stdout is not None
@@ -374,7 +374,7 @@ def test_a_named_folder_is_enough_for_a_user_without_name_and_home(tmp_path: Pat
     assert (found["results"], errors) == (RESULTS, "")
 
 
-def test_without_any_folder_one_sentence_says_what_to_set(tmp_path: Path) -> None:
+def test_without_any_folder_one_sentence_names_the_setting(tmp_path: Path) -> None:
     with start_process(tmp_path, NOBODY + "del os.environ['WFB_GYM_CACHE_DIR']") as process:
         _, errors = process.communicate()
     assert process.returncode == 1
@@ -386,7 +386,7 @@ def test_without_any_folder_one_sentence_says_what_to_set(tmp_path: Path) -> Non
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owners")
-def test_a_shared_folder_that_somebody_else_made_is_not_used(
+def test_a_shared_folder_of_another_user_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -400,7 +400,7 @@ def test_a_shared_folder_that_somebody_else_made_is_not_used(
     assert list(_jit._cache_roots())[-1] == tmp_path / f"wfb_gym-{os.getuid()}"
 
 
-def test_what_takes_long_to_compile_is_announced(tmp_path: Path) -> None:
+def test_long_compilation_is_announced(tmp_path: Path) -> None:
     long = (
         "from wfb_gym import _jit\n"
         "_jit._LONG = {f'tests.compiled_sample.{name}': name for name in\n"
@@ -415,7 +415,7 @@ def test_what_takes_long_to_compile_is_announced(tmp_path: Path) -> None:
     assert errors == ""
 
 
-def test_the_folder_is_named_with_the_first_result_that_is_kept(
+def test_the_folder_is_named_with_the_first_stored_result(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     name = f"{_is_jit.__module__}.{_is_jit.__qualname__}"
@@ -454,7 +454,7 @@ def _is_jit(decorator: ast.expr) -> bool:
     return isinstance(function, ast.Name) and function.id == "jit"
 
 
-def test_every_function_that_takes_long_is_one_of_the_package() -> None:
+def test_slow_functions_are_all_from_the_package() -> None:
     for name in _jit._LONG:
         module, _, function = f"wfb_gym.{name}".rpartition(".")
         assert hasattr(getattr(import_module(module), function), "py_func"), name

@@ -83,12 +83,12 @@ def test_tables_of_the_lores_are_those_of_the_data(lore: str) -> None:
         assert row[4], row[0]
 
 
-def test_all_lores_stand_there() -> None:
+def test_all_lores_are_listed() -> None:
     assert list(sections(LORES))[1:] == lores()
     assert sum(len(rows_of(LORES, lore)) for lore in lores()) == 48
 
 
-def test_words_for_what_a_spell_does() -> None:
+def test_words_for_effects_of_a_spell() -> None:
     told = {
         "Fire Ball": "D6 hits S4, flaming",
         "Rule of Burning Iron": "1 hit S3/4/5 by armour, flaming",
@@ -107,7 +107,7 @@ def test_words_for_what_a_spell_does() -> None:
 # --- battlefield.md ------------------------------------------------------------------------
 
 
-def test_the_examples_of_targets_print_what_the_page_says() -> None:
+def test_the_examples_of_targets_print_the_output_of_the_page() -> None:
     examples = list(zip(blocks(BATTLEFIELD, "python"), blocks(BATTLEFIELD, "text"), strict=True))
     assert len(examples) == 2
     for code, told in examples:
@@ -169,7 +169,7 @@ def general_fields(limits: Limits) -> dict[str, Field]:
     return {general(field.name): field for field in layout(limits).fields}
 
 
-def test_every_field_stands_there_in_order_with_its_bounds() -> None:
+def test_every_field_is_listed_in_order_with_its_bounds() -> None:
     shown = [(name, *cells[:2]) for name, cells in page_fields().items()]
     found = general_fields(FULL).items()
     assert shown == [(name, f"{field.low:g}", f"{field.high:g}") for name, field in found]
@@ -178,7 +178,7 @@ def test_every_field_stands_there_in_order_with_its_bounds() -> None:
 @pytest.mark.parametrize(
     "kept", [(), *combinations(OPTIONS, 1), *combinations(OPTIONS, 2)], ids="+".join
 )
-def test_optional_fields_are_present_where_the_page_says(kept: tuple[str, ...]) -> None:
+def test_optional_fields_are_present_as_documented(kept: tuple[str, ...]) -> None:
     options_kept: dict[str, Any] = {option: option in kept for option in OPTIONS}
     there = general_fields(replace(FULL, **options_kept))
     for name, cells in page_fields().items():
@@ -190,7 +190,7 @@ def test_optional_fields_are_present_where_the_page_says(kept: tuple[str, ...]) 
         assert (name in there) == wanted, name
 
 
-def test_fields_of_units_and_contacts_are_as_many_as_there_are() -> None:
+def test_the_page_has_the_number_of_unit_and_contact_fields() -> None:
     none = general_fields(Limits(ArmyLimits(1), ArmyLimits(1), dice=1))
     for name, cells in page_fields().items():
         said = cells[3] if len(cells) > 3 else ""
@@ -251,7 +251,7 @@ def test_the_table_of_limits() -> None:
     assert f"`ArmyLimits({sizes})`" in ENVIRONMENTS
 
 
-def test_the_table_of_what_generated_battles_may_be_like() -> None:
+def test_the_table_of_options_of_generated_battles() -> None:
     from wfb_gym.generating import Generated, Generation
 
     rows = {
@@ -355,7 +355,7 @@ def test_the_fields_of_positions() -> None:
 
 
 @pytest.mark.needs("jinja2")
-def test_the_example_review_is_of_today(tmp_path: Path) -> None:
+def test_the_example_review_is_current(tmp_path: Path) -> None:
     """Its values are from the current players; `replay --html` writes it again."""
     from wfb_gym.cli import main
 

@@ -81,7 +81,7 @@ def test_every_option_has_a_help_text(command: str, monkeypatch: pytest.MonkeyPa
     assert [name for name, action in options.items() if str(ROOT) in str(action.help)] == []
 
 
-def test_settings_say_what_their_fields_mean(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_document_their_fields(monkeypatch: pytest.MonkeyPatch) -> None:
     def main() -> None:
         parse_settings(Settings, [], module="x", description="", quick={}, switches={})
 

@@ -75,7 +75,7 @@ def test_the_page_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
             assert text.startswith("$ python "), text
             shell(text)
         elif language == "python":
-            assert not printed, f"the page does not tell what is printed: {printed}"
+            assert not printed, f"the page does not show this output: {printed}"
             out = io.StringIO()
             with contextlib.redirect_stdout(out):
                 exec(shortened(text), names)
@@ -84,7 +84,7 @@ def test_the_page_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
             assert language == "text"
             assert agrees(printed, text), printed
             printed = ""
-    assert not printed, f"the page does not tell what is printed: {printed}"
+    assert not printed, f"the page does not show this output: {printed}"
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
@@ -95,12 +95,12 @@ def test_the_page_has_its_parts(path: Path) -> None:
     assert text.index("\n## Next steps\n") > text.rindex("```")
 
 
-def test_what_is_shortened_is_there() -> None:
+def test_shortened_lines_exist() -> None:
     for long in SHORTER:
         assert any(long in path.read_text(encoding="utf-8") for path in PAGES), long
 
 
-def test_what_differs_is_found() -> None:
+def test_differences_are_found() -> None:
     assert agrees("guarantees 8.1 of 9.7\n", "guarantees ... of 9.7\n")
     assert not agrees("guarantees 8.1 of 9.8\n", "guarantees ... of 9.7\n")
     with pytest.raises(AssertionError, match="a made-up table"):

@@ -105,7 +105,7 @@ def test_rows_name_sources_that_the_page_explains(row: list[str]) -> None:
 
 
 @pytest.mark.parametrize("row", HELD_ROWS, ids=lambda row: row[0])
-def test_every_row_is_held_by_tests_that_exist(row: list[str]) -> None:
+def test_the_tests_of_every_row_exist(row: list[str]) -> None:
     tests = quoted(row[2])
     assert tests
     for test in tests:
@@ -117,7 +117,7 @@ def test_every_row_is_held_by_tests_that_exist(row: list[str]) -> None:
 
 
 @pytest.mark.parametrize("row", HELD_ROWS, ids=lambda row: row[0])
-def test_every_row_names_code_that_exists(row: list[str]) -> None:
+def test_the_code_of_every_row_exists(row: list[str]) -> None:
     places = [place for place in quoted(row[1]) if "/" in place]
     assert places or "no rule of the engine" in row[1]
     for place in places:
@@ -129,7 +129,7 @@ def test_every_row_names_code_that_exists(row: list[str]) -> None:
             assert name in names_in(file), place
 
 
-def test_nothing_is_open_any_more() -> None:
+def test_no_rule_is_open() -> None:
     text = LEDGER.read_text(encoding="utf-8") + HELD.read_text(encoding="utf-8")
     assert "open (next" not in text
     assert "not played yet" not in text

@@ -72,7 +72,7 @@ def test_a_quick_command_prints_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     assert stderr.getvalue() == ""
 
 
-def test_on_a_terminal_lines_come_only_while_no_bar_moves(
+def test_on_a_terminal_lines_are_printed_only_without_a_bar(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     out = replace_stderr(monkeypatch, Terminal())
@@ -129,7 +129,7 @@ def test_a_command_without_words_prints_no_line(monkeypatch: pytest.MonkeyPatch)
     assert stderr.getvalue() == ""
 
 
-def test_a_bar_that_showed_nothing_keeps_what_others_show() -> None:
+def test_a_bar_without_output_clears_no_display() -> None:
     shown: list[str] = []
     with shown_by(shown.append):
         ProgressBar("solving").close()

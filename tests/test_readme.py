@@ -29,7 +29,7 @@ def block_of(code: str) -> Any:
     return pytest.param(code, marks=pytest.mark.needs(*needed), id=", ".join(imports))
 
 
-def test_it_is_read_in_a_minute() -> None:
+def test_it_is_short() -> None:
     assert len(README.splitlines()) <= 180
     assert len(BLOCKS) >= 5
     assert len(COMMANDS) >= 5

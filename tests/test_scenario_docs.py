@@ -192,7 +192,7 @@ def written(key: str, field: Any) -> str:
 
 
 @pytest.mark.parametrize("heading", MODELS)
-def test_every_key_stands_there_with_its_default_and_range(heading: str) -> None:
+def test_every_key_is_listed_with_its_default_and_range(heading: str) -> None:
     fields = own_fields(MODELS[heading])
     rows = rows_of(SCENARIOS, heading)
     assert [row[0].strip("`") for row in rows] == list(fields)
@@ -211,12 +211,12 @@ def test_every_key_stands_there_with_its_default_and_range(heading: str) -> None
                 assert f'"{word}"' in kind, key
 
 
-def test_every_word_of_a_list_stands_there() -> None:
+def test_every_word_of_a_list_is_listed() -> None:
     rows = {row[0]: re.findall(r'"([^"]+)"', row[1]) for row in rows_of(SCENARIOS, "Words")}
     assert rows == {name: list(get_args(words)) for name, words in WORDS.items()}
 
 
-def test_bases_and_what_blocks_sight_are_told() -> None:
+def test_bases_and_blocking_of_sight_are_listed() -> None:
     told = re.sub(r"\s+", " ", sections(SCENARIOS)["Characters"])
     for troop, (width, depth) in BASES.items():
         name = troop.replace("_", " ")
@@ -229,7 +229,7 @@ def test_bases_and_what_blocks_sight_are_told() -> None:
         assert kind.rstrip("s") in (does if kind in OPAQUE else does_not), kind
 
 
-def test_the_room_in_an_army_is_told() -> None:
+def test_the_capacity_of_an_army_is_listed() -> None:
     told = re.sub(r"\s+", " ", sections(SCENARIOS)["Armies"])
     for size, what in (
         (sizes.UNITS, "units"),
@@ -249,7 +249,7 @@ def test_every_army_list_is_named() -> None:
     assert ", ".join(army_list(name).name for name in bundled_armies()) in told
 
 
-def test_every_switch_stands_there_with_both_rulesets() -> None:
+def test_every_switch_is_listed_with_both_rulesets() -> None:
     rows = rows_of(SCENARIOS, "Rules")
     assert [row[0].strip("`") for row in rows] == list(Switches.model_fields)
     for key, _, sixth, seventh, _ in rows:
@@ -258,12 +258,12 @@ def test_every_switch_stands_there_with_both_rulesets() -> None:
             assert cell == (f'"{value}"' if isinstance(value, str) else str(value).lower())
 
 
-def test_every_bundled_item_stands_there_with_its_points() -> None:
+def test_every_bundled_item_is_listed_with_its_points() -> None:
     found = {name: float(points) for name, points, _ in rows_of(SCENARIOS, "Items")}
     assert found == {name: item.points for name, item in bundled_items().items()}
 
 
-def test_every_effect_stands_there_with_its_parameters() -> None:
+def test_every_effect_is_listed_with_its_parameters() -> None:
     rows = {row[0].strip("`"): row[1] for row in rows_of(SCENARIOS, "Effects")}
     wanted: dict[str, dict[str, Any]] = {}
     for model in get_args(MiscastEffect):
@@ -281,7 +281,7 @@ def test_every_effect_stands_there_with_its_parameters() -> None:
                 assert f'"{word}"' in cell
 
 
-def test_every_row_of_the_bundled_miscast_tables_stands_there() -> None:
+def test_every_row_of_the_bundled_miscast_tables_is_listed() -> None:
     found = [tuple(row[:3]) for row in rows_of(SCENARIOS, "The bundled tables")]
     wanted = []
     for table in bundled_miscast_tables():

@@ -63,7 +63,7 @@ SEARCHED = {
 
 
 @pytest.mark.parametrize("words", SEARCHED)
-def test_what_is_looked_for_is_in_a_heading(words: str) -> None:
+def test_search_terms_are_in_a_heading(words: str) -> None:
     headings = sections(page(f"{SEARCHED[words]}.md"))
     assert any(words in heading.lower() for heading in headings)
 
@@ -147,7 +147,7 @@ def test_the_site_has_every_page_heading_and_picture(site: Path) -> None:
 
 @pytest.mark.slow
 @needs_docs
-def test_links_of_the_site_lead_to_headings_and_names_that_are_there(site: Path) -> None:
+def test_links_of_the_site_lead_to_existing_headings_and_names(site: Path) -> None:
     """Including those between source and documentation, which Sphinx does not check."""
     texts = {path: path.read_text(encoding="utf-8") for path in site.rglob("*.html")}
     anchors = {path: set(re.findall(r' id="([^"]+)"', text)) for path, text in texts.items()}

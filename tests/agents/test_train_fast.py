@@ -39,7 +39,7 @@ from wfb_gym.seats import SEATS
 
 ALONE = """
 name = "own"
-description = "Nobody answers."
+description = "The dispeller has no dice."
 
 [[caster.wizards]]
 name = "Alone"
@@ -71,7 +71,7 @@ def run(settings: Settings, *, resume: bool) -> dict[str, Any]:
     return runs.run(settings, resume, train_fast.train)
 
 
-def test_a_run_writes_players_that_score_what_it_says(
+def test_a_run_writes_players_with_the_reported_scores(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "run"
@@ -192,7 +192,7 @@ def assert_same_networks(one: Path, other: Path) -> None:
             assert torch.equal(a, b)
 
 
-def test_the_clock_does_not_change_what_a_seed_learns(
+def test_the_clock_does_not_change_the_results_of_a_seed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = Settings(
@@ -249,7 +249,7 @@ def test_the_best_networks_by_exact_score_are_kept(
     assert "exact scores: caster 90.00, dispeller 50.00" in told
 
 
-def test_a_run_ends_with_where_all_lies_and_what_to_do_next(
+def test_a_run_ends_with_its_files_and_the_next_commands(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = [*SMALL, "--steps", "512", "--evaluations", "1"]
@@ -275,7 +275,7 @@ def test_a_run_ends_with_where_all_lies_and_what_to_do_next(
 
 
 class Killed(BaseException):
-    """Stand-in for a signal that a process cannot catch."""
+    """Replacement for a signal that a process cannot catch."""
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
@@ -340,7 +340,7 @@ def unfinished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--workers", "2"], ["--workers: expected 1 as before, found 2"]),
     ],
 )
-def test_a_run_goes_on_with_its_own_settings_alone(
+def test_a_run_resumes_with_its_own_settings_only(
     arguments: list[str], lines: list[str], unfinished: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = {each: each.read_bytes() for each in unfinished.iterdir()}
@@ -482,7 +482,7 @@ def test_a_killed_worker_ends_the_run_in_one_line(
     assert train_fast.main([*line, "--checkpoint-seconds", "60", "--resume"]) == 0
 
 
-def test_points_are_reported_where_nothing_is_solved(
+def test_points_are_reported_for_unsolved_scenarios(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(runs, "load_solutions", lambda *_: {})
@@ -571,7 +571,7 @@ def test_several_runs_have_several_seeds_and_are_not_made_twice(
         (["--entropy", "-0.1"], "--entropy-coefficient: expected from 0.0, found -0.1"),
     ],
 )
-def test_bad_arguments_are_refused(
+def test_bad_arguments_are_rejected(
     arguments: list[str], results: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):

@@ -120,9 +120,7 @@ POSITIONS: list[tuple[PositionRequest, tuple[Any, ...]]] = [
 
 
 @pytest.mark.parametrize(("wanted", "way"), POSITIONS)
-def test_the_position_is_that_of_a_battle_that_came_to_it(
-    wanted: PositionRequest, way: tuple[Any, ...]
-) -> None:
+def test_the_position_equals_a_played_one(wanted: PositionRequest, way: tuple[Any, ...]) -> None:
     assert RequestedPosition(wanted).battle.key() == played(*way).key()
 
 
@@ -328,7 +326,7 @@ def test_how_many_dice(capsys: Capture) -> None:
     assert found["value"] == pytest.approx(whole["value"], abs=1e-9)
 
 
-def test_the_best_play_stands_first_and_the_rest_fall(capsys: Capture) -> None:
+def test_the_best_play_is_first_and_the_rest_descend(capsys: Capture) -> None:
     for line in (DUEL, f"{DUEL} --cast 'Fire Ball' --total 9 --power 5"):
         found = document(capsys, line)
         values = [play["value"] for play in found["plays"]]
@@ -353,14 +351,14 @@ def test_dice_of_a_wizard_s_own(capsys: Capture) -> None:
     assert found["best"] == "cast 8+ on 3 dice (2 of its own)"
 
 
-def test_wizards_who_know_the_same_spell_are_told_apart(capsys: Capture) -> None:
+def test_wizards_with_the_same_spell_are_distinguished(capsys: Capture) -> None:
     line = "seventh-edition-duel --power 1 --own 1 1 --dispel 0 --scrolls 0"
     plays = {play["play"] for play in document(capsys, line)["plays"]}
     assert any("Fire Bolt (8+) by Wizard Lord" in play for play in plays)
     assert any("Fire Bolt (8+) by Battle Wizard" in play for play in plays)
 
 
-def test_bearers_of_the_same_item_are_told_apart(capsys: Capture) -> None:
+def test_bearers_of_the_same_item_are_distinguished(capsys: Capture) -> None:
     line = "dwarf-hold --cast 'Evil Eye' --total 9 --power 0 --dispel 1"
     plays = {play["play"] for play in document(capsys, line)["plays"]}
     assert {
@@ -383,7 +381,7 @@ def test_nothing_is_left(capsys: Capture) -> None:
     assert (found["best"], found["value"], found["plays"]) == (text, 0, [])
 
 
-def test_a_caster_without_spells_is_told_so(capsys: Capture, tmp_path: Path) -> None:
+def test_a_caster_without_spells_gets_a_message(capsys: Capture, tmp_path: Path) -> None:
     path = tmp_path / "mute.toml"
     path.write_text('name = "mute"\ndispeller = {}\n[[caster.wizards]]\nname = "A"\nlevel = 2\n')
     assert output(capsys, str(path)) == (
@@ -487,7 +485,7 @@ def test_bad_input_is_one_line_on_stderr(
     assert message in captured.err
 
 
-def test_of_equal_plays_the_likeliest_stands_first(capsys: Capture) -> None:
+def test_the_likeliest_of_equal_plays_is_first(capsys: Capture) -> None:
     assert main(shlex.split("advise --wizard 2 8=20 9=30 --dispel 2 --json")) == 0
     told = json.loads(capsys.readouterr().out)
     first, second, last = told["plays"]
@@ -609,7 +607,7 @@ def test_wizards_who_roll_together_swap_as_the_solver_does(capsys: Capture, tmp_
     assert "Best roll, " in told
 
 
-def test_what_a_spell_adds_is_the_mean_with_it_less_that_without(
+def test_the_value_of_a_spell_is_the_mean_with_it_less_the_mean_without(
     capsys: Capture, rolls: str
 ) -> None:
     found = document(capsys, rolls)["rolls"]
@@ -668,7 +666,7 @@ def test_rolls_that_are_too_many_positions_together_are_estimated(
     )
 
 
-def test_who_waits_for_rolls_is_told_on_a_terminal(
+def test_progress_of_rolls_is_shown_on_a_terminal(
     capsys: Capture, rolls: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
@@ -679,7 +677,7 @@ def test_who_waits_for_rolls_is_told_on_a_terminal(
     assert "looking at" not in captured.out
 
 
-def test_who_waits_for_rolls_in_a_pipe_is_told_by_lines(
+def test_progress_of_rolls_in_a_pipe_is_lines(
     capsys: Capture, rolls: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown = list[str]()
@@ -697,7 +695,7 @@ def test_who_waits_for_rolls_in_a_pipe_is_told_by_lines(
     assert "wfb_gym:" not in captured.out
 
 
-def test_a_swap_is_worth_what_the_spells_are(capsys: Capture, tmp_path: Path) -> None:
+def test_a_swap_is_valued_by_the_spells(capsys: Capture, tmp_path: Path) -> None:
     name = two_wizards(tmp_path)
     asked = document(capsys, f"{name} --rolled Pyromancer 2 6 --spells Geomancer 1")
     assert asked["node"] == "swap_spell"
@@ -738,14 +736,14 @@ def test_the_page_shows_each_question() -> None:
 
 
 @pytest.mark.parametrize(("command", "printed"), SHOWN)
-def test_the_commands_of_the_page_print_what_it_says(
+def test_the_commands_of_the_page_print_its_output(
     capsys: Capture, command: str, printed: str
 ) -> None:
     assert main(shlex.split(command)) == 0
     assert capsys.readouterr().out.rstrip("\n") == printed.rstrip("\n")
 
 
-def test_the_army_of_the_page_gives_what_it_shows(
+def test_the_army_of_the_page_gives_its_output(
     capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

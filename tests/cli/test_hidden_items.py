@@ -99,7 +99,7 @@ def table(
     return game, "\n".join(shown).splitlines()
 
 
-def test_a_person_sees_its_own_items_and_not_the_enemys(file: Path) -> None:
+def test_a_person_sees_only_its_own_items(file: Path) -> None:
     scenario, seen = load_scenario(str(file)), set()
     for seed in range(8):
         _, shown = table(scenario, [], 0, seed)
@@ -128,13 +128,13 @@ def test_the_deal_changes_nothing_that_a_person_sees(file: Path) -> None:
     assert {len(each) for each in tables.values()} == {1}
 
 
-def test_a_battle_to_its_end_tells_both(file: Path) -> None:
+def test_a_finished_battle_shows_both_deals(file: Path) -> None:
     game, shown = table(load_scenario(str(file)), ["pass"], 0, 1)
     assert game.transcript().over
     assert shown[-1].startswith("Hidden items: the caster had ")
 
 
-def test_what_a_choice_is_worth_is_an_estimate_without_the_enemys_items(file: Path) -> None:
+def test_the_value_of_a_choice_is_an_estimate_without_the_enemys_items(file: Path) -> None:
     scenario = load_scenario(str(file))
     told: dict[str, set[str]] = {}
     for seed in range(12):
@@ -173,7 +173,7 @@ def test_play_and_replay_commands(
 
 
 @pytest.mark.needs("jinja2")
-def test_replay_writes_a_review_where_the_deals_are_told(
+def test_replay_writes_a_review_if_the_deals_are_recorded(
     capsys: Capture, tmp_path: Path, file: Path
 ) -> None:
     battle, out = tmp_path / "battle.jsonl", tmp_path / "review.html"
@@ -191,7 +191,7 @@ def test_replay_writes_a_review_where_the_deals_are_told(
     )
 
 
-def test_the_optimum_is_refused(capsys: Capture, file: Path) -> None:
+def test_the_optimum_is_rejected(capsys: Capture, file: Path) -> None:
     for opponent in ("optimal", "optimal:0.2"):
         told = refused(capsys, "play", str(file), "--opponent", opponent)
         assert told == (
@@ -214,7 +214,7 @@ def test_the_sheet_lists_hidden_sets_with_their_chances(capsys: Capture, file: P
     assert shown[at + 2].startswith(f"{SCROLL}, hidden: ")
 
 
-def test_the_chances_of_the_sheet_are_those_without_hidden_items() -> None:
+def test_the_chances_of_the_sheet_leave_out_hidden_items() -> None:
     luck = hidden_scenario(caster=kinds([], ["Luckstone"], bearer="Mage"))
     sheet = odds_sheet(luck, 0)
     assert sheet.items["hidden items"] == "nothing (50%), Luckstone (50%)"
@@ -259,7 +259,7 @@ def test_advice_in_words(capsys: Capture, file: Path) -> None:
     assert "CHANCE  PLAY OF THE CASTER with nothing" in shown
 
 
-def test_weights_are_what_the_mover_believes(capsys: Capture, file: Path) -> None:
+def test_weights_are_the_movers_beliefs(capsys: Capture, file: Path) -> None:
     values = []
     for weights in ("1,0", "1,2", "0,1"):
         found = json.loads(run(capsys, "advise", str(file), "--weights", weights, "--json"))
@@ -284,7 +284,7 @@ PLACES: dict[str, PositionRequest] = {
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_later_advice_is_worth_what_the_whole_game_is_there(place: str, file: Path) -> None:
+def test_later_advice_has_the_value_of_the_whole_game(place: str, file: Path) -> None:
     """Equilibria are not unique, but their value under given beliefs is."""
     equilibrium, position = (
         solve_hidden(str(file), gap=WHOLE_GAP),
@@ -340,7 +340,7 @@ def test_items_that_were_shown_are_used_up(capsys: Capture) -> None:
     assert with_both["upper"] < found["lower"]
 
 
-def test_whose_weights_are_whose_follows_from_who_decides(capsys: Capture, file: Path) -> None:
+def test_the_mover_decides_whose_weights_are_given(capsys: Capture, file: Path) -> None:
     options = (str(file), "--cast", "Blast", "--total", "12", "--power", "0", "--json")
     by_deal = json.loads(run(capsys, "advise", *options))
     found = json.loads(run(capsys, "advise", *options, "--weights", "3,1", "--own-weights", "1,1"))
@@ -394,13 +394,13 @@ def test_a_later_position_in_words(capsys: Capture, file: Path) -> None:
         (["--power", "0"], "secrets: expected a position in which somebody decides, found the end"),
     ],
 )
-def test_what_cannot_be_answered_is_refused(
+def test_questions_without_an_answer_are_rejected(
     capsys: Capture, file: Path, options: list[str], told: str
 ) -> None:
     assert refused(capsys, "advise", str(file), *options).startswith(told)
 
 
-def test_weights_of_an_army_without_hidden_items_are_refused(capsys: Capture) -> None:
+def test_weights_of_an_army_without_hidden_items_are_rejected(capsys: Capture) -> None:
     told = refused(capsys, "advise", "hidden-stone", "--weights", "1")
     assert told.startswith("--weights: expected none, as the dispeller has no hidden items (")
 
@@ -410,7 +410,7 @@ def test_an_item_that_both_may_have_is_named_with_its_army(capsys: Capture) -> N
     assert told == f"--shown: expected one of caster/{SCROLL}, dispeller/{SCROLL}, found {SCROLL}"
 
 
-def test_spells_that_are_rolled_must_be_told(capsys: Capture, tmp_path: Path) -> None:
+def test_rolled_spells_must_be_given(capsys: Capture, tmp_path: Path) -> None:
     path = tmp_path / "rolled.toml"
     rolled = re.sub(r"(?s)level = 2\nspells = \[.*?\n\]", 'level = 2\nlore = "fire"', FILE)
     path.write_text(rolled, encoding="utf-8")
@@ -426,23 +426,21 @@ def test_spells_that_are_rolled_must_be_told(capsys: Capture, tmp_path: Path) ->
     assert [each["dealt"] for each in found["mixtures"]] == [STONE, "nothing"]
 
 
-def test_what_is_too_large_is_refused(capsys: Capture, monkeypatch: Patch, file: Path) -> None:
+def test_too_large_scenarios_are_rejected(capsys: Capture, monkeypatch: Patch, file: Path) -> None:
     monkeypatch.setattr("wfb_gym.advising.hidden_advice._MOST_BYTES", 1000)
     told = refused(capsys, "advise", str(file))
     assert told.endswith("; fewer dice, spells or phases (--phases 1) may")
     assert "do not fit" in told
 
 
-def test_weights_without_hidden_items_are_refused(capsys: Capture) -> None:
+def test_weights_without_hidden_items_are_rejected(capsys: Capture) -> None:
     told = refused(capsys, "advise", "archmage-duel", "--weights", "1,2")
     assert told == "--weights: expected hidden items that are a secret, found none of them"
     told = refused(capsys, "advise", "archmage-duel", "--shown", SCROLL)
     assert told == "--shown: expected a hidden item (there are none), found 'Dispel Scroll'"
 
 
-def test_what_is_no_secret_is_answered_as_if_it_were_open(
-    capsys: Capture, tmp_path: Path, file: Path
-) -> None:
+def test_a_known_item_is_treated_as_open(capsys: Capture, tmp_path: Path, file: Path) -> None:
     """One hidden set for each army, and the last usable item."""
     path = tmp_path / "one.toml"
     path.write_text(re.sub(r"hidden = .*", 'hidden = [{ items = ["Power Stone"] }]', FILE))

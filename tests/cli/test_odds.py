@@ -50,7 +50,7 @@ def bolt(scenario: Scenario) -> SpellOdds:
 # --- chances -------------------------------------------------------------------------------
 
 
-def test_chances_to_cast_are_those_of_the_rules() -> None:
+def test_chances_to_cast_match_the_rules() -> None:
     for spell in odds_sheet(load_scenario("archmage-duel"), 0).wizards[0].spells:
         assert [row.dice for row in spell.casts] == [1, 2, 3, 4, 5]
         for row in spell.casts:
@@ -79,7 +79,7 @@ def test_chances_to_cast_are_those_of_the_rules() -> None:
         ("own", ""),  # of the scenario, which may give its rows any name
     ],
 )
-def test_rows_of_a_bundled_miscast_table_that_are_ours_are_named(
+def test_house_rules_of_a_bundled_miscast_table_are_marked(
     capsys: Capture, tmp_path: Path, table: str, remark: str
 ) -> None:
     file, sheet = tmp_path / "duel.toml", tmp_path / "sheet.html"
@@ -127,7 +127,7 @@ def test_dispel_dice_are_set_against_every_total(bonus: int) -> None:
         assert stopped == pytest.approx(float(wanted / plain)), dice
 
 
-def test_lasting_items_count_and_used_ones_do_not() -> None:
+def test_lasting_items_count_and_single_use_items_do_not() -> None:
     plain = bolt(with_items())
     assert bolt(with_items("Power Stone", "Luckstone")).casts == plain.casts
     assert len(bolt(with_items("Wizard's Staff")).casts) == len(plain.casts) + 1
@@ -169,7 +169,7 @@ def test_a_bound_spell_needs_no_dice() -> None:
 # --- points --------------------------------------------------------------------------------
 
 
-def test_points_are_the_engine_s_promise_at_the_best_target() -> None:
+def test_points_are_the_engines_expected_value_at_the_best_target() -> None:
     scenario = load_scenario("border-skirmish")
     battle = Battle(pack(scenario))
     for spell, found in enumerate(odds_sheet(scenario, 0).wizards[0].spells):
@@ -204,7 +204,7 @@ def test_every_army_that_can_cast_has_a_sheet(name: str, side: int) -> None:
             assert (spell.points == 0.0) or spell.has_target
 
 
-def test_spells_that_are_rolled_are_all_there() -> None:
+def test_all_spells_that_may_be_rolled_are_listed() -> None:
     wizards = odds_sheet(load_scenario("tower-of-the-nine-panes"), 0).wizards
     astromancer = next(wizard for wizard in wizards if wizard.name == "Astromancer")
     assert (astromancer.rolls, len(astromancer.spells)) == (2, 6)
@@ -270,7 +270,7 @@ def test_json_has_the_sheet(capsys: Capture) -> None:
     ]
 
 
-def test_notes_of_the_scenario_are_told(capsys: Capture, tmp_path: Path) -> None:
+def test_notes_of_the_scenario_are_shown(capsys: Capture, tmp_path: Path) -> None:
     file = tmp_path / "old.toml"
     text = 'name = "old"\n{}[[caster.wizards]]\nname = "A"\nlevel = 1\n'
     text += 'spells = ["Flaming Sword of Rhuin"]\n'
@@ -320,7 +320,7 @@ def test_bad_input_is_one_line(capsys: Capture, line: str, message: str) -> None
         for pair in re.findall(r"^\$ python -m wfb_gym (.*)\n((?:[^$].*\n|\n)*)", block, re.M)
     ],
 )
-def test_the_page_of_the_documentation_prints_what_it_says(
+def test_the_commands_of_the_documentation_print_its_output(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: str, told: str
 ) -> None:
     monkeypatch.chdir(tmp_path)

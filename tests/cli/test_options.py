@@ -84,7 +84,7 @@ def test_options_have_the_types_of_their_fields() -> None:
         ("duel more", "expected no more arguments, found more"),
     ],
 )
-def test_bad_input_is_refused(line: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_is_rejected(line: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         parse(line)
     assert end.value.code == 2

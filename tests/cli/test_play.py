@@ -162,7 +162,7 @@ def test_dice_and_items_in_words() -> None:
     assert str(choices.find(battle, "dice")).startswith("one choice (did you mean dispel with 2")
 
 
-def test_wizards_who_know_the_same_spell_are_told_apart() -> None:
+def test_wizards_with_the_same_spell_are_distinguished() -> None:
     scenario = load_scenario("seventh-edition-duel")
     battle, choices = Battle(pack(scenario)), ChoiceList(scenario)
     told = str(choices.find(battle, "fire bolt"))
@@ -180,7 +180,7 @@ def test_before_the_battle_spells_are_not_rolled_and_dice_not_generated() -> Non
         assert wrong not in text
 
 
-def test_a_swap_says_what_the_new_spell_does() -> None:
+def test_a_swap_describes_the_new_spell() -> None:
     scenario = load_scenario("the-winds-unbound")
     game = Game(scenario, 0, "veteran", seed=4)
     list(game.play_on())
@@ -202,7 +202,7 @@ def test_a_dispeller_sees_the_position_and_what_is_at_stake() -> None:
     assert sum(line.startswith("border-skirmish, phase 1 of 6") for line in shown[:again]) == 1
 
 
-def test_what_is_done_can_be_undone() -> None:
+def test_decisions_can_be_undone() -> None:
     answers = ["burning", "3 dice", "undo", "2 dice", "undo", "undo", "undo", "fire"]
     game, shown = play_in_console(DUEL, answers)
     assert shown.count("You are back at your decision before.") == 3
@@ -211,7 +211,7 @@ def test_what_is_done_can_be_undone() -> None:
     assert event.words == "Archmage begins to cast Fire Ball (5+)."
 
 
-def test_dice_that_are_thrown_again_fall_the_same() -> None:
+def test_dice_are_the_same_after_an_undo() -> None:
     _, once = play_in_console(DUEL, ["burning", "3 dice"])
     _, again = play_in_console(DUEL, ["burning", "2 dice", "undo", "3 dice"])
     rolls = [line for line in once if line.startswith("*")]
@@ -312,7 +312,7 @@ def test_bad_input_is_one_line(capsys: Capture, line: str, message: str) -> None
     assert message in said
 
 
-def test_where_optimal_cannot_play_another_is_named(
+def test_another_player_is_suggested_if_optimal_cannot_play(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
@@ -333,7 +333,7 @@ def test_a_missing_library_is_one_line(capsys: Capture, monkeypatch: Patch) -> N
     test_bad_input_is_one_line(capsys, line, 'pip install "wfb-gym[train]"')
 
 
-def test_help_names_what_can_play(capsys: Capture) -> None:
+def test_help_names_the_players(capsys: Capture) -> None:
     with pytest.raises(SystemExit):
         main(["play", "--help"])
     told = capsys.readouterr().out
@@ -344,7 +344,7 @@ def test_help_names_what_can_play(capsys: Capture) -> None:
 # --- odds ----------------------------------------------------------------------------------
 
 
-def test_odds_are_those_of_the_rules_and_the_solver() -> None:
+def test_odds_match_the_rules_and_the_solver() -> None:
     scenario = load_scenario(DUEL)
     battle = Battle(pack(scenario))
     battle.play([FIRST_CAST + 1])
@@ -377,7 +377,7 @@ def test_dice_of_the_wizards_own_need_not_all_be_thrown() -> None:
     assert lord.split()[-5:-3] == ["0.0%", "8.3%"]
 
 
-def test_values_are_the_movers() -> None:
+def test_values_are_from_the_movers_side() -> None:
     scenario = load_scenario(DUEL)
     battle = Battle(pack(scenario))
     battle.play([FIRST_CAST + 1, FIRST_DICE + 3, (4, 4, 3)])
@@ -386,7 +386,7 @@ def test_values_are_the_movers() -> None:
     assert rows[1].split()[-1].startswith("-")  # letting it through loses points
 
 
-def test_what_is_too_large_is_estimated() -> None:
+def test_too_large_positions_are_estimated() -> None:
     scenario = load_scenario("border-skirmish")
     assert solver.estimate(scenario).states > MOST_POSITIONS
     battle = Battle(pack(scenario))
@@ -438,7 +438,7 @@ def test_a_transcript_is_printed(capsys: Capture, tmp_path: Path) -> None:
     assert "archmage-duel, over" in run(capsys, f"replay {file} --table")
 
 
-def test_a_transcript_that_was_tampered_with(capsys: Capture, tmp_path: Path) -> None:
+def test_a_changed_transcript_is_rejected(capsys: Capture, tmp_path: Path) -> None:
     file = tmp_path / "duel.jsonl"
     write(record(DUEL, "greedy", "random", seed=2), file)
     file.write_text(file.read_text(encoding="utf-8").replace('"over": true', '"over": false'))
@@ -455,7 +455,7 @@ def test_a_transcript_that_was_tampered_with(capsys: Capture, tmp_path: Path) ->
 # --- docs/transcripts.md -------------------------------------------------------------------
 
 
-def test_the_session_of_the_page_is_as_it_came_out() -> None:
+def test_the_session_of_the_page_is_unchanged() -> None:
     (session,) = (
         each for each in blocks(page("transcripts.md"), "text") if "Your choice: " in each
     )

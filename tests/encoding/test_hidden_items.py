@@ -37,7 +37,7 @@ def begin(packed: Any, rng: np.random.Generator) -> Noted:
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_what_the_enemy_was_dealt_changes_nothing_that_a_seat_sees(name: str) -> None:
+def test_observations_do_not_depend_on_the_enemys_deal(name: str) -> None:
     packed, rng = pack(SCENARIOS[name]), np.random.default_rng(11)
     views = [View.fitted(packed, seat, history=True) for seat in range(2)]
     compared = 0
@@ -91,7 +91,7 @@ def test_a_seat_sees_its_own_items_and_what_the_enemy_may_have() -> None:
     assert theirs["enemy item 1 uses"] == theirs["enemy item 1 shown"] == 0.25
 
 
-def test_a_planner_sees_the_likeliest_items_that_may_be() -> None:
+def test_a_planner_sees_the_likeliest_possible_items() -> None:
     weights = [2.0, 1.0, 3.0]
     scrolls = kinds([], [SCROLL], [SCROLL] * 2, weights=weights)
     battle = Battle(pack(hidden_scenario(dispeller=scrolls)))
@@ -100,7 +100,7 @@ def test_a_planner_sees_the_likeliest_items_that_may_be() -> None:
     assert battle.state.hidden_set[1] == 1
 
 
-def test_what_hides_nothing_observes_what_it_did() -> None:
+def test_scenarios_without_hidden_items_keep_their_observations() -> None:
     limits = fit(pack(load_scenario("archmage-duel")), 0)
     assert not limits.hidden
     assert not any("kind" in field.name or "shown" in field.name for field in layout(limits).fields)

@@ -55,7 +55,7 @@ def cast(battle: Noted, spell: int, *faces: int) -> None:
     battle.roll(*faces)
 
 
-def test_what_was_never_cast_has_no_history() -> None:
+def test_a_spell_never_cast_has_no_history() -> None:
     assert begun().of(BOLT) == (0, 0, Answer.NONE)
 
 
@@ -75,7 +75,7 @@ def test_a_spell_that_is_let_through() -> None:
     assert battle.of(BOLT) == (2, 8, Answer.LET_THROUGH)
 
 
-def test_dice_against_a_spell_are_noted_whatever_they_show() -> None:
+def test_the_number_of_dispel_dice_is_recorded_for_any_roll() -> None:
     found = []
     for faces in ((1, 2), (5, 5)):
         battle = begun()
@@ -105,7 +105,7 @@ def test_an_item_that_helps_a_roll_is_no_answer_by_itself() -> None:
     assert battle.of(BLAST) == (2, 11, 1)
 
 
-def test_a_spell_that_is_cast_again_begins_anew() -> None:
+def test_a_second_cast_resets_the_history() -> None:
     battle = begun(phases=3)
     cast(battle, BOLT, 5, 3)
     battle.act(actions.PASS)
@@ -153,7 +153,7 @@ def test_observations_show_it() -> None:
         assert blast == pytest.approx([0.2, 11 / 15, 0, 0, 1])
 
 
-def test_a_position_alone_does_not_tell_it() -> None:
+def test_a_position_does_not_contain_the_history() -> None:
     battle = begun()
     view = View.fitted(battle.packed_scenarios, 0, history=True)
     with pytest.raises(ValueError, match=r"limits: history: expected what went before"):
@@ -303,8 +303,8 @@ def test_a_copy_and_a_saved_state_remember_it() -> None:
 
 
 @pytest.mark.parametrize("name", ["three spells", "both", "luck", "in play", "two phases"])
-def test_the_tree_tells_what_play_does(name: str) -> None:
-    """Histories in the game tree equal those of random play."""
+def test_the_tree_has_the_histories_of_play(name: str) -> None:
+    """Histories in the game tree equal the histories of random play."""
     game = HiddenGame(SCENARIOS[name], whole=True)
     histories, arrays = TreeHistories(game.packed, game.veil, game.tree), game.tree.arrays
     everything = positions_of(game)
@@ -349,7 +349,7 @@ def positions_of(game: HiddenGame) -> list[bytes]:
     return found
 
 
-def test_a_policy_that_reads_it_plays_where_others_cannot_tell_apart() -> None:
+def test_a_policy_that_reads_it_can_distinguish_more_decisions() -> None:
     """Casting nothing after a spell is let through is another strategy, with its own grade."""
     scenario = hidden_scenario(caster=kinds([], [STONE]), dispeller=kinds([], [SCROLL]))
     game = HiddenGame(scenario, whole=True)
@@ -384,14 +384,14 @@ def test_a_policy_that_reads_it_plays_where_others_cannot_tell_apart() -> None:
         late.strategy_of(wary, 0, limits)
 
 
-def test_limits_without_it_are_as_they_were() -> None:
+def test_limits_without_it_are_unchanged() -> None:
     packed = pack(load_scenario("hidden-duel"))
     assert not fit(packed, 0).history
     names = [field.name for field in View.fitted(packed, 0).layout.fields]
     assert not any("last dice" in name or "let through" in name for name in names)
 
 
-def test_a_history_that_no_battle_leads_to_is_refused() -> None:
+def test_a_history_that_no_battle_leads_to_is_rejected() -> None:
     battles = SelfPlayBatch(2, "hidden-duel", history=True)
     battles.reset(1)
     state = battles.get_state()

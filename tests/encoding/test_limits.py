@@ -97,13 +97,13 @@ def test_the_common_items_are_no_exceptions(name: str) -> None:
     assert not fit(battle.packed_scenarios, 0).exceptions
 
 
-def test_magic_resistance_without_aimed_spells_is_nothing_to_show() -> None:
+def test_magic_resistance_is_hidden_without_aimed_spells() -> None:
     limits = fit(new_game(dispeller=army(units=[BRAVE])).packed_scenarios, 0)
     assert not limits.resistance
     assert limits.opponent.units == 0
 
 
-def test_units_are_shown_where_anything_can_happen_to_them() -> None:
+def test_units_are_shown_if_anything_can_happen_to_them() -> None:
     """As targets, in base contact with a wizard, or as Daemons that cast."""
     unit_of = unit("Guard")
     horrors = wizard(1, spell(), daemon_unit="Guard")
@@ -206,7 +206,7 @@ def test_own_limits_cover(name: str, seat: int) -> None:
         (Limits(ArmyLimits(1, 4, 0), ArmyLimits(1, 0, 1), 4), ["dice", "needs 5, found 4"]),
     ],
 )
-def test_what_is_too_small_is_named(limits: Limits, expected: list[str]) -> None:
+def test_the_limit_that_is_too_small_is_named(limits: Limits, expected: list[str]) -> None:
     with pytest.raises(ValueError, match="limits") as caught:
         check_covers(limits, table_of("archmage-duel"), 0)
     assert all(part in str(caught.value) for part in expected)
@@ -238,6 +238,6 @@ def test_switches_that_are_missing_are_named() -> None:
         (lambda: Limits(1, ArmyLimits(), 5), "own: expected wfb_gym's ArmyLimits, found 1"),  # type: ignore[arg-type]
     ],
 )
-def test_impossible_sizes_are_refused(build: Any, expected: str) -> None:
+def test_impossible_sizes_are_rejected(build: Any, expected: str) -> None:
     with pytest.raises(ValueError, match=expected):
         build()

@@ -355,7 +355,7 @@ def test_every_position_of_a_small_scenario(name: str) -> None:
 
 @pytest.mark.parametrize("name", SCENARIOS)
 @pytest.mark.parametrize("seat", [0, 1])
-def test_nothing_is_left_to_see_of_an_ended_battle(name: str, seat: int) -> None:
+def test_an_ended_battle_has_an_empty_observation(name: str, seat: int) -> None:
     eye = Eye(table_of(name), seat)
     rng = np.random.default_rng(2)
     for _ in range(some(name, 5, 1)):
@@ -367,7 +367,7 @@ def test_nothing_is_left_to_see_of_an_ended_battle(name: str, seat: int) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("made", ["Caster-v0'", "Battle-v0', scenario='border-skirmish'"])
-def test_uncompiled_code_sees_the_same(made: str) -> None:
+def test_uncompiled_code_gives_the_same_observations(made: str) -> None:
     code = (
         "import gymnasium, numpy, wfb_gym\n"
         f"env = gymnasium.make('wfb_gym/{made}, disable_env_checker=True)\n"

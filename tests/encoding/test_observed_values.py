@@ -74,7 +74,7 @@ def test_the_duel_at_the_start() -> None:
     assert shown(bundled("archmage-duel"), 0) == pytest.approx(duel(), rel=1e-6)
 
 
-def test_the_duel_where_dice_are_chosen() -> None:
+def test_the_duel_at_the_choice_of_dice() -> None:
     battle = bundled("archmage-duel")
     battle.act(FIRST_CAST + 1)
     seen = duel(**{"node pool dice": 1.0, "own spell 2 pending": 1.0})
@@ -87,7 +87,7 @@ def test_the_duel_where_dice_are_chosen() -> None:
     assert found == pytest.approx(seen, rel=1e-6)
 
 
-def test_the_duel_where_it_is_dispelled() -> None:
+def test_the_duel_at_the_dispel() -> None:
     """Fire Ball is cast with three dice, as 12, against four dispel dice and a scroll."""
     battle = bundled("archmage-duel")
     battle.play([FIRST_CAST, FIRST_DICE + 3, (4, 5, 3)])
@@ -149,7 +149,7 @@ def test_spells_in_play_are_seen() -> None:
     assert "own spell 2 in play" not in after
 
 
-def test_best_counts_what_a_spell_still_pays() -> None:
+def test_best_counts_later_payments_of_a_spell() -> None:
     battle = new_game(
         army(wizard(4, lasting("Ward", 5, 8.0, worth_per_phase=3.0)), power_dice=3), phases=4
     )
@@ -158,7 +158,7 @@ def test_best_counts_what_a_spell_still_pays() -> None:
     assert seen["phases left"] == pytest.approx(4 / 12)
 
 
-def test_faces_are_seen_where_a_re_roll_is_open() -> None:
+def test_faces_are_observed_if_a_re_roll_is_possible() -> None:
     battle = new_game(
         army(wizard(3, spell("Bolt", 12), items=["Luckstone"]), power_dice=3), army(wizard(1))
     )
@@ -199,7 +199,7 @@ def test_units_are_seen_with_all_their_wounds() -> None:
     assert mirrored["own unit 2 wounds"] == pytest.approx(8 / 20)
 
 
-def test_each_target_is_seen_with_what_the_spell_promises_there() -> None:
+def test_each_target_has_the_expected_points_of_the_spell() -> None:
     """3.5 hits that wound with probability 2/3, at 6 and 9 points a model."""
     battle = skirmish(STRIKE, aimed("Hex", 5, worth={"points": 4.0}))
     battle.nominate("Strike")
@@ -214,7 +214,7 @@ def test_each_target_is_seen_with_what_the_spell_promises_there() -> None:
     assert not any("aimed at" in name for name in seen)
 
 
-def test_the_target_chosen_is_seen_with_its_promise() -> None:
+def test_the_chosen_target_has_its_expected_points() -> None:
     battle = skirmish(STRIKE)
     battle.nominate("Strike")
     battle.aim("Boyz")
@@ -228,7 +228,7 @@ def test_the_target_chosen_is_seen_with_its_promise() -> None:
         }
 
 
-def test_what_a_spell_still_pays_is_part_of_its_promise() -> None:
+def test_later_payments_are_part_of_the_expected_points() -> None:
     doom = aimed(
         "Doom", 5, duration="remains_in_play", worth={"points": 1.0, "points_per_phase": 3.0}
     )
@@ -275,7 +275,7 @@ def test_the_target_of_a_free_spell_is_half_one() -> None:
     assert shown(battle, 1)["enemy unit 1 aimed at"] == 0.5
 
 
-def test_a_spell_in_play_says_what_it_lies_on() -> None:
+def test_a_spell_in_play_has_its_target() -> None:
     doom = aimed("Doom", 5, duration="remains_in_play", worth={"points_per_phase": 3.0})
     battle = skirmish(doom)
     battle.works("Doom", "Boyz")
@@ -312,7 +312,7 @@ def test_markers_of_a_comet_are_seen_with_its_wizard() -> None:
     assert "own spell 1 lasts one turn" not in seen
 
 
-def test_a_comet_is_told_from_a_spell_that_acts_at_once() -> None:
+def test_a_comet_is_distinguished_from_an_instant() -> None:
     battle = skirmish(known("The Comet of Casandora"), STRIKE, phases=3)
     seen = shown(battle, 0), shown(battle, 1)
     assert (seen[0]["own spell 1 lands later"], seen[1]["enemy spell 1 lands later"]) == (1.0, 1.0)
@@ -321,7 +321,7 @@ def test_a_comet_is_told_from_a_spell_that_acts_at_once() -> None:
     assert "own spell 1 lands later" not in Eye(plain.packed_scenarios, 0).named_fields(plain)
 
 
-def test_a_comet_is_worth_what_it_brings_in_the_phases_left() -> None:
+def test_a_comet_is_worth_its_expected_points_in_the_remaining_phases() -> None:
     """It lands at the first start with probability 1/2, at the second with 1/4, and so on."""
     comet = known("The Comet of Casandora")
     hits = [0] * 13
@@ -348,7 +348,7 @@ def test_a_comet_is_worth_what_it_brings_in_the_phases_left() -> None:
     assert shown(battle, 1)["enemy spell 1 worth"] == pytest.approx(3 / 4 * dearest, rel=1e-6)
 
 
-def test_who_flees_and_what_is_left_until_a_panic_test_is_seen() -> None:
+def test_flight_and_the_losses_until_a_panic_test_are_observed() -> None:
     blast = {"hits": "2D6", "strength": 4}
     mage = wizard(4, aimed("Blast", damage=blast), aimed("Strike", damage=blast))
     seer = wizard(2, aimed("Dart", damage=blast), name="Seer", unit="Spears", leadership=9)
@@ -384,7 +384,7 @@ def test_who_flees_and_what_is_left_until_a_panic_test_is_seen() -> None:
     assert seen() == seen(1) == pytest.approx(fled)
 
 
-def test_a_bound_spell_needs_no_dice_and_promises_all_it_is_worth() -> None:
+def test_a_bound_spell_needs_no_dice_and_has_its_full_points() -> None:
     battle = new_game(
         army(heroes=[{"name": "Hero", "items": ["Ring of Flame"]}]),
         army(units=[unit("Spears", 10, toughness=3)], dispel_dice=2),
@@ -396,7 +396,7 @@ def test_a_bound_spell_needs_no_dice_and_promises_all_it_is_worth() -> None:
     assert seen["own spell 1 casting value"] == pytest.approx(3 / 15)
 
 
-def test_less_than_nothing_may_be_left_to_dispel() -> None:
+def test_the_number_to_dispel_may_be_negative() -> None:
     """A declared re-roll keeps its bonus, here 12, for the roll: 8 less 12."""
     way = {"of": "dispel", "dice": "one", "changes_natural": False}
     names = ("Charm", "Amulet")
@@ -462,7 +462,7 @@ def test_the_spells_that_were_drawn_are_marked() -> None:
     assert [n for n in seen if n.endswith("known")] == [f"own spell {k} known" for k in (1, 4, 6)]
 
 
-def test_the_points_of_a_comet_and_what_it_promises_there() -> None:
+def test_the_points_of_a_comet_and_their_expected_points() -> None:
     battle = new_game(
         army(
             wizard(4, known("The Comet of Casandora"), position=[24.0, 4.0], points=0.0),
@@ -500,7 +500,7 @@ def test_the_points_of_a_comet_and_what_it_promises_there() -> None:
             battle.play([FIRST_DICE + 2, (6, 6)])
 
 
-def test_a_loss_is_seen_as_a_loss() -> None:
+def test_an_expected_loss_is_negative() -> None:
     """A Comet that also hits one's own regiment promises a loss, within the bounds."""
     field = {"width": 10.0, "depth": 10.0}
     battle = new_game(
@@ -518,7 +518,7 @@ def test_a_loss_is_seen_as_a_loss() -> None:
     assert shown(battle, 0)["own spell 1 best"] < 0.0
 
 
-def test_a_spell_is_worth_its_best_aim_that_is_open_from_the_beginning() -> None:
+def test_a_spell_is_worth_its_best_initially_legal_aim() -> None:
     """The wizard in the unit is worth most, but no legal target while the unit exists."""
     battle = skirmish(
         STRIKE, wizards=[wizard(1, name="Foe", unit="Spears", points=500.0, wounds=1)]
@@ -594,9 +594,7 @@ NAMES_OF_POWERS = (
 
 
 @pytest.mark.parametrize(("item", "told"), POWERS)
-def test_items_out_of_the_ordinary_are_told_apart(
-    item: dict[str, Any], told: dict[str, float]
-) -> None:
+def test_unusual_items_are_distinguished(item: dict[str, Any], told: dict[str, float]) -> None:
     battle = new_game(
         army(wizard(3, spell(), items=["Starwood Staff"])),
         army(wizard(2, items=["Thing"])),
@@ -649,7 +647,7 @@ def test_best_counts_what_is_added_to_every_cast() -> None:
         assert seen[f"own spell {k} best with item"] == pytest.approx(best / 100)
 
 
-def test_best_with_an_item_counts_its_dice_its_bonus_and_what_it_forbids() -> None:
+def test_best_with_an_item_counts_its_dice_bonus_and_restriction() -> None:
     """With one die available the stone makes three; two 6s and a 1 do not reach 14 then."""
     stone = {"extra_dice": 2, "irresistible": False}
     battle = new_game(
@@ -676,7 +674,7 @@ def test_best_with_an_item_counts_its_dice_its_bonus_and_what_it_forbids() -> No
     }
 
 
-def test_promises_are_victory_points_where_these_are_counted() -> None:
+def test_expected_points_are_victory_points_under_that_scoring() -> None:
     """Five of ten Spears are left: the next loss counts half of 60 points, the rest nothing."""
     rules = {"scoring": "victory_points", "panic": False}
     battle = new_game(
@@ -696,7 +694,7 @@ def test_promises_are_victory_points_where_these_are_counted() -> None:
     assert (seen["enemy unit 1 promise"], seen["enemy unit 2 promise"]) == wanted
 
 
-def test_victory_points_are_seen_with_what_is_lost_until_half() -> None:
+def test_victory_points_are_observed_with_the_losses_until_half() -> None:
     battle = new_game(
         army(
             wizard(4, STRIKE, points=90.0, wounds=2, general=True),
@@ -740,14 +738,14 @@ def test_victory_points_are_seen_with_what_is_lost_until_half() -> None:
 
 
 @pytest.mark.parametrize("panic", [False, True])
-def test_whether_units_panic_is_seen_beside_scenarios_where_they_do(panic: bool) -> None:
+def test_the_panic_switch_is_observed_if_another_scenario_has_it(panic: bool) -> None:
     battle = new_game(army(wizard(4, STRIKE)), army(units=[unit()]), rules={"panic": panic})
     limits = replace(fit(battle.packed_scenarios, 0), panic=True)
     eye = Eye(battle.packed_scenarios, 0, limits)
     assert eye.named_fields(battle)["rule panic"] == float(panic)
 
 
-def test_magic_resistance_is_seen_and_shared_with_the_unit_while_it_stands() -> None:
+def test_magic_resistance_is_shared_with_the_unit_while_it_exists() -> None:
     battle = new_game(
         army(wizard(4, STRIKE, aimed("Bane", 5, worth={"points": 1.0})), power_dice=12),
         army(
@@ -775,7 +773,7 @@ def test_magic_resistance_is_seen_and_shared_with_the_unit_while_it_stands() -> 
     )
 
 
-def test_each_spell_says_what_it_promises_each_target_before_one_is_chosen() -> None:
+def test_each_spell_has_its_expected_points_at_each_target() -> None:
     """3.5 hits that wound with probability 2/3; the Doom pays for both phases."""
     doom = aimed("Doom", 5, duration="remains_in_play", worth={"points_per_phase": 3.0})
     ward = aimed("Ward", 5, target="friendly_unit", worth={"points": 4.0})
@@ -811,7 +809,7 @@ def test_each_spell_says_what_it_promises_each_target_before_one_is_chosen() -> 
     assert promises(0) == pytest.approx({n: w for n, w in spent.items() if "spell 1" not in n})
 
 
-def test_a_target_that_is_gone_is_promised_nothing() -> None:
+def test_a_removed_target_has_no_expected_points() -> None:
     sting = aimed("Sting", 5, worth={"points": 7.0})
     battle = new_game(
         army(wizard(4, STRIKE, sting), power_dice=12),
@@ -829,7 +827,7 @@ def test_a_target_that_is_gone_is_promised_nothing() -> None:
     assert after == {"own spell 2 at wizard 1", "own spell 2 at unit 2"}  # out of the unit now
 
 
-def test_free_spells_and_drawn_ones_say_what_they_promise_too() -> None:
+def test_free_spells_and_rolled_spells_have_expected_points() -> None:
     battle = free_spell()
     seen = shown(battle, 1)
     assert 0.0 < seen["own spell 1 at unit 2"] < seen["own spell 1 at unit 1"]
@@ -856,7 +854,7 @@ def test_dice_of_a_wizards_own_are_seen_until_they_are_committed() -> None:
     assert shown(battle, 0)["own wizard 1 own dice"] == pytest.approx(0.1)
 
 
-def test_a_miscast_row_is_seen_with_what_is_done_of_it() -> None:
+def test_a_miscast_row_is_observed_with_its_completed_effects() -> None:
     """Points are lost, then the enemy may cast a free spell, which own dice may answer."""
     mage = wizard(2, spell("Bolt"), spell("Second", 8), items=["Jewel of the Dusk"])
     foe = wizard(2, spell("Curse", 5, 5.0), name="Foe")
@@ -876,7 +874,7 @@ def test_a_miscast_row_is_seen_with_what_is_done_of_it() -> None:
     assert shown(battle, 0)["own wizard 1 joins"] == 1.0
 
 
-def test_dice_that_were_re_rolled_are_seen_with_what_the_natural_ones_were() -> None:
+def test_re_rolled_dice_are_observed_with_the_natural_result() -> None:
     charm = {"name": "Charm", "uses": 2, "reroll": {"dice": "one", "of": "cast"}}
     mage = wizard(3, spell("Bolt", 12), items=["Charm"])
     battle = new_game(
@@ -942,7 +940,7 @@ def test_a_spell_in_play_that_was_tried_is_marked() -> None:
     assert shown(battle, 1)["enemy spell 1 tried"] == 1.0
 
 
-def test_of_hidden_items_a_seat_sees_its_own_and_what_may_be() -> None:
+def test_a_seat_observes_its_hidden_items_and_the_enemys_possible_ones() -> None:
     sets = [
         {"items": [], "weight": 1.0},
         {"items": ["Dispel Scroll"], "weight": 3.0},

@@ -19,24 +19,24 @@ from wfb_gym.packing.records import Duration, Lock
 from wfb_gym.scenario.sizes import DICE, SPELLS, UNITS
 
 BROKEN = {
-    1: "a position that nobody decides and no dice decide",
+    1: "a position that is neither a decision nor a chance node nor the end",
     2: "a decision with less than two actions, or actions out of order",
-    3: "a phase or an active army that cannot be",
+    3: "an impossible phase or active army",
     4: "a pool below 0 or above its most",
     5: "a character with more wounds, levels or locks than it can have",
-    6: "a dead character with something left",
+    6: "a dead character with dice, spells or items left",
     7: "a unit with fewer than 0 or more than all wounds",
     8: "an item with more uses or dice than it can hold",
-    9: "spells open, known, fresh or tried that cannot be",
+    9: "impossible sets of castable, known, fresh or tried spells",
     10: "an instant in play, or a spell in play without its aim",
-    11: "a spell in play on what is gone",
+    11: "a spell in play on a removed target",
     12: "markers without a Comet, or a Comet without markers",
-    13: "something under way where nothing is",
+    13: "an operation in progress at a node without one",
     14: "points that no casualty explains",
     15: "a battle that does not end",
-    16: "flight of who is gone, apart from its unit, or against the scenario where nobody panics",
-    17: "spells open of who flees",
-    18: "models at the start of a phase that cannot be, or of a unit that takes no test",
+    16: "flight of a removed piece, of a character without its unit, or without panic in the rules",
+    17: "castable spells of a fleeing wizard",
+    18: "impossible models at the start of a phase, or models of a unit without a test",
 }
 MOST_STEPS = 20_000
 """Arrays of one battle."""
@@ -274,5 +274,5 @@ def play_on(
             taken += 1
             alone += 1
         battles += 1
-        taken += 1  # a battle in which nobody can cast is over before anybody decides
+        taken += 1  # a battle without casters ends before any decision
     return 0, taken, battles

@@ -219,7 +219,7 @@ def test_every_end_is_one_position() -> None:
     assert len(ends) == 1
 
 
-def test_a_copy_goes_its_own_way() -> None:
+def test_a_copy_is_independent() -> None:
     battle = game(army(wizard(2, spell(), spell("Second"))))
     twin = battle.copy()
     assert twin.key() == battle.key()

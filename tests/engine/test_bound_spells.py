@@ -20,7 +20,7 @@ def bound(uses: int = 0, power_level: int = 4, **keys: Any) -> Data:
 
 
 def bearer(dice: int = 2, phases: int = 4, **keys: Any) -> Game:
-    """Return a hero with the stone, beside a wizard without power dice."""
+    """Return a hero with the stone, and a wizard without power dice."""
     hero = {"name": "Captain", "items": ["Stone"], **keys.pop("hero", {})}
     side = army(*keys.pop("mages", ()), heroes=[hero], power_dice=keys.pop("power", 0))
     foes = army(units=[unit()], dispel_dice=dice)
@@ -163,13 +163,13 @@ def test_it_is_no_free_spell_of_a_miscast() -> None:
     assert not battle.can_cast("Fire Ball")
 
 
-def test_a_dead_wizard_of_a_lost_level_is_no_matter_to_it() -> None:
+def test_it_does_not_depend_on_a_locked_wizard() -> None:
     battle = bearer(mages=(wizard(1, known("Fire Ball")),), power=0)
     battle.state.lock[0, 0] = Lock.BATTLE_END
     assert battle.can_cast("Cold")
 
 
-def test_it_may_stay_in_the_pouch() -> None:
+def test_it_may_stay_unused() -> None:
     battle = bearer()
     battle.act(PASS)
     assert battle.state.phase == 2

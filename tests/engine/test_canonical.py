@@ -58,19 +58,19 @@ def check(made: Scenario) -> int:
 
 
 @pytest.mark.parametrize("name", [*SMALL, *BUNDLED])
-def test_a_position_is_worth_what_the_one_is_that_stands_for_it(name: str) -> None:
+def test_a_position_has_the_value_of_its_canonical_one(name: str) -> None:
     check(loaded(name))
 
 
 @pytest.mark.slow
-def test_a_position_of_a_large_duel_is_worth_what_the_one_is_that_stands_for_it() -> None:
+def test_a_position_of_a_large_duel_has_the_value_of_its_canonical_one() -> None:
     assert check(load_scenario("seventh-edition-duel")) > 100_000
 
 
 @pytest.mark.parametrize(
     "name", ["a duel", "one level lost", "two levels lost", "two hits", "archmage-duel"]
 )
-def test_merging_spares_positions(name: str) -> None:
+def test_merging_reduces_positions(name: str) -> None:
     full, _ = explored(loaded(name), merging=False)
     fewer, _ = explored(loaded(name), merging=True)
     assert fewer.size < full.size
@@ -112,7 +112,7 @@ def test_wizards_matter_until_the_phases_dice_are_there(made: Scenario, node: No
         assert fewer.values[merged] == pytest.approx(full.values[unmerged], abs=1e-9)
 
 
-def test_nothing_is_merged_before_the_last_phase_or_where_spells_are_aimed() -> None:
+def test_nothing_is_merged_before_the_last_phase_or_with_aimed_spells() -> None:
     aimed: Data = {"name": "Strike", "casting_value": 5, "target": "enemy_unit"}
     aimed |= {"damage": {"hits": "D6", "strength": 4}}
     packed = scenario_from_dict(
@@ -148,7 +148,7 @@ def test_models_matter_while_a_later_spell_may_find_few_of_them() -> None:
     assert [left(models) for models in (2, 3, 4)] == [2, 3, 3]
 
 
-def test_units_matter_as_far_as_free_spells_may_still_hurt_them() -> None:
+def test_units_matter_if_free_spells_may_still_wound_them() -> None:
     """Two casts may miscast, and each may give two free spells of up to 6 wounds."""
     bolt = aimed("Bolt", 3, damage={"hits": "D6", "strength": 4})
     own = army(wizard(2, bolt, spell("Beam")), units=[unit(models=60)], power_dice=4)
@@ -247,7 +247,7 @@ def strikes(draw: st.DrawFn, name: str) -> Data:
 
 @st.composite
 def companies(draw: st.DrawFn, most_spells: int) -> Data:
-    """Return two units with a wizard and a hero in or beside them, whose spells strike."""
+    """Return two units with a wizard and a hero in or near them, whose spells strike."""
     units = [
         unit(
             name,
@@ -306,7 +306,7 @@ ANY = settings(
 
 @settings(ANY, max_examples=10)
 @given(aimed_scenarios())
-def test_merging_holds_where_spells_are_aimed(made: Scenario) -> None:
+def test_merging_holds_with_aimed_spells(made: Scenario) -> None:
     checked(made)
 
 
@@ -326,11 +326,11 @@ def test_merging_holds_in_very_many_small_scenarios(made: Scenario) -> None:
 @pytest.mark.slow
 @settings(ANY, max_examples=500)
 @given(aimed_scenarios())
-def test_merging_holds_in_very_many_scenarios_where_spells_are_aimed(made: Scenario) -> None:
+def test_merging_holds_in_very_many_scenarios_with_aimed_spells(made: Scenario) -> None:
     checked(made)
 
 
-def test_all_kinds_of_nodes_are_looked_at() -> None:
+def test_all_kinds_of_nodes_are_compared() -> None:
     kinds: set[int] = set()
     for name in SMALL:
         full, _ = explored(small(name), merging=False)

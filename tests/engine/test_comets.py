@@ -1,4 +1,4 @@
-"""The Comet of Casandora: markers, landing, radius, and what ends it."""
+"""The Comet of Casandora: markers, landing, radius, and its end."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ def wait(battle: Game) -> None:
         battle.act(PASS)
 
 
-def test_a_comet_begins_with_one_marker_and_strikes_nobody_yet() -> None:
+def test_a_comet_begins_with_one_marker_and_no_strike() -> None:
     battle = sky()
     assert battle.works(COMET) == 0
     assert battle.is_in_play(COMET, 0)
@@ -61,7 +61,7 @@ def test_a_comet_lands_on_a_4_at_the_start_of_every_turn() -> None:
     assert battle.node == Node.ROLL_RADIUS
 
 
-def test_a_comet_hits_what_it_was_aimed_at_and_is_gone() -> None:
+def test_a_comet_hits_its_target_and_ends() -> None:
     battle = falling()
     battle.roll(4)
     battle.roll(1)
@@ -123,7 +123,7 @@ def test_a_comet_reaches_d6_inches_a_marker(markers: int, die: int, victims: int
     assert struck(battle) == victims
 
 
-def test_a_comet_spares_nobody_of_its_own_side() -> None:
+def test_a_comet_also_hits_its_own_side() -> None:
     battle = field(own=3.0)  # from the point, on the far side, it is less than 5 inches to it
     battle.roll(6)
     battle.roll(5)
@@ -152,7 +152,7 @@ def in_play(battle: Game) -> float:
 
 @pytest.mark.parametrize("scoring", ["points", "victory_points"])
 @pytest.mark.parametrize("phases", [1, 2, 4])
-def test_a_comet_promises_what_its_dice_bring_before_the_battle_ends(
+def test_a_comet_promises_its_expected_points_before_the_battle_ends(
     phases: int, scoring: str
 ) -> None:
     battle = field(4.0, own=1.5, phases=phases, cast=False, scoring=scoring)
@@ -193,7 +193,7 @@ def test_a_point_stays_open_when_those_near_it_are_gone_until_no_enemy_is_left()
 
 
 @pytest.mark.parametrize("scoring", ["points", "victory_points"])
-def test_a_comet_in_play_promises_what_its_markers_bring_in_the_phases_left(scoring: str) -> None:
+def test_a_comet_in_play_promises_its_markers_expected_points(scoring: str) -> None:
     battle = field(4.0, 9.0, phases=4, scoring=scoring)
     seen = set()
     while not battle.is_over:
@@ -215,7 +215,7 @@ def test_a_comet_can_be_dispelled_in_a_later_phase_against_its_casting_value() -
     battle.stop()
     battle.roll(1)
     assert battle.node == Node.NOMINATE
-    battle.stop()  # the enemy's phase: the Comet's owner is asked first
+    battle.stop()  # the enemy's phase: the Comet's owner decides first
     assert (battle.node, battle.mover) == (Node.IN_PLAY, 0)
     battle.act(PASS)
     battle.try_in_play(COMET, 0)
@@ -275,7 +275,7 @@ def test_one_comet_at_a_time_for_a_side_or_for_each_wizard() -> None:
     assert battle.node == Node.ROLL_COMET
 
 
-def test_where_a_comet_will_land_matters_though_its_target_is_gone() -> None:
+def test_the_point_of_a_comet_matters_after_its_target_is_gone() -> None:
     mage = wizard(4, known(COMET), known("Forked Lightning"), spell("Bolt"))
     battle = game(army(mage, power_dice=9), army(units=[unit(models=1)]), phases=4)
     battle.works(COMET)

@@ -163,7 +163,7 @@ def test_a_spell_dispelled_by_it_is_forgotten_on_a_4(item: str, die: int, forgot
 @pytest.mark.parametrize(
     ("item", "ends"), [("Seal of Destruction", True), ("Sigil of Asuryan", False)]
 )
-def test_a_seal_ends_what_its_reader_keeps_in_play_as_a_scroll_does(item: str, ends: bool) -> None:
+def test_a_seal_ends_its_readers_spells_in_play_like_a_scroll(item: str, ends: bool) -> None:
     foe = army(
         wizard(2, lasting(in_play=True), items=[item], name="Reader"),
         wizard(2, lasting("Veil", in_play=True), name="Neighbour"),
@@ -178,7 +178,7 @@ def test_a_seal_ends_what_its_reader_keeps_in_play_as_a_scroll_does(item: str, e
     assert battle.is_in_play("Veil", 1)
 
 
-def test_nobody_rolls_for_what_cannot_matter_any_more() -> None:
+def test_irrelevant_rolls_are_skipped() -> None:
     battle = destroyer("Seal of Destruction", phases=1)
     assert battle.node == Node.NOMINATE
 

@@ -51,7 +51,7 @@ def test_two_ones_fail_whatever_the_total() -> None:
 
 
 @pytest.mark.parametrize("double_six", [False, True])
-def test_two_sixes_dispel_only_where_the_switch_is_on(double_six: bool) -> None:
+def test_two_sixes_dispel_only_if_the_switch_is_on(double_six: bool) -> None:
     battle = cast(14, rules={"dispel_double_six": double_six})
     battle.dispel(6, 6)
     assert works(battle) == double_six

@@ -152,7 +152,7 @@ def test_the_miscast_wizards_own_dice_may_join_the_answer() -> None:
     assert battle.points == 0
 
 
-def test_the_row_goes_on_behind_it() -> None:
+def test_the_row_continues_after_it() -> None:
     house = miscast({"kind": "free_spell"}, {"kind": "points_lost", "points": 5.0})
     battle = game(army(wizard(2, spell("Bolt", 8), spell("Second"))), army(FOE), **house)
     battle.cast("Bolt", 2)

@@ -78,7 +78,7 @@ def test_no_dice_deal_items() -> None:
         battle.roll()
 
 
-def test_hidden_items_stand_beside_those_that_all_know_of() -> None:
+def test_hidden_items_are_listed_with_the_open_ones() -> None:
     battle = dealt(SCENARIOS["a scroll that all know of, and more"], 1)
     assert list(battle.state.items[1, :2]) == [1, 1]  # the army's own, and the bearer's
     battle = dealt(hidden_scenario(dispeller=kinds([], [SCROLL]), answers={"items": [SCROLL]}), 1)
@@ -86,7 +86,7 @@ def test_hidden_items_stand_beside_those_that_all_know_of() -> None:
 
 
 @pytest.mark.parametrize("kind", [0, 1, 2])
-def test_who_has_nothing_is_asked_like_who_has_something(kind: int) -> None:
+def test_an_army_without_items_is_asked_like_one_with_items(kind: int) -> None:
     battle = dealt(
         hidden_scenario(dispeller=kinds([], [SCROLL], [SCROLL] * 2), answers={"dispel_dice": 0}),
         kind,
@@ -97,7 +97,7 @@ def test_who_has_nothing_is_asked_like_who_has_something(kind: int) -> None:
     assert battle.legal_actions() == expected
 
 
-def test_nobody_is_asked_where_all_know_that_nothing_is_left() -> None:
+def test_no_army_is_asked_if_all_items_are_known_to_be_used() -> None:
     scenario = hidden_scenario(dispeller=kinds([], [SCROLL]), answers={"dispel_dice": 0})
     battle = dealt(scenario, 1)
     cast(battle, 0, 6, 5)
@@ -110,7 +110,7 @@ def test_nobody_is_asked_where_all_know_that_nothing_is_left() -> None:
     assert battle.points == before  # a 6 does not cast it, and no die is left
 
 
-def test_a_use_shows_an_item_and_no_more() -> None:
+def test_a_use_reveals_only_the_used_item() -> None:
     battle = dealt(SCENARIOS["scrolls"], 2)
     packed, state = battle.packed, battle.state
     assert uses_at_most(packed, state, 1, 0) == 2
@@ -121,7 +121,7 @@ def test_a_use_shows_an_item_and_no_more() -> None:
     assert uses_at_most(packed, state, 1, 0) == 1
 
 
-def test_what_was_shown_stays_with_another_deal() -> None:
+def test_shown_items_stay_with_another_deal() -> None:
     battle = dealt(SCENARIOS["scrolls"], 2)
     cast(battle, 0, 6, 5)
     use(battle)
@@ -132,7 +132,7 @@ def test_what_was_shown_stays_with_another_deal() -> None:
     assert battle.state.hidden_set[1] == 2  # the first of equally likely ones
 
 
-def test_a_miscast_empties_stones_unseen() -> None:
+def test_a_miscast_empties_hidden_stones() -> None:
     battle = dealt(SCENARIOS["ruin"], 2, 0)
     battle.act(actions.FIRST_CAST)
     battle.act(PASS)
@@ -156,7 +156,7 @@ def test_one_set_is_no_secret() -> None:
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_what_is_hidden_changes_nothing_that_others_see(name: str) -> None:
+def test_hidden_items_do_not_affect_public_information(name: str) -> None:
     """The same play with another deal has the same nodes, chances, points and questions."""
     scenario = SCENARIOS[name]
     rng = np.random.default_rng(5)
@@ -224,17 +224,17 @@ def questions(battle: Battle) -> Any:
         ({"items": [SCROLL], "wieght": 1.0}, "wieght"),
     ],
 )
-def test_what_cannot_be_hidden_is_refused(keys: dict[str, Any], expected: str) -> None:
+def test_items_that_cannot_be_hidden_are_rejected(keys: dict[str, Any], expected: str) -> None:
     with pytest.raises(ScenarioError, match=expected):
         hidden_scenario(dispeller=[{"items": []}, keys])
 
 
-def test_weights_of_0_alone_are_refused() -> None:
+def test_weights_of_only_0_are_rejected() -> None:
     with pytest.raises(ScenarioError, match="hidden: expected a weight above 0"):
         hidden_scenario(dispeller=kinds([], [SCROLL], weights=[0.0, 0.0]))
 
 
-def test_a_fifth_set_is_refused() -> None:
+def test_a_fifth_set_is_rejected() -> None:
     with pytest.raises(ScenarioError, match="hidden"):
         hidden_scenario(dispeller=kinds(*[[SCROLL] * k for k in range(5)]))
 

@@ -76,7 +76,7 @@ def test_one_power_stone_a_spell_and_each_once() -> None:
     assert battle.node == Node.POOL_DICE
 
 
-def test_the_item_may_be_left_in_the_pouch() -> None:
+def test_the_item_may_stay_unused() -> None:
     battle = stone_holder()
     battle.cast("Bolt", 3)
     assert battle.dice_to_roll == 3
@@ -99,7 +99,7 @@ def test_any_wizard_uses_an_item_of_the_army() -> None:
 
 
 @pytest.mark.parametrize("of_army", [False, True])
-def test_a_power_stone_ends_what_its_user_keeps_in_play(of_army: bool) -> None:
+def test_a_power_stone_ends_its_users_spells_in_play(of_army: bool) -> None:
     items: dict[str, Any] = {"items": [STONE]}
     user = wizard(2, spell(), lasting(in_play=True), name="User", **({} if of_army else items))
     neighbour = wizard(2, lasting("Veil", in_play=True), name="Neighbour")

@@ -30,7 +30,7 @@ def twins(caster: Data, dispeller: Data, **keys: Any) -> tuple[Game, Game]:
     effects=st.lists(st.sampled_from(EFFECTS), max_size=3),
     seed=st.integers(0, 2**32),
 )
-def test_a_battle_goes_on_in_its_last_phase_as_in_any(
+def test_a_battle_continues_in_its_last_phase_as_in_any(
     caster: Data, dispeller: Data, effects: list[Data], seed: int
 ) -> None:
     for mage in (*caster["wizards"], *dispeller["wizards"]):
@@ -90,7 +90,7 @@ FOE = army(dispel_dice=1, units=[unit(models=9)])
     ],
     ids=["two missiles", "one bolt", "a line", "a healer", "other wizards", "a free spell"],
 )
-def test_tidying_the_last_phase_moves_no_value(
+def test_canonicalizing_the_last_phase_changes_no_value(
     caster: Data, dispeller: Data, effects: tuple[Data, ...]
 ) -> None:
     dispeller = {**dispeller, "power_dice": 0}  # nothing happens in the next phase

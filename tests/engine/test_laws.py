@@ -201,7 +201,7 @@ def test_laws_of_a_battle_in_random_scenarios(scenario: Scenario, seed: int) -> 
 
 @RANDOM
 @given(further=st.booleans(), data=st.data(), seed=SEEDS, ruleset=st.sampled_from(["6e", "7e"]))
-def test_what_one_army_gains_the_other_loses(
+def test_points_of_the_armies_sum_to_zero(
     further: bool, data: st.DataObject, seed: int, ruleset: str
 ) -> None:
     """Return the same phase from the other seat: sides swapped, the other army's phase empty."""
@@ -235,7 +235,7 @@ def test_what_one_army_gains_the_other_loses(
 
 @RANDOM
 @given(caster=armies(1, True), dispeller=armies(1, True), seed=SEEDS)
-def test_points_are_what_wounds_and_models_have_cost(
+def test_points_equal_the_cost_of_wounds_and_models(
     caster: Data, dispeller: Data, seed: int
 ) -> None:
     for side in (caster, dispeller):
@@ -431,7 +431,7 @@ def test_one_compiled_signature_per_engine_function(tmp_path: Path) -> None:
     assert {name: count for name, count in counts.items() if count > 1} == {}
 
 
-def test_no_byte_of_a_state_is_without_a_name() -> None:
+def test_every_byte_of_a_state_belongs_to_a_field() -> None:
     # NumPy's copies leave such bytes undefined, and a key contains all bytes
     named = sum(np.dtype(STATE[name]).itemsize for name in STATE.names or ())
     assert named == STATE.itemsize

@@ -28,7 +28,7 @@ def cast_at(battle: Game, name: str, target: str) -> None:
     battle.roll(3, 4)
 
 
-def test_nobody_resists_a_comet_which_falls_on_a_point() -> None:
+def test_a_comet_meets_no_magic_resistance() -> None:
     foes = [unit("Warded", 10, magic_resistance=2)]
     mage = wizard(4, known("The Comet of Casandora"))
     battle = game(army(mage, power_dice=9), army(units=foes, dispel_dice=1), phases=4)

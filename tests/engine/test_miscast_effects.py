@@ -76,7 +76,7 @@ def test_a_ward_save_against_a_hit_without_armour() -> None:
     assert battle.roll(6, 6, 5) == 0
 
 
-def test_the_last_wound_kills_and_what_he_kept_in_play_ends() -> None:
+def test_the_last_wound_kills_and_ends_his_spells_in_play() -> None:
     own = wizard(1, lasting("Veil", in_play=True), name="Other")
     battle = mishap(effect("caster_hit", strength=10), mage={"wounds": 1}, others=(own,))
     battle.roll(3, 4)
@@ -94,7 +94,7 @@ def test_the_shared_pile_outlives_the_wizard() -> None:
     assert battle.can_cast("Spark")
 
 
-def test_removed_costs_all_that_is_left_of_him() -> None:
+def test_removal_costs_all_his_remaining_points() -> None:
     battle = mishap(effect("caster_hit", strength=10), effect("caster_removed"))
     battle.roll(3, 4)
     assert battle.roll(2, 1, 1) == -90
@@ -241,7 +241,7 @@ def test_all_spells_in_play_end() -> None:
     assert list(battle.state.in_play) == [0, 0]
 
 
-def test_a_forgotten_spell_is_gone_for_its_caster_alone() -> None:
+def test_a_forgotten_spell_is_lost_only_for_its_caster() -> None:
     other = wizard(1, BOLT, name="Other")
     battle = mishap(effect("spell_forgotten"), others=(other,))
     battle.roll(3, 4)

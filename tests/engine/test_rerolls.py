@@ -87,7 +87,7 @@ def test_a_re_roll_is_spent_and_no_power_dice_with_it() -> None:
     assert battle.state.items[0, 0] == 0
 
 
-def test_the_second_result_stands() -> None:
+def test_the_second_result_counts() -> None:
     battle = cast(4, 4, item=charm())
     battle.act(reroll(4))
     battle.roll(1)
@@ -232,7 +232,7 @@ def test_a_dispel_re_roll_can_dispel() -> None:
     assert battle.points == 0
 
 
-def test_two_ones_of_a_dispel_stand() -> None:
+def test_two_ones_of_a_dispel_cannot_be_re_rolled() -> None:
     battle = dispel(1, 1, 6, item=charm(of="dispel"))
     assert battle.node == Node.NOMINATE
     assert battle.points == 10

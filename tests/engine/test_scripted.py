@@ -100,7 +100,7 @@ def battle_key(battle: Game, code: int) -> tuple[bytes, float]:
     return twin.key(), twin.points
 
 
-def test_a_number_of_dice_that_follows_from_the_dice_is_none() -> None:
+def test_a_variable_number_of_dice_is_none() -> None:
     assert position("Fire Ball").dice_to_roll is None
     assert hits_of_a_miscast().dice_to_roll is None
     battle = game(army(wizard(4, known("Fire Ball"))), army(units=[unit()]))
@@ -128,7 +128,9 @@ def test_dice_that_are_missing_as_they_fall() -> None:
         ("Wall of Fire", (1,), "expected at least 15 dice .*3 for each of 5 hits"),
     ],
 )
-def test_a_wrong_number_of_dice_is_refused(name: str, faces: tuple[int, ...], message: str) -> None:
+def test_a_wrong_number_of_dice_is_rejected(
+    name: str, faces: tuple[int, ...], message: str
+) -> None:
     battle = position(name)
     before = battle.key()
     with pytest.raises(ValueError, match=message):
@@ -136,7 +138,7 @@ def test_a_wrong_number_of_dice_is_refused(name: str, faces: tuple[int, ...], me
     assert battle.key() == before
 
 
-def test_no_dice_are_thrown_where_a_player_chooses() -> None:
+def test_no_dice_are_thrown_at_decisions() -> None:
     battle = game(army(wizard(4, known("Fire Ball"))), army(units=[unit()]))
     with pytest.raises(ValueError, match="expected a chance node, found NOMINATE"):
         battle.roll(1)

@@ -1,4 +1,4 @@
-"""Seventh-edition dice: each wizard's own reserve beside a pool of two."""
+"""Seventh-edition dice: each wizard's own reserve, and a pool of two."""
 
 from typing import Any
 

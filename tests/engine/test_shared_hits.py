@@ -107,7 +107,7 @@ def expected(
 
 
 def check(battle: Game, law: Mapping[tuple[int, ...], F]) -> None:
-    """Compare the engine's probabilities with those of the enumeration."""
+    """Compare the engine's probabilities with the enumeration."""
     told = found(battle)
     wanted = {key: float(probability) for key, probability in law.items() if probability}
     assert told.keys() == wanted.keys()
@@ -149,13 +149,13 @@ def test_members_of_all_kinds_share_the_hits(models: int) -> None:
     check(battle, expected(TWO_D6, models, body, *heroes))
 
 
-def test_five_models_spare_the_characters_among_them() -> None:
+def test_five_models_protect_their_characters() -> None:
     battle = blast(5)
     assert battle.node == Node.ROLL_STRIKE
     assert {wounds for _, wounds in found(battle)} == {2}
 
 
-def test_how_many_are_left_when_the_spell_strikes_decides() -> None:
+def test_the_models_left_at_the_strike_decide() -> None:
     mages = wizard(4, known("Fire Ball")), wizard(4, known("Fiery Blast"), name="Second")
     foe = army(units=[unit(models=6)], heroes=[hero()])
     for dead, node in ((1, Node.ROLL_STRIKE), (2, Node.ROLL_HITS)):
@@ -233,7 +233,7 @@ def test_more_than_six_members_are_numbered_by_two_dice() -> None:
     assert F(works, 32) == F(3, 8)
 
 
-def test_the_dead_and_those_elsewhere_take_no_share() -> None:
+def test_dead_and_separate_characters_take_no_share() -> None:
     dead, away = hero("Dead", status="dead"), hero("Lone", unit=None)
     battle = blast(3, dead, hero(), away)
     law = expected(TWO_D6, 3, Victim(3, F(2, 3)), Victim(2, F(2, 3)))
@@ -257,7 +257,7 @@ def test_one_slain_earlier_takes_no_share() -> None:
 
 
 @pytest.mark.parametrize("name", ["Burning Head", "Wall of Fire", "Rule of Burning Iron"])
-def test_models_struck_where_they_stand_share_with_nobody(name: str) -> None:
+def test_hits_on_single_models_are_not_shared(name: str) -> None:
     battle = blast(4, spell=name)
     assert battle.node == Node.ROLL_STRIKE
     row = battle.packed.armies[0].aims[0]
@@ -348,7 +348,7 @@ def test_the_potential_falls_while_a_comet_strikes_small_units() -> None:
     assert landings
 
 
-# In the last phase models beyond any possible loss are forgotten, except those that protect a hero
+# In the last phase models beyond any possible loss are forgotten, but not models protecting a hero
 # from a spell after the next.
 
 
@@ -361,7 +361,7 @@ def after_a_loss(models: int, wounds: int) -> Game:
     return battle
 
 
-def test_models_who_spare_a_hero_are_not_forgotten() -> None:
+def test_models_that_protect_a_hero_are_not_forgotten() -> None:
     # One model may fall before the last bolt: five must be left then.
     assert after_a_loss(20, 0).key() == after_a_loss(7, 1).key()
     assert after_a_loss(7, 1).key() == after_a_loss(6, 0).key()

@@ -79,7 +79,7 @@ def tally(left: int, began: int, panic: bool, company: int) -> F:
 @pytest.mark.parametrize("general", [False, True])
 @pytest.mark.parametrize("panic", [False, True])
 @pytest.mark.parametrize("lost", [0, 2, 3, 4])
-def test_a_strike_promises_the_mean_change_of_the_tally(
+def test_a_strike_promises_the_mean_change_of_the_score(
     lost: int, panic: bool, general: bool
 ) -> None:
     """Some of nine models fell in the same phase; five protect the wizard among them."""
@@ -100,7 +100,7 @@ def test_a_strike_promises_the_mean_change_of_the_tally(
     assert worth_now(battle.packed, battle.state, 0, index, 0.0) == pytest.approx(best, abs=1e-9)
 
 
-def test_who_flees_is_counted_already() -> None:
+def test_fleeing_units_are_already_counted() -> None:
     battle = fight(army(units=[unit("Spears", 9, fleeing=True), unit("Bows")]), panic=True)
     assert promise(battle, "Bolt", "Spears") == 0.0
     assert promise(battle, "Bolt", "Bows") > 0.0
@@ -109,7 +109,7 @@ def test_who_flees_is_counted_already() -> None:
 @pytest.mark.parametrize(
     "keys", [{"traits": ["immune_to_panic"]}, {"traits": ["undead"]}, {"fleeing": True}]
 )
-def test_who_takes_no_panic_test_promises_no_flight(keys: Data) -> None:
+def test_units_without_panic_tests_promise_no_flight(keys: Data) -> None:
     means = []
     for panic in (False, True):
         battle = fight(army(units=[unit("Spears", 12, **keys), unit("Bows")]), panic=panic)
@@ -117,7 +117,7 @@ def test_who_takes_no_panic_test_promises_no_flight(keys: Data) -> None:
     assert means[0] == means[1]
 
 
-# --- what the engine itself brings about --------------------------------------------------------
+# --- against the engine's own results -----------------------------------------------------------
 
 
 def brought(battle: Game, phase: int = 0) -> float:
@@ -150,7 +150,7 @@ def hero(name: str = "Hero", wounds: int = 2, **keys: Any) -> Data:
 
 @pytest.mark.parametrize("panic", [False, True])
 @pytest.mark.parametrize("lost", [0, 2, 3])
-def test_a_strike_promises_what_it_brings_about(lost: int, panic: bool) -> None:
+def test_a_strike_promises_its_mean_effect(lost: int, panic: bool) -> None:
     ogres = unit("Ogres", 6, wounds=3, points=40.0, leadership=7)
     captain = hero("Captain", unit="Ogres", leadership=8, general=True)
     battle = fight(army(units=[ogres, unit("Bows")], heroes=[captain]), panic=panic)
@@ -172,7 +172,7 @@ def test_the_wounds_of_a_giant_and_of_a_character_count() -> None:
 
 @pytest.mark.parametrize("heroes", [1, 2])
 @pytest.mark.parametrize("models", [1, 3, 4])
-def test_hits_that_are_shared_count_for_each_who_takes_them(models: int, heroes: int) -> None:
+def test_shared_hits_count_for_each_victim(models: int, heroes: int) -> None:
     """Without panic: the loss of a character in a fleeing unit is not counted."""
     who = [hero(f"Hero {k}", wounds=1 + k, general=k == 0) for k in range(heroes)]
     foe = army(units=[unit("Spears", models), unit("Bows")], heroes=who)
@@ -200,7 +200,7 @@ def test_a_caster_who_gains_a_wound_counts_less(panic: bool) -> None:
     assert check(battle, "Soul", "Spears") == pytest.approx(2 / 3 * (45 + flight))
 
 
-def test_what_is_healed_is_counted_no_longer() -> None:
+def test_healed_wounds_are_no_longer_counted() -> None:
     giant = unit("Giant", 1, wounds=4, points=205.0)
     mage = wizard(4, known("Healing Hand"), spell())
     battle = fight(army(units=[unit("Bows")]), own=army(mage, units=[giant], power_dice=6))
@@ -209,7 +209,7 @@ def test_what_is_healed_is_counted_no_longer() -> None:
     assert check(battle, "Healing Hand", "Giant") == pytest.approx(103 + worth)
 
 
-def test_who_rallies_is_counted_no_longer() -> None:
+def test_rallied_units_are_no_longer_counted() -> None:
     seer = wizard(1, name="Seer", unit="Spears", points=50.0, status="fleeing", general=True)
     own = army(
         wizard(4, known("The Oxen Stands"), spell()),

@@ -188,7 +188,7 @@ def test_a_spell_takes_a_model_for_each_hit_that_wounds_and_is_not_saved(row: Ro
     assert battle.is_over
 
 
-def test_armour_is_worn_down_by_strength() -> None:
+def test_strength_reduces_armour_saves() -> None:
     # a 5 saves at 4+ against Strength 4, and no longer against Strength 5
     for name, saved in [("Master of the Wood", True), ("Master of Stone", False)]:
         assert to_strike(name, Foe(armour=4)).roll(1, 6, 5, 1) == (0 if saved else 6)
@@ -225,7 +225,7 @@ def test_a_model_of_one_wound_burns_once() -> None:
     assert to_strike("Fire Ball", Foe(models=4, flammable=True)).roll(2, *WOUND * 2) == 12
 
 
-def test_the_conflagration_goes_on_while_the_caster_rolls_higher() -> None:
+def test_the_conflagration_continues_while_the_caster_rolls_higher() -> None:
     hit = WOUND
     assert to_strike("Conflagration of Doom", Foe()).roll(1, 3, 3, *hit) == 6
     battle = to_strike("Conflagration of Doom", Foe(models=12))
@@ -318,13 +318,13 @@ def test_mean_of_a_pit_of_shades() -> None:
     assert battle.mean() == pytest.approx(float(expected), abs=1e-9)
 
 
-def test_a_pit_of_shades_takes_whom_it_only_touches_on_a_4() -> None:
+def test_a_pit_of_shades_takes_models_it_only_touches_on_a_4() -> None:
     battle, wholly, touched = pit(Foe(models=25))
     faces = [3] * (touched - 2) + [4, 6]
     assert battle.roll(*faces, *WOUND * (wholly + 2)) == 6 * (wholly + 2)
 
 
-def test_a_pit_of_shades_slows_down_who_is_left() -> None:
+def test_a_pit_of_shades_slows_the_survivors() -> None:
     battle = duel("Pit of Shades", Foe(models=25))
     assert battle.works("Pit of Shades") == pytest.approx(0.03 * 25 * 6)
 
@@ -405,7 +405,7 @@ def test_steal_soul_gives_back_a_lost_wound_and_its_points() -> None:
     assert battle.state.wounds[0, 0] == 2
 
 
-def test_steal_soul_gives_nothing_where_nothing_was_taken() -> None:
+def test_steal_soul_gives_nothing_without_a_wound() -> None:
     battle = thief(1, ward=4)
     assert battle.roll(1, 6, 4) == 0
     assert battle.state.wounds[0, 0] == 1
@@ -440,7 +440,7 @@ def test_an_area_spell_strikes_every_unit_one_after_the_other(name: str) -> None
     assert battle.units_left(1) == [3, 4, 5]
 
 
-def test_drain_life_passes_by_the_dead() -> None:
+def test_drain_life_skips_the_dead() -> None:
     units = [unit("Bones", 5, traits=["undead"]), unit("B", 5)]
     battle = game(army(wizard(4, known("Drain Life"))), army(units=units), phases=4)
     battle.works("Drain Life")
@@ -448,7 +448,7 @@ def test_drain_life_passes_by_the_dead() -> None:
     assert battle.units_left(1) == [5, 2]
 
 
-def test_a_spell_that_would_strike_nobody_is_not_cast() -> None:
+def test_a_spell_without_victims_is_not_cast() -> None:
     battle = game(
         army(wizard(4, known("Drain Life"), known("The Howler Wind"))),
         army(units=[unit(traits=["undead"])]),

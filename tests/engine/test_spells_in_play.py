@@ -54,7 +54,7 @@ def test_it_cannot_be_cast_again_while_it_is_in_play() -> None:
 
 
 @pytest.mark.parametrize(("recast", "allowed"), [("side", False), ("caster", True)])
-def test_who_may_not_cast_it_again(recast: str, allowed: bool) -> None:
+def test_casters_that_may_not_cast_it_again(recast: str, allowed: bool) -> None:
     mages = wizard(2, ward(), name="A"), wizard(2, ward(in_play=False), spell(), name="B")
     battle = game(army(*mages), rules={"in_play_recast": recast})
     assert battle.can_cast("Ward", 1) == allowed
@@ -92,7 +92,7 @@ def test_it_is_ended_for_a_caster_who_cannot_cast() -> None:
     assert battle.node == Node.NOMINATE
 
 
-def test_nobody_ends_the_enemys_spell_or_one_that_lasts_a_turn() -> None:
+def test_the_enemys_spells_and_one_turn_spells_cannot_be_ended() -> None:
     glare = lasting("Glare", duration="one_turn")
     battle = game(army(wizard(4, glare, spell())), army(wizard(1, ward())))
     battle.cast("Glare", 2)
@@ -241,7 +241,7 @@ def test_one_attempt_a_spell_a_player_a_phase() -> None:
 
 
 def started(side: Data) -> Game:
-    """Return the side, with a neighbour who has Veil in play, against six dispel dice."""
+    """Return the side and a neighbour with Veil in play, against six dispel dice."""
     neighbour = wizard(1, ward("Veil"), name="Neighbour")
     side = {**side, "wizards": [*side["wizards"], neighbour]}
     return game(side, army(dispel_dice=6))
@@ -279,7 +279,7 @@ def test_an_irresistible_spell_can_be_dispelled_in_a_later_phase() -> None:
     assert battle.points == 5
 
 
-def test_a_scroll_is_no_use_against_a_spell_in_play() -> None:
+def test_a_scroll_cannot_dispel_a_spell_in_play() -> None:
     battle = to_in_play(game(army(wizard(1, ward(), spell())), army(items=["Dispel Scroll"])))
     battle.try_in_play("Ward", 0)
     assert not battle.can_use("Dispel Scroll")
@@ -309,7 +309,7 @@ def test_whether_a_spell_of_one_turn_can_be_dispelled_later(allowed: bool) -> No
     assert battle.is_over != allowed
 
 
-def test_worth_per_phase_is_paid_at_the_end_of_each_phase_that_it_sees() -> None:
+def test_worth_per_phase_is_paid_at_the_end_of_each_phase_in_play() -> None:
     side = army(wizard(2, ward(in_play=False, worth=1), spell()), dispel_dice=0)
     battle = game(side, army(dispel_dice=0, power_dice=0), phases=3)
     battle.cast("Ward", 2)

@@ -113,7 +113,7 @@ def test_mistress_of_the_marsh_is_fed_by_water() -> None:
     assert woods(WOOD, name="Mistress of the Marsh").is_over
 
 
-def test_a_wall_of_fire_needs_a_front_with_nobody_right_before_it() -> None:
+def test_a_wall_of_fire_needs_a_free_front() -> None:
     caster = army(mage_at(36.0, 3.0, "Wall of Fire"))
     close = at(36.0, 19.5 - 2 * 20 / INCH, "Before")  # two ranks, half an inch in front
     battle = game(caster, army(units=[at(36.0, 20.0), close]), **packed())
@@ -123,7 +123,7 @@ def test_a_wall_of_fire_needs_a_front_with_nobody_right_before_it() -> None:
     assert alone.can_cast("Wall of Fire")
 
 
-def test_an_area_is_what_the_range_reaches() -> None:
+def test_an_area_spell_covers_its_range() -> None:
     caster = army(mage_at(36.0, 10.0, "Drain Life"))
     foes = army(units=[at(36.0, 21.0, "Near"), at(36.0, 40.0, "Far")])
     battle = game(caster, foes, phases=4, **packed())
@@ -140,7 +140,7 @@ def test_a_wizard_in_close_combat_casts_no_missiles(name: str, casts: bool) -> N
     assert battle.is_over is not casts
 
 
-def test_a_pit_of_shades_strikes_neighbours_whom_it_covers() -> None:
+def test_a_pit_of_shades_strikes_covered_neighbours() -> None:
     """Two units of one model side by side: one template covers both."""
     caster = army(mage_at(36.0, 3.0, "Pit of Shades"))
     beside = 36.0 + 20 / INCH + 0.01

@@ -74,7 +74,7 @@ def duel(row: Row, keys: Mapping[str, Any], **further: Any) -> Game:
 
 @EACH
 def test_points_of_a_spell_at_once_and_phase_by_phase(row: Row) -> None:
-    """Four phases: spells that remain in play pay four times, those of one turn twice."""
+    """Four phases: spells that remain in play pay four times, spells of one turn twice."""
     battle = duel(row, row.keys, phases=4)
     times = 2 if row.name in ONE_TURN else 4
     battle.works(row.name, row.target)
@@ -84,7 +84,7 @@ def test_points_of_a_spell_at_once_and_phase_by_phase(row: Row) -> None:
 
 
 @EACH
-def test_promise_of_a_spell(row: Row) -> None:
+def test_expected_points_of_a_spell(row: Row) -> None:
     battle = duel(row, row.keys)
     aim = battle.packed.armies[0].aims[0]
     assert aim.promise == pytest.approx(row.once)
@@ -92,7 +92,7 @@ def test_promise_of_a_spell(row: Row) -> None:
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.not_at is not None], ids=lambda r: r[0])
-def test_a_target_that_a_spell_has_not(row: Row) -> None:
+def test_an_illegal_target_of_a_spell(row: Row) -> None:
     assert row.not_at is not None
     assert duel(row, row.keys).can_cast(row.name)
     assert duel(row, row.not_at).is_over  # no spell to cast
@@ -102,7 +102,7 @@ def test_the_bears_anger_is_for_a_wizard_in_close_combat() -> None:
     assert game(army(wizard(4, known("The Bear's Anger")))).is_over
 
 
-def test_steed_of_shadows_carries_no_one_else_out_of_his_unit() -> None:
+def test_steed_of_shadows_carries_only_its_caster_out_of_a_unit() -> None:
     hero = {"name": "Captain", "unit": OWN}
     mages = wizard(4, known("Steed of Shadows"), unit=OWN), wizard(1, name="Other")
     battle = game(army(*mages, units=[unit(OWN)], heroes=[hero]))
@@ -148,7 +148,7 @@ def test_healing_hand_is_not_for_the_unhurt_the_dead_and_the_undead() -> None:
     assert not healer(Ogres=6).can_cast("Healing Hand")
 
 
-# What a target keeps.
+# Lasting effects on a target.
 
 
 def rivals(name: str, phases: int = 4, **keys: Any) -> Game:
@@ -241,7 +241,7 @@ def test_an_overridden_worth_by_phases() -> None:
     assert battle.points == 11
 
 
-# What becomes of targets.
+# Targets that are removed.
 
 
 def wiped_out(phases: int = 6) -> Game:
@@ -260,7 +260,7 @@ def wiped_out(phases: int = 6) -> Game:
     return battle
 
 
-def test_what_lies_on_a_unit_ends_with_it() -> None:
+def test_spells_on_a_unit_end_with_it() -> None:
     battle = wiped_out()
     assert not battle.is_in_play("Doom and Darkness!", 0)
     assert battle.state.aims[0].sum() == 0

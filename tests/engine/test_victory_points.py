@@ -106,7 +106,7 @@ def test_the_general_slain_counts_a_hundred_more() -> None:
     assert struck(battle, "Dart", "Captain", 1) == 85 - 43 + GENERAL
 
 
-def test_who_flees_from_the_beginning_is_counted_already() -> None:
+def test_units_fleeing_at_the_start_are_already_counted() -> None:
     foes = unit("Spears", 9, fleeing=True), unit("Bows")
     captain = hero(general=True, unit="Spears", status="fleeing")
     battle = bolts(*foes, characters=(captain, {**hero(), "name": "Other"}))
@@ -131,10 +131,10 @@ def test_daemons_count_as_their_unit_and_their_general_as_such() -> None:
     assert struck(battle, "More", "Horrors", 1) == 30 + GENERAL
 
 
-# --- losses of other causes, and what comes back ----------------------------------------------
+# --- losses of other causes, and regained wounds ----------------------------------------------
 
 
-def test_what_is_healed_is_given_back() -> None:
+def test_healed_wounds_are_given_back() -> None:
     priest = wizard(4, known("Healing Hand"), spell("Second"))
     units = [unit("Giant", 1, wounds=6, points=200.0)]
     battle = battle_for(army(priest, heroes=[hero()], units=units), army(), phases=4)
@@ -176,7 +176,7 @@ def test_a_miscast_counts_as_any_loss() -> None:
     assert costs == [0, -128, -(255 - 128) - GENERAL]
 
 
-def test_points_that_a_miscast_names_are_lost_all_the_same() -> None:
+def test_points_lost_by_a_miscast_are_still_paid() -> None:
     battle = battle_for(army(wizard()), army(), {"kind": "points_lost", "points": 9.0})
     assert battle.is_over
     battle = battle_for(
@@ -198,7 +198,7 @@ def test_models_in_contact_of_no_unit_count_nothing() -> None:
     assert battle.state.contacts[0] == 0
 
 
-def test_worths_are_paid_all_the_same() -> None:
+def test_fixed_worths_are_still_paid() -> None:
     battle = battle_for(army(wizard(4, spell("Bolt", 5, 20.0), spell("Second"))), army())
     assert battle.works("Bolt") == 20
 
@@ -206,7 +206,7 @@ def test_worths_are_paid_all_the_same() -> None:
 # --- the last phase ---------------------------------------------------------------------------
 
 
-def test_models_above_half_that_nobody_can_lose_are_one_position() -> None:
+def test_models_above_half_that_cannot_be_lost_are_merged() -> None:
     def after(models: int, wounds: int) -> Game:
         ball = known("Fire Ball")
         mages = wizard(4, ball, name="A"), wizard(4, ball, name="B")
@@ -224,7 +224,7 @@ def test_models_above_half_that_nobody_can_lose_are_one_position() -> None:
     assert after(26, 0).units_left(1)[0] == 19
 
 
-def test_wounds_of_a_wizard_who_is_done_keep_what_they_count() -> None:
+def test_wounds_of_a_wizard_without_further_actions_keep_their_points() -> None:
     lord = wizard(1, spell("Bolt"), wounds=5, name="Lord")
     left = {}
     for wounds in range(1, 6):
@@ -258,7 +258,7 @@ SPARKS = army(wizard(2, spell("Bolt", 5), wounds=3, points=99.0, general=True), 
     ],
     ids=["missiles", "small units", "miscasts alone", "a healer"],
 )
-def test_what_is_tidied_in_the_last_phase_moves_no_value(
+def test_canonicalizing_the_last_phase_changes_no_victory_points(
     caster: Data, dispeller: Data, effects: tuple[Data, ...]
 ) -> None:
     last = battle_for(caster, dispeller, *effects)
@@ -313,7 +313,7 @@ HURTS = ("caster_hits", "caster_removed", "other_wizards_wounds", "base_contact_
     phases=st.integers(1, 4),
     seed=st.integers(0, 2**32),
 )
-def test_rewards_of_a_battle_add_up_to_the_final_tally(
+def test_rewards_of_a_battle_add_up_to_the_final_score(
     panic: bool, caster: Data, dispeller: Data, phases: int, seed: int
 ) -> None:
     for side in (caster, dispeller):

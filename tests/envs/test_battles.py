@@ -50,13 +50,13 @@ def test_the_first_seat_of_a_border_skirmish_unless_asked_otherwise() -> None:
 
 @pytest.mark.parametrize("seat", [2, -1, True, np.bool_(True), "0", None, 0.5])
 @pytest.mark.parametrize("kind", [BattleEnv, BattleVectorEnv])
-def test_a_seat_that_there_is_not_is_refused(kind: Any, seat: Any) -> None:
+def test_an_unknown_seat_is_rejected(kind: Any, seat: Any) -> None:
     with pytest.raises(ValueError, match="seat: expected 0 for the first army or 1"):
         kind(seat=seat)
 
 
 @pytest.mark.parametrize("name", IDS)
-def test_each_seat_is_that_of_the_id_with_its_name(name: str) -> None:
+def test_each_seat_equals_the_id_with_its_name(name: str) -> None:
     one = raw(BATTLE, seat=SEAT[name], opponent="random")
     other = raw(name, scenario="border-skirmish", opponent="random")
     assert one.observation_space == other.observation_space
@@ -91,9 +91,7 @@ def test_rewards_of_both_seats_sum_to_zero(scenario: str) -> None:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("scenario", ["border-skirmish", "the-iron-tide"])
 @pytest.mark.parametrize("seat", [0, 1])
-def test_a_batch_plays_what_single_environments_play(
-    mode: AutoresetMode, scenario: str, seat: int
-) -> None:
+def test_a_batch_equals_single_environments(mode: AutoresetMode, scenario: str, seat: int) -> None:
     keys = {"scenario": scenario, "seat": seat, "opponent": ["random", "veteran"]}
     ours = run(native(BATTLE, 3, autoreset_mode=mode, **keys), 90, 7, mode)
     theirs = run(sync(BATTLE, 3, mode, **keys), 90, 7, mode)
@@ -124,7 +122,7 @@ def test_battles_of_different_kinds_share_a_batch(seat: int) -> None:
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_copies_go_on_alike_and_apart(copied: Any) -> None:
+def test_copies_continue_alike_and_independently(copied: Any) -> None:
     env = raw(BATTLE, scenario="the-crooked-mile", seat=1, opponent="random")
     observation, info = env.reset(seed=7)
     for _ in range(4):
@@ -172,7 +170,7 @@ def test_meanings_name_units_and_characters() -> None:
             "at enemy Captain", "at own Sorcerer", "no target"} <= set(meanings)  # fmt: skip
 
 
-def test_all_points_that_change_hands_are_those_of_models_that_fall() -> None:
+def test_points_are_only_those_of_lost_models() -> None:
     """The points of all visible units but one are at most the points won."""
     env = raw(BATTLE, opponent="random", points_per_reward=1.0)
     fallen = 0.0

@@ -13,7 +13,7 @@ pytestmark = [
 ]
 
 
-def test_the_first_make_says_that_it_compiles(tmp_path: Path) -> None:
+def test_the_first_make_reports_that_it_compiles(tmp_path: Path) -> None:
     code = 'import gymnasium as gym, wfb_gym; gym.make("wfb_gym/Caster-v0").reset(seed=0)'
     environment = {**os.environ, "WFB_GYM_CACHE_DIR": str(tmp_path)}
 

@@ -45,7 +45,7 @@ def test_every_scenario_of_the_pool_is_drawn() -> None:
     }  # fmt: skip
 
 
-def test_a_seed_draws_the_same_scenarios_whatever_the_batchs_size() -> None:
+def test_a_seed_draws_the_same_scenarios_for_any_batch_size() -> None:
     large = drawn(native(BATTLE, 5, scenario=POOL), 100, 9)
     small = drawn(native(BATTLE, 2, scenario=POOL), 100, 9)
     assert large[:2] == small
@@ -60,7 +60,7 @@ def test_a_seed_draws_the_same_scenarios_whatever_the_batchs_size() -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("seat", [0, 1])
-def test_a_batch_plays_what_single_environments_play(mode: AutoresetMode, seat: int) -> None:
+def test_a_batch_equals_single_environments(mode: AutoresetMode, seat: int) -> None:
     keys = {"scenario": POOL, "seat": seat, "opponent": ["random", "veteran"]}
     ours = run(native(BATTLE, 3, autoreset_mode=mode, **keys), 60, 3, mode)
     theirs = run(sync(BATTLE, 3, mode, **keys), 60, 3, mode)
@@ -102,7 +102,7 @@ def test_observations_stay_in_bounds_and_actions_in_the_space(pool: Generated, s
             assert moment.mask.any()
 
 
-def test_meanings_are_those_of_the_scenario_that_is_played() -> None:
+def test_meanings_follow_the_current_scenario() -> None:
     env = raw(BATTLE, scenario=POOL)
     meanings = {}
     for seed in range(12):
@@ -115,7 +115,7 @@ def test_meanings_are_those_of_the_scenario_that_is_played() -> None:
     assert env.scenario == POOL.scenarios()[int(env.batch.envs.scenario[0])]
 
 
-def test_vector_environments_name_what_each_plays() -> None:
+def test_vector_environments_name_each_scenario() -> None:
     envs: Any = gym.make_vec(BATTLE, 3, scenario=["apprentice", "archmage-duel"])
     assert [each.name for each in envs.unwrapped.scenarios] == [
         "apprentice", "archmage-duel", "apprentice",
@@ -152,7 +152,7 @@ def test_states_and_copies_keep_the_scenario() -> None:
         assert same(expected, episode(twin, None))
 
 
-def test_a_state_of_another_pool_is_refused() -> None:
+def test_a_state_of_another_pool_is_rejected() -> None:
     env, other = raw(BATTLE, scenario=POOL), raw(BATTLE, scenario=OTHER)
     other.reset(seed=1)
     with pytest.raises(ValueError, match="state"):
@@ -160,7 +160,7 @@ def test_a_state_of_another_pool_is_refused() -> None:
 
 
 @pytest.mark.parametrize("text", ["generated:", "generated:dev", "generated:train:5"])
-def test_a_pool_that_there_is_not_is_refused(text: str) -> None:
+def test_an_unknown_pool_is_rejected(text: str) -> None:
     with pytest.raises(ScenarioError, match="generated:test"):
         raw(BATTLE, scenario=text)
 

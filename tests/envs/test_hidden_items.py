@@ -34,7 +34,7 @@ def test_each_set_is_dealt_as_often_as_its_weight_says() -> None:
     assert shares == pytest.approx([0.25, 0.5, 0.25, 0.0], abs=0.03)
 
 
-def test_who_casts_sees_the_chances_alone() -> None:
+def test_the_caster_sees_only_the_chances() -> None:
     env = gym.make_vec("wfb_gym/Caster-v0", num_envs=64, scenario="hidden-scrolls")
     observations, _ = env.reset(seed=1)
     assert (observations == observations[0]).all()

@@ -64,7 +64,7 @@ def equal(one: list[Any], other: list[Any]) -> bool:
 
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("name", SEVERAL)
-def test_the_optimal_opponent_plays_as_the_solution_does(name: str, seat: int) -> None:
+def test_the_optimal_opponent_plays_the_solution(name: str, seat: int) -> None:
     """A table of the same solution, used as an external opponent, plays the same battles."""
     made = small(name)
     batch = batch_of(made, seat, "optimal")
@@ -125,7 +125,7 @@ def test_the_same_seed_gives_the_same_battles() -> None:
     assert not equal(played(batch_of("archmage-duel", 0, "optimal"), 15, seed=500), one)
 
 
-def test_no_random_actions_are_no_random_actions() -> None:
+def test_an_epsilon_of_0_changes_nothing() -> None:
     plain, never, ever = (
         played(batch_of("archmage-duel", 1, f"optimal{chance}"), 15) for chance in ("", ":0", ":1")
     )
@@ -149,12 +149,12 @@ def test_optimal_play_may_be_one_of_a_pool() -> None:
         ("Optimal", "expected one of random, greedy, veteran, optimal"),
     ],
 )
-def test_other_names_are_refused(name: str, message: str) -> None:
+def test_other_names_are_rejected(name: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         gym.make_vec(IDS["caster"], num_envs=2, opponent=name)
 
 
-def test_generated_battles_are_refused_ahead() -> None:
+def test_generated_battles_are_rejected_before_solving() -> None:
     with pytest.raises(ValueError, match="optimal plays scenarios that can be solved"):
         batch_of(Generated(count=2), 0, "optimal", 4)
 
@@ -173,7 +173,7 @@ def test_the_refusal_of_a_large_scenario_names_other_opponents(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("quick_refusals")
-def test_a_scenario_too_large_to_solve_is_refused() -> None:
+def test_a_scenario_too_large_to_solve_is_rejected() -> None:
     with pytest.raises(solver.TooLarge, match="border-skirmish does not fit"):
         gym.make_vec("wfb_gym/Battle-v0", num_envs=2, opponent="optimal:0.5")
 
@@ -205,7 +205,7 @@ def test_the_mean_of_a_million_optimal_battles_is_within_its_confidence_interval
     assert half_width < 0.07
 
 
-def test_anybody_wins_less_against_optimal_play_than_optimal_play() -> None:
+def test_no_player_beats_optimal_play_in_expectation() -> None:
     """Tested with the exact values of the policies, and with the batch's results."""
     exact = solver.evaluate(duel(), "veteran", "optimal")
     points = play_battles(

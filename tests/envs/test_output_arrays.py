@@ -36,7 +36,7 @@ HOLDERS: dict[str, Callable[[Any], Any]] = {
 """Objects that refer to an array's memory without a reference to the array itself."""
 
 
-def test_an_array_is_handed_out_again_only_when_nobody_has_it() -> None:
+def test_an_array_is_reused_only_without_references() -> None:
     arrays = RecycledArrays((3,), np.float32)
     first = arrays.take()
     second = arrays.take()
@@ -101,7 +101,7 @@ def test_no_interpreters_reference_counts_matter(
     assert equal(at_once, later)
 
 
-def test_an_array_that_was_let_go_is_handed_out_again() -> None:
+def test_a_released_array_is_reused() -> None:
     arrays = RecycledArrays((3,), np.float32)
     held, places = arrays.take(), set()
     for _ in range(10):  # as a loop over steps does
@@ -110,7 +110,7 @@ def test_an_array_that_was_let_go_is_handed_out_again() -> None:
     assert len(places) == 2
 
 
-def test_arrays_that_somebody_keeps_are_forgotten() -> None:
+def test_referenced_arrays_are_dropped_from_the_pool() -> None:
     arrays = RecycledArrays((3,), np.float32)
     kept = [arrays.take() for _ in range(5)]
     held, places = arrays.take(), set()
@@ -122,7 +122,7 @@ def test_arrays_that_somebody_keeps_are_forgotten() -> None:
 
 
 @pytest.mark.parametrize("copy", [True, False])
-def test_a_pickled_environment_goes_on_in_arrays_of_its_own(copy: bool) -> None:
+def test_a_pickled_environment_has_its_own_arrays(copy: bool) -> None:
     envs = gym.make_vec("wfb_gym/Caster-v0", num_envs=SIZE, copy=copy)
     envs.reset(seed=1)
     small = len(pickle.dumps(envs))
@@ -159,7 +159,7 @@ def equal(first: list[Any], second: list[Any]) -> bool:
     )
 
 
-def test_steps_write_into_nothing_that_was_given() -> None:
+def test_steps_do_not_overwrite_returned_arrays() -> None:
     at_once, later = play(copy=True)
     assert equal(at_once, later)
 

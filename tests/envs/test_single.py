@@ -82,7 +82,7 @@ def test_reset_comes_first(call: str) -> None:
     "action",
     [None, "0", 1.0, np.float32(1), [0], np.array([0]), -1, 10, 2**70, np.int64(-1), (0,)],
 )
-def test_what_is_no_action_is_refused_and_changes_nothing(action: Any) -> None:
+def test_an_invalid_action_is_rejected_and_changes_nothing(action: Any) -> None:
     env = raw(CASTER)
     env.reset(seed=1)
     before = env.get_state()
@@ -127,7 +127,7 @@ def test_an_illegal_action_becomes_the_lowest_legal_one() -> None:
     assert env.get_state() == twin.get_state()
 
 
-def test_strict_refuses_an_illegal_action_and_changes_nothing() -> None:
+def test_strict_rejects_an_illegal_action_and_changes_nothing() -> None:
     env = raw(CASTER, strict=True)
     env.reset(seed=5)
     before = env.get_state()
@@ -137,7 +137,7 @@ def test_strict_refuses_an_illegal_action_and_changes_nothing() -> None:
     assert env.step(6)[4]["illegal_action"] is False
 
 
-def test_nothing_that_was_given_out_changes_later() -> None:
+def test_returned_arrays_do_not_change_later() -> None:
     env = raw(CASTER)
     given: list[tuple[NDArray[Any], NDArray[Any]]] = []
 
@@ -157,7 +157,7 @@ def test_nothing_that_was_given_out_changes_later() -> None:
     assert all(np.array_equal(array, old) for array, old in given)
 
 
-def test_writing_into_what_was_given_out_changes_nothing() -> None:
+def test_writing_into_returned_arrays_changes_nothing() -> None:
     env, twin = raw(CASTER), raw(CASTER)
     observation, info = env.reset(seed=2)
     observation[:] = 7
@@ -178,7 +178,7 @@ def test_same_seed_same_battle(name: str) -> None:
     assert not all(same(first, episode(env, seed)) for seed in range(12, 20))
 
 
-def test_numpys_global_seed_has_no_say() -> None:
+def test_numpys_global_seed_has_no_effect() -> None:
     env = raw(CASTER, opponent="random")
     np.random.seed(0)  # noqa: NPY002 - a seed that must have no effect
     first = episode(env, 4)
@@ -193,7 +193,7 @@ def test_numpys_global_seed_has_no_say() -> None:
     assert len(set(fresh)) == 4
 
 
-def test_reset_without_seed_goes_on_with_the_dice() -> None:
+def test_reset_without_seed_continues_the_dice() -> None:
     env, twin = raw(CASTER), raw(CASTER)
     run = [episode(env, 3), *(episode(env, None) for _ in range(4))]
     again = [episode(twin, 3), *(episode(twin, None) for _ in range(4))]
@@ -201,7 +201,7 @@ def test_reset_without_seed_goes_on_with_the_dice() -> None:
     assert not all(same(run[0], other) for other in run[1:])
 
 
-def test_an_unseeded_run_is_told_by_its_generators_seed() -> None:
+def test_an_unseeded_run_can_be_repeated_by_its_np_random_seed() -> None:
     env, twin = raw(CASTER), raw(CASTER)
     first = episode(env, None)
     other = episode(twin, None)
@@ -229,7 +229,7 @@ def test_huge_seeds_are_not_cut_short() -> None:
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "1"])
-def test_what_is_no_seed_is_refused(seed: Any) -> None:
+def test_an_invalid_seed_is_rejected(seed: Any) -> None:
     with pytest.raises((gym.error.Error, TypeError), match="Seed must be"):
         raw(CASTER).reset(seed=seed)
 
@@ -244,7 +244,7 @@ def test_options_are_ignored(options: dict[str, Any] | None) -> None:
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda e: pickle.loads(pickle.dumps(e))])
 @pytest.mark.parametrize("name", IDS)
-def test_copies_go_on_alike_and_apart(name: str, copied: Any) -> None:
+def test_copies_continue_alike_and_independently(name: str, copied: Any) -> None:
     env = gym.make(name, scenario="long-siege", opponent="random")
     observation, info = env.reset(seed=7)
     for _ in range(3):
@@ -293,7 +293,7 @@ def test_a_state_after_the_end_is_kept_too() -> None:
     assert other.step(0)[1:4] == (0.0, True, False)
 
 
-def test_a_state_of_several_environments_is_refused() -> None:
+def test_a_state_of_several_environments_is_rejected() -> None:
     envs = gym.make_vec(CASTER, num_envs=2)
     envs.reset(seed=1)
     env = raw(CASTER)
@@ -312,7 +312,9 @@ def test_a_state_of_several_environments_is_refused() -> None:
         ({"scenario": "long-siege"}, {"scenario": "archmage-duel"}),
     ],
 )
-def test_a_foreign_state_is_refused(keys: dict[str, Any], foreign: dict[str, Any]) -> None:
+def test_a_state_of_another_scenario_is_rejected(
+    keys: dict[str, Any], foreign: dict[str, Any]
+) -> None:
     other = raw(CASTER, **foreign)
     other.reset(seed=1)
     env = raw(CASTER, **keys)
@@ -321,7 +323,7 @@ def test_a_foreign_state_is_refused(keys: dict[str, Any], foreign: dict[str, Any
         env.set_state(other.get_state())
 
 
-def test_a_state_of_the_other_seat_is_refused() -> None:
+def test_a_state_of_the_other_seat_is_rejected() -> None:
     other = raw(DISPELLER)
     other.reset(seed=1)
     env = raw(CASTER)
@@ -399,7 +401,7 @@ def test_a_learner_without_decisions_gets_the_points_in_one_step(opponent: str) 
     assert {-0.8, -0.3, -0.5} & {round(total, 6) for total in totals}
 
 
-def test_where_only_pass_is_legal_another_action_is_told() -> None:
+def test_another_action_than_the_only_legal_pass_is_reported() -> None:
     env = raw(DISPELLER, scenario=no_decision(), opponent="greedy")
     _, info = env.reset(seed=1)
     assert env.action_space.n > 1

@@ -65,7 +65,7 @@ def no_help() -> Callable[[int], None]:
     return lambda team: time.sleep(0.001)
 
 
-def test_a_task_gives_what_it_gives_alone_where_no_helper_comes() -> None:
+def test_a_task_without_helpers_gives_the_same_results() -> None:
     teams: list[int] = []
 
     def task(team: int) -> int:
@@ -97,7 +97,7 @@ def test_a_task_runs_alone_while_the_threads_work_on_another() -> None:
     assert teams[1] == ALONE
 
 
-def test_what_a_helper_raises_is_raised_and_others_help_next() -> None:
+def test_errors_of_a_helper_are_raised_and_the_pool_stays_usable() -> None:
     pool = ThreadPool(2)
 
     def fail() -> Callable[[int], None]:
@@ -129,7 +129,7 @@ def test_an_interrupted_task_leaves_a_pool_that_works(monkeypatch: pytest.Monkey
     assert digests(monkeypatch, pool, "veteran") == expected
 
 
-def test_late_helpers_are_left_alone_for_some_tasks() -> None:
+def test_late_helpers_are_skipped_for_some_tasks() -> None:
     pool = ThreadPool(2)
     teams: list[int] = []
 

@@ -85,9 +85,7 @@ def masks_of(envs: Any) -> list[Masks]:
     ],
     ids=lambda keys: keys.get("scenario", "archmage-duel"),
 )
-def test_plays_what_single_environments_play(
-    mode: AutoresetMode, name: str, keys: dict[str, Any]
-) -> None:
+def test_equals_single_environments(mode: AutoresetMode, name: str, keys: dict[str, Any]) -> None:
     ours = run(native(name, 5, autoreset_mode=mode, **keys), 120, 40, mode)
     theirs = run(sync(name, 5, mode, **keys), 120, 40, mode)
     ended = 0
@@ -152,7 +150,7 @@ def test_the_batchs_size_does_not_matter(mode: AutoresetMode) -> None:
     assert compared > 5
 
 
-def test_a_batch_that_threads_share_plays_what_small_ones_play() -> None:
+def test_a_batch_with_threads_equals_small_batches() -> None:
     large, small = native(CASTER, 9001), native(CASTER, 40)
     seen, infos = large.reset(seed=5)
     few, told = small.reset(seed=5 + 8961)
@@ -221,19 +219,19 @@ def test_modes_may_come_by_name(mode: str) -> None:
     assert native(CASTER, 1, autoreset_mode=mode).metadata["autoreset_mode"].value == mode
 
 
-def test_an_unknown_mode_is_refused() -> None:
+def test_an_unknown_mode_is_rejected() -> None:
     modes = "NextStep, SameStep, Disabled"
     with pytest.raises(ValueError, match=f"autoreset_mode: .* {modes}, found 'Sometimes'"):
         native(CASTER, 1, autoreset_mode="Sometimes")
 
 
-def test_seeds_that_are_no_numbers_are_refused() -> None:
+def test_seeds_that_are_no_numbers_are_rejected() -> None:
     with pytest.raises(ValueError, match=r"seed: expected a whole number, .* found 1\.5"):
         native(CASTER, 2).reset(seed=1.5)
 
 
 @pytest.mark.parametrize("num_envs", [0, -1, None, "4", 2.5, True])
-def test_an_empty_batch_is_refused(num_envs: Any) -> None:
+def test_an_empty_batch_is_rejected(num_envs: Any) -> None:
     with pytest.raises(ValueError, match="num_envs: expected 1 or more"):
         native(CASTER, num_envs)
 
@@ -278,7 +276,7 @@ def test_the_same_options_reset_the_same_environments_again() -> None:
         assert after.tolist() == [True, False, True]
 
 
-def test_reset_mask_with_seeds_leaves_the_others_dice_alone() -> None:
+def test_reset_mask_with_seeds_does_not_change_the_other_dice() -> None:
     envs, twin = (native(CASTER, 3, autoreset_mode="Disabled") for _ in range(2))
     envs.reset(seed=3)
     twin.reset(seed=3)
@@ -303,7 +301,7 @@ def test_reset_mask_with_seeds_leaves_the_others_dice_alone() -> None:
     ],
     ids=repr,
 )
-def test_a_bad_reset_mask_is_refused_and_changes_nothing(mask: Any) -> None:
+def test_a_bad_reset_mask_is_rejected_and_changes_nothing(mask: Any) -> None:
     envs = native(CASTER, 3, autoreset_mode="Disabled")
     envs.reset(seed=1)
     envs.step(np.array([6, 7, 8]))
@@ -326,7 +324,7 @@ def test_disabled_keeps_what_has_ended() -> None:
     assert np.flatnonzero(infos["action_mask"][0]).tolist() == [0]
 
 
-def test_same_step_tells_of_the_end() -> None:
+def test_same_step_reports_the_end() -> None:
     envs = native(CASTER, 3)
     start, _ = envs.reset(seed=1)
     observations, _, terminations, _, infos = envs.step(np.array([0, 6, 3]))
@@ -372,7 +370,7 @@ def test_next_step_takes_a_step_to_reset() -> None:
     ],
     ids=repr,
 )
-def test_wrong_shapes_and_types_are_refused_and_change_nothing(actions: Any) -> None:
+def test_wrong_shapes_and_types_are_rejected_and_change_nothing(actions: Any) -> None:
     envs = native(CASTER, 2)
     envs.reset(seed=1)
     before = envs.get_state()
@@ -383,7 +381,7 @@ def test_wrong_shapes_and_types_are_refused_and_change_nothing(actions: Any) -> 
 
 @pytest.mark.parametrize("action", [-1, 10, 2**62, -(2**62), 2**63, 2**64 - 1])
 @pytest.mark.parametrize("mode", MODES)
-def test_an_action_outside_the_space_is_refused(action: int, mode: AutoresetMode) -> None:
+def test_an_action_outside_the_space_is_rejected(action: int, mode: AutoresetMode) -> None:
     envs = native(CASTER, 3, autoreset_mode=mode)
     envs.reset(seed=1)
     before = envs.get_state()
@@ -403,7 +401,7 @@ def test_integers_of_any_kind_are_actions(dtype: Any) -> None:
     assert np.array_equal(envs.step(strided)[0], twin.step(np.array([1, 2, 3]))[0])
 
 
-def test_illegal_actions_are_replaced_and_told() -> None:
+def test_illegal_actions_are_replaced_and_reported() -> None:
     envs, twin = (native(CASTER, 3, autoreset_mode="Disabled") for _ in range(2))
     envs.reset(seed=1)
     twin.reset(seed=1)
@@ -417,7 +415,7 @@ def test_illegal_actions_are_replaced_and_told() -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_strict_refuses_illegal_actions_and_changes_nothing(mode: AutoresetMode) -> None:
+def test_strict_rejects_illegal_actions_and_changes_nothing(mode: AutoresetMode) -> None:
     envs = native(CASTER, 3, strict=True, autoreset_mode=mode)
     envs.reset(seed=1)
     before = envs.get_state()
@@ -427,7 +425,7 @@ def test_strict_refuses_illegal_actions_and_changes_nothing(mode: AutoresetMode)
     envs.step(np.array([6, 6, 7]))
 
 
-def test_strict_ignores_what_ended_environments_are_told() -> None:
+def test_strict_ignores_actions_of_ended_environments() -> None:
     envs = native(CASTER, 2, strict=True, autoreset_mode="NextStep")
     envs.reset(seed=1)
     assert envs.step(np.array([0, 6]))[2].tolist() == [True, False]
@@ -446,7 +444,7 @@ def test_strict_looks_past_ended_environments() -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("opponent", ["veteran", picks], ids=["compiled", "callable"])
-def test_nothing_that_was_given_out_changes_later(mode: AutoresetMode, opponent: Any) -> None:
+def test_returned_arrays_do_not_change_later(mode: AutoresetMode, opponent: Any) -> None:
     envs = native(CASTER, 3, autoreset_mode=mode, opponent=opponent)
     given: list[tuple[NDArray[Any], NDArray[Any]]] = []
 
@@ -471,7 +469,7 @@ def test_nothing_that_was_given_out_changes_later(mode: AutoresetMode, opponent:
     assert all(np.array_equal(array, old) for array, old in given)
 
 
-def test_writing_into_what_was_given_out_changes_nothing() -> None:
+def test_writing_into_returned_arrays_changes_nothing() -> None:
     envs = native(CASTER, 2)
     observations, infos = envs.reset(seed=2)
     observations[:] = 7
@@ -540,7 +538,7 @@ def test_infos_as_lists() -> None:
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda e: pickle.loads(pickle.dumps(e))])
 @pytest.mark.parametrize("opponent", ["random", picks], ids=["compiled", "callable"])
-def test_copies_go_on_alike_and_apart(copied: Any, opponent: Any) -> None:
+def test_copies_continue_alike_and_independently(copied: Any, opponent: Any) -> None:
     envs = native(DISPELLER, 4, scenario="long-siege", opponent=opponent)
     list(run(envs, 7, 3, AutoresetMode.SAME_STEP))
     twin = copied(envs)
@@ -577,7 +575,7 @@ def test_a_saved_state_resumes_bit_for_bit(mode: AutoresetMode) -> None:
     assert data_equivalence(told, infos)
 
 
-def test_a_state_of_another_number_of_environments_is_refused() -> None:
+def test_a_state_of_another_number_of_environments_is_rejected() -> None:
     envs = native(CASTER, 2)
     envs.reset(seed=1)
     before = envs.get_state()
@@ -589,7 +587,7 @@ def test_a_state_of_another_number_of_environments_is_refused() -> None:
 @pytest.mark.parametrize(
     "foreign", [{"scenario": "apprentice"}, {"opponent": ["random", "greedy"]}], ids=str
 )
-def test_a_foreign_state_is_refused(foreign: dict[str, Any]) -> None:
+def test_a_state_of_another_scenario_is_rejected(foreign: dict[str, Any]) -> None:
     envs, other = native(CASTER, 2), native(CASTER, 2, **foreign)
     envs.reset(seed=1)
     other.reset(seed=1)
@@ -600,13 +598,13 @@ def test_a_foreign_state_is_refused(foreign: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("seeds", [[1], [1, 2, 3, 4], []])
-def test_a_wrong_number_of_seeds_is_refused(seeds: list[int]) -> None:
+def test_a_wrong_number_of_seeds_is_rejected(seeds: list[int]) -> None:
     with pytest.raises(ValueError, match=f"seed: expected 3 seeds, found {len(seeds)}"):
         native(CASTER, 3).reset(seed=seeds)
 
 
 @pytest.mark.parametrize("seed", [-1, [1, -1, 2]])
-def test_a_negative_seed_is_refused(seed: Any) -> None:
+def test_a_negative_seed_is_rejected(seed: Any) -> None:
     with pytest.raises((gym.error.Error, ValueError)):
         native(CASTER, 3).reset(seed=seed)
 
@@ -721,7 +719,7 @@ def test_wider_limits_do_not_change_the_battle() -> None:
 
 
 @pytest.mark.parametrize("make", [lambda **keys: native(CASTER, 2, **keys), None])
-def test_limits_that_are_too_small_are_refused(make: Any) -> None:
+def test_limits_that_are_too_small_are_rejected(make: Any) -> None:
     make = make or (lambda **keys: raw(CASTER, **keys))
     limits = Limits(ArmyLimits(1, 2, 0), ArmyLimits(1, 0, 0), dice=3)
     with pytest.raises(ValueError, match="limits") as caught:
@@ -733,20 +731,20 @@ def test_limits_that_are_too_small_are_refused(make: Any) -> None:
     assert "wizards" not in told
 
 
-def test_scenarios_that_no_environment_would_play_are_refused() -> None:
+def test_unused_scenarios_are_rejected() -> None:
     scenarios = ["apprentice", "archmage-duel", "long-siege"]
     for make in (partial(raw, CASTER), partial(native, CASTER, 2)):
         with pytest.raises(ValueError, match="scenario: expected at most one for each environment"):
             make(scenario=scenarios)
 
 
-def test_no_scenario_is_refused() -> None:
+def test_no_scenario_is_rejected() -> None:
     with pytest.raises(ValueError, match="scenario: expected at least one"):
         native(CASTER, 2, scenario=[])
 
 
 @pytest.mark.parametrize("opponent", ["vetran", "nobody", "", None, 3, [], ["random", "x"]])
-def test_unknown_opponents_are_refused(opponent: Any) -> None:
+def test_unknown_opponents_are_rejected(opponent: Any) -> None:
     with pytest.raises(ValueError, match="opponent: expected") as caught:
         native(CASTER, 2, opponent=opponent)
     if opponent != []:
@@ -769,7 +767,7 @@ def test_unknown_opponents_are_refused(opponent: Any) -> None:
     ],
     ids=["rank", "scalar", "length", "float", "bool", "none", "negative", "outside", "illegal"],
 )
-def test_an_opponent_that_answers_wrongly_is_told(wrong: Any, told: str) -> None:
+def test_an_opponent_with_invalid_answers_is_reported(wrong: Any, told: str) -> None:
     envs = native(DISPELLER, 3, opponent=wrong)
     with pytest.raises(ValueError, match="opponent") as caught:
         envs.reset(seed=1)
@@ -817,7 +815,7 @@ def test_opponents_see_their_own_side() -> None:
     assert all(np.array_equal(row, info["action_mask"]) for row in masks)
 
 
-def test_opponents_cannot_meddle() -> None:
+def test_opponents_cannot_change_the_environment() -> None:
     def meddling(observations: NDArray[np.float32], masks: Masks) -> NDArray[np.int64]:
         chosen = picks(observations, masks)
         observations[:] = 9.0

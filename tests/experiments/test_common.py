@@ -21,7 +21,7 @@ from wfb_gym.players.registry import make_agent
 @pytest.mark.parametrize(
     ("module", "runner"), [(train, train), (train_fast, runs), (distil, distil), (imitate, imitate)]
 )
-def test_a_quick_run_leaves_the_folder_of_a_whole_one_alone(
+def test_a_quick_run_does_not_touch_the_folder_of_a_full_run(
     module: Any, runner: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -35,7 +35,7 @@ def test_a_quick_run_leaves_the_folder_of_a_whole_one_alone(
     assert not usual.name.endswith("-quick")
 
 
-def test_what_is_printed_into_a_pipe_is_not_cut(capsys: pytest.CaptureFixture[str]) -> None:
+def test_output_into_a_pipe_is_not_cut(capsys: pytest.CaptureFixture[str]) -> None:
     names = [f"{letter}-long-scenario-name-of-a-file" for letter in "abcde"]
     print_results({}, [text_table([names, names], "names")], as_json=False)
     with progress() as bar:

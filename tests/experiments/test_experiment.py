@@ -174,7 +174,7 @@ def test_groups_of_parts_have_records_of_their_own(
         grouped.main(["--quick"])
 
 
-def test_an_interrupted_run_keeps_what_is_done(
+def test_an_interrupted_run_keeps_finished_parts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert SQUARES.main(arguments(tmp_path, 3, 13, 4)) == INTERRUPTED
@@ -199,7 +199,7 @@ def test_a_part_that_fails_ends_in_one_line(
     assert len((tmp_path / "parts.jsonl").read_text(encoding="utf-8").splitlines()) == 2
 
 
-def test_other_settings_and_folders_that_cannot_be_used_are_refused(
+def test_other_settings_and_folders_that_cannot_be_used_are_rejected(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert SQUARES.main(arguments(tmp_path, 3)) == 0
@@ -210,7 +210,7 @@ def test_other_settings_and_folders_that_cannot_be_used_are_refused(
 
 
 @pytest.mark.parametrize("notes_fail", [False, True])
-def test_notes_are_told_and_may_fail(
+def test_notes_are_printed_and_may_fail(
     notes_fail: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status = replace(SQUARES, notes_fail=notes_fail).main(arguments(tmp_path, 10))
@@ -227,7 +227,7 @@ def test_a_figure_that_cannot_be_written_costs_no_results(
     assert "no figure could be drawn: Is a directory" in capsys.readouterr().err
 
 
-def test_wrong_settings_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_settings_are_rejected(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         SQUARES.main(["--offset", "-1"])
     assert "--offset: expected 0 or more, found -1" in capsys.readouterr().err

@@ -60,7 +60,7 @@ def test_other_modules_are_a_mistake_in_the_code(tmp_path: Path) -> None:
     assert "pip install" not in ended.stderr
 
 
-def test_all_that_the_extra_brings_is_known() -> None:
+def test_all_modules_of_the_extra_are_listed() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     named = {re.split(r"[>=]", each)[0] for each in project["optional-dependencies"]["train"]}
     assert {each.replace("-", "_") for each in named} | {"torch"} == _commands._TRAIN

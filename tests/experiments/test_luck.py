@@ -73,7 +73,7 @@ def noise(outlook: Outlook) -> NDArray[np.float64]:
 
 
 @pytest.mark.parametrize("estimate", [phase_estimate, noise])
-def test_luck_is_nothing_over_all_that_dice_can_do(estimate: luck.ValueEstimate) -> None:
+def test_luck_sums_to_zero_over_all_dice(estimate: luck.ValueEstimate) -> None:
     battles, packed = 6000, pack(tiny())
     views = View.fitted(packed, 0, None), View.fitted(packed, 1, None)
     found = play_with_luck(
@@ -112,7 +112,7 @@ def test_the_adjusted_mean_is_the_exact_value(seat: str) -> None:
     assert 4.0 * error < found.points.std() / 10.0
 
 
-def test_battles_are_those_of_play_and_their_luck_is_their_own() -> None:
+def test_battles_equal_play_and_have_their_own_luck() -> None:
     """With any number of parallel battles, and with internal or external opponents."""
     one: dict[str, Any] = {"seat": "dispeller", "scenario": BATTLE}
     player = make_agent("veteran")
@@ -137,7 +137,7 @@ class Checking(LuckWatcher):
         self.steps += 1
 
 
-def test_what_is_followed_is_what_happens() -> None:
+def test_tracked_battles_equal_played_ones() -> None:
     watcher = Checking(40)
     play_battles(
         make_agent("random", seed=1), seat="caster", scenario="the-iron-tide",
@@ -176,7 +176,7 @@ def test_estimates_are_asked_for_decisions() -> None:
     assert max(kinds) <= LAST_DECISION
 
 
-def test_battles_that_begin_anew_are_refused() -> None:
+def test_restarted_battles_are_rejected() -> None:
     envs: Any = gym.make_vec("wfb_gym/Caster-v0", num_envs=2, scenario="apprentice")
     envs.batch.watcher = LuckWatcher(2)
     envs.reset(seed=0)

@@ -43,7 +43,7 @@ def three(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solver, "estimate", lambda scenario: TINY, raising=False)
 
 
-def test_json_alone_tells_what_the_solver_says(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_matches_the_solver(capsys: pytest.CaptureFixture[str]) -> None:
     assert solve.main(["orc-shaman-hunt", DUEL, DUEL, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert not told["interrupted"]
@@ -61,7 +61,7 @@ def test_json_alone_tells_what_the_solver_says(capsys: pytest.CaptureFixture[str
     }
 
 
-def test_one_scenario_is_told_in_plain_lines(
+def test_one_scenario_is_printed_in_plain_lines(
     capsys: pytest.CaptureFixture[str], duel: solver.Solution
 ) -> None:
     assert solve.main([DUEL]) == 0
@@ -92,7 +92,7 @@ def test_the_first_phases_of_a_battle(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.usefixtures("quick_refusals")
-def test_of_a_battle_that_is_too_large_the_first_phases_are_solved(
+def test_the_first_phases_of_a_too_large_battle_are_solved(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(solve, "bundled_scenarios", lambda: ["border-skirmish"])
@@ -119,7 +119,7 @@ def test_markdown_is_a_table() -> None:
     assert len({line.count("|") for line in lines}) == 1
 
 
-def test_all_says_what_is_too_large_without_trying(
+def test_all_lists_too_large_scenarios_without_solving(
     three: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def estimate(scenario: Scenario) -> SimpleNamespace:
@@ -181,7 +181,7 @@ def test_the_limit_of_memory_reaches_the_solver(
 
 
 @pytest.mark.usefixtures("three")
-def test_an_interrupted_run_tells_what_was_done(
+def test_an_interrupted_run_prints_finished_parts(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _recorded(monkeypatch, {SMALL[2]: KeyboardInterrupt()})
@@ -229,7 +229,7 @@ def test_a_plot_is_drawn_beside_the_json(
     assert (tmp_path / "dice.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_what_cannot_be_drawn_is_still_told(
+def test_results_are_printed_if_drawing_fails(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     scenario = tmp_path / "idle.toml"
@@ -288,7 +288,7 @@ def test_openings_in_words() -> None:
     assert later == "dispeller: cast Bolt (5+) on 1 die"
 
 
-def test_an_item_and_own_dice_are_told() -> None:
+def test_an_item_and_own_dice_are_named() -> None:
     stone = {**_casting(), "items": ["Power Stone"], "power_dice": 1}
     assert (
         _told(caster=stone, dispeller={})
@@ -337,7 +337,7 @@ def test_a_bound_spell_takes_no_dice_and_its_points_are_no_loss() -> None:
     assert grid.lost[0] == pytest.approx(0.0, abs=1e-9)
 
 
-def test_a_target_is_told() -> None:
+def test_a_target_is_named() -> None:
     damage = {"hits": "D6", "strength": 4}
     strike = {"name": "Bolt", "casting_value": 5, "target": "enemy_unit", "damage": damage}
     boyz = {"name": "Orc Boyz", "models": 10, "toughness": 4, "armour_save": 6, "points": 5}
@@ -346,7 +346,7 @@ def test_a_target_is_told() -> None:
     assert words.startswith("cast Bolt (5+) at Orc Boyz on ")
 
 
-def test_dice_before_the_first_decision_are_told() -> None:
+def test_dice_before_the_first_decision_are_named() -> None:
     rolled = {"wizards": [{**WIZARD, "lore": "Fire"}]}
     boyz = {"name": "Orc Boyz", "models": 3, "toughness": 4, "points": 5}
     scenario = scenario_from_dict(
@@ -357,7 +357,7 @@ def test_dice_before_the_first_decision_are_told() -> None:
     assert found["words"].startswith("after dice, for example: ")
 
 
-def test_openings_leave_the_position_alone(duel: solver.Solution) -> None:
+def test_openings_do_not_change_the_position(duel: solver.Solution) -> None:
     battle = Battle(duel.packed)
     before = battle.key()
     opening = openings.play_opening(battle, duel.best_action)
@@ -399,7 +399,7 @@ def test_cells_of_the_duel_are_solved_as_scenarios_with_such_pools(duel: solver.
         assert (grid.spells[place], grid.dice[place]) == (opening.spell, opening.dice)
 
 
-def test_the_optimal_grid_is_what_the_solution_plays(duel: solver.Solution) -> None:
+def test_the_optimal_grid_matches_the_solution(duel: solver.Solution) -> None:
     cells = HeatMap(duel)
     grid = heat_map.optimal_grid(cells)
     assert np.abs(grid.lost).max() < 1e-9
@@ -456,7 +456,7 @@ def _last(observations: Observations, masks: Masks) -> NDArray[np.int64]:
     return last
 
 
-def test_a_policy_that_never_casts_loses_all_there_was_to_win(duel: solver.Solution) -> None:
+def test_a_policy_that_never_casts_loses_the_whole_value(duel: solver.Solution) -> None:
     cells = HeatMap(duel)
     grid = policy_grid(cells, lambda observations, masks: masks.argmax(axis=1))
     assert (grid.spells == STOP).all()
@@ -465,7 +465,7 @@ def test_a_policy_that_never_casts_loses_all_there_was_to_win(duel: solver.Solut
     assert grid.lost[4, 5] == pytest.approx(duel.value, abs=1e-9)
 
 
-def test_a_policy_is_asked_with_what_the_environment_shows(duel: solver.Solution) -> None:
+def test_a_policy_gets_the_environments_observations(duel: solver.Solution) -> None:
     import gymnasium as gym
 
     env: Any = gym.make("wfb_gym/Caster-v0", scenario=DUEL)
@@ -502,9 +502,7 @@ def test_a_policy_must_play_by_the_rules(
         policy_grid(HeatMap(duel), lambda observations, masks: actions)
 
 
-def test_a_policy_is_shown_where_its_battles_come_to_alone(
-    duel: solver.Solution, tmp_path: Path
-) -> None:
+def test_a_policy_is_drawn_only_in_reachable_cells(duel: solver.Solution, tmp_path: Path) -> None:
     cells, optimal = HeatMap(duel), duel.policy(0).act
     positions, visits = heat_map.visited_nominations(cells, optimal, 64)
     assert visits[0] == 64  # all begin with the same decision
@@ -531,7 +529,7 @@ def test_the_second_army_loses_points_with_the_same_sign() -> None:
     assert np.abs(heat_map.optimal_grid(cells).lost).max() < 1e-9
 
 
-def test_short_names_tell_spells_apart() -> None:
+def test_short_names_of_spells_differ() -> None:
     assert heat_map.short_spell_names(load_scenario(DUEL), 0) == [
         "Fire",
         "Fiery",

@@ -134,6 +134,6 @@ def test_the_chance_of_improvement() -> None:
         ((np.zeros((1, 1)),), {"level": 1.0}, "level: expected a probability between 0 and 1"),
     ],
 )
-def test_bad_input_is_refused(scores: Any, settings: Any, message: str) -> None:
+def test_bad_input_is_rejected(scores: Any, settings: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         bootstrap(mean, *scores, **settings)

@@ -75,7 +75,7 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Elsewhere:
 # --- here and in processes -----------------------------------------------------------------------
 
 
-def test_here_a_task_is_done_when_its_result_is_asked_for() -> None:
+def test_in_process_tasks_run_on_request() -> None:
     taken: list[int] = []
 
     def take(number: int) -> int:
@@ -144,7 +144,7 @@ if __name__ == "__main__":
         (die_at_three, r"task \d: a worker process has failed$"),
     ],
 )
-def test_a_failure_in_a_process_is_told_in_one_line(
+def test_a_failure_in_a_process_gives_one_line(
     function: Callable[[int], int], message: str
 ) -> None:
     with open_workers(processes=2) as pool, pytest.raises(WorkerError, match=message) as raised:
@@ -163,7 +163,7 @@ def test_without_ray_the_extra_is_named(
     assert not out.exists()
 
 
-def test_what_differs_is_named() -> None:
+def test_differences_are_named() -> None:
     found = ray_cluster.fingerprint() | {"numpy": "1.0", "Python": "3.0"}
     told = ray_cluster.difference(ray_cluster.fingerprint(), found)
     assert "numpy: expected" in told
@@ -243,7 +243,7 @@ def test_submissions_are_the_same(
 
 
 @pytest.mark.usefixtures("elsewhere")
-def test_a_refused_policy_is_told_once(
+def test_a_rejected_policy_is_reported_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     few = protocol.generated_scenarios("phase-500")[:6]
@@ -279,7 +279,7 @@ def test_targets_and_grades_of_distillation_are_the_same(tmp_path: Path) -> None
 # --- on Ray --------------------------------------------------------------------------------------
 
 
-def test_a_cluster_that_nobody_answers_for_is_told_before_anything_is_begun(
+def test_an_unreachable_cluster_is_reported_before_the_start(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("ray")
@@ -294,7 +294,7 @@ def test_a_cluster_that_nobody_answers_for_is_told_before_anything_is_begun(
 
 
 @pytest.mark.slow
-def test_on_ray_files_travel_and_failures_are_told(tmp_path: Path) -> None:
+def test_on_ray_files_are_copied_and_failures_are_reported(tmp_path: Path) -> None:
     pytest.importorskip("ray")
     name = str(tmp_path / "note.txt")
     Path(name).write_text("kept", encoding="utf-8")
@@ -315,7 +315,7 @@ def test_on_ray_files_travel_and_failures_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_on_ray_other_sources_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_ray_other_sources_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ray")
     others = ray_cluster.fingerprint() | {"the checkout's sources": "others"}
     monkeypatch.setattr(ray_cluster, "fingerprint", lambda: others)

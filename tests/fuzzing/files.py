@@ -385,7 +385,7 @@ def _check_checkpoint(trainer: Trainer, path: Path) -> None:
             each.update()
             each.update()
     same = (trainer.frames, trainer.learned) == (again.frames, again.learned)
-    require(same and trainer.frames >= 0, "plays on as the one that was saved")
+    require(same and trainer.frames >= 0, "continues like the saved trainer")
 
 
 CHECKPOINT = kind_of(

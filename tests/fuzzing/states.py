@@ -230,7 +230,7 @@ def _play_both(rng: Rng, battles: SelfPlayBatch, decisions: tuple[Decisions, Dec
     """Play both seats on."""
     for _ in range(_MOST_STEPS):
         asked = sum(len(each.members) for each in decisions)
-        require(asked == 2, f"{asked} decisions are asked for in 2 battles")
+        require(asked == 2, f"{asked} decisions are pending in 2 battles")
         for each in decisions:
             require(bool(each.masks.any(1).all()), "no action is legal")
             require(bool(np.isfinite(each.observations).all()), "an observation is not finite")

@@ -232,7 +232,7 @@ def test_the_command_reports_findings_and_counts(
 
 
 @pytest.mark.parametrize("line", ["--minutes 0", "--only nothing", "--case 3", "--minutes nan"])
-def test_arguments_that_make_no_sense_are_rejected(line: str) -> None:
+def test_invalid_arguments_are_rejected(line: str) -> None:
     with pytest.raises(SystemExit) as caught:
         main(line.split())
     assert caught.value.code == 2

@@ -261,7 +261,7 @@ def test_duels_have_spells_of_fixed_worth_and_no_units(kind: str) -> None:
     assert per_phase > 0
 
 
-def test_no_battle_asks_for_more_aims_than_there_is_room_for() -> None:
+def test_no_battle_exceeds_the_capacity_of_aims() -> None:
     # Six Comets and six other spells might, each Comet at up to 64 points.
     options = Generation(
         points=2000, units=10, characters=6, wizards=6, spells=12, items=8,
@@ -290,7 +290,7 @@ def test_the_same_seed_makes_the_same_scenario() -> None:
         assert digest(generate(seed)) == digest(generate(seed))
 
 
-def test_a_seed_makes_what_it_made_before() -> None:
+def test_a_seed_makes_the_same_scenario_as_before() -> None:
     # Results with old seeds are comparable only as long as this holds. A change of the generator,
     # of the army lists or of the items needs a new value here and an entry in the changelog.
     assert digest(generate(20_000)) == PINNED
@@ -358,7 +358,7 @@ def test_terrain_of_every_kind_occurs() -> None:
     assert kinds == {"wood", "hill", "water", "rocks", "ruins", "building", "wall"}
 
 
-def test_every_first_army_has_something_to_cast_at() -> None:
+def test_every_first_army_has_a_target() -> None:
     idle = [scenario.name for scenario in pool() if int(pack(scenario)[0].armies[0].n_aims) == 0]
     assert idle == []
 
@@ -366,7 +366,7 @@ def test_every_first_army_has_something_to_cast_at() -> None:
 # -------------------------------------------------------------------------------- wishes
 
 
-def test_dwarfs_are_met_with_runes_and_four_dice() -> None:
+def test_dwarfs_have_runes_and_four_dice() -> None:
     for seed in range(20):
         army = generate(seed, Generation(opposition="dwarfs")).dispeller
         assert army.dwarf
@@ -374,7 +374,7 @@ def test_dwarfs_are_met_with_runes_and_four_dice() -> None:
         assert not army.wizards
 
 
-def test_daemons_are_met_casting_from_their_own_table() -> None:
+def test_daemons_cast_with_their_own_table() -> None:
     for seed in range(20):
         scenario = generate(seed, Generation(opposition="daemons"))
         army = scenario.dispeller
@@ -383,14 +383,14 @@ def test_daemons_are_met_casting_from_their_own_table() -> None:
         assert {scenario.miscast_table_of(army, wizard) for wizard in army.wizards} == {"daemons"}
 
 
-def test_wizards_are_met_who_are_no_daemons() -> None:
+def test_other_wizards_than_daemons_occur() -> None:
     for seed in range(20):
         army = generate(seed, Generation(opposition="wizards")).dispeller
         assert army.wizards
         assert people_of(army).name != "Daemons"
 
 
-def test_no_opposition_is_two_dice_and_nothing_else() -> None:
+def test_opposition_none_is_only_two_dice() -> None:
     for seed in range(20):
         army = generate(seed, Generation(opposition="none")).dispeller
         assert not army.wizards
@@ -400,7 +400,7 @@ def test_no_opposition_is_two_dice_and_nothing_else() -> None:
         assert not any(unit.magic_item for unit in army.units)
 
 
-def test_only_lores_and_armies_that_are_asked_for_come() -> None:
+def test_only_requested_lores_and_armies_occur() -> None:
     options = Generation(lores=("Light", "Metal"), armies=("empire", "skaven"))
     for seed in range(20):
         scenario = generate(seed, options)
@@ -439,7 +439,7 @@ def test_only_lores_and_armies_that_are_asked_for_come() -> None:
         ),
     ],
 )
-def test_options_that_cannot_be_are_refused(wrong: dict[str, Any], message: str) -> None:
+def test_impossible_options_are_rejected(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(ScenarioError) as caught:
         Generation(**wrong)
     assert str(caught.value) == f"generation: {message}"
@@ -457,12 +457,12 @@ def test_numpy_integers_count_as_pythons() -> None:
 
 
 @pytest.mark.parametrize("seed", [-1, 2**32, 1.0, True, "1"])
-def test_seeds_that_there_are_none_of_are_refused(seed: Any) -> None:
+def test_invalid_seeds_are_rejected(seed: Any) -> None:
     with pytest.raises(ScenarioError, match="seed: expected a whole number from 0 to 4294967295"):
         generate(seed)
 
 
 @pytest.mark.parametrize("fields", [{"bogus": 1}, {"options": 3}, {"options": {"bogus": 1}}])
-def test_other_fields_are_one_error(fields: dict[str, Any]) -> None:
+def test_unknown_fields_are_one_error(fields: dict[str, Any]) -> None:
     with pytest.raises(ScenarioError, match=r"expected the fields of wfb_gym\.generating"):
         Generated.from_fields({"split": "train", **fields})

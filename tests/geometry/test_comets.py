@@ -96,7 +96,7 @@ def test_the_best_point_comes_first_and_each_target_has_a_point_on_it() -> None:
     assert not len(found.choose(worth(found, left=1.0), everywhere, []))
 
 
-def test_a_friend_in_the_middle_is_spared_where_that_costs_more() -> None:
+def test_a_friend_between_is_spared_if_it_costs_more() -> None:
     guard = Unit("Guard", 1, 1, (35.0, 30.5), 180.0)
     found = points(LEFT, RIGHT, ours=(guard,))
     codes = [LEFT_CODE, RIGHT_CODE]

@@ -50,7 +50,7 @@ def test_a_line_between_two_files_crosses_one_of_them_at_a_time() -> None:
     assert 4 <= struck[8] < 8
 
 
-def test_a_line_goes_on_through_further_units_of_either_side() -> None:
+def test_a_line_continues_through_units_of_either_side() -> None:
     friend = Unit("Friend", 9, 9, (36.0, 26.5), 180.0, points=1.0)
     theirs = (foe(models=2), foe("Far", 24.0, models=2))
     struck = hits((KARL, friend), theirs)
@@ -83,7 +83,7 @@ def test_a_target_beyond_the_end_of_every_line_is_out_of_range() -> None:
     assert verdict.reason == "is 18.1 inches away: out of range, which is 18"
 
 
-def test_a_target_near_enough_that_only_a_longer_line_reaches_is_no_target() -> None:
+def test_a_target_that_only_a_longer_line_reaches_is_illegal() -> None:
     # From corner to corner 10.9 and 14.28: 17.96 inches. From the middle of its base to that
     # corner 11.4 and 14.78: 18.67, of which 0.63 lie on its base and 18.04 do not.
     aside = Unit("Foe", 1, 1, (47.9, 24.28), 180.0)
@@ -92,7 +92,7 @@ def test_a_target_near_enough_that_only_a_longer_line_reaches_is_no_target() -> 
     assert verdict.reason == "is reached by no line of 18 inches past close combat"
 
 
-def test_a_line_leaves_in_any_direction_and_spares_the_casters_own_base() -> None:
+def test_a_line_in_any_direction_spares_the_casters_own_base() -> None:
     behind = foe(y=5.0, models=1)
     assert hits((KARL,), (behind,)) == {16: (0, 1)}
     assert 10 not in hits((KARL,), (behind,))
@@ -107,7 +107,7 @@ def test_a_line_backwards_strikes_the_casters_own_unit() -> None:
     assert 0 in struck
 
 
-def test_characters_on_the_line_are_struck_in_a_unit_or_alone() -> None:
+def test_characters_on_the_line_are_struck_in_or_out_of_a_unit() -> None:
     inside, lone = Character("In", unit="Foe"), Character("Lone", (36.0, 26.0), 180.0)
     assert hits((KARL,), (foe(), inside, lone)) == {16: (0, 1, 2, 3, 4), 26: (0, 1), 27: (0, 1)}
 

@@ -27,7 +27,7 @@ def target(x: float = 36.0, y: float = 30.0, wide: int = 1) -> Unit:
     return Unit("Target", wide, wide, (x, y), 180.0)
 
 
-def test_a_model_sees_what_stands_before_it() -> None:
+def test_a_model_sees_pieces_in_front_of_it() -> None:
     assert unseen(target()) == ""
 
 
@@ -69,7 +69,7 @@ def test_a_gap_between_two_units_lets_sight_through() -> None:
     assert unseen(target(), left, closed) == "is out of sight behind Left and Right"
 
 
-def test_what_blocks_hides_only_what_lies_in_its_shadow() -> None:
+def test_a_blocking_piece_hides_only_its_shadow() -> None:
     # A wall from x 35.5 to 36.5, its near edge at y 19 and so 9.5 away: at 20.5 away it hides
     # 1.08 inches to each side of x 36, which is wider than a target of one base.
     wall = Unit("Wall", 1, 1, (36.0, 20.0))

@@ -112,7 +112,7 @@ def test_a_base_that_only_meets_the_edge_is_not_touched_and_does_not_bar_the_pla
         assert place_template(inch, 3.0, walls).hits[1] == covered
 
 
-def test_the_place_lies_amid_those_that_are_as_good() -> None:
+def test_the_place_is_central_among_equal_ones() -> None:
     found = place_template(block(1, 1), 3.0, [])
     assert found.centre is not None
     assert block(1, 1).frame.local(found.centre) == pytest.approx([0.0, -0.5])
@@ -202,7 +202,7 @@ def test_a_target_wedged_in_among_engaged_units_leaves_no_place_for_the_template
     assert verdicts(crowd, 0, 0, template())[0][1:] == (False, reason, False)
 
 
-def test_a_template_strikes_whatever_else_of_the_enemy_lies_under_it() -> None:
+def test_a_template_strikes_all_enemies_under_it() -> None:
     pair = Unit("Pair", 2, 2, (36.0, 30.0), 180.0)
     hero = Character("Foe", (36.0, 31.0), 180.0)
     (unit, lone) = strikes(deployment((KARL,), (pair, hero)), 0, 0, template(), 16)

@@ -105,7 +105,7 @@ def test_openspiels_own_simulation(name: str) -> None:
     pyspiel.random_sim_test(game_of(name), num_sims=3, serialize=True, verbose=False)
 
 
-def test_a_file_is_simulated_and_played_again_to_the_letter(tmp_path: Path) -> None:
+def test_a_file_is_simulated_and_replayed_exactly(tmp_path: Path) -> None:
     (tmp_path / "secret.toml").write_text(SECRET_SCROLL)
     name = f"wfb_gym_phase(scenario={tmp_path / 'secret.toml'})"
     pyspiel.random_sim_test(pyspiel.load_game(name), num_sims=20, serialize=True, verbose=False)
@@ -117,7 +117,7 @@ def test_a_file_is_simulated_and_played_again_to_the_letter(tmp_path: Path) -> N
     assert "ChanceOutcomes() = [(0,0.333333), (1,0.666667)]" in first
 
 
-def test_information_is_imperfect_where_the_scenario_says_so() -> None:
+def test_information_is_imperfect_with_hidden_items() -> None:
     for name in SMALL:
         kind = game_of(name).get_type()
         assert kind.information == Information.IMPERFECT_INFORMATION
@@ -184,7 +184,7 @@ def told(state: PhaseState, player: int) -> list[Any]:
 
 @pytest.mark.parametrize("name", [*SMALL, *LARGE])
 @pytest.mark.parametrize("player", [0, 1])
-def test_what_the_enemy_was_dealt_is_not_told(name: str, player: int) -> None:
+def test_the_enemys_deal_is_not_in_the_information_state(name: str, player: int) -> None:
     rng = np.random.default_rng(7)
     compared = 0
     for beginnings in twins(game_of(name), player):
@@ -234,7 +234,7 @@ def test_own_deals_and_moves_are_recalled(name: str) -> None:
 
 
 @EACH
-def test_strings_of_states_tell_them_apart(name: str) -> None:
+def test_strings_of_states_differ(name: str) -> None:
     states = get_all_states.get_all_states(game_of(name), include_chance_states=True)
     assert len({str(state) for state in states.values()}) == len(states)
     for state in states.values():
@@ -254,7 +254,7 @@ def seen(state: PhaseState, player: int, **kind: Any) -> tuple[str, dict[str, An
 
 
 @pytest.mark.parametrize("recall", [False, True])
-def test_what_is_public_is_the_same_whatever_was_dealt(recall: bool) -> None:
+def test_public_observations_do_not_depend_on_the_deal(recall: bool) -> None:
     battles = [[*played(state)] for state in dealt_states(game_of("both"))]
     assert len({len(battle) for battle in battles}) == 1
     for first, *others in zip(*battles, strict=True):
@@ -274,7 +274,7 @@ def played(state: PhaseState) -> Iterator[PhaseState]:
         yield state
 
 
-def test_what_is_private_is_the_deal_alone() -> None:
+def test_private_observations_contain_only_the_deal() -> None:
     for state in dealt_states(game_of("both")):
         own = np.zeros((2, 4))
         own[1, state.dealt(1)] = 1.0
@@ -283,7 +283,7 @@ def test_what_is_private_is_the_deal_alone() -> None:
         assert parts == {"dealt": own.tolist()}
 
 
-def test_who_knows_all_is_told_all() -> None:
+def test_full_information_observers_get_everything() -> None:
     told_all = [
         seen(state, 0, private_info=Private.ALL_PLAYERS) for state in dealt_states(game_of("both"))
     ]
@@ -291,7 +291,7 @@ def test_who_knows_all_is_told_all() -> None:
     assert len({str(parts["dealt"]) for _, parts in told_all}) == 4
 
 
-def test_an_observation_is_what_the_environment_shows() -> None:
+def test_an_observation_equals_the_environments() -> None:
     game = game_of("both")
     observer = make_observation(game, INFO_STATE_OBS_TYPE)
     for state in dealt_states(game):
@@ -313,7 +313,7 @@ def test_observers_take_no_parameters() -> None:
 # --- copies ----------------------------------------------------------------------------------
 
 
-def test_copies_go_their_own_way_and_remember_their_deals() -> None:
+def test_copies_are_independent_and_keep_their_deals() -> None:
     state = dealt_states(game_of("both"))[3]
     state.apply_action(state.legal_actions()[-1])
     twin, saved = state.clone(), pickle.dumps(state)
@@ -338,7 +338,7 @@ def test_policies_of_histories_are_no_players() -> None:
 
 
 @EACH
-def test_random_play_is_as_far_from_its_best_answers_as_the_solver_says(name: str) -> None:
+def test_exploitability_of_random_play_matches_the_solver(name: str) -> None:
     game, tree = game_of(name), tree_of(name)
     policy, root = UniformRandomPolicy(game), game.new_initial_state()
     score = expected_game_score.policy_value(root, [policy, policy])
@@ -360,7 +360,7 @@ def test_counterfactual_regret_finds_the_equilibrium(name: str) -> None:
     left = exploitability.nash_conv(game, policy)
     assert 0 <= left < 0.02 * exploitability.nash_conv(game, UniformRandomPolicy(game))
     found = expected_game_score.policy_value(root, [policy, policy])[0]
-    # Bounds both the distance of the policy and that of its value from the equilibrium.
+    # Bounds the distances of the policy and of its value from the equilibrium.
     assert found == utility(tree_of(name).solve(gap=1e-5).value, within=left + 1e-7)
 
 
@@ -379,7 +379,7 @@ def test_openspiels_compiled_solver_finds_the_equilibrium(name: str) -> None:
     assert upper + 1e-9 >= solved.lower / POINTS_PER_UTILITY
 
 
-def test_one_set_is_worth_what_it_is_worth_when_all_know_of_it() -> None:
+def test_one_set_has_the_value_of_open_items() -> None:
     game = load_battle(one_spell(dispeller=kinds([SCROLL]), dispel_dice=1))
     known = one_spell(dispel_dice=1, items=[SCROLL])
     cfrs = pyspiel.CFRPlusSolver(game)

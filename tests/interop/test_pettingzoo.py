@@ -157,7 +157,7 @@ CASES: list[tuple[Any, str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("scenario", "name", "keys"), CASES)
-def test_a_seed_brings_the_battle_of_the_single_environment(
+def test_a_seed_gives_the_battle_of_the_single_environment(
     scenario: Any, name: str, keys: dict[str, Any]
 ) -> None:
     whim = Whim()
@@ -193,7 +193,7 @@ def test_a_seed_brings_the_battle_of_the_single_environment(
     assert len(lengths) > 2
 
 
-def test_a_reset_in_the_middle_goes_on_with_the_dice_as_they_come() -> None:
+def test_a_reset_in_the_middle_continues_the_dice() -> None:
     whim = Whim()
     both = interop.raw_env(limits="fitted")
     alone = gym.make(IDS[0], opponent=whim).unwrapped
@@ -221,7 +221,7 @@ def test_a_reset_in_the_middle_goes_on_with_the_dice_as_they_come() -> None:
 
 
 @EACH
-def test_what_one_wins_the_other_loses(scenario: str) -> None:
+def test_rewards_sum_to_zero(scenario: str) -> None:
     env = interop.raw_env(scenario=scenario, points_per_reward=1.0)
     results, whim = [], Whim()
     for seed in range(12):
@@ -260,7 +260,7 @@ def early() -> Scenario:
     })  # fmt: skip
 
 
-def test_points_won_before_the_first_decision_come_with_the_first_rewards() -> None:
+def test_points_before_the_first_decision_come_with_the_first_rewards() -> None:
     env = interop.raw_env(scenario=early(), points_per_reward=1.0)
     env.reset(seed=0)
     assert env.agent_selection == "army_1"
@@ -278,7 +278,7 @@ def test_points_won_before_the_first_decision_come_with_the_first_rewards() -> N
 # --- actions -------------------------------------------------------------------------------
 
 
-def test_an_illegal_action_is_replaced_and_told() -> None:
+def test_an_illegal_action_is_replaced_and_reported() -> None:
     env, other = interop.raw_env(), interop.raw_env()
     env.reset(seed=1)
     other.reset(seed=1)
@@ -291,7 +291,7 @@ def test_an_illegal_action_is_replaced_and_told() -> None:
     np.testing.assert_array_equal(env.state(), other.state())
 
 
-def test_a_strict_one_raises_and_stays_as_it_was() -> None:
+def test_a_strict_environment_raises_and_stays_unchanged() -> None:
     env = interop.raw_env(strict=True)
     env.reset(seed=1)
     before = env.state()
@@ -301,7 +301,7 @@ def test_a_strict_one_raises_and_stays_as_it_was() -> None:
     np.testing.assert_array_equal(env.state(), before)
 
 
-def test_the_wrapped_one_ends_on_an_illegal_action() -> None:
+def test_the_wrapped_environment_ends_on_an_illegal_action() -> None:
     env = interop.env()
     for seed in (1, None):
         env.reset(seed=seed)
@@ -313,7 +313,7 @@ def test_the_wrapped_one_ends_on_an_illegal_action() -> None:
 
 
 @pytest.mark.parametrize("action", [-1, 99, 1.5, None, "pass"])
-def test_actions_outside_the_space_are_refused(action: Any) -> None:
+def test_actions_outside_the_space_are_rejected(action: Any) -> None:
     env = interop.raw_env()
     env.reset(seed=1)
     with pytest.raises(ValueError, match="expected a member of Discrete"):
@@ -355,7 +355,7 @@ def test_masks_and_observations() -> None:
     assert not np.array_equal(env.observe("dispeller_0"), env.observe("caster_0"))
 
 
-def test_one_policy_can_play_both_seats_unless_spaces_are_to_fit() -> None:
+def test_one_policy_can_play_both_seats_unless_spaces_are_fitted() -> None:
     for scenario in SCENARIOS:
         env = interop.raw_env(scenario=scenario)
         spaces = [(env.observation_space(a), env.action_space(a)) for a in env.possible_agents]
@@ -369,7 +369,7 @@ def test_one_policy_can_play_both_seats_unless_spaces_are_to_fit() -> None:
         interop.raw_env(limits=Limits(ArmyLimits(), ArmyLimits(), 1))
 
 
-def test_what_learned_here_is_graded_with_the_limits_of_its_agent() -> None:
+def test_trained_policies_are_graded_with_the_limits_of_their_agent() -> None:
     env = interop.env(scenario="apprentice")
     for seat, agent in enumerate(env.possible_agents):
         (size,) = env.observation_space(agent).shape
@@ -402,7 +402,7 @@ def test_unseeded_environments_have_dice_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("keys", [{"render_mode": "film"}, {"points_per_reward": 0.0}])
-def test_wrong_arguments_are_refused(keys: dict[str, Any]) -> None:
+def test_wrong_arguments_are_rejected(keys: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="expected"):
         interop.raw_env(**keys)
 
@@ -430,7 +430,7 @@ def test_rendering(scenario: str, capsys: pytest.CaptureFixture[str]) -> None:
             return
 
 
-def test_what_is_told_is_what_happened() -> None:
+def test_descriptions_match_the_steps() -> None:
     env: Any = interop.raw_env(render_mode="ansi", points_per_reward=1.0)
     for seed in range(5):
         env.reset(seed=seed)
@@ -447,7 +447,7 @@ def test_what_is_told_is_what_happened() -> None:
         assert env._watcher._narrated.battle.points == pytest.approx(total)
 
 
-def test_without_a_mode_there_is_nothing_to_see() -> None:
+def test_without_a_mode_nothing_is_rendered() -> None:
     env = interop.raw_env()
     env.reset(seed=0)
     with pytest.warns(UserWarning, match="no render_mode"):
@@ -464,7 +464,7 @@ def through_pickle(env: Any) -> Any:
 @pytest.mark.parametrize("copied", [copy.deepcopy, through_pickle])
 @pytest.mark.parametrize("made", [interop.raw_env, interop.env])
 @pytest.mark.parametrize("scenario", ["archmage-duel", SKIRMISH])
-def test_copies_go_on_the_same(
+def test_copies_continue_the_same(
     copied: Callable[[Any], Any], made: Callable[..., Any], scenario: str
 ) -> None:
     env = made(scenario=scenario)

@@ -47,7 +47,7 @@ def same_for(agent: str, one: Any, two: Any) -> bool:
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_what_the_enemy_was_dealt_is_not_observed(name: str) -> None:
+def test_the_enemys_deal_is_not_observed(name: str) -> None:
     rng, compared, differ = np.random.default_rng(7), 0, 0
     env, twin = (interop.raw_env(scenario=SCENARIOS[name]) for _ in range(2))
     for episode in range(EPISODES):

@@ -52,7 +52,7 @@ def test_openspiel_knows_the_game(imports: str) -> None:
     assert output_of(imports + OPENSPIEL) == GAMES
 
 
-def test_an_older_pettingzoo_is_left_alone(tmp_path: Path) -> None:
+def test_an_older_pettingzoo_stays_unchanged(tmp_path: Path) -> None:
     """A release without lookup by name stays unchanged."""
     (tmp_path / "pettingzoo.py").write_text("__version__ = '1.24'\n", encoding="utf-8")
     code = (
@@ -63,7 +63,7 @@ def test_an_older_pettingzoo_is_left_alone(tmp_path: Path) -> None:
     assert output_of(code) == "1.24"
 
 
-def test_importing_the_package_changes_nothing_of_python() -> None:
+def test_importing_the_package_changes_no_python_settings() -> None:
     code = (
         "import atexit, gymnasium, signal, sys\n"
         "def installed():\n"

@@ -58,7 +58,7 @@ def parameters(model: Any) -> np.ndarray[Any, Any]:
     ("kind", "seat"),
     [(PPO, "caster"), (A2C, "dispeller"), (DQN, "caster"), (MaskablePPO, "dispeller")],
 )
-def test_an_algorithm_learns_is_saved_and_goes_on(
+def test_an_algorithm_learns_is_saved_and_continues(
     kind: type[BaseAlgorithm], seat: str, tmp_path: Path
 ) -> None:
     envs: Any = VecMonitor(PhaseVecEnv(8, seat))
@@ -87,7 +87,7 @@ def test_a_recurrent_policy_learns() -> None:
     assert model.learn(256).num_timesteps == 256
 
 
-def test_normalised_training_goes_on_after_loading(tmp_path: Path) -> None:
+def test_normalised_training_continues_after_loading(tmp_path: Path) -> None:
     envs = VecNormalize(VecMonitor(PhaseVecEnv(8)), gamma=1.0)
     model = learner(PPO, envs, **OPTIONS[PPO]).learn(STEPS)
     model.save(tmp_path / "model")
@@ -108,7 +108,7 @@ def test_frames_can_be_stacked() -> None:
     assert learner(A2C, envs, n_steps=8).learn(128).num_timesteps == 128
 
 
-def test_callbacks_evaluate_and_keep(tmp_path: Path) -> None:
+def test_callbacks_evaluate_and_save(tmp_path: Path) -> None:
     folder = str(tmp_path / "best")
     masked = MaskableEvalCallback(
         VecMonitor(PhaseVecEnv(4)), best_model_save_path=folder, eval_freq=24, n_eval_episodes=8,

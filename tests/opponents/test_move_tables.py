@@ -64,7 +64,7 @@ class Reader:
 
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("name", SMALL)
-def test_the_book_has_the_best_action_at_every_position(name: str, seat: int) -> None:
+def test_the_move_table_has_the_best_action_at_every_position(name: str, seat: int) -> None:
     """At all reachable positions, not only at canonical ones."""
     solution = solved(name)
     reader = Reader(*load_move_tables([small(name)], seat))
@@ -81,7 +81,7 @@ def test_the_book_has_the_best_action_at_every_position(name: str, seat: int) ->
     assert own > 0 or seat == 1
 
 
-def test_a_shelf_holds_several_books() -> None:
+def test_several_move_tables_share_one_array() -> None:
     names = ("a duel", "several wizards", "two phases", "a duel")
     found, move_storage = load_move_tables([small(name) for name in names], 0)
     assert len(found) == 4
@@ -94,7 +94,7 @@ def test_a_shelf_holds_several_books() -> None:
                 assert reader.move(battle) == solution.best_action(battle)
 
 
-def test_books_are_half_empty_at_most_and_end_where_the_next_begins() -> None:
+def test_move_tables_are_at_most_half_full_and_contiguous() -> None:
     found, move_storage = load_move_tables([small("a duel"), small("two phases")], 1)
     end = 0
     for move_table, name in zip(found, ("a duel", "two phases"), strict=True):
@@ -109,7 +109,7 @@ def test_books_are_half_empty_at_most_and_end_where_the_next_begins() -> None:
     assert end == len(move_storage)
 
 
-def test_moves_are_found_however_full_the_book_is() -> None:
+def test_moves_are_found_at_any_load_of_the_table() -> None:
     solution = solved("several wizards")
     graph = solution.graph
     own = np.flatnonzero(graph.kinds[: graph.size] == 0)
@@ -131,7 +131,7 @@ def test_moves_are_found_however_full_the_book_is() -> None:
             assert reader.move(battle) == NO_MOVE
 
 
-def test_there_is_no_move_where_there_is_no_book() -> None:
+def test_there_is_no_move_without_a_table() -> None:
     reader = Reader(*no_move_tables())
     battle = start(small("a duel"))
     assert reader.move(battle) == NO_MOVE
@@ -139,7 +139,7 @@ def test_there_is_no_move_where_there_is_no_book() -> None:
     assert reader.choice(battle, int(Scripted.OPTIMAL)) == veteran
 
 
-def test_positions_that_cannot_come_about_have_no_move() -> None:
+def test_unreachable_positions_have_no_move() -> None:
     reader = Reader(*load_move_tables([small("a duel")], 0))
     battle = start(small("a duel"))
     battle.state.power = 64  # a bit that never changes
@@ -166,9 +166,7 @@ def test_random_actions_are_taken_at_the_given_rate(epsilon: float) -> None:
     assert not reader.rngs["dice"][0]
 
 
-def test_solutions_are_read_once_and_kept_at_hand(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_solutions_are_read_once_and_cached(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = load_move_tables([small("a duel")], 0)
     assert load_move_tables([small("a duel")], 0) is first
     assert load_move_tables([small("a duel")], 1) is not first
@@ -180,7 +178,7 @@ def test_solutions_are_read_once_and_kept_at_hand(
 
 
 @pytest.mark.usefixtures("quick_refusals")
-def test_what_cannot_be_solved_has_no_book(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unsolvable_scenario_has_no_move_table(monkeypatch: pytest.MonkeyPatch) -> None:
     def little(scenarios: Any, **keys: Any) -> Any:
         return solve_all(scenarios, max_bytes=200_000, **keys)
 
@@ -190,7 +188,7 @@ def test_what_cannot_be_solved_has_no_book(monkeypatch: pytest.MonkeyPatch) -> N
     assert not solver_move_tables._CACHE
 
 
-def test_the_book_of_a_bundled_duel() -> None:
+def test_the_move_table_of_a_bundled_duel() -> None:
     made = load_scenario("archmage-duel")
     solution = solve(made)
     for seat in (0, 1):

@@ -45,7 +45,7 @@ def batch_against(opponent: Any, seat: int = 0, num_envs: int = 16) -> Batch:
     return batch
 
 
-def test_who_sees_positions() -> None:
+def test_which_players_get_positions() -> None:
     assert sees_positions(Looker())
     assert sees_positions(Looker().act)
     assert not sees_positions(Blind().act)
@@ -53,7 +53,7 @@ def test_who_sees_positions() -> None:
     assert not sees_positions(lambda observations, masks: None)
 
 
-def test_positions_are_made_only_for_those_who_see_them() -> None:
+def test_positions_are_made_only_for_players_that_need_them() -> None:
     def never() -> Positions:
         raise AssertionError
 
@@ -73,7 +73,7 @@ def legal_in(positions: Positions, row: int) -> set[int]:
 
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("bound", [False, True])
-def test_an_opponent_sees_the_positions_it_is_asked_about(seat: int, bound: bool) -> None:
+def test_an_opponent_gets_the_positions_of_its_decisions(seat: int, bound: bool) -> None:
     looker = Looker()
     batch = batch_against(looker.act if bound else looker, seat)
     out = batch.reset(np.ones(16, np.bool_))
@@ -156,7 +156,7 @@ def test_the_solver_shows_the_positions_of_its_nodes(seat: int) -> None:
             assert np.array_equal(decisions.observe(np.array([node]))[0][0], observations[row])
 
 
-def test_one_that_goes_by_positions_other_than_its_own_is_found_out() -> None:
+def test_a_policy_that_reads_other_rows_is_detected() -> None:
     """The memory check reorders rows and positions together."""
 
     class Slow(Looker):

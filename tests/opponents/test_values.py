@@ -57,7 +57,7 @@ def two_units(worth: float = 60.0, **keys: Any) -> Game:
         ({"worth": 1.0}, "Guard"),
     ],
 )
-def test_a_spell_is_aimed_where_flight_pays(
+def test_a_spell_is_aimed_at_the_target_whose_flight_pays_most(
     player: Callable[[Battle], int], keys: Data, target: str
 ) -> None:
     battle = two_units(**keys)
@@ -66,7 +66,7 @@ def test_a_spell_is_aimed_where_flight_pays(
     assert player(battle) == battle.code(target)
 
 
-def test_the_chance_of_flight_times_the_magic_that_it_takes_away() -> None:
+def test_flight_is_valued_by_its_chance_times_the_lost_magic() -> None:
     """2D6 hits that wound on 3 or more; Leadership 5 fails in 26 of 36, twice."""
     law = np.zeros(13)
     for hits, ways in zip(range(2, 13), (1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1), strict=True):
@@ -91,7 +91,7 @@ def wounds(hits: int, k: int) -> float:
 
 
 @pytest.mark.parametrize("panic", [False, True])
-def test_veteran_dispels_what_would_make_its_wizards_flee(panic: bool) -> None:
+def test_veteran_dispels_spells_that_may_make_its_wizards_flee(panic: bool) -> None:
     """A threat below half of the remaining ones is let through, unless it may make wizards flee."""
     dart = aimed("Dart", 4, damage={"hits": "2D6", "strength": 4})
     spears = unit("Spears", 16, leadership=5, points=3.0)
@@ -126,7 +126,7 @@ def test_a_unit_about_to_fall_below_half_is_struck_first(player: Callable[[Battl
     assert player(battle) == battle.code("Spears")
 
 
-def test_who_flees_is_worth_nothing_more() -> None:
+def test_fleeing_units_have_no_further_value() -> None:
     battle = fight(unit("Spears", 10, fleeing=True), rules=TALLY)
     assert value_if_cast(battle.packed, battle.state, 0, 0) == 0.0
 
@@ -135,7 +135,7 @@ def test_who_flees_is_worth_nothing_more() -> None:
 
 
 @pytest.mark.parametrize("name", wfb_gym.bundled_scenarios())
-def test_without_panic_and_victory_points_worths_are_those_of_the_packed_aims(name: str) -> None:
+def test_without_panic_and_victory_points_values_are_those_of_the_packed_aims(name: str) -> None:
     scenario = load_scenario(name)
     rules = scenario.rules.model_copy(update={"panic": False})
     battle = Battle(pack(scenario.model_copy(update={"rules": rules})))

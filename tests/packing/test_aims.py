@@ -92,7 +92,7 @@ def test_codes_count_from_the_seat_of_the_spells_owner(
     assert record.armies[side].n_aims == len(expected)
 
 
-def test_a_character_in_a_unit_is_open_to_spells_at_models_else_once_he_is_alone() -> None:
+def test_a_character_in_a_unit_is_a_target_of_spells_at_models_or_once_alone() -> None:
     units, models = curse(), {**curse(target="enemy_model"), "name": "Sting"}
     record = packed(
         army(wizard(units, models)), army(wizard(name="Berta", unit="Boyz"), units=[BOYZ])
@@ -103,7 +103,7 @@ def test_a_character_in_a_unit_is_open_to_spells_at_models_else_once_he_is_alone
     assert record.armies[1].wizards[0].unit == 1
 
 
-def test_what_the_battlefield_bars_is_no_aim() -> None:
+def test_targets_barred_by_the_battlefield_are_no_aims() -> None:
     fighting = {**BOYZ, "name": "Fighters", "in_combat": True}
     record = packed(army(wizard(curse())), army(units=[fighting, BOYZ]))
     assert codes(record) == [(ENEMY + 1, AimCondition.ALWAYS)]
@@ -160,7 +160,7 @@ def expected_loss(models: int, wounds: int, points: float) -> float:
 
 
 @pytest.mark.parametrize(("models", "wounds"), [(10, 1), (2, 1), (5, 3), (1, 4)])
-def test_promises_are_the_points_that_a_spell_is_expected_to_win(models: int, wounds: int) -> None:
+def test_promises_are_the_expected_points_of_a_spell(models: int, wounds: int) -> None:
     target = {**GUARD, "models": models, "wounds": wounds}
     record = packed(army(wizard(bolt())), army(units=[target]))
     (aim,) = aims(record)
@@ -171,7 +171,7 @@ def test_promises_are_the_points_that_a_spell_is_expected_to_win(models: int, wo
     assert record.armies[0].spells[0].worth == aim.promise
 
 
-def test_aims_rank_by_promise_the_first_where_they_are_equal() -> None:
+def test_aims_rank_by_expected_points_then_by_order() -> None:
     """Toughness 4 is wounded on 4+: 8.75 points; Toughness 3 on 3+: 14; two equal ones."""
     units = [BOYZ, GUARD, {**GUARD, "name": "Others"}, {**GUARD, "name": "Dear", "points": 9.0}]
     record = packed(army(wizard(bolt())), army(units=units))
@@ -181,7 +181,7 @@ def test_aims_rank_by_promise_the_first_where_they_are_equal() -> None:
 
 
 @pytest.mark.parametrize(("phases", "best"), [(1, 0), (2, 1)])
-def test_what_a_spell_pays_by_phase_counts_where_phases_are_left(phases: int, best: int) -> None:
+def test_points_by_phase_count_if_phases_are_left(phases: int, best: int) -> None:
     keys = {"spell": "Curse", "target": "Boyz"}
     lasting = {
         **curse(worth={"points": 8.0, "points_per_phase": 1.0}),
@@ -210,7 +210,7 @@ def test_shares_are_of_the_targets_points() -> None:
 # --- strikes -------------------------------------------------------------------------------
 
 
-def test_a_strike_says_what_its_dice_are_read_by() -> None:
+def test_a_strike_has_its_hit_profile() -> None:
     saved = {**BOYZ, "armour_save": 4, "ward_save": 5, "traits": ["flammable"], "wounds": 3}
     damage = {"hits": "2D6", "strength": 5, "armour_save": False, "flaming": True}
     record = packed(army(wizard(spell(damage=damage))), army(units=[saved]))
@@ -229,7 +229,7 @@ def test_a_strike_says_what_its_dice_are_read_by() -> None:
 
 
 @pytest.mark.parametrize(("save", "strength"), [(None, 2), (6, 2), (5, 4), (4, 6), (1, 6)])
-def test_burning_iron_is_stronger_the_better_the_armour(save: int | None, strength: int) -> None:
+def test_burning_iron_is_stronger_against_better_armour(save: int | None, strength: int) -> None:
     damage = {"hits": "D6", "strength_by_armour": [2, 4, 6], "armour_save": False}
     target = {**GUARD} if save is None else {**GUARD, "armour_save": save}
     record = packed(army(wizard(spell(damage=damage))), army(units=[target]))
@@ -259,7 +259,7 @@ def test_a_model_of_a_unit_takes_no_more_wounds_than_it_has() -> None:
     assert sum(pmf(record, model)) == pytest.approx(1.0)
 
 
-def test_an_area_strikes_units_and_those_who_stand_alone() -> None:
+def test_an_area_strikes_units_and_lone_characters() -> None:
     """The wizard in the unit is struck once the unit is gone."""
     area = spell("Storm", "enemy_area", damage={"hits": "1", "strength": 4})
     record = packed(
@@ -367,7 +367,7 @@ def test_a_comet_may_fall_between_two_units() -> None:
     assert struck > 1.2
 
 
-def test_a_comet_finds_the_point_near_its_enemy_and_far_from_its_friend() -> None:
+def test_a_comet_has_a_point_near_the_enemy_and_far_from_the_friend() -> None:
     """Within an inch of the Guard and more than 12 inches from the Levy, which it spares."""
     guard = {**BOYZ, "name": "Guard", "models": 4, "frontage": 4, "base": [25.0, 20.0],
              "points": 20.0, "position": [29.3, 30.0], "facing": 180.0}  # fmt: skip
@@ -433,7 +433,7 @@ def test_no_place_of_a_fine_grid_is_better_than_the_points(seed: int) -> None:
                 assert promises[reaching].max() >= best - 1e-6
 
 
-def test_a_comet_that_cannot_land_is_aimed_nowhere() -> None:
+def test_a_comet_that_cannot_land_has_no_aims() -> None:
     field = {"width": 48.0, "depth": 48.0}
     mage = wizard(COMET, position=[24.0, 4.0])
     foe = {**BOYZ, "position": [16.0, 30.0], "facing": 180.0}
@@ -465,7 +465,7 @@ def test_two_comets_of_an_army_share_their_points_and_one_of_less_range_has_fewe
     assert any(inches[code - FIRST_POINT, TARGETS + 1] <= 1 for code in first)
 
 
-def test_equal_strikes_stand_once() -> None:
+def test_equal_strikes_are_stored_once() -> None:
     record = packed(army(wizard(bolt()), wizard(bolt(), name="Berta")), army(units=[GUARD, BOYZ]))
     first, second = aims(record), aims(record, 0, 1)
     assert [a.first_strike for a in first] == [a.first_strike for a in second]
@@ -567,7 +567,7 @@ def test_bound_spells_come_last_with_their_power_level_and_their_items_uses() ->
     assert side.wizards[2].level == 0
 
 
-def test_who_rolls_for_his_spells_has_room_for_the_whole_lore() -> None:
+def test_a_wizard_who_rolls_has_slots_for_the_whole_lore() -> None:
     roller = {"name": "Berta", "level": 2, "lore": "Death", "items": ["Spell Familiar"]}
     record = packed(army(wizard(curse()), roller), army(units=[BOYZ]))
     side = record.armies[0]

@@ -196,7 +196,7 @@ def test_numbers_are_packed_as_they_are_written(
         ({"cast_bonus": 12}, "wizards[0].cast_bonus"),
     ],
 )
-def test_copies_of_an_item_are_packed_or_refused(keys: Table, place: str) -> None:
+def test_copies_of_an_item_are_packed_or_rejected(keys: Table, place: str) -> None:
     """No overflow: all copies together are packed, up to the capacity of a pool."""
     each = next(v for v in keys.values() if type(v) is int)
     for copies in range(1, FEW + 1):
@@ -230,7 +230,7 @@ def struck(models: int, **damage: Any) -> Table:
 @pytest.mark.parametrize(
     "damage", [{"hits": "front_rank"}, {"hits": "template", "template": 24, "partial": 2}]
 )
-def test_more_models_than_can_be_struck_are_refused(damage: Table) -> None:
+def test_more_models_than_can_be_struck_are_rejected(damage: Table) -> None:
     packed = pack(scenario_from_dict(struck(127, **damage)))
     assert packed[0]["hits"].max() == 127
     assert packed[0]["hits"].min() == 0

@@ -248,7 +248,7 @@ def test_slots_are_computed_once_for_each_scenario() -> None:
     assert battle.slots == scenario().slots
 
 
-def test_slots_name_what_was_packed() -> None:
+def test_slots_name_their_items() -> None:
     battle = scenario({"wizards": [wizard(items=["Starwood Staff", "Power Stone"], spells=[BOLT])]})
     slots = battle.slots[0].items
     assert [(slot.bearer, slot.item.name, slot.copies) for slot in slots] == [(0, "Power Stone", 1)]
@@ -512,7 +512,7 @@ def test_too_many_effects() -> None:
     assert packed(miscast_tables=more["miscast_tables"]).n_miscast_rows == 8
 
 
-def test_packing_checks_what_did_not_come_from_a_file() -> None:
+def test_packing_checks_scenarios_from_python() -> None:
     unchecked = Scenario.model_validate(
         {"name": "test", "caster": {"wizards": WIZARDS}, "dispeller": {}}
     )

@@ -15,7 +15,7 @@ from wfb_gym.transcripts.recording import make_chooser, rng_of_seed
 DUEL = "archmage-duel"
 
 
-def test_what_can_be_solved_is_exact_for_either_army() -> None:
+def test_solvable_positions_are_exact_for_either_army() -> None:
     scenario = load_scenario(DUEL)
     solution, analyst = solver.solve(scenario), Analyst(scenario)
     battle = Battle(pack(scenario))
@@ -31,7 +31,7 @@ def test_what_can_be_solved_is_exact_for_either_army() -> None:
         assert (analysis.is_exact, analysis.method) == (True, "exact")
 
 
-def test_what_is_too_large_is_searched() -> None:
+def test_too_large_positions_are_searched() -> None:
     scenario = load_scenario("border-skirmish")
     narrated = NarratedBattle(scenario)
     battle, analyst = narrated.battle, Analyst(scenario, most_positions=1_000)
@@ -47,7 +47,7 @@ def test_what_is_too_large_is_searched() -> None:
     assert analysis.values[analysis.best] == max(analysis.values.values())
 
 
-def test_a_search_of_all_that_is_left_finds_the_exact_values() -> None:
+def test_a_search_of_the_whole_rest_finds_the_exact_values() -> None:
     """The last position of a search is its root, whose values must not be overwritten."""
     scenario = load_scenario("apprentice")
     battle = Battle(pack(scenario))
@@ -55,7 +55,7 @@ def test_a_search_of_all_that_is_left_finds_the_exact_values() -> None:
     assert found == pytest.approx(dict(solver.solve(scenario).action_values(battle)))
 
 
-def test_what_is_left_may_be_small_enough_though_the_scenario_is_not() -> None:
+def test_the_rest_may_be_solvable_though_the_scenario_is_not() -> None:
     scenario = load_scenario(DUEL)
     analyst = Analyst(scenario, most_positions=0)
     assert not analyst.analyse(Battle(pack(scenario))).is_exact
@@ -79,7 +79,7 @@ def test_only_decisions_are_analysed() -> None:
     assert PASS not in battle.legal_actions()
 
 
-def test_an_estimate_that_cannot_tell_recommends_nothing() -> None:
+def test_an_ambiguous_estimate_recommends_nothing() -> None:
     level = {0: 2.0, 3: 2.0 + 1e-12}
     assert not any(Analysis(level, 0, False, "estimated").recommends(code) for code in level)
     assert Analysis(level, 0, True, "exact").recommends(0)

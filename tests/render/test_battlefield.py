@@ -53,7 +53,7 @@ def odd_scenario(name: str) -> Scenario:
 
 
 @pytest.mark.parametrize("name", FIELDS)
-def test_every_name_has_a_place_of_its_own(name: str) -> None:
+def test_names_do_not_overlap(name: str) -> None:
     scenario = load_scenario(name)
     drawing = draw_battlefield(scenario)
     boxes = [extent_of(shape.parts) for shape in labels(drawing)]
@@ -126,7 +126,7 @@ _UNIT = {"models": 10, "toughness": 3, "points": 5, "frontage": 5}
 
 
 @pytest.mark.parametrize(("facing", "way"), [(0, (0, 1)), (90, (1, 0)), (180, (0, -1))])
-def test_a_triangle_points_where_a_unit_looks(facing: float, way: tuple[float, float]) -> None:
+def test_a_triangle_shows_the_facing_of_a_unit(facing: float, way: tuple[float, float]) -> None:
     unit = {**_UNIT, "name": "Guard", "position": [20, 20], "facing": facing}
     loose = {**_UNIT, "name": "Scouts", "position": [30, 20], "skirmish": True}
     scenario = scenario_from_dict(
@@ -200,7 +200,7 @@ def test_terrain_that_a_range_is_measured_from() -> None:
     assert (np.abs(away - effect.near.within) < 0.1).all()
 
 
-def test_the_points_that_comets_may_be_aimed_at_are_numbered_where_they_lie() -> None:
+def test_points_for_comets_are_numbered_at_their_places() -> None:
     scenario = load_scenario("the-shattered-gate")
     number = spell_number(scenario, 1, "Star Mage", "The Comet of Casandora")
     drawing = draw_battlefield(scenario, spell=(1, number))
@@ -260,7 +260,7 @@ def _first_cast(battle: Battle) -> int:
 
 
 @pytest.mark.parametrize("name", ["<b>&\"'</b>", "$\\odd{$ [/red] :smile:", "ßøæ–…"])  # noqa: RUF001
-def test_names_are_written_as_they_are(name: str) -> None:
+def test_names_are_drawn_unchanged(name: str) -> None:
     root = ET.fromstring(to_svg(draw_battlefield(odd_scenario(name))))
     named = {element.get("data-name") for element in root.iter()} - {None}
     assert named == {name, "the battlefield"}
@@ -290,7 +290,7 @@ def test_names_of_any_length_stay_in_the_picture(name: str) -> None:
     assert len({text for text in words if len(text) < 3}) == 8 + 1 + 30  # tags, each once
 
 
-def test_svg_says_which_target_an_element_is() -> None:
+def test_svg_elements_name_their_target() -> None:
     scenario = load_scenario(SKIRMISH)
     svg = to_svg(draw_battlefield(scenario, spell=(0, 0)))
     root = ET.fromstring(svg)
@@ -340,7 +340,7 @@ def test_an_empty_battlefield() -> None:
 
 
 @pytest.mark.needs("PIL")
-def test_the_image_has_the_colours_of_who_stands_where() -> None:
+def test_the_image_has_the_colours_of_the_pieces() -> None:
     from wfb_gym.render import colours
     from wfb_gym.render.drawing import to_image
 

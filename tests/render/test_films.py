@@ -25,7 +25,7 @@ def play(env: Any, seed: int) -> int:
 
 
 @pytest.mark.slow
-def test_an_episode_becomes_a_film(tmp_path: Path) -> None:
+def test_an_episode_becomes_a_video(tmp_path: Path) -> None:
     from moviepy import VideoFileClip
 
     env = gym.make("wfb_gym/Caster-v0", render_mode="rgb_array")

@@ -42,7 +42,7 @@ def after_a_scroll(kind: int) -> NarratedBattle:
     return narrated
 
 
-def test_an_army_sees_its_own_items_and_what_the_enemy_may_have() -> None:
+def test_an_army_sees_its_own_items_and_the_enemys_possible_ones() -> None:
     narrated = NarratedBattle(SCROLLS)
     narrated.resolve(2)
     own = [line for line in lines(narrated, 1) if "Scroll" in line]
@@ -51,7 +51,7 @@ def test_an_army_sees_its_own_items_and_what_the_enemy_may_have() -> None:
     assert enemys == ["  may have: nothing (33%), Dispel Scroll (33%), Dispel Scroll x2 (33%)"]
 
 
-def test_after_a_use_fewer_sets_may_be() -> None:
+def test_a_use_leaves_fewer_possible_sets() -> None:
     narrated = after_a_scroll(2)
     own = [line for line in lines(narrated, 1) if "Scroll" in line]
     assert own == ["  items of the army: Dispel Scroll", "  hidden items: Dispel Scroll x2"]
@@ -64,7 +64,7 @@ def test_after_a_use_fewer_sets_may_be() -> None:
     assert nobodys == enemys
 
 
-def test_where_one_set_is_left_it_is_known() -> None:
+def test_the_last_possible_set_is_known() -> None:
     narrated = NarratedBattle(hidden_scenario(dispeller=kinds([], [SCROLL])))
     narrated.resolve(1)
     narrated.act(actions.FIRST_CAST)
@@ -75,7 +75,7 @@ def test_where_one_set_is_left_it_is_known() -> None:
     assert narrated.view(0).armies[1].may_have == ()
 
 
-def test_before_the_deal_nothing_is_told() -> None:
+def test_before_the_deal_nothing_is_shown() -> None:
     narrated = NarratedBattle(SCROLLS)
     shown = lines(narrated, 0)
     assert shown[0] == "secrets, before the battle: nobody is ahead"
@@ -94,7 +94,7 @@ def test_in_the_end_all_is_shown() -> None:
     assert any("may have" in line for line in lines(narrated, 0, known=()))
 
 
-def test_a_frame_tells_a_deal_to_its_owner_alone() -> None:
+def test_a_frame_shows_a_deal_only_to_its_owner() -> None:
     narrated = NarratedBattle(SCROLLS)
     events = [narrated.resolve(1)]
     told = [
@@ -143,7 +143,7 @@ def positions(name: str) -> Iterator[tuple[NarratedBattle, NarratedBattle, int]]
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_nothing_that_the_enemy_is_shown_depends_on_the_deal(name: str) -> None:
+def test_the_enemys_view_does_not_depend_on_the_deal(name: str) -> None:
     compared = differ = 0
     for one, other, army in positions(name):
         enemy = 1 - army
@@ -170,7 +170,7 @@ def test_nothing_in_the_enemys_picture_depends_on_the_deal() -> None:
     assert not np.array_equal(drawn[1][0], drawn[1][1])
 
 
-def test_events_of_another_scenario_tell_nothing() -> None:
+def test_events_of_another_scenario_are_ignored() -> None:
     """For example, after an environment has started another scenario."""
     narrated = NarratedBattle(SCROLLS)
     event = narrated.resolve(2)

@@ -102,14 +102,14 @@ def test_size_and_type() -> None:
     assert small.shape == (450, 800, 3)
 
 
-def test_a_picture_is_the_callers_own() -> None:
+def test_a_picture_is_a_copy() -> None:
     first, second = shown(start_of(DUEL)), shown(start_of(DUEL))
     assert np.array_equal(first, second)
     first[:] = 0
     assert np.array_equal(second, shown(start_of(DUEL)))
 
 
-def test_equal_positions_give_equal_pixels_whatever_was_drawn_before() -> None:
+def test_equal_positions_give_equal_pixels_in_any_order() -> None:
     positions = some("border-skirmish", 5, 6)
     once = [shown(battle, *events, name="border-skirmish") for battle, events in positions]
     for (battle, events), image in reversed(list(zip(positions, once, strict=True))):
@@ -166,7 +166,7 @@ def test_own_dice_of_wizards() -> None:
     assert differs(battle, fewer, name="seventh-edition-duel")
 
 
-def test_points_as_the_seat_sees_them() -> None:
+def test_points_are_from_the_seats_side() -> None:
     battle = start_of(DUEL)
     battle.points = -20.0
     assert "-20.0 points: Dispeller ahead" in lines_on(battle)
@@ -176,7 +176,7 @@ def test_points_as_the_seat_sees_them() -> None:
     assert "-12.5" in lines_on(battle, *events, seat=1)
 
 
-def test_the_seats_army_stands_on_the_left() -> None:
+def test_the_seats_army_is_on_the_left() -> None:
     def left_of(name: str, seat: int) -> float:
         (place,) = (w.box.left for w in words_on(start_of(DUEL), seat=seat) if w.shown == name)
         return place
@@ -185,7 +185,7 @@ def test_the_seats_army_stands_on_the_left() -> None:
     assert left_of("Dispeller", 1) < left_of("Caster", 1)
 
 
-def test_the_last_dice_and_what_they_meant() -> None:
+def test_the_last_dice_and_their_result() -> None:
     battle = start_of(DUEL)
     assert "no dice have been thrown" in lines_on(battle)
     low, high = roll(1, 2), roll(6, 6, words="irresistible force")
@@ -195,7 +195,7 @@ def test_the_last_dice_and_what_they_meant() -> None:
     assert not np.array_equal(shown(battle, roll(6, 5)), shown(battle, roll(5, 6)))
 
 
-def test_dice_without_faces_stand_in_words_alone() -> None:
+def test_dice_without_faces_are_only_text() -> None:
     strike = Event("roll", 0, Node.ROLL_STRIKE, 3, (), 15.0, "Orc Boyz lose 3 models")
     lines = lines_on(start_of(DUEL), roll(3, 3), strike)
     assert lines.count("Orc Boyz lose 3 models") == 1
@@ -213,7 +213,7 @@ def spell_background(battle: Battle, *events: Event) -> tuple[int, ...]:
     return tuple(int(part) for part in image[round(1 - words.box.bottom), round(words.box.left)])
 
 
-def test_a_spell_looks_as_it_stands() -> None:
+def test_a_spell_is_drawn_by_its_status() -> None:
     battle, looks = start_of(DUEL), []
     events: list[Event] = []
 
@@ -241,7 +241,7 @@ def test_a_spell_that_was_cast_has_its_total() -> None:
     assert "cast with 9: match it to dispel" in lines
 
 
-def test_spells_in_play_and_whom_they_lie_on() -> None:
+def test_spells_in_play_and_their_targets() -> None:
     for battle, events in random_positions(scenario("the-winds-unbound"), 3):
         lying = battle.state.in_play.any()
         if lying:
@@ -252,7 +252,7 @@ def test_spells_in_play_and_whom_they_lie_on() -> None:
         pytest.fail("no spell was in play")
 
 
-def test_a_comet_in_play_says_where_it_is_and_how_many_markers_it_has() -> None:
+def test_a_comet_in_play_has_its_point_and_markers() -> None:
     name = "tower-of-the-nine-panes"
     battle = start_of(name)
     army = battle.packed.armies[0]
@@ -290,7 +290,7 @@ def test_units_lose_models_and_characters_wounds() -> None:
     assert "dead" in lines_on(battle, name=name)
 
 
-def test_who_flees_is_told_apart() -> None:
+def test_fleeing_units_are_marked() -> None:
     name = "border-skirmish"
     battle = start_of(name)
     standing = shown(battle, name=name)
@@ -304,7 +304,7 @@ def test_who_flees_is_told_apart() -> None:
     assert not (standing == colours.FLIGHT).all(-1).any()
 
 
-def test_a_panic_test_says_whose_it_is_and_against_what() -> None:
+def test_a_panic_test_names_its_unit_and_leadership() -> None:
     name = "border-skirmish"
     battle = start_of(name)
     battle.state.node, battle.state.mover, battle.state.cursor = Node.ROLL_PANIC, 1, TARGETS
@@ -320,7 +320,7 @@ def test_a_panic_test_says_whose_it_is_and_against_what() -> None:
         (Lock.OWN_NEXT_PHASE + BARS_ITEMS, "no magic till next phase"),
     ],
 )
-def test_what_a_miscast_has_done_to_a_wizard(lock: int, words: str) -> None:
+def test_effects_of_a_miscast_on_a_wizard(lock: int, words: str) -> None:
     battle = start_of(DUEL)
     battle.state.lock[0, 0] = lock
     assert words in lines_on(battle)
@@ -328,7 +328,7 @@ def test_what_a_miscast_has_done_to_a_wizard(lock: int, words: str) -> None:
     assert lines_on(battle).count("can be cast") == 1  # the meaning of its colour
 
 
-def test_the_latest_events_stand_first() -> None:
+def test_the_latest_events_are_first() -> None:
     events = [replace(roll(3), words=f"event number {number}") for number in range(40)]
     lines = [line for line in lines_on(start_of(DUEL), *events) if line.startswith("event")]
     assert lines[:3] == ["event number 39", "event number 38", "event number 37"]
@@ -422,7 +422,7 @@ def test_characters_that_the_font_lacks() -> None:
 
 
 @pytest.mark.parametrize("size", [9.0, 10.0, 13.0, 26.0])
-def test_numbers_stand_apart(size: float) -> None:
+def test_numbers_are_separated(size: float) -> None:
     space = (image_text_width("3 5 6", size) - image_text_width("356", size)) / 2
     assert space >= size / 4
 

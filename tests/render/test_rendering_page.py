@@ -16,7 +16,9 @@ PAGE = page("rendering.md")
 FIRST, _, EVERY_EVENT = blocks(PAGE, "python")
 
 
-def test_the_first_example_prints_what_the_page_says(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_first_example_prints_the_output_of_the_page(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     exec(FIRST, {})
     (printed,) = blocks(PAGE, "text")
     assert capsys.readouterr().out == printed
@@ -45,7 +47,7 @@ def share_that_differs(kept: Image.Image, drawn: Image.Image) -> float:
     return float((np.abs(colours) > 80).any(axis=2).mean())
 
 
-def test_the_picture_of_the_page_is_what_its_script_draws() -> None:
+def test_the_picture_of_the_page_matches_its_script() -> None:
     image = Image.open(ROOT / "docs" / "images" / "rgb-array.png")
     assert image.size == SIZE
     ((drawn, _),) = frames("the-shattered-gate", 3, 99, 99, SIZE)

@@ -24,7 +24,7 @@ def landed_and_reached(distance: float, markers: int, starts: int) -> tuple[F, F
 
 @pytest.mark.parametrize("starts", range(12))
 @pytest.mark.parametrize("distance", [0.0, 1.0, 2.4, 6.0, 6.1, 17.0])
-def test_chances_of_a_comet_are_those_of_its_dice(starts: int, distance: float) -> None:
+def test_chances_of_a_comet_match_its_dice(starts: int, distance: float) -> None:
     landed, reached = landed_and_reached(distance, 1, starts)
     chances = landing_chances(starts)
     assert sum(chances) == pytest.approx(float(landed))

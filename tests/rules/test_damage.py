@@ -130,7 +130,7 @@ def test_every_hit_wounds_by_itself_and_the_rest_is_lumped(chance: F, per: int, 
     assert_is(pmf, patterns(two_dice, chance, per, most))
 
 
-def test_wounds_of_what_always_or_never_wounds() -> None:
+def test_wounds_of_certain_and_impossible_hits() -> None:
     assert_is(wounds_pmf(hits_pmf("D6"), 1.0, 1, 6), pmf_of(list(D6)))
     assert wounds_pmf(hits_pmf("D6"), 0.0, 1, 3) == pytest.approx([1, 0, 0, 0])
     assert wounds_pmf(hits_pmf("D6"), 0.5, 1, 0) == pytest.approx([1])
@@ -223,7 +223,7 @@ def test_automatic_wounds_need_no_roll_and_may_be_saved() -> None:
     assert hit_chance(armour) == F(2, 3)  # Strength 4 leaves a save of 5+
 
 
-def test_strength_is_asked_for_where_it_counts() -> None:
+def test_strength_is_required_if_it_counts() -> None:
     for hit in (
         ModelHit(None, 3, 4, NONE, automatic=True),
         ModelHit(None, 3, 4, NONE, armour_allowed=False),
@@ -270,7 +270,7 @@ def test_hits_from_thrown_dice(
 
 
 def test_thrown_dice_follow_the_law_of_the_chain() -> None:
-    """All throws of a die and two pairs; those that end before the last pair settle the rest."""
+    """All throws of a die and two pairs; only chains that end by then have a number of hits."""
     settled = [0] * 19
     for dice in product(D6, repeat=5):
         read = hits_of_dice("D6 chain", dice)

@@ -377,7 +377,7 @@ def test_grand_conclave_has_the_size_it_is_measured_by() -> None:
     assert scenario.dispeller.items == ("Dispel Scroll", "Dispel Scroll")
 
 
-def test_scenarios_show_what_they_promise() -> None:
+def test_scenarios_match_their_descriptions() -> None:
     storm, hold, siege = (
         load_scenario(name) for name in ("storm-council", "dwarf-hold", "long-siege")
     )

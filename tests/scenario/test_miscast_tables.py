@@ -120,7 +120,7 @@ def test_effects_are_read(written: dict[str, Any], more: dict[str, Any]) -> None
         ),
     ],
 )
-def test_wrong_effects_are_told(written: dict[str, Any], message: str) -> None:
+def test_wrong_effects_give_an_error(written: dict[str, Any], message: str) -> None:
     assert refused_effect(**written).startswith(message)
 
 
@@ -148,7 +148,7 @@ def battle(wizard: str | None = None, army: str | None = None, **rules: str) -> 
         ("daemons", "gut-magic", {"miscast_table": "7e"}, "daemons"),
     ],
 )
-def test_a_wizards_table_goes_before_his_armys_and_that_before_the_rulesets(
+def test_a_wizards_table_precedes_his_armys_and_the_rulesets(
     wizard: str | None, army: str | None, rules: dict[str, str], expected: str
 ) -> None:
     scenario = battle(wizard, army, **rules)
@@ -167,7 +167,7 @@ def test_the_rulesets_table_comes_first_among_those_in_use() -> None:
     ("wizard", "army", "key"),
     [("gut", None, "caster.wizards[0].miscast_table"), (None, "gut", "caster.miscast_table")],
 )
-def test_a_table_is_one_that_there_is(wizard: str | None, army: str | None, key: str) -> None:
+def test_an_unknown_table_is_rejected(wizard: str | None, army: str | None, key: str) -> None:
     with pytest.raises(ScenarioError) as caught:
         battle(wizard, army)
     assert str(caught.value) == (

@@ -25,7 +25,7 @@ Row = tuple[int, int, tuple[Effect, ...]]
 
 @dataclass(frozen=True)
 class Spell:
-    """A spell of fixed points; `lasts` is empty for one that acts at once."""
+    """A spell of fixed points; `lasts` is empty for an instant."""
 
     wizard: int
     casting_value: int

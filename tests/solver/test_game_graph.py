@@ -64,7 +64,7 @@ def test_arrays_are_never_far_larger_than_the_game(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("after", [1, 5, 12])
-def test_an_interrupted_search_goes_on(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_search_resumes(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
     expected, _ = explored(duel(), merging=True)
     tiny(monkeypatch)
     positions = GameGraph(pack(duel()), ROOM, merging=True)
@@ -94,7 +94,7 @@ def test_an_interrupted_search_goes_on(after: int, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("room", [3_000, 20_000, 50_000])
-def test_a_search_that_did_not_fit_goes_on_with_more_room(
+def test_a_search_over_the_limit_continues_with_a_higher_one(
     room: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = load_scenario("archmage-duel")
@@ -115,14 +115,14 @@ def test_a_search_that_did_not_fit_goes_on_with_more_room(
 
 
 @pytest.mark.usefixtures("quick_refusals")
-def test_a_scenario_that_does_not_fit_is_refused() -> None:
+def test_a_scenario_that_does_not_fit_is_rejected() -> None:
     from wfb_gym import solver
 
     with pytest.raises(TooLarge, match=r"seventh-edition-duel does not fit .* 1\.0 MiB"):
         solver.solve("seventh-edition-duel", max_bytes=2**20)
 
 
-def test_positions_that_cannot_come_about_are_worked_out_when_asked_for(
+def test_unreachable_positions_are_solved_on_request(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def with_dice(power: int, dispel: int) -> Scenario:
@@ -147,7 +147,7 @@ def test_positions_that_cannot_come_about_are_worked_out_when_asked_for(
     _check_order(positions, Battle(positions.packed))
 
 
-def test_nodes_are_found_however_they_collide() -> None:
+def test_nodes_are_found_with_any_collisions() -> None:
     rng = np.random.default_rng(3)
     keys = rng.integers(0, 4, (200, 2)).astype(np.uint64) << rng.integers(0, 60, (200, 2)).astype(
         np.uint64
@@ -170,7 +170,7 @@ def test_nodes_are_found_however_they_collide() -> None:
         assert node_index.look_up(2, hashed, key, nodes, index) == graph_arrays.UNKNOWN
 
 
-def test_a_position_with_a_bit_that_never_moved_is_told_apart() -> None:
+def test_a_position_with_a_constant_bit_changed_is_distinguished() -> None:
     positions, _ = explored(duel(), merging=True)
     battle = start(duel())
     battle.state.power = 64
@@ -215,14 +215,14 @@ def _check_order(positions: GameGraph, battle: Battle) -> None:
 
 @pytest.mark.parametrize("merging", [False, True])
 @pytest.mark.parametrize("name", SOME)
-def test_every_node_comes_after_all_that_can_follow_it(name: str, merging: bool) -> None:
+def test_every_node_comes_after_its_successors(name: str, merging: bool) -> None:
     positions, root = explored(small(name), merging=merging)
     assert root == positions.size - 1
     _check_order(positions, start(small(name)))
 
 
 @pytest.mark.parametrize("name", SOME)
-def test_a_sweep_of_optimal_play_is_what_the_search_found(
+def test_a_sweep_of_optimal_play_equals_the_search(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     positions, _ = explored(small(name), merging=False)
@@ -284,7 +284,7 @@ def _mean(battle: Battle, known: dict[bytes, float]) -> float:
 
 
 @pytest.mark.parametrize("name", ["a duel", "two phases", "spells that remain in play"])
-def test_the_mean_of_random_play_is_that_of_a_plain_recursion(name: str) -> None:
+def test_random_play_has_the_value_of_a_plain_recursion(name: str) -> None:
     positions, root = explored(small(name), merging=False)
     values, chosen = positions.sweep([(SweepMode.UNIFORM, SweepMode.UNIFORM)])
     assert values[root, 0] == pytest.approx(_mean(start(small(name)), {}), abs=1e-9)
@@ -314,6 +314,6 @@ def _best(battle: Battle, known: dict[bytes, float]) -> float:
 @pytest.mark.parametrize(
     "name", ["a duel", "two phases", "spells that remain in play", "three phases with locks"]
 )
-def test_the_value_of_optimal_play_is_that_of_a_plain_recursion(name: str, merging: bool) -> None:
+def test_optimal_play_has_the_value_of_a_plain_recursion(name: str, merging: bool) -> None:
     positions, root = explored(small(name), merging=merging)
     assert positions.values[root] == pytest.approx(_best(start(small(name)), {}), abs=1e-9)

@@ -36,7 +36,7 @@ def solved(battle: Battle) -> solver.Solution:
 
 
 @pytest.mark.parametrize("battle", [*BATTLES.values(), *TALLIED.values()], ids=[*BATTLES, *TALLIED])
-def test_the_solved_value_is_that_of_an_own_enumeration(battle: Battle) -> None:
+def test_the_solved_value_matches_a_separate_enumeration(battle: Battle) -> None:
     value = float(Oracle(battle).value())
     assert solved(battle).value == pytest.approx(value, rel=1e-12, abs=1e-12)
     calm = replace(battle, panic=False)
@@ -52,7 +52,7 @@ def test_a_single_phase_has_no_more_positions_for_panic() -> None:
 
 
 def positions(battle: Battle) -> Counter[int]:
-    """Return numbers of positions by phase, without those of Panic tests and rallying."""
+    """Return numbers of positions by phase, without Panic tests and rally rolls."""
     made = scenario_from_dict(scenario(battle))
     graph, _ = explored(made, merging=True)
     here = start(made)

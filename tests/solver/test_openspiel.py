@@ -76,7 +76,7 @@ class Case:
         return float(points[0]) * POINTS_PER_UTILITY
 
     def answered(self, policy: Policy, seat: int) -> float:
-        """Return OpenSpiel's points of the first army if `seat`'s opponent plays a best response."""
+        """Return the first army's points in OpenSpiel if `seat`'s opponent answers optimally."""
         answer = BestResponsePolicy(self.game, 1 - seat, policy)
         points = float(answer.value(self.game.new_initial_state())) * POINTS_PER_UTILITY
         return points if seat == 1 else -points
@@ -122,7 +122,7 @@ def mixed(atlas: Atlas, seed: int) -> Choices:
 
 
 def scripted(atlas: Atlas, kind: Scripted, epsilon: float = 0.0) -> Choices:
-    """Return a scripted player who plays a random legal action with probability `epsilon`."""
+    """Return a scripted player that plays a random legal action with probability `epsilon`."""
     work, rng = new_work_spaces()[0], new_rngs(1)[0]
     move_tables, move_storage = no_move_tables()
     found = {}
@@ -208,7 +208,7 @@ def test_optimal_play_is_worth_the_solved_value(name: str) -> None:
 
 
 @EACH
-def test_the_solutions_own_policy_gives_nothing_away(name: str) -> None:
+def test_the_solutions_own_policy_has_no_exploitability(name: str) -> None:
     here, solved = case(name), solution(name)
     caster, dispeller = solved.policy(0), solved.policy(1)
     assert solver.evaluate(solved, caster, dispeller) == pytest.approx(solved.value, abs=1e-9)
@@ -269,7 +269,7 @@ def test_the_uniform_policy(name: str) -> None:
 
 @EACH
 @pytest.mark.parametrize("seed", range(2))
-def test_policies_that_are_certain(name: str, seed: int) -> None:
+def test_deterministic_policies(name: str, seed: int) -> None:
     here = case(name)
     choices = certain(here.atlas, seed)
     agrees(name, choices, *here.movers(choices, certain=True))

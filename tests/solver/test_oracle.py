@@ -227,7 +227,7 @@ def chance_to_cast(dice: int, casting_value: int) -> F:
 
 
 @pytest.mark.parametrize("casting_value", range(3, 16))
-def test_the_worth_of_dice_is_the_chance_to_cast(casting_value: int) -> None:
+def test_the_value_of_dice_is_the_chance_to_cast(casting_value: int) -> None:
     duel = Duel(Army((4,), (Spell(0, casting_value, 1),), 5))
     solution = solved(duel)
     battle = Game(solution.scenario)
@@ -253,7 +253,7 @@ AGAINST_A_CAST = [
 
 @pytest.mark.parametrize("double_six", [True, False])
 @pytest.mark.parametrize(("cast", "dice", "on", "off"), AGAINST_A_CAST)
-def test_the_worth_of_dispel_dice_is_the_chance_to_dispel(
+def test_the_value_of_dispel_dice_is_the_chance_to_dispel(
     cast: tuple[int, ...], dice: int, on: F, off: F, double_six: bool
 ) -> None:
     chance = on if double_six else off
@@ -272,7 +272,7 @@ def test_the_worth_of_dispel_dice_is_the_chance_to_dispel(
 
 @pytest.mark.parametrize("double_six", [True, False])
 @pytest.mark.parametrize("casting_value", range(3, 16))
-def test_the_worth_of_dice_against_a_spell_in_play(casting_value: int, double_six: bool) -> None:
+def test_the_value_of_dice_against_a_spell_in_play(casting_value: int, double_six: bool) -> None:
     kept = Spell(0, casting_value, 0, REMAINS, 1, in_play=True)
     solution = solved(Duel(Army((1,), (kept,)), Army(dispel=3), double_six=double_six))
     battle = Game(solution.scenario)

@@ -33,7 +33,7 @@ def texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.usefixtures("hasty")
-def test_a_bar_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bar_shows_its_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = texts(monkeypatch)
     bar = ProgressBar("solving a duel", Terminal())
     bar(1000)
@@ -84,7 +84,7 @@ def test_a_bar_that_is_not_closed_shows_the_cursor_at_the_end(
     assert "\x1b[?25h" in out.getvalue()
 
 
-def test_nothing_is_drawn_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_work_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_progress, "_QUIET", 1000.0)
     out = Terminal()
     bar = ProgressBar("solving", out)
@@ -94,7 +94,7 @@ def test_nothing_is_drawn_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("hasty")
-def test_nothing_is_drawn_where_nobody_looks() -> None:
+def test_nothing_is_drawn_without_a_terminal() -> None:
     out = io.StringIO()
     bar = ProgressBar("solving", out)
     bar(5)
@@ -113,7 +113,7 @@ def test_solving_shows_it_with_the_estimate(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.usefixtures("hasty")
-def test_whoever_asks_to_be_told_gets_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_progress_callback_replaces_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     out = Terminal()
     monkeypatch.setattr("sys.stderr", out)
     told: list[Any] = []

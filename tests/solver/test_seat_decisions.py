@@ -197,7 +197,7 @@ def drawing(observations: Observations, masks: Masks) -> NDArray[np.int64]:
 
 @pytest.mark.parametrize("policy", [Counter(), Forgetful(), drawing])
 @pytest.mark.parametrize("seat", [0, 1])
-def test_policies_with_memory_or_draws_of_their_own_are_refused(policy: Any, seat: int) -> None:
+def test_policies_with_memory_or_own_randomness_are_rejected(policy: Any, seat: int) -> None:
     with pytest.raises(ValueError, match="memory or draws"):
         solver.best_response(solved("a duel"), policy, seat)
 
@@ -229,7 +229,7 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
 
 
 @pytest.mark.parametrize(("policy", "message"), REFUSED.values(), ids=REFUSED)
-def test_answers_that_are_no_choices_are_refused(policy: Any, message: str) -> None:
+def test_invalid_answers_are_rejected(policy: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         solver.evaluate(solved("a duel"), policy, "random")
 
@@ -245,12 +245,12 @@ def test_answers_that_are_no_choices_are_refused(policy: Any, message: str) -> N
         (None, "found None"),
     ],
 )
-def test_what_is_no_policy_is_refused(policy: Any, message: str) -> None:
+def test_invalid_policies_are_rejected(policy: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         solver.evaluate(solved("a duel"), policy, "random")
 
 
-def test_a_bad_answer_in_a_later_batch_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bad_answer_in_a_later_batch_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seat_decisions, "_BATCH", 7)
     decisions = SeatDecisions(solved("a duel").full, 0)
     last = decisions.observe(decisions.nodes[-1:])[0]
@@ -325,7 +325,7 @@ def test_a_table_knows_only_its_own_observations() -> None:
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_observations_with_one_hash_are_told_apart_all_the_same(
+def test_observations_with_one_hash_are_distinguished(
     seat: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     solution = solved("a duel")
@@ -358,7 +358,7 @@ def test_hashes_depend_on_every_bit_and_on_the_salt() -> None:
     assert len(np.unique(np.concatenate(marks))) == 80
 
 
-def test_scenarios_are_solved_on_the_way() -> None:
+def test_scenarios_are_solved_on_demand() -> None:
     value = solver.evaluate(load_scenario("apprentice"), "optimal", "optimal")
     assert value == pytest.approx(solver.solve("apprentice").value, abs=CLOSE)
     assert solver.evaluate("apprentice", "optimal", "optimal") == value

@@ -42,7 +42,7 @@ def works(dice: int, value: int) -> F:
 
 @cache
 def struck(models: int, wounds: int) -> dict[tuple[int, ...], F]:
-    """Return what is left of the unit and the hero, who is a target once the unit is gone."""
+    """Return the remaining unit and hero; the hero is a target once the unit is gone."""
     if models == 0:
         return {(0, left): p for (left,), p in expected(D6, 1, Victim(wounds, WOUND)).items()}
     if wounds == 0 or models >= 5:

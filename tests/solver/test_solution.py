@@ -75,7 +75,7 @@ def test_both_uses_of_an_item_help_one_dispel() -> None:
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_actions_are_worth_what_follows_them(name: str) -> None:
+def test_actions_have_the_value_of_their_successors(name: str) -> None:
     solution = solved(name)
     decisions = 0
     for battle in wander(name, 6):
@@ -118,7 +118,7 @@ def test_the_lowest_of_equally_good_actions_is_taken() -> None:
     assert nothing.best_action(Battle(nothing.packed)) == PASS
 
 
-def test_of_nearly_equal_actions_the_lowest_is_taken() -> None:
+def test_the_lowest_of_nearly_equal_actions_is_taken() -> None:
     near = wizard(2, spell("Bolt", 5, 9.0), spell("Beam", 5, 9.0 + 1e-10), name="Anna")
     far = wizard(2, spell("Bolt", 5, 9.0), spell("Beam", 5, 9.0 + 1e-6), name="Anna")
     for caster, expected in ((near, FIRST_CAST), (far, FIRST_CAST + 1)):
@@ -139,7 +139,7 @@ def test_the_dispeller_seeks_the_fewest_points() -> None:
     assert max(values.values()) - values[best] > 1.0
 
 
-def test_the_points_won_before_the_first_decision_count() -> None:
+def test_the_points_before_the_first_decision_count() -> None:
     # no player decides or rolls; the spell in play pays at the end of the phase
     kept = {
         "name": "Ward", "casting_value": 6, "worth": 5.0, "duration": "remains_in_play",
@@ -213,7 +213,7 @@ def test_a_horizon_is_a_battle_that_ends_there() -> None:
         solver.solve(whole, horizon=0)
 
 
-def test_progress_is_told_in_nodes() -> None:
+def test_progress_is_reported_in_nodes() -> None:
     told: list[int] = []
     solution = solver.solve("archmage-duel", progress=told.append)
     assert told[-1] == solution.graph.size
@@ -263,13 +263,13 @@ def test_a_policy_of_wider_observations_plays_the_same() -> None:
     assert np.array_equal(codes, solution.full.chosen[decisions.nodes])
 
 
-def test_limits_that_are_too_narrow_are_refused() -> None:
+def test_limits_that_are_too_narrow_are_rejected() -> None:
     narrow = fit(pack(small("a duel")), 0)
     with pytest.raises(ValueError, match="limits"):
         solved("several wizards").policy(0, narrow)
 
 
-def test_there_are_two_seats() -> None:
+def test_a_third_seat_is_rejected() -> None:
     with pytest.raises(ValueError, match="seat"):
         solved("a duel").policy(2)
 
@@ -310,7 +310,7 @@ def test_leaves_with_their_true_values_change_nothing(name: str, horizon: int) -
     assert solver.ExactGame(near).optimum("caster") == pytest.approx(exact.value, abs=1e-12)
 
 
-def test_leaf_values_are_asked_once_each_and_of_new_positions_alone() -> None:
+def test_leaf_values_are_requested_once_for_new_positions_only() -> None:
     asked: list[int] = []
 
     def count(positions: Positions) -> Floats:
@@ -329,7 +329,7 @@ def test_leaf_values_are_asked_once_each_and_of_new_positions_alone() -> None:
     assert near.value == value
 
 
-def test_what_leaf_values_do_not_go_with_is_refused(tmp_path: Path) -> None:
+def test_options_incompatible_with_leaf_values_are_rejected(tmp_path: Path) -> None:
     whole = small("three phases with locks")
 
     def nothing(positions: Positions) -> Floats:

@@ -67,7 +67,7 @@ def test_growth_while_threads_search_changes_nothing(
 
 
 @pytest.mark.parametrize("threads", [2, 3])
-def test_all_that_grows_grows_while_threads_search(
+def test_all_arrays_grow_while_threads_search(
     threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected, _ = explored(load_scenario(DUEL), merging=True)
@@ -123,7 +123,7 @@ def stop_at(size: int) -> Any:
 
 
 @pytest.mark.parametrize("is_saved", [False, True])
-def test_whoever_stops_one_thread_stops_all_and_may_go_on(
+def test_stopping_one_thread_stops_all_and_the_search_may_resume(
     is_saved: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = load_scenario(LARGER)
@@ -144,7 +144,7 @@ def test_whoever_stops_one_thread_stops_all_and_may_go_on(
 
 
 @pytest.mark.parametrize("room", [20_000, pytest.param(50_000, marks=pytest.mark.slow)])
-def test_threads_stop_at_the_limit_and_go_on_with_more_room(
+def test_threads_stop_at_the_limit_and_continue_with_a_higher_one(
     room: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = load_scenario(DUEL)
@@ -162,7 +162,7 @@ def test_threads_stop_at_the_limit_and_go_on_with_more_room(
     _check_order(found, start(made))
 
 
-def test_what_a_thread_raises_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_of_a_thread_are_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     run = backward_induction.run
 
     def break_down(*arguments: Any) -> int:
@@ -178,7 +178,7 @@ def test_what_a_thread_raises_is_raised(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.slow
-def test_positions_that_are_asked_for_later_are_explored_together(
+def test_positions_requested_later_are_explored_together(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made = load_scenario(DUEL)

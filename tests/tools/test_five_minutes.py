@@ -14,7 +14,7 @@ from wfb_gym import solver
 TEXT = page("five-minutes.md")
 
 
-def test_the_page_is_what_the_engine_says() -> None:
+def test_the_page_matches_the_engine() -> None:
     assert five_minutes.make_tutorial(TEXT) == TEXT
     assert five_minutes.make_tutorial(TEXT.replace("11 against 9", "12 against 9")) == TEXT
 
@@ -35,14 +35,14 @@ def test_the_phase_shows_every_part_of_the_game() -> None:
     assert "The battle ends" in words[-1]
 
 
-def test_a_lost_wound_costs_what_the_page_says() -> None:
+def test_a_lost_wound_costs_the_documented_points() -> None:
     found = re.search(r"of (\d+) points and\s+three\s+wounds that loses a wound loses (\d+)", TEXT)
     assert found is not None
     assert int(found[1]) == 3 * int(found[2])
     assert any(f"{found[2]} points to the dispeller" in end for end in five_minutes.other_ends())
 
 
-def test_what_was_given_away_is_what_the_solver_says() -> None:
+def test_points_lost_match_the_solver() -> None:
     decisions = rows_of(TEXT, "Was that well played?")[1:]  # after the ruler
     assert float(decisions[0][4]) == pytest.approx(solver.solve("archmage-duel").value, abs=0.05)
     mistakes = [row for row in decisions if row[1] != row[3]]

@@ -34,7 +34,7 @@ def test_sections_in_gymnasiums_order(name: str) -> None:
     assert text.count(f"`{wfb_gym.bundled_scenarios()[0]}`") == 1
 
 
-def test_a_class_adds_to_what_its_base_says() -> None:
+def test_a_class_extends_the_text_of_its_base() -> None:
     base, caster = split_sections(MagicPhaseEnv.__doc__ or ""), merge_sections(CasterEnv)
     assert caster["Rewards"] == base["Rewards"]
     assert caster["Description"].startswith(base["Description"])
@@ -48,7 +48,7 @@ def test_the_last_word_on_an_argument_holds() -> None:
     assert list(told)[-1] == "seat"
 
 
-def test_wrong_docstrings_are_refused() -> None:
+def test_wrong_docstrings_are_rejected() -> None:
     class Plain(MagicPhaseEnv):
         """A seat without its own version history."""
 
@@ -70,7 +70,7 @@ def test_arguments_are_those_of_the_signature() -> None:
         check_arguments(CasterEnv, changed)
 
 
-def test_a_version_without_a_history_is_refused() -> None:
+def test_a_version_without_a_history_is_rejected() -> None:
     spec = deepcopy(gym.spec("wfb_gym/Caster-v0"))
     spec.version = 7
     with pytest.raises(ValueError, match="CasterEnv: expected v7 in its Version History"):

@@ -136,14 +136,14 @@ class Answer:
     [BOTH, pytest.param(load_scenario("hidden-scroll"), marks=pytest.mark.slow)],
     ids=lambda scenario: scenario.name,
 )
-def test_nobody_wins_from_who_follows_the_advice(scenario: Scenario, advised: int) -> None:
+def test_the_advice_cannot_be_exploited(scenario: Scenario, advised: int) -> None:
     """At any decision, also after actions of the enemy that equilibrium play never takes."""
     equilibrium = solve_hidden(scenario, gap=0.001)
     most = equilibrium.upper if advised == 1 else -equilibrium.lower
     assert Answer(scenario, advised).points() <= most + GAP
 
 
-def test_who_has_played_badly_is_advised_as_well_from_there_on() -> None:
+def test_advice_after_a_mistake_cannot_be_exploited() -> None:
     """The dispeller lets a Fire Ball through by mistake; the rest is a separate game."""
     scenario = load_scenario("hidden-scroll")
     fire_ball, blast = actions.FIRST_CAST, actions.FIRST_CAST + 1
@@ -159,14 +159,14 @@ def test_who_has_played_badly_is_advised_as_well_from_there_on() -> None:
 
 
 @pytest.mark.parametrize("kind", [0, 1])
-def test_the_first_decision_is_that_of_the_equilibrium(kind: int) -> None:
+def test_the_first_decision_matches_the_equilibrium(kind: int) -> None:
     mixture = Mixer(BOTH).mixture([kind, 0])
     equilibrium = solve_hidden(BOTH, gap=GAP)
     assert mixture == (mixture_at(equilibrium, 0, kind), equilibrium.reports[-1].gap, True)
     assert 0.0 < mixture.gap <= GAP
 
 
-def test_what_was_solved_serves_again_and_is_left_when_play_is_taken_back() -> None:
+def test_solved_parts_are_reused_and_dropped_after_an_undo() -> None:
     mixer = Mixer(BOTH)
     path = (actions.FIRST_CAST, PASS, actions.FIRST_DICE + 1, FIRST_TOTAL + 6)
     found = [mixer.mixture([0, 0, *path[:n]]) for n in (0, 1, 4, 1, 0)]
@@ -174,7 +174,7 @@ def test_what_was_solved_serves_again_and_is_left_when_play_is_taken_back() -> N
     assert found[2] != found[3]
 
 
-def test_where_a_battle_is_too_large_what_is_left_of_it_may_not_be() -> None:
+def test_the_rest_of_a_too_large_battle_may_be_solvable() -> None:
     scenario = load_scenario("hidden-stone")
     mixer = Mixer(scenario, 400_000)
     with pytest.raises(TooLarge):
@@ -199,7 +199,7 @@ def weights_of(scenario: Scenario, army: int) -> Floats:
 
 
 @pytest.mark.parametrize("kind", [0, 1])
-def test_a_choice_is_worth_what_the_best_answers_behind_it_win(kind: int) -> None:
+def test_a_choice_has_the_value_against_best_responses(kind: int) -> None:
     """The first decision, by an enumeration of all that may happen in the engine after it."""
     worths = Mixer(BOTH, gap=PRECISE).worths([kind, 0], actions.FIRST_CAST + 1)
     assert list(worths.values) == list(worths.mixture.chances)
@@ -213,7 +213,7 @@ def test_a_choice_is_worth_what_the_best_answers_behind_it_win(kind: int) -> Non
         assert worths.values[code] == pytest.approx(found[kind], abs=10 * PRECISE)
 
 
-def test_values_are_by_what_the_enemys_play_tells_of_its_items() -> None:
+def test_values_use_beliefs_from_the_enemys_play() -> None:
     """A caster with a Power Stone opens with the small spell; one without it hardly ever does."""
     scenario = hidden_scenario(caster=kinds([STONE], []), dispeller=kinds([SCROLL], []))
     path: list[int] = []
@@ -240,7 +240,7 @@ def test_values_are_by_what_the_enemys_play_tells_of_its_items() -> None:
     assert compared > 1
 
 
-def test_what_is_expected_is_the_value_for_who_knows_neither_set() -> None:
+def test_the_expected_value_is_that_of_an_uninformed_observer() -> None:
     mixer = Mixer(BOTH, gap=PRECISE)
     equilibrium = solve_hidden(BOTH, gap=PRECISE)
     for kind in (0, 1):
@@ -251,7 +251,7 @@ def test_what_is_expected_is_the_value_for_who_knows_neither_set() -> None:
     assert by_set[0] > by_set[1]  # with a Power Stone
 
 
-def test_what_equilibrium_play_never_does_is_worth_what_it_is_behind_it() -> None:
+def test_actions_outside_equilibrium_have_the_value_of_their_continuation() -> None:
     """Fire Ball on two dice: the rest of the battle is a separate game with the initial beliefs.
 
     The equilibrium of the whole game need not answer it well.

@@ -83,7 +83,7 @@ def test_an_optimal_opponent_reads_the_same_move_table(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", IDS)
-def test_what_external_opponents_choose_is_described(name: str) -> None:
+def test_choices_of_external_opponents_are_described(name: str) -> None:
     assert play(name, scenario="border-skirmish", opponent=picks) > STEPS // 2
 
 
@@ -130,7 +130,7 @@ def test_vector_environments_are_described_in_all_modes(mode: str) -> None:
     assert ended > 3
 
 
-def test_a_state_that_was_put_in_is_shown_as_it_is() -> None:
+def test_a_restored_state_is_shown_unchanged() -> None:
     env = raw(IDS[0], render_mode="ansi", opponent="greedy")
     observation, info = env.reset(seed=4)
     state = env.get_state()

@@ -93,7 +93,7 @@ def play(session: Session, rng: np.random.Generator) -> Iterator[None]:
 
 @pytest.mark.parametrize("seat", EVERYBODY)
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_nothing_on_the_page_depends_on_what_the_enemy_was_dealt(name: str, seat: int) -> None:
+def test_the_page_does_not_depend_on_the_enemys_deal(name: str, seat: int) -> None:
     compared = 0
     for seed in range(5):
         session = start(SCENARIOS[name], seat, seed, ("random", "veteran")[seed % 2])
@@ -108,7 +108,7 @@ def test_nothing_on_the_page_depends_on_what_the_enemy_was_dealt(name: str, seat
     assert (compared > 0) == is_secret
 
 
-def test_in_the_end_all_is_told_and_stays_so(tmp_path: Path) -> None:
+def test_the_final_page_shows_both_deals(tmp_path: Path) -> None:
     told = set()
     for seed in range(6):
         session = start(SCENARIOS["hidden-scroll"], 0, seed)
@@ -140,7 +140,7 @@ def test_decisions_are_taken_back_before_the_end() -> None:
     assert shown(session) == before
 
 
-def test_advice_is_a_mixture_until_all_is_known() -> None:
+def test_advice_is_a_mixture_until_the_deals_are_known() -> None:
     session = start(SCENARIOS["hidden-stone"], 0, 1)
     advice = session.advice()
     assert list(advice.marks) == list(session.game.choices())
@@ -150,7 +150,7 @@ def test_advice_is_a_mixture_until_all_is_known() -> None:
     assert advice.words.startswith("How often to choose each, with what you have: an equilibrium")
 
 
-def test_advice_is_exact_once_both_know_all() -> None:
+def test_advice_is_exact_once_the_deals_are_known() -> None:
     known = 0
     for seed in range(8):
         session = start(SCENARIOS["hidden-scroll"], 0, seed, "greedy")
@@ -167,13 +167,13 @@ def test_advice_is_exact_once_both_know_all() -> None:
     assert known
 
 
-def test_where_a_battle_is_too_large_one_sentence_says_so() -> None:
+def test_a_too_large_battle_gives_one_sentence() -> None:
     advice = start(SCENARIOS["with a battlefield"], 0, 1).advice()
     assert advice.marks == {}
     assert advice.words.startswith("No advice yet: ")
 
 
-def test_the_optimum_is_refused() -> None:
+def test_the_optimum_is_rejected() -> None:
     with pytest.raises(ValueError, match="opponent optimal: expected a scenario in which nothing"):
         start(SCENARIOS["hidden-scroll"], 0, 1, "optimal")
 

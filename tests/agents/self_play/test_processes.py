@@ -38,7 +38,7 @@ def worker(group: ProcessGroup, failure: str) -> None:
     group.gather(group.rank)
 
 
-def test_alone_every_operation_is_trivial() -> None:
+def test_a_single_process_exchanges_with_itself() -> None:
     alone = ProcessGroup()
     assert alone.all_reduce(torch.ones(3)).tolist() == [1.0] * 3
     assert alone.broadcast(1.0, 2.0) == [1.0, 2.0]
@@ -46,7 +46,7 @@ def test_alone_every_operation_is_trivial() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_all_processes_see_the_same(count: int) -> None:
+def test_all_processes_get_the_same_results(count: int) -> None:
     with process_group(count, worker, "") as group:
         own = exchange(group)
         gathered = group.gather((0, own))

@@ -184,7 +184,7 @@ def test_a_move_without_dice_keeps_the_value(name: str, eager: bool) -> None:
 
 
 @pytest.mark.parametrize("share", [1.0, 0.5, 0.1])
-def test_a_comet_is_worth_the_same_before_it_is_cast_and_in_play(share: float) -> None:
+def test_a_comet_has_the_same_value_before_its_cast_and_in_play(share: float) -> None:
     """Also if the caster's army is worth more than the surviving enemies."""
     scenario = scenario_from_dict(STORM_AND_HOST)
     battle, agent = Battle(pack(scenario)), PhaseSearchAgent()

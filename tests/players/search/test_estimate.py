@@ -180,7 +180,7 @@ def test_a_strike_keeps_the_estimate_on_average(name: str) -> None:
     assert checked > 0
 
 
-def test_mcts_counts_what_a_spell_still_strikes() -> None:
+def test_mcts_counts_remaining_strikes_of_a_spell() -> None:
     """By first estimates, more dice are better: a successful cast has a value above 0."""
     battle, action = Battle(pack(scenario_from_dict(FIRE))), np.zeros(1, np.int64)
     battle.act(FIRST_CAST)

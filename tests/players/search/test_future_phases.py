@@ -66,9 +66,7 @@ BATTLES = {
 @pytest.mark.parametrize(
     ("battle", "least"), [*zip(BATTLES, (99.9, 99.9, 99.9, 94.0, 99.9), strict=True)]
 )
-def test_what_is_kept_is_worth_what_later_phases_bring(
-    battle: str, least: float, seat: str
-) -> None:
+def test_saved_items_have_their_value_in_later_phases(battle: str, least: float, seat: str) -> None:
     game = ExactGame(BATTLES[battle])
     found = game.score(game.probabilities(make_agent("phase-search"), seat), seat)
     assert found.score is not None

@@ -29,7 +29,7 @@ def _miscast(caster: Data, phases: int = 0, **keys: Any) -> Any:
     return found[0]
 
 
-def test_the_printed_rows_end_what_they_say() -> None:
+def test_the_printed_rows_have_their_effects() -> None:
     found = _miscast(army(wizard(2, BOLT, BEAM, wounds=2)))
     assert found.locked == pytest.approx((2 + 4 + 5) / 36)  # 3, 5 and 6
     assert found.no_dice == pytest.approx(6 / 36)  # 7
@@ -38,7 +38,7 @@ def test_the_printed_rows_end_what_they_say() -> None:
     assert (found.ends, found.succeeds, found.free_any) == (0.0, 0.0, 0.0)
 
 
-def test_a_last_wound_may_be_lost_and_with_it_what_the_wizard_would_cast() -> None:
+def test_a_lost_last_wound_costs_the_wizards_later_casts() -> None:
     """Strength 10 and 6 wound Toughness 3 on a 2; after Strength 4 the casting ends anyway."""
     found = _miscast(army(wizard(2, BOLT, BEAM, wounds=1, toughness=3)))
     slain = 5 / 6 * (1 + 3 + 2) / 36  # rows 2, 10 and 11
@@ -47,7 +47,7 @@ def test_a_last_wound_may_be_lost_and_with_it_what_the_wizard_would_cast() -> No
 
 @pytest.mark.parametrize("phases", WAITING)
 @pytest.mark.parametrize("spells", [1, 2, 5])
-def test_phases_to_come_lose_a_share(phases: int, spells: int) -> None:
+def test_later_phases_lose_a_share(phases: int, spells: int) -> None:
     """By waiting for a 6 (3), a forgotten spell (10, 11), or also a level (12)."""
     known = [spell(f"Bolt {i}", 5, 20.0) for i in range(spells)]
     found = _miscast(army(wizard(2, *known, wounds=2)), phases)
@@ -97,7 +97,7 @@ def _value_of_a_cast(limit: str, casting_value: int, *items: str) -> float:
     return max(PhaseSearchAgent().action_values(battle).values())
 
 
-def test_a_free_spell_costs_what_it_brings_the_enemy() -> None:
+def test_a_free_spell_costs_the_enemys_gain() -> None:
     """With two dice 30 of 36 rolls reach 5, and two 1s are a miscast."""
     assert _value_of_a_cast("any", 9) == pytest.approx(20.0 * 30 / 36 - 30.0 / 36)
     assert _value_of_a_cast("miscast_value", 5) == pytest.approx(20.0 * 30 / 36 - 30.0 / 36)

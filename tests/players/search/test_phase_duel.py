@@ -88,11 +88,11 @@ MORE = {
     "a reader with a spell in play": (Node.IN_PLAY,),
     "own dice": (Node.RESERVE_DICE,),
 }
-"""Decisions of each duel, in addition to those of all duels."""
+"""Decisions of each duel, in addition to the common ones."""
 
 
 @pytest.mark.parametrize("duel", DUELS)
-def test_every_action_is_worth_what_the_solver_says(duel: str) -> None:
+def test_action_values_match_the_solver(duel: str) -> None:
     """At each kind of decision in random play; scrolls and stones cost nothing here."""
     scenario = DUELS[duel]
     solution = solver.solve(scenario)
@@ -112,7 +112,7 @@ def test_every_action_is_worth_what_the_solver_says(duel: str) -> None:
     assert {Node.NOMINATE, Node.POOL_DICE, Node.DISPEL, *MORE.get(duel, ())} <= compared
 
 
-def test_wounds_that_a_spell_gives_back_are_worth_their_points() -> None:
+def test_wounds_healed_by_a_spell_have_their_points() -> None:
     healer = wizard(2, {"name": "Healing Hand"}, spell("Spark", 3, 1.0), name="Healer")
     captain = wizard(1, name="Captain", wounds=3, points=90.0)
     scenario = _duel(army(healer, captain, power_dice=3), army(dispel_dice=2))

@@ -16,7 +16,7 @@ from wfb_gym.seats import SEATS
 
 
 @pytest.mark.parametrize("spells", [0, 8])
-def test_too_few_or_too_many_spells_are_refused(spells: int) -> None:
+def test_too_few_or_too_many_spells_are_rejected(spells: int) -> None:
     with pytest.raises(ValueError, match=f"spells of 1 to 7, found {spells}"):
         PhaseSearchAgent(spells)
 
@@ -41,7 +41,7 @@ def test_battles_are_played_legally_and_the_same_again(seat: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "draws"), [("the-crooked-mile", True), ("archmage-duel", False)])
-def test_a_lesser_spell_goes_first_where_that_costs_next_to_nothing(name: str, draws: bool) -> None:
+def test_a_lesser_spell_goes_first_at_nearly_no_cost(name: str, draws: bool) -> None:
     """In battles with units; duels are solved, and the best action is played."""
     agent, rng = PhaseSearchAgent(), np.random.default_rng(4)
     costs = []
