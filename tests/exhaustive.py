@@ -88,7 +88,7 @@ def find_consumers(sources: Sources) -> list[Consumer]:
     for module, text in sources.items():
         if module.startswith(NOT_CONSUMERS):
             continue
-        for name, enumeration, member in _told_apart_in(text):
+        for name, enumeration, member in _distinguished_in(text):
             if member in enumerations.get(enumeration, ()):
                 key = (f"{module}.{name}", enumeration)
                 found.setdefault(key, Consumer(*key)).named.add(member)
@@ -96,12 +96,12 @@ def find_consumers(sources: Sources) -> list[Consumer]:
 
 
 @lru_cache(maxsize=1024)
-def _told_apart_in(text: str) -> list[tuple[str, str, str]]:
+def _distinguished_in(text: str) -> list[tuple[str, str, str]]:
     """Yield the definitions of a module, each with an enumeration and a member in it."""
     return [
         (name, enumeration, member)
         for name, definition in _definitions(_parse(text).body)
-        for enumeration, member in _members_told_apart(definition)
+        for enumeration, member in _distinguished_members(definition)
     ]
 
 
@@ -119,7 +119,7 @@ def _definitions(body: list[ast.stmt], prefix: str = "") -> Iterator[tuple[str, 
                 yield prefix + line.target.id, line.value
 
 
-def _members_told_apart(definition: ast.AST) -> Iterator[tuple[str, str]]:
+def _distinguished_members(definition: ast.AST) -> Iterator[tuple[str, str]]:
     """Yield names of the form `Enumeration.MEMBER` that are compared, matched or listed."""
     for node in ast.walk(definition):
         operands: list[ast.expr | None] = []

@@ -89,7 +89,7 @@ def test_all_lores_are_listed() -> None:
 
 
 def test_words_for_effects_of_a_spell() -> None:
-    told = {
+    documented = {
         "Fire Ball": "D6 hits S4, flaming",
         "Rule of Burning Iron": "1 hit S3/4/5 by armour, flaming",
         "Pit of Shades": '1 hit a model under a 3" template S3, touched ones on 4+',
@@ -98,7 +98,7 @@ def test_words_for_effects_of_a_spell() -> None:
         "Healing Hand": "all lost wounds come back",
         "Pelt of Midnight": "",
     }
-    for name, words in told.items():
+    for name, words in documented.items():
         spell = find_lore_spell(name)
         assert spell is not None
         assert effect_words(spell.effect) == words
@@ -110,11 +110,11 @@ def test_words_for_effects_of_a_spell() -> None:
 def test_the_examples_of_targets_print_the_output_of_the_page() -> None:
     examples = list(zip(blocks(BATTLEFIELD, "python"), blocks(BATTLEFIELD, "text"), strict=True))
     assert len(examples) == 2
-    for code, told in examples:
+    for code, documented in examples:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             exec(code, {})
-        assert printed.getvalue() == told
+        assert printed.getvalue() == documented
 
 
 # --- environments.md -----------------------------------------------------------------------
@@ -272,8 +272,8 @@ def test_the_battles_of_two_armies_on_a_battlefield_are_named() -> None:
         and all(army.units for army in scenario.armies)
     }
     assert len(battles) == 12  # the page and the front page say "twelve"
-    (told,) = re.findall(r"Twelve of the bundled.*?The others", ENVIRONMENTS, re.S)
-    assert {name for name in bundled_scenarios() if name in told} == battles
+    (documented,) = re.findall(r"Twelve of the bundled.*?The others", ENVIRONMENTS, re.S)
+    assert {name for name in bundled_scenarios() if name in documented} == battles
 
 
 def test_every_id_is_named() -> None:
@@ -293,9 +293,9 @@ def test_the_python_of_the_solvers_page_runs(capsys: pytest.CaptureFixture[str])
     names: dict[str, Any] = {}
     for code in blocks(page("solver.md"), "python"):
         exec(code, names)
-    told = capsys.readouterr().out
-    assert told.startswith("9.679")
-    assert f"{names['opening'].value}" in told
+    documented = capsys.readouterr().out
+    assert documented.startswith("9.679")
+    assert f"{names['opening'].value}" in documented
     assert round(names["opening"].states, -3) == 4000  # "4 thousand positions"
 
 
@@ -319,14 +319,14 @@ def test_the_python_of_the_agents_page_runs(capsys: pytest.CaptureFixture[str]) 
     names: dict[str, Any] = {}
     for code in blocks(page("agents.md"), "python"):
         exec(code, names)
-    told = capsys.readouterr().out.splitlines()
-    mean, bold, miser = (float(line) for line in told[:3])
-    assert told[3].startswith("python -m agents.distil --scenarios 18000 ")
-    scores = [float(line) for line in told[4:6]]
+    documented = capsys.readouterr().out.splitlines()
+    mean, bold, miser = (float(line) for line in documented[:3])
+    assert documented[3].startswith("python -m agents.distil --scenarios 18000 ")
+    scores = [float(line) for line in documented[4:6]]
     text = " ".join(page("agents.md").split())
     assert "scores 98.9 there as caster; the network of that duel scores 100" in text
     assert scores == pytest.approx([98.9, 100], abs=0.1)
-    assert told[6].startswith("(64,) ")
+    assert documented[6].startswith("(64,) ")
     assert mean == names["points"].mean()
     assert 0 < miser < bold < 100
     assert names["observations"].shape[0] == 8
@@ -338,9 +338,11 @@ def test_the_names_of_agents() -> None:
     from wfb_gym.players.search.mcts import DEFAULT_SIMULATIONS
 
     text = page("agents.md")
-    told = re.findall(r"`([^`]+)`", " ".join(row[0] for row in rows_of(text, "Agents")))
-    assert list(dict.fromkeys(name.partition(":")[0] for name in told))[: len(NAMES)] == list(NAMES)
-    for name in told:
+    documented = re.findall(r"`([^`]+)`", " ".join(row[0] for row in rows_of(text, "Agents")))
+    assert list(dict.fromkeys(name.partition(":")[0] for name in documented))[: len(NAMES)] == list(
+        NAMES
+    )
+    for name in documented:
         if not name.startswith("."):
             make_agent(name)
     assert f"{DEFAULT_SIMULATIONS} by default" in text
@@ -350,8 +352,8 @@ def test_the_names_of_agents() -> None:
 def test_the_fields_of_positions() -> None:
     from wfb_gym.encoding.positions import Positions
 
-    told = [row[0].strip("`") for row in rows_of(page("agents.md"), "Positions")]
-    assert told == [field.name for field in fields(Positions)]
+    documented = [row[0].strip("`") for row in rows_of(page("agents.md"), "Positions")]
+    assert documented == [field.name for field in fields(Positions)]
 
 
 @pytest.mark.needs("jinja2")

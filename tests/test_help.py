@@ -75,8 +75,8 @@ def test_every_option_has_a_help_text(command: str, monkeypatch: pytest.MonkeyPa
     options = dict(options_of(parser_of(monkeypatch, main)))
     assert options
     assert [name for name, action in options.items() if not meaning(action)] == []
-    told = {name: meaning(action) for name, action in options.items()}
-    assert {name: text for name, text in told.items() if text.split()[0] in FRAGMENTS} == {}
+    texts = {name: meaning(action) for name, action in options.items()}
+    assert {name: text for name, text in texts.items() if text.split()[0] in FRAGMENTS} == {}
     # Paths are printed relative to the working folder, so they differ on other machines.
     assert [name for name, action in options.items() if str(ROOT) in str(action.help)] == []
 

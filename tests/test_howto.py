@@ -43,22 +43,24 @@ def shortened(code: str) -> str:
     return code
 
 
-def agrees(printed: str, told: str) -> bool:
-    return doctest.OutputChecker().check_output(told, printed, doctest.ELLIPSIS)
+def agrees(printed: str, documented: str) -> bool:
+    return doctest.OutputChecker().check_output(documented, printed, doctest.ELLIPSIS)
 
 
 def shell(commands: str) -> None:
     """Run the commands of a block; the text after a command is its expected output."""
-    for command, told in re.findall(r"^\$ python (.*)\n((?:(?!\$ ).*\n)*)", commands, re.MULTILINE):
+    for command, documented in re.findall(
+        r"^\$ python (.*)\n((?:(?!\$ ).*\n)*)", commands, re.MULTILINE
+    ):
         option, module, *arguments = shlex.split(command)
         assert option == "-m"
         main = importlib.import_module({"wfb_gym": "wfb_gym.cli"}.get(module, module)).main
         with contextlib.redirect_stdout(io.StringIO()) as out:
             assert main(arguments) == 0, command
         printed = out.getvalue()
-        assert not told.strip() or agrees(printed.rstrip() + "\n", told.rstrip() + "\n"), (
-            f"{command}:\n{printed}"
-        )
+        assert not documented.strip() or agrees(
+            printed.rstrip() + "\n", documented.rstrip() + "\n"
+        ), f"{command}:\n{printed}"
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)

@@ -131,7 +131,7 @@ def prepare(command: Command, folder: Path) -> Path:
     return folder
 
 
-def line_that_goes_on(command: Command, folder: Path) -> str:
+def resume_command(command: Command, folder: Path) -> str:
     """Return the line that a user would run next, depending on the files."""
     if command.resume and any(folder.rglob("checkpoint.pt")):
         return f"{command.line} {command.resume}"
@@ -152,7 +152,7 @@ def run_with_kills(command: Command, parent: Path, seconds: tuple[float, float],
     folder = prepare(command, parent / "killed-1")
     while kills < KILLS:
         earliest = 0.0 if rng.random() < 0.2 else seconds[0]
-        with start(line_that_goes_on(command, folder), folder) as process:
+        with start(resume_command(command, folder), folder) as process:
             try:
                 status = process.wait(rng.uniform(earliest, seconds[1]))
             except subprocess.TimeoutExpired:
@@ -162,7 +162,7 @@ def run_with_kills(command: Command, parent: Path, seconds: tuple[float, float],
         assert status == 0, tail(folder)
         folders += 1
         folder = prepare(command, parent / f"killed-{folders}")
-    complete(line_that_goes_on(command, folder), folder)
+    complete(resume_command(command, folder), folder)
     return folders
 
 

@@ -42,17 +42,17 @@ def test_a_long_command_prints_lines_into_a_file(monkeypatch: pytest.MonkeyPatch
         bar(1000)
         wait_for(lambda: "1,000 of about 4,000 positions" in stderr.getvalue())
         bar.close()
-        told = len(stderr.getvalue())
-        wait_for(lambda: "wfb_gym: advise (" in stderr.getvalue()[told + 200 :])
+        length = len(stderr.getvalue())
+        wait_for(lambda: "wfb_gym: advise (" in stderr.getvalue()[length + 200 :])
     lines = stderr.getvalue().splitlines()
     assert any(
         line.startswith("wfb_gym: advise: solving a duel: 1,000 of about 4,000 positions, about ")
         for line in lines
     )
     assert "\r" not in stderr.getvalue()
-    told = len(stderr.getvalue())
+    length = len(stderr.getvalue())
     ProgressBar("solving")(5)
-    assert len(stderr.getvalue()) == told  # the command has ended
+    assert len(stderr.getvalue()) == length  # the command has ended
 
 
 def test_the_progress_of_a_command_may_be_computed(monkeypatch: pytest.MonkeyPatch) -> None:

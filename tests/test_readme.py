@@ -43,8 +43,10 @@ def test_every_block_runs_in_a_fresh_interpreter(code: str, tmp_path: Path) -> N
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     # A number after a print is its expected output, to the digits shown.
-    told = re.findall(r"^ *print\(.*\)(?: +# (-?[\d.]*\d)?.*)?$", code, re.MULTILINE)
-    for printed, number in zip(done.stdout.splitlines()[-len(told) :], told, strict=False):
+    documented = re.findall(r"^ *print\(.*\)(?: +# (-?[\d.]*\d)?.*)?$", code, re.MULTILINE)
+    for printed, number in zip(
+        done.stdout.splitlines()[-len(documented) :], documented, strict=False
+    ):
         if number:
             digits = len(number.partition(".")[2])
             assert float(printed) == pytest.approx(float(number), abs=10.0**-digits)

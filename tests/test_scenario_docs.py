@@ -217,10 +217,10 @@ def test_every_word_of_a_list_is_listed() -> None:
 
 
 def test_bases_and_blocking_of_sight_are_listed() -> None:
-    told = re.sub(r"\s+", " ", sections(SCENARIOS)["Characters"])
+    documented = re.sub(r"\s+", " ", sections(SCENARIOS)["Characters"])
     for troop, (width, depth) in BASES.items():
         name = troop.replace("_", " ")
-        found = re.search(rf"(\d+) by (\d+) for [a-z ]*{name}", told)
+        found = re.search(rf"(\d+) by (\d+) for [a-z ]*{name}", documented)
         assert found is not None, troop
         assert (float(found[1]), float(found[2])) == (width, depth), troop
     (row,) = [r for r in rows_of(SCENARIOS, "Terrain") if r[0] == "`blocks_sight`"]
@@ -230,7 +230,7 @@ def test_bases_and_blocking_of_sight_are_listed() -> None:
 
 
 def test_the_capacity_of_an_army_is_listed() -> None:
-    told = re.sub(r"\s+", " ", sections(SCENARIOS)["Armies"])
+    documented = re.sub(r"\s+", " ", sections(SCENARIOS)["Armies"])
     for size, what in (
         (sizes.UNITS, "units"),
         (sizes.WIZARDS, "characters"),
@@ -241,12 +241,12 @@ def test_the_capacity_of_an_army_is_listed() -> None:
         (sizes.AIMS, "pairs of a spell and a target"),
         (sizes.MARKS, "spells whose effect"),
     ):
-        assert f"{size} {what}" in told
+        assert f"{size} {what}" in documented
 
 
 def test_every_army_list_is_named() -> None:
-    told = re.sub(r"\s+", " ", sections(SCENARIOS)["Army lists"])
-    assert ", ".join(army_list(name).name for name in bundled_armies()) in told
+    documented = re.sub(r"\s+", " ", sections(SCENARIOS)["Army lists"])
+    assert ", ".join(army_list(name).name for name in bundled_armies()) in documented
 
 
 def test_every_switch_is_listed_with_both_rulesets() -> None:
@@ -334,5 +334,5 @@ def test_errors_are_printed_as_the_page_has_them(
         with pytest.raises(ScenarioError) as caught:
             load_scenario("lesson.toml")
         printed |= dict.fromkeys(str(caught.value).splitlines())
-    (told,) = blocks(SCENARIOS, "text")
-    assert told.splitlines() == list(printed)
+    (documented,) = blocks(SCENARIOS, "text")
+    assert documented.splitlines() == list(printed)

@@ -115,16 +115,16 @@ def test_visited_decisions_are_those_of_play(source: TargetSource) -> None:
     expected = np.zeros(graph.size)  # visits of a play, exactly
     expected[start] = 1.0
     for node in range(graph.size - 1, -1, -1):  # successors of a node have smaller numbers
-        ways, _ = graph.successors(graph.states(np.array([node])))
+        transitions, _ = graph.successors(graph.states(np.array([node])))
         legal = int(graph.counts[node])
         own = values[offsets[node] : offsets[node] + legal] * (1 if graph.kinds[node] == 0 else -1)
-        for way in ways:
-            share = way.probability
+        for transition in transitions:
+            reach = transition.probability
             if legal:
                 best = own > own.max() - 1e-6
-                share *= 0.9 * best[way.action] / best.sum() + 0.1 / legal
-            if way.node >= 0:
-                expected[way.node] += share * expected[node]
+                reach *= 0.9 * best[transition.action] / best.sum() + 0.1 / legal
+            if transition.node >= 0:
+                expected[transition.node] += reach * expected[node]
     expected[graph.counts == 0] = 0.0
     found = np.bincount(visits, minlength=graph.size) / plays
     assert expected.max() >= 0.99
@@ -274,8 +274,8 @@ def test_a_network_continues_with_other_scenarios(
     ):
         with pytest.raises(SystemExit):
             distil.main([*shared, "--start-from", str(path)])
-        assert f"--start-from: {path}: expected a" in (told := capsys.readouterr().err)
-        assert expected in told
+        assert f"--start-from: {path}: expected a" in (error_text := capsys.readouterr().err)
+        assert expected in error_text
     with pytest.raises(SystemExit):
         distil.main([*shared, "--first", "-1"])
     assert "--first: expected a whole number from 0, found -1" in capsys.readouterr().err

@@ -25,7 +25,9 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def test_each_method_has_its_networks_and_their_average(results: Any) -> None:
     names = [each["learner"] for each in results["trainings"]]
-    assert names == [f"{way}{end}" for way in hidden.VARIANTS for end in ("", hidden.AVERAGED)]
+    assert names == [
+        f"{variant}{end}" for variant in hidden.VARIANTS for end in ("", hidden.AVERAGED)
+    ]
     for each in results["trainings"]:
         steps = [point["steps"] for point in each["curve"]]
         assert steps[0] == 0

@@ -279,12 +279,12 @@ def test_hyperparameters_suit_the_size_of_the_scenario(scenario: str, expected: 
 def test_the_help_lists_the_mixed_opponents(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         train.main(["--help"])
-    told = " ".join(capsys.readouterr().out.split())
+    help_text = " ".join(capsys.readouterr().out.split())
     solved, unsolved = (
         f"{', '.join(mix[:-1])} and {mix[-1]}" if len(mix) > 1 else mix[0]
         for mix in (train.SOLVED_MIX, train.UNSOLVED_MIX)
     )
-    assert f"mixed: {solved} where all scenarios are solved, else {unsolved}" in told
+    assert f"mixed: {solved} where all scenarios are solved, else {unsolved}" in help_text
 
 
 @pytest.mark.slow

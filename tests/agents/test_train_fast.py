@@ -128,10 +128,10 @@ def test_a_damaged_part_of_any_process_ends_a_run_in_one_line(
     line = [part for name in names for part in (flag_of(name), str(getattr(two, name)))]
     line += ["--scenario", "apprentice", "--out", str(tmp_path), "--resume"]
     assert train_fast.main(line) == 2
-    (told,) = capsys.readouterr().err.splitlines()
+    (printed,) = capsys.readouterr().err.splitlines()
     expected = f"python -m agents.train_fast: {tmp_path / 'checkpoint.pt'}: expected the state of "
-    assert told.startswith(expected)
-    assert "parts[1].learners[0].network: expected" in told
+    assert printed.startswith(expected)
+    assert "parts[1].learners[0].network: expected" in printed
 
 
 @pytest.mark.slow
@@ -245,8 +245,8 @@ def test_the_best_networks_by_exact_score_are_kept(
         kept = torch.cat([w.flatten() for w in network.state_dict().values()])
         assert torch.equal(kept, seen[place][SEATS.index(seat)])
         assert about["score"] == results["scores"][seat]
-    told = capsys.readouterr().out
-    assert "exact scores: caster 90.00, dispeller 50.00" in told
+    printed = capsys.readouterr().out
+    assert "exact scores: caster 90.00, dispeller 50.00" in printed
 
 
 def test_a_run_ends_with_its_files_and_the_next_commands(
@@ -254,10 +254,10 @@ def test_a_run_ends_with_its_files_and_the_next_commands(
 ) -> None:
     line = [*SMALL, "--steps", "512", "--evaluations", "1"]
     assert train_fast.main([*line, "--runs", "2", "--out", str(tmp_path)]) == 0
-    told = capsys.readouterr().out
-    assert f"in {tmp_path}:\n  in a folder for each seed, caster.npz and dispeller.npz" in told
-    assert "pictures: curve.png, policy.png" in told
-    commands = re.findall(r"-m ([\w.]+) (.*?)(?:  |\n|$)", told.partition("next:")[2])
+    printed = capsys.readouterr().out
+    assert f"in {tmp_path}:\n  in a folder for each seed, caster.npz and dispeller.npz" in printed
+    assert "pictures: curve.png, policy.png" in printed
+    commands = re.findall(r"-m ([\w.]+) (.*?)(?:  |\n|$)", printed.partition("next:")[2])
     assert [module for module, _ in commands] == ["wfb_gym"] * 3 + ["agents.train_fast"] * 2
     (_, play_battles), (_, advise), (_, web), *training = commands
     assert play_battles == f"play apprentice --opponent {tmp_path / 'seed-0' / 'dispeller.npz'}"

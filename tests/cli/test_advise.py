@@ -119,9 +119,9 @@ POSITIONS: list[tuple[PositionRequest, tuple[Any, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("wanted", "way"), POSITIONS)
-def test_the_position_equals_a_played_one(wanted: PositionRequest, way: tuple[Any, ...]) -> None:
-    assert RequestedPosition(wanted).battle.key() == played(*way).key()
+@pytest.mark.parametrize(("wanted", "steps"), POSITIONS)
+def test_the_position_equals_a_played_one(wanted: PositionRequest, steps: tuple[Any, ...]) -> None:
+    assert RequestedPosition(wanted).battle.key() == played(*steps).key()
 
 
 def test_a_spell_at_a_target_in_a_battle_of_several_phases() -> None:
@@ -190,9 +190,9 @@ def test_a_comet_at_a_point_by_its_number_or_in_full(tmp_path: Path) -> None:
     assert keys[0] != keys[1]
     with pytest.raises(
         PositionError, match=r"point 1 \(.*\) or point 2 \(.*\) or .*nowhere"
-    ) as told:
+    ) as reply:
         RequestedPosition(PositionRequest(name, nominated=comet, at="nowhere"))
-    full = re.findall(r"point 3 \([^)]*\)", str(told.value))[0]
+    full = re.findall(r"point 3 \([^)]*\)", str(reply.value))[0]
     request = PositionRequest(name, nominated=comet, at=full)
     assert RequestedPosition(request).battle.key() == keys[0]
 
@@ -487,23 +487,23 @@ def test_bad_input_is_one_line_on_stderr(
 
 def test_the_likeliest_of_equal_plays_is_first(capsys: Capture) -> None:
     assert main(shlex.split("advise --wizard 2 8=20 9=30 --dispel 2 --json")) == 0
-    told = json.loads(capsys.readouterr().out)
-    first, second, last = told["plays"]
+    reply = json.loads(capsys.readouterr().out)
+    first, second, last = reply["plays"]
     assert first["value"] == pytest.approx(second["value"])
     assert [first["play"], second["play"]] == ["cast 9+ on 3 dice", "cast 8+ on 1 die"]
-    assert told["best"] == first["play"]
+    assert reply["best"] == first["play"]
     assert last["play"] == "stop casting"
 
 
 @pytest.mark.usefixtures("quick_refusals")
 def test_a_battle_too_large_to_solve_is_estimated_or_cut(capsys: Capture) -> None:
     assert main(["advise", "border-skirmish"]) == 0
-    told = capsys.readouterr().out
-    assert "This phase is worth about" in told
+    reply = capsys.readouterr().out
+    assert "This phase is worth about" in reply
     method = "this phase and what it leaves for those to come, each a duel of its best spells"
-    assert f"Values are estimates, not exact: {method}." in told
-    assert "The reason: border-skirmish does not fit into" in told
-    assert "--phases 1 looks no further" in told
+    assert f"Values are estimates, not exact: {method}." in reply
+    assert "The reason: border-skirmish does not fit into" in reply
+    assert "--phases 1 looks no further" in reply
     estimated = document(capsys, "border-skirmish")
     assert (estimated["is_exact"], estimated["method"]) == (False, method)
     asked = document(capsys, "border-skirmish --phases 1")
@@ -601,10 +601,10 @@ def test_wizards_who_roll_together_swap_as_the_solver_does(capsys: Capture, tmp_
     assert len(average["rolls"]["rolls"]) == 15 * 6
     assert average["value"] == pytest.approx(solver.solve(name).value, abs=1e-9)
     assert sum(roll["probability"] for roll in average["rolls"]["rolls"]) == pytest.approx(1.0)
-    told = output(capsys, name)
-    assert "on average over all 90 rolls" in told
-    assert "SHARE OF ROLLS" in told
-    assert "Best roll, " in told
+    reply = output(capsys, name)
+    assert "on average over all 90 rolls" in reply
+    assert "SHARE OF ROLLS" in reply
+    assert "Best roll, " in reply
 
 
 def test_the_value_of_a_spell_is_the_mean_with_it_less_the_mean_without(
@@ -636,8 +636,10 @@ def test_too_many_rolls_are_sampled_with_an_interval(
     assert found["half_width"] == pytest.approx(1.959964 * stdev(values) / 30**0.5)
     exact = solver.solve(name).value
     assert abs(sampled["value"] - exact) < 2 * found["half_width"]
-    told = output(capsys, name, "--samples", "30")
-    assert f"on average over 30 sampled rolls, 95 % interval of ±{found['half_width']:.2f}." in told
+    reply = output(capsys, name, "--samples", "30")
+    assert (
+        f"on average over 30 sampled rolls, 95 % interval of ±{found['half_width']:.2f}." in reply
+    )
 
 
 def test_a_large_situation_after_a_small_one_is_estimated() -> None:
@@ -705,8 +707,8 @@ def test_a_swap_is_valued_by_the_spells(capsys: Capture, tmp_path: Path) -> None
         play = f"swap {gone} for Fire Ball"
         (found,) = (each for each in asked["plays"] if each["play"] == play)
         assert found["value"] == pytest.approx(given["value"], abs=1e-9)
-    told = output(capsys, *f"{name} --rolled Pyromancer 2 6 --spells Geomancer 1".split())
-    assert "Wall of Fire; the first of its lore is Fire Ball, D6 hits S4, flaming" in told
+    reply = output(capsys, *f"{name} --rolled Pyromancer 2 6 --spells Geomancer 1".split())
+    assert "Wall of Fire; the first of its lore is Fire Ball, D6 hits S4, flaming" in reply
 
 
 def test_help(capsys: Capture) -> None:

@@ -136,15 +136,15 @@ def test_a_finished_battle_shows_both_deals(file: Path) -> None:
 
 def test_the_value_of_a_choice_is_an_estimate_without_the_enemys_items(file: Path) -> None:
     scenario = load_scenario(str(file))
-    told: dict[str, set[str]] = {}
+    message: dict[str, set[str]] = {}
     for seed in range(12):
         _, shown = table(scenario, ["?"], 0, seed)
         own = next(line for line in shown if line.startswith("* Your hidden items: "))
         start = next(i for i, line in enumerate(shown) if "POINTS TO COME" in line)
         end = next(i for i, line in enumerate(shown) if line.startswith("You leave"))
-        told.setdefault(own, set()).add("\n".join(shown[start:end]))
+        message.setdefault(own, set()).add("\n".join(shown[start:end]))
         assert "~ an estimate, not exact: as if the dispeller had Dispel Scroll" in "\n".join(shown)
-    assert {len(each) for each in told.values()} == {1}
+    assert {len(each) for each in message.values()} == {1}
 
 
 def test_the_other_seat_and_a_searching_opponent(file: Path) -> None:
@@ -184,8 +184,8 @@ def test_replay_writes_a_review_if_the_deals_are_recorded(
     assert said.endswith(f"The review is in {out}.\n")
     assert "Mixture" in out.read_text(encoding="utf-8")
     write(transcript, battle, public=True)
-    told = refused(capsys, "replay", str(battle), "--html", str(out))
-    assert told == (
+    message = refused(capsys, "replay", str(battle), "--html", str(out))
+    assert message == (
         "--html: expected a transcript that tells what was dealt, as what is best depends on it, "
         "found a public one"
     )
@@ -193,13 +193,13 @@ def test_replay_writes_a_review_if_the_deals_are_recorded(
 
 def test_the_optimum_is_rejected(capsys: Capture, file: Path) -> None:
     for opponent in ("optimal", "optimal:0.2"):
-        told = refused(capsys, "play", str(file), "--opponent", opponent)
-        assert told == (
+        message = refused(capsys, "play", str(file), "--opponent", opponent)
+        assert message == (
             f"opponent {opponent}: expected a scenario in which nothing is hidden, found hidden "
             "items in secrets; veteran and search play it"
         )
-    told = refused(capsys, "play", str(file), "--public")
-    assert told == "--public: expected --transcript with it, found none"
+    message = refused(capsys, "play", str(file), "--public")
+    assert message == "--public: expected --transcript with it, found none"
 
 
 # --- odds ----------------------------------------------------------------------------------
@@ -301,10 +301,10 @@ def test_later_advice_has_the_value_of_the_whole_game(place: str, file: Path) ->
     sweeper.points(0, False, equilibrium.strategy)
     others = sweeper.sweep.other_reach[node].sum()
     expected = float(beliefs[0] @ sweeper.sweep.values[node]) / others
-    room = 1e-9 + WHOLE_GAP / reach[0].sum()  # a saving in one part counts in full
+    tolerance = 1e-9 + WHOLE_GAP / reach[0].sum()  # a saving in one part counts in full
     assert found.mover == mover
     assert found.upper - found.lower <= GAP
-    assert found.lower - room <= expected <= found.upper + room
+    assert found.lower - tolerance <= expected <= found.upper + tolerance
     if place == "with a stone":
         assert found.sets[0] == [(0, STONE, 1.0)]
 
@@ -374,7 +374,7 @@ def test_a_later_position_in_words(capsys: Capture, file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (["--weights", "1"], "--weights: expected a weight for each of the 2 sets"),
         (["--weights", "0,0"], "--weights: expected weights of 0 or more, and one above it"),
@@ -395,19 +395,21 @@ def test_a_later_position_in_words(capsys: Capture, file: Path) -> None:
     ],
 )
 def test_questions_without_an_answer_are_rejected(
-    capsys: Capture, file: Path, options: list[str], told: str
+    capsys: Capture, file: Path, options: list[str], message: str
 ) -> None:
-    assert refused(capsys, "advise", str(file), *options).startswith(told)
+    assert refused(capsys, "advise", str(file), *options).startswith(message)
 
 
 def test_weights_of_an_army_without_hidden_items_are_rejected(capsys: Capture) -> None:
-    told = refused(capsys, "advise", "hidden-stone", "--weights", "1")
-    assert told.startswith("--weights: expected none, as the dispeller has no hidden items (")
+    message = refused(capsys, "advise", "hidden-stone", "--weights", "1")
+    assert message.startswith("--weights: expected none, as the dispeller has no hidden items (")
 
 
 def test_an_item_that_both_may_have_is_named_with_its_army(capsys: Capture) -> None:
-    told = refused(capsys, "advise", "hidden-phases", "--shown", SCROLL)
-    assert told == f"--shown: expected one of caster/{SCROLL}, dispeller/{SCROLL}, found {SCROLL}"
+    message = refused(capsys, "advise", "hidden-phases", "--shown", SCROLL)
+    assert (
+        message == f"--shown: expected one of caster/{SCROLL}, dispeller/{SCROLL}, found {SCROLL}"
+    )
 
 
 def test_rolled_spells_must_be_given(capsys: Capture, tmp_path: Path) -> None:
@@ -416,8 +418,8 @@ def test_rolled_spells_must_be_given(capsys: Capture, tmp_path: Path) -> None:
     path.write_text(rolled, encoding="utf-8")
     spells = ("Mage", "Fiery Blast", "Burning Head")
     for option, given in (("--spells", ()), ("--rolled", ("--rolled", *spells))):
-        told = refused(capsys, "advise", str(path), *given)
-        assert told == (
+        message = refused(capsys, "advise", str(path), *given)
+        assert message == (
             f"{option}: expected --spells with all that Mage has, as there are hidden items, "
             "found spells to roll or to swap"
         )
@@ -428,16 +430,16 @@ def test_rolled_spells_must_be_given(capsys: Capture, tmp_path: Path) -> None:
 
 def test_too_large_scenarios_are_rejected(capsys: Capture, monkeypatch: Patch, file: Path) -> None:
     monkeypatch.setattr("wfb_gym.advising.hidden_advice._MOST_BYTES", 1000)
-    told = refused(capsys, "advise", str(file))
-    assert told.endswith("; fewer dice, spells or phases (--phases 1) may")
-    assert "do not fit" in told
+    message = refused(capsys, "advise", str(file))
+    assert message.endswith("; fewer dice, spells or phases (--phases 1) may")
+    assert "do not fit" in message
 
 
 def test_weights_without_hidden_items_are_rejected(capsys: Capture) -> None:
-    told = refused(capsys, "advise", "archmage-duel", "--weights", "1,2")
-    assert told == "--weights: expected hidden items that are a secret, found none of them"
-    told = refused(capsys, "advise", "archmage-duel", "--shown", SCROLL)
-    assert told == "--shown: expected a hidden item (there are none), found 'Dispel Scroll'"
+    message = refused(capsys, "advise", "archmage-duel", "--weights", "1,2")
+    assert message == "--weights: expected hidden items that are a secret, found none of them"
+    message = refused(capsys, "advise", "archmage-duel", "--shown", SCROLL)
+    assert message == "--shown: expected a hidden item (there are none), found 'Dispel Scroll'"
 
 
 def test_a_known_item_is_treated_as_open(capsys: Capture, tmp_path: Path, file: Path) -> None:
@@ -453,5 +455,5 @@ def test_a_known_item_is_treated_as_open(capsys: Capture, tmp_path: Path, file: 
     assert found["is_exact"]
     known = ("hidden-scroll", "--shown", SCROLL)
     assert json.loads(run(capsys, "advise", *known, "--json"))["method"] == "exact"
-    told = refused(capsys, "advise", *known, "--weights", "1,2")
-    assert told == "--weights: expected hidden items that are a secret, found none of them"
+    message = refused(capsys, "advise", *known, "--weights", "1,2")
+    assert message == "--weights: expected hidden items that are a secret, found none of them"

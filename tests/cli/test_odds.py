@@ -98,13 +98,13 @@ rows = [{{ roll = [2, 12], source = "ours", effects = [] }}]
     )
     assert main(["odds", str(file), "--html", str(sheet)]) == 0
     capsys.readouterr()
-    told, shown = output(capsys, f"odds {file}"), sheet.read_text()
-    assert f"Miscast table {table}" in told
+    reply, shown = output(capsys, f"odds {file}"), sheet.read_text()
+    assert f"Miscast table {table}" in reply
     assert f"Miscast table {table}" in shown
     if remark:
-        assert remark in told.splitlines()
+        assert remark in reply.splitlines()
         assert remark in shown
-    assert ("ours" in told, "ours" in shown) == (bool(remark), bool(remark))
+    assert ("ours" in reply, "ours" in shown) == (bool(remark), bool(remark))
 
 
 @pytest.mark.parametrize("bonus", [0, 1])
@@ -313,7 +313,7 @@ def test_bad_input_is_one_line(capsys: Capture, line: str, message: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "reply"),
     [
         pair
         for block in blocks(page("odds.md"), "console")
@@ -321,11 +321,11 @@ def test_bad_input_is_one_line(capsys: Capture, line: str, message: str) -> None
     ],
 )
 def test_the_commands_of_the_documentation_print_its_output(
-    capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: str, told: str
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: str, reply: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     printed = output(capsys, command)
-    assert printed.startswith(told.removesuffix("...\n"))
+    assert printed.startswith(reply.removesuffix("...\n"))
 
 
 @pytest.mark.parametrize("line", ["odds apprentice", "replay battle.jsonl"])

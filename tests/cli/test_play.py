@@ -109,21 +109,21 @@ def test_leaving_is_polite(
 def test_a_file_that_exists_is_not_overwritten(capsys: Capture, tmp_path: Path) -> None:
     file = tmp_path / "duel.jsonl"
     file.write_text("dear to somebody")
-    told = f"--transcript: expected a file that does not exist yet, found {file}; another name"
-    test_bad_input_is_one_line(capsys, f"play --transcript {file}", told)
+    reply = f"--transcript: expected a file that does not exist yet, found {file}; another name"
+    test_bad_input_is_one_line(capsys, f"play --transcript {file}", reply)
     assert file.read_text() == "dear to somebody"
 
 
 def test_bad_answers_are_asked_again() -> None:
     bad = ["", "0", "6", "1.5", "-1", "²"]
     _, shown = play_in_console(DUEL, [*bad, "4"])
-    told = 'Expected a number from 1 to 5, the beginning of a choice, or "help".'
-    assert shown.count(told) == len(bad)
+    reply = 'Expected a number from 1 to 5, the beginning of a choice, or "help".'
+    assert shown.count(reply) == len(bad)
     assert any("begins to cast Burning Head" in line for line in shown)
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "reply"),
     [
         ("fire", "begins to cast Fire Ball"),  # as no other choice has a word with this prefix
         ("fireball", "begins to cast Fire Ball"),
@@ -142,9 +142,9 @@ def test_bad_answers_are_asked_again() -> None:
         ("undo", "This is your first decision."),
     ],
 )
-def test_answers_in_words(answer: str, told: str) -> None:
+def test_answers_in_words(answer: str, reply: str) -> None:
     _, shown = play_in_console(DUEL, [answer])
-    assert any(told in line for line in shown), shown
+    assert any(reply in line for line in shown), shown
 
 
 def test_dice_and_items_in_words() -> None:
@@ -165,8 +165,8 @@ def test_dice_and_items_in_words() -> None:
 def test_wizards_with_the_same_spell_are_distinguished() -> None:
     scenario = load_scenario("seventh-edition-duel")
     battle, choices = Battle(pack(scenario)), ChoiceList(scenario)
-    told = str(choices.find(battle, "fire bolt"))
-    assert "Fire Bolt (8+) by Wizard Lord or cast Fire Bolt (8+) by Battle Wizard" in told
+    reply = str(choices.find(battle, "fire bolt"))
+    assert "Fire Bolt (8+) by Wizard Lord or cast Fire Bolt (8+) by Battle Wizard" in reply
     assert isinstance(choices.find(battle, "Fire Bolt (8+) by Battle"), int)
 
 
@@ -222,8 +222,8 @@ def test_dice_are_the_same_after_an_undo() -> None:
 def test_a_spell_is_named_after_another_question() -> None:
     answers = ["burning", "perhaps", "n", "fiery", "y", "quit"]
     game, shown = play_in_console(DUEL, answers, confirm=True)
-    told = "Burning Head (9+) with 6 power dice left. To cast it: 1 die 0.0%, 2 dice 27.8%, "
-    assert any(line.startswith(told) for line in shown)
+    reply = "Burning Head (9+) with 6 power dice left. To cast it: 1 die 0.0%, 2 dice 27.8%, "
+    assert any(line.startswith(reply) for line in shown)
     assert sum("Name it? (y/n)" in line for line in shown) == 3
     assert sum(line.startswith('Expected "y" to name it') for line in shown) == 1
     (event,) = game.transcript().events
@@ -235,9 +235,9 @@ def test_chances_before_a_spell_is_named_count_a_wizard_s_own_dice() -> None:
     battle, names = Battle(pack(scenario)), ScenarioNames(scenario)
     for action in battle.legal_actions():
         if action != PASS:
-            told = nomination_words(names, battle, action)
-            assert "of its own left. To cast it: 1 die " in told
-            assert "2 dice " in told
+            reply = nomination_words(names, battle, action)
+            assert "of its own left. To cast it: 1 die " in reply
+            assert "2 dice " in reply
 
 
 @pytest.mark.parametrize("name", ["border-skirmish", "the-winds-unbound"])
@@ -322,8 +322,8 @@ def test_another_player_is_suggested_if_optimal_cannot_play(
     with pytest.raises(SystemExit) as caught:
         main(["play", "border-skirmish", "--opponent", "optimal"])
     assert caught.value.code == 2
-    told = "optimal: it does not fit; phase-search plays scenarios of any size\n"
-    assert capsys.readouterr().err.endswith(told)
+    reply = "optimal: it does not fit; phase-search plays scenarios of any size\n"
+    assert capsys.readouterr().err.endswith(reply)
 
 
 def test_a_missing_library_is_one_line(capsys: Capture, monkeypatch: Patch) -> None:
@@ -336,9 +336,9 @@ def test_a_missing_library_is_one_line(capsys: Capture, monkeypatch: Patch) -> N
 def test_help_names_the_players(capsys: Capture) -> None:
     with pytest.raises(SystemExit):
         main(["play", "--help"])
-    told = capsys.readouterr().out
+    reply = capsys.readouterr().out
     for name in (*SHIPPED, *NAMES, ".npz", ".zip"):
-        assert name in told
+        assert name in reply
 
 
 # --- odds ----------------------------------------------------------------------------------

@@ -251,18 +251,18 @@ def test_environments_play_the_same_with_and_without(seat: str, opponent: str) -
         return masks.shape[1] - 1 - masks[:, ::-1].argmax(1)
 
     who: Any = last_legal if opponent == "policy" else opponent
-    plain, told = (
+    plain, recorded = (
         gym.make_vec(
             f"wfb_gym/{seat}-v0", num_envs=64, scenario="hidden-duel", opponent=who, history=each
         )
         for each in (False, True)
     )
-    names = [field.name for field in told.unwrapped.batch.layout.fields]  # type: ignore[attr-defined]
+    names = [field.name for field in recorded.unwrapped.batch.layout.fields]  # type: ignore[attr-defined]
     kept = {field.name for field in plain.unwrapped.batch.layout.fields}  # type: ignore[attr-defined]
     same = np.array([name in kept for name in names])
     assert (~same).sum() == 5 * sum("last dice" in name for name in names) > 0
     before, info = plain.reset(seed=3)
-    after, _ = told.reset(seed=3)
+    after, _ = recorded.reset(seed=3)
     rng, shown = np.random.default_rng(4), 0.0
     for _ in range(60):
         np.testing.assert_array_equal(before, after[:, same])
@@ -270,7 +270,7 @@ def test_environments_play_the_same_with_and_without(seat: str, opponent: str) -
         mask = info["action_mask"]
         chosen = np.where(mask, rng.random(mask.shape), -1.0).argmax(1)
         before, *paid, info = plain.step(chosen)
-        after, *also, _ = told.step(chosen)
+        after, *also, _ = recorded.step(chosen)
         for one, two in zip(paid, also, strict=True):
             np.testing.assert_array_equal(one, two)
     assert shown > 100.0
@@ -365,8 +365,8 @@ def test_a_policy_that_reads_it_can_distinguish_more_decisions() -> None:
 
     strategy = game.strategy_of(wary, 0, limits)
     node, mover = game.tree.node_of_action, game.tree.arrays.mover
-    told = TreeHistories(game.packed, game.veil, game.tree).at(node)
-    let_through = (told["answer"] == Answer.LET_THROUGH).any((1, 2))
+    recorded = TreeHistories(game.packed, game.veil, game.tree).at(node)
+    let_through = (recorded["answer"] == Answer.LET_THROUGH).any((1, 2))
     may_stop = np.isin(node, node[game.tree.code == actions.PASS])
     stops = (mover[node] == 0) & let_through & may_stop
     assert stops.sum() > 20
@@ -418,8 +418,8 @@ def test_a_network_that_reads_it_plays_everywhere(tmp_path: Path) -> None:
     points = play_battles(
         agent, seat="dispeller", scenario="hidden-duel", opponent="veteran", battles=8, seed=3
     )
-    told = record("hidden-duel", "veteran", agent, seed=3)
-    assert told.points == pytest.approx(-points[0])
+    recorded = record("hidden-duel", "veteran", agent, seed=3)
+    assert recorded.points == pytest.approx(-points[0])
     plain = gym.make_vec("wfb_gym/Dispeller-v0", num_envs=2, scenario="hidden-duel")
     observations, info = plain.reset(seed=1)
     with pytest.raises(ValueError, match=r"\(hidden-duel\), with history=True"):

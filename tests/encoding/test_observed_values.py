@@ -206,8 +206,10 @@ def test_each_target_has_the_expected_points_of_the_spell() -> None:
     seen = shown(battle, 0)
     assert seen["node target"] == 1.0
     assert seen["own spell 1 pending"] == 1.0
-    promises = {name: value for name, value in seen.items() if name.endswith("promise")}
-    assert promises == {
+    expected_points = {
+        name: value for name, value in seen.items() if name.endswith("expected_value")
+    }
+    assert expected_points == {
         "enemy unit 1 promise": pytest.approx(3.5 * 2 / 3 * 6 / 100),
         "enemy unit 2 promise": pytest.approx(3.5 * 2 / 3 * 9 / 100),
     }
@@ -221,7 +223,7 @@ def test_the_chosen_target_has_its_expected_points() -> None:
     assert battle.node == Node.POOL_DICE
     for seat, owner in ((0, "enemy"), (1, "own")):
         seen = shown(battle, seat)
-        found = {n: v for n, v in seen.items() if n.endswith(("aimed at", "promise"))}
+        found = {n: v for n, v in seen.items() if n.endswith(("aimed at", "expected_value"))}
         assert found == {
             f"{owner} unit 2 aimed at": 1.0,
             f"{owner} unit 2 promise": pytest.approx(3.5 * 2 / 3 * 9 / 100),
@@ -328,8 +330,8 @@ def test_a_comet_is_worth_its_expected_points_in_the_remaining_phases() -> None:
     for one, other in product(range(1, 7), repeat=2):
         hits[one + other] += 1
     wounds = sum(  # of eight Boyz at 9 points; 2D6 hits, each wounds on 3+
-        ways / 36 * comb(n, k) * (2 / 3) ** k * (1 / 3) ** (n - k) * min(8, k)
-        for n, ways in enumerate(hits)
+        count_of_rolls / 36 * comb(n, k) * (2 / 3) ** k * (1 / 3) ** (n - k) * min(8, k)
+        for n, count_of_rolls in enumerate(hits)
         for k in range(n + 1)
     )
     dearest = wounds * 9 / 100
@@ -340,8 +342,8 @@ def test_a_comet_is_worth_its_expected_points_in_the_remaining_phases() -> None:
             assert worth == pytest.approx(chance * dearest, rel=1e-6)
         assert ("own spell 1 best" in shown(battle, 0)) == (left > 1)
         battle.nominate("The Comet of Casandora")
-        promise = shown(battle, 0).get("enemy unit 2 promise", 0.0)
-        assert promise == pytest.approx(chance * dearest, rel=1e-6)
+        expected_value = shown(battle, 0).get("enemy unit 2 promise", 0.0)
+        assert expected_value == pytest.approx(chance * dearest, rel=1e-6)
     battle.aim("Boyz")
     battle.play([FIRST_DICE + 2, (6, 6)])
     battle.roll(1)  # another marker, and two phases left
@@ -480,12 +482,14 @@ def test_the_points_of_a_comet_and_their_expected_points() -> None:
     aims = battle.packed.armies[0].aims
     count = int(battle.packed.armies[0].n_points)
     assert count > 3
-    promises = [float(aims[k].promise) / 100 for k in range(count)]
+    expected_points = [float(aims[k].promise) / 100 for k in range(count)]
     for nominated in (False, True):
         if nominated:
             battle.nominate("The Comet of Casandora")
         seen = shown(battle, 0)
-        assert [seen[f"comet at point {k + 1}"] for k in range(count)] == pytest.approx(promises)
+        assert [seen[f"comet at point {k + 1}"] for k in range(count)] == pytest.approx(
+            expected_points
+        )
         assert "own wizard 1 comet point" not in seen
         assert not any("comet" in name for name in shown(battle, 1))
     battle.act(battle.legal_actions()[2])
@@ -494,7 +498,7 @@ def test_the_points_of_a_comet_and_their_expected_points() -> None:
         for seat, owner in ((0, "own"), (1, "enemy")):
             seen = shown(battle, seat)
             assert seen[f"{owner} wizard 1 comet point"] == 3 / 64
-            assert seen[f"{owner} spell 1 worth"] == pytest.approx(promises[2])
+            assert seen[f"{owner} spell 1 worth"] == pytest.approx(expected_points[2])
             assert not any(name.startswith("comet at") for name in seen)
         if node == Node.POOL_DICE:
             battle.play([FIRST_DICE + 2, (6, 6)])
@@ -593,8 +597,10 @@ NAMES_OF_POWERS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("item", "told"), POWERS)
-def test_unusual_items_are_distinguished(item: dict[str, Any], told: dict[str, float]) -> None:
+@pytest.mark.parametrize(("item", "powers_seen"), POWERS)
+def test_unusual_items_are_distinguished(
+    item: dict[str, Any], powers_seen: dict[str, float]
+) -> None:
     battle = new_game(
         army(wizard(3, spell(), items=["Starwood Staff"])),
         army(wizard(2, items=["Thing"])),
@@ -603,7 +609,7 @@ def test_unusual_items_are_distinguished(item: dict[str, Any], told: dict[str, f
     for seat, owner in ((0, "enemy"), (1, "own")):
         found = shown(battle, seat)
         powers = {name: found.get(f"{owner} item 1 {name}", 0.0) for name in NAMES_OF_POWERS}
-        assert powers == pytest.approx(dict.fromkeys(NAMES_OF_POWERS, 0.0) | told)
+        assert powers == pytest.approx(dict.fromkeys(NAMES_OF_POWERS, 0.0) | powers_seen)
 
 
 def test_bonuses_and_doubles_of_a_caster_are_seen() -> None:
@@ -780,7 +786,7 @@ def test_each_spell_has_its_expected_points_at_each_target() -> None:
     sting = aimed("Sting", 5, target="enemy_model", worth={"points": 7.0})
     battle = skirmish(STRIKE, doom, ward, sting, heroes=[{"name": "Hero", "unit": "Boyz"}])
 
-    def promises(seat: int) -> dict[str, float]:
+    def expected_points(seat: int) -> dict[str, float]:
         seen = shown(battle, seat).items()
         return {name: value for name, value in seen if re.search(r" at (unit|wizard) ", name)}
 
@@ -795,18 +801,20 @@ def test_each_spell_has_its_expected_points_at_each_target() -> None:
         "own spell 4 at unit 2": 0.07,
         "own spell 4 at wizard 1": 0.07,
     }
-    assert promises(0) == pytest.approx(wanted)
-    assert promises(1) == {}  # it has nothing to choose from
+    assert expected_points(0) == pytest.approx(wanted)
+    assert expected_points(1) == {}  # it has nothing to choose from
     friends = [name for name in shown(battle, 0) if name.endswith("for friends")]
     assert friends == ["own spell 3 for friends"]
     battle.works("Doom", "Boyz")
     spent = {name: worth for name, worth in wanted.items() if "spell 2" not in name}
-    assert promises(0) == pytest.approx(spent)
+    assert expected_points(0) == pytest.approx(spent)
     battle.nominate("Strike")
-    assert promises(0) == {}  # the spell is chosen
+    assert expected_points(0) == {}  # the spell is chosen
     battle.aim("Boyz")
     battle.play([FIRST_DICE + 1, (1,)])
-    assert promises(0) == pytest.approx({n: w for n, w in spent.items() if "spell 1" not in n})
+    assert expected_points(0) == pytest.approx(
+        {n: w for n, w in spent.items() if "spell 1" not in n}
+    )
 
 
 def test_a_removed_target_has_no_expected_points() -> None:

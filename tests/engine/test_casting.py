@@ -192,7 +192,7 @@ def test_chances_of_a_casting_roll() -> None:
         OUTCOME_FAIL: 20,
         OUTCOME_MISCAST: 1,
         OUTCOME_IRRESISTIBLE: 1,
-        **{FIRST_TOTAL + total: ways for total, ways in [(8, 5), (9, 4), (10, 3), (11, 2)]},
+        **{FIRST_TOTAL + total: rolls for total, rolls in [(8, 5), (9, 4), (10, 3), (11, 2)]},
     }
     assert chances == pytest.approx(expected)
 

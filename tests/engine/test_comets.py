@@ -159,26 +159,26 @@ def test_a_comet_promises_its_expected_points_before_the_battle_ends(
     spell = battle.spell(COMET, 0)
     best = worth_now(battle.packed, battle.state, 0, spell, 0.0)
     battle.nominate(COMET)
-    promises = []
+    expected_points = []
     worths = np.zeros(POINTS)
     aims = range(int(battle.packed.armies[0].spells[spell].n_aims))
     for aim in aims:
         twin = battle.copy()
         if twin.node == Node.TARGET:
             twin.act(FIRST_TARGET + int(target_code(battle.packed, 0, spell, aim)))
-        promises.append(worth_of_aim(battle.packed, battle.state, 0, spell, aim, 0.0))
+        expected_points.append(worth_of_aim(battle.packed, battle.state, 0, spell, aim, 0.0))
         twin.act(FIRST_DICE + 2)
         twin.roll(6, 6)
-        assert promises[-1] == pytest.approx(brought(twin))
-        assert phases == 1 or promises[-1] == pytest.approx(
+        assert expected_points[-1] == pytest.approx(brought(twin))
+        assert phases == 1 or expected_points[-1] == pytest.approx(
             worth_in_play(twin.packed, twin.state, 0, spell, 0.0)
         )
-    assert best == pytest.approx(max(promises))
+    assert best == pytest.approx(max(expected_points))
     assert (best > 0.0) == (phases > 1)
-    assert (len(promises) == 1) == (phases == 1)
+    assert (len(expected_points) == 1) == (phases == 1)
     if phases > 1:
         count = worths_of_points(battle.packed, battle.state, 0, spell, 0.0, worths)
-        assert worths[:count] == pytest.approx(promises)
+        assert worths[:count] == pytest.approx(expected_points)
 
 
 def test_a_point_stays_open_when_those_near_it_are_gone_until_no_enemy_is_left() -> None:

@@ -50,8 +50,8 @@ def test_rows_come_up_as_often_as_their_totals(packed: str) -> None:
     battle.cast("Bolt", 2)
     battle.roll(1, 1)
     rows = battle.scenario.find_miscast_table(packed).rows
-    ways = [sum(WAYS[n] for n in range(row.roll[0], row.roll[1] + 1)) for row in rows]
-    expected = {index: count / 36 for index, count in enumerate(ways)}
+    counts = [sum(WAYS[n] for n in range(row.roll[0], row.roll[1] + 1)) for row in rows]
+    expected = {index: count / 36 for index, count in enumerate(counts)}
     assert battle.outcomes() == pytest.approx(expected)
 
 

@@ -35,9 +35,9 @@ def blast(models: int = 3, *heroes: Data, spell: str = "Fiery Blast", **keys: An
     foe = army(units=[unit(models=models, **keys)], heroes=list(heroes) or [hero()])
     mage = wizard(4, known(spell), plain("Bolt"))  # the battle continues after all are slain
     battle = game(army(mage), foe, phases=phases)
-    promised = float(battle.packed.armies[0].aims[0].promise)
+    expected_points = float(battle.packed.armies[0].aims[0].promise)
     battle.works(spell, "Spears")
-    assert battle.mean() == pytest.approx(promised, abs=1e-9)
+    assert battle.mean() == pytest.approx(expected_points, abs=1e-9)
     return battle
 
 
@@ -92,14 +92,14 @@ def expected(
     members = models + len(heroes)
     for number, weight in hits.items():
         each, odd = divmod(number, members)
-        ways = list(combinations(range(members), odd))
-        for chosen in ways:
+        choices = list(combinations(range(members), odd))
+        for chosen in choices:
             on_models = each * models + sum(member < models for member in chosen)
             laws = [body.after(on_models)]
             laws += [who.after(each + (models + k in chosen)) for k, who in enumerate(heroes)]
             for ends in product(*(law.items() for law in laws)):
                 key = tuple(end for end, _ in ends)
-                probability = weight / len(ways)
+                probability = weight / len(choices)
                 for _, chance in ends:
                     probability *= chance
                 sums[key] = sums.get(key, F(0)) + probability
@@ -108,11 +108,11 @@ def expected(
 
 def check(battle: Game, law: Mapping[tuple[int, ...], F]) -> None:
     """Compare the engine's probabilities with the enumeration."""
-    told = found(battle)
+    computed = found(battle)
     wanted = {key: float(probability) for key, probability in law.items() if probability}
-    assert told.keys() == wanted.keys()
-    assert told == pytest.approx(wanted, abs=1e-12)
-    assert sum(told.values()) == pytest.approx(1.0, abs=1e-12)
+    assert computed.keys() == wanted.keys()
+    assert computed == pytest.approx(wanted, abs=1e-12)
+    assert sum(computed.values()) == pytest.approx(1.0, abs=1e-12)
 
 
 def test_a_hero_among_three_models_is_hurt_by_a_fiery_blast() -> None:

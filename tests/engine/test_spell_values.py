@@ -26,7 +26,7 @@ def fight(foe: Data, *spells: Data, panic: bool = False, **keys: Any) -> Game:
     return game(own, {**foe, "dispel_dice": 0}, rules=rules, **{"phases": 4, **keys})
 
 
-def promise(battle: Game, spell: str, target: str) -> float:
+def expected_points(battle: Game, spell: str, target: str) -> float:
     """Return the expected points of the mover's spell at the target."""
     code = battle.code(target) - FIRST_TARGET
     index = battle.spell(spell)
@@ -94,16 +94,16 @@ def test_a_strike_promises_the_mean_change_of_the_score(
     for wounds, chance in wounds_of_a_bolt(left).items():
         mean += chance * tally(left - wounds, 9, panic, company)
     mean -= tally(left, 9, panic, company)
-    assert promise(battle, "Bolt", "Spears") == pytest.approx(float(mean), abs=1e-9)
-    best = max(float(mean), promise(battle, "Bolt", "Bows"))
+    assert expected_points(battle, "Bolt", "Spears") == pytest.approx(float(mean), abs=1e-9)
+    best = max(float(mean), expected_points(battle, "Bolt", "Bows"))
     index = battle.spell("Bolt")
     assert worth_now(battle.packed, battle.state, 0, index, 0.0) == pytest.approx(best, abs=1e-9)
 
 
 def test_fleeing_units_are_already_counted() -> None:
     battle = fight(army(units=[unit("Spears", 9, fleeing=True), unit("Bows")]), panic=True)
-    assert promise(battle, "Bolt", "Spears") == 0.0
-    assert promise(battle, "Bolt", "Bows") > 0.0
+    assert expected_points(battle, "Bolt", "Spears") == 0.0
+    assert expected_points(battle, "Bolt", "Bows") > 0.0
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_units_without_panic_tests_promise_no_flight(keys: Data) -> None:
     means = []
     for panic in (False, True):
         battle = fight(army(units=[unit("Spears", 12, **keys), unit("Bows")]), panic=panic)
-        means.append(promise(battle, "Bolt", "Spears"))
+        means.append(expected_points(battle, "Bolt", "Spears"))
     assert means[0] == means[1]
 
 
@@ -136,11 +136,11 @@ def brought(battle: Game, phase: int = 0) -> float:
 
 def check(battle: Game, spell: str, target: str) -> float:
     """Compare the spell's expected value with its mean effect by the phase's end; returns it."""
-    told = promise(battle, spell, target)
+    estimated_points = expected_points(battle, spell, target)
     before = brought(battle)
     gained = battle.works(spell, target)
-    assert told == pytest.approx(gained + brought(battle) - before, abs=1e-9)
-    return told
+    assert estimated_points == pytest.approx(gained + brought(battle) - before, abs=1e-9)
+    return estimated_points
 
 
 def hero(name: str = "Hero", wounds: int = 2, **keys: Any) -> Data:

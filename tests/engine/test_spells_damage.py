@@ -87,8 +87,8 @@ def chain(longest: int = 300) -> dict[int, float]:
             for die in range(2, 7):
                 more = hits + die
                 if more < longest:
-                    ways = (die - 1) / 36
-                    following[more] = following.get(more, 0.0) + probability * ways
+                    pair_probability = (die - 1) / 36
+                    following[more] = following.get(more, 0.0) + probability * pair_probability
         going = following
     return pmf
 
@@ -142,10 +142,10 @@ def duel(name: str, foe: Foe, **keys: Any) -> Game:
 def to_strike(name: str, foe: Foe, **keys: Any) -> Game:
     """Return a battle after the spell was cast irresistibly, before its hits."""
     battle = duel(name, foe, **keys)
-    promised = battle.packed.armies[0].aims[0].promise
+    expected_points = battle.packed.armies[0].aims[0].promise
     at_once = battle.works(name)
     assert battle.node == Node.ROLL_STRIKE
-    assert at_once + battle.mean() == pytest.approx(promised, abs=1e-9)
+    assert at_once + battle.mean() == pytest.approx(expected_points, abs=1e-9)
     return battle
 
 

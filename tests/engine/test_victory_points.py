@@ -352,8 +352,8 @@ def wounds_of_a_bolt(chance: float, most: int) -> list[float]:
     pmf = [0.0] * (most + 1)
     for hits in range(1, 7):
         for k in range(hits + 1):
-            ways = math.comb(hits, k) * chance**k * (1 - chance) ** (hits - k)
-            pmf[min(k, most)] += ways / 6
+            probability = math.comb(hits, k) * chance**k * (1 - chance) ** (hits - k)
+            pmf[min(k, most)] += probability / 6
     return pmf
 
 

@@ -107,17 +107,17 @@ def transcript(name: str, scenario: str, game: Played) -> str:
     for seed in range(game.seeds):
         lines.append(f"seed {seed}\n")
         total = 0.0
-        moments = episode(env, seed, choices(seed))
-        for number, moment in enumerate(moments):
-            total += moment.reward
+        step_records = episode(env, seed, choices(seed))
+        for number, step in enumerate(step_records):
+            total += step.reward
             if game.calls is not None and number >= game.calls:
                 continue
-            mask = "".join(str(int(bit)) for bit in moment.mask)
-            observation = moment.observation
+            mask = "".join(str(int(bit)) for bit in step.mask)
+            observation = step.observation
             digest = sha256(np.round(observation, 4).astype("<f4").tobytes()).hexdigest()[:12]
-            what = "reset" if moment.action < 0 else meanings[moment.action]
-            end = "; end" if moment.terminated else ""
-            lines.append(f"  {what}; {moment.reward + 0.0:.6f}; {mask}; {digest}{end}\n")
+            what = "reset" if step.action < 0 else meanings[step.action]
+            end = "; end" if step.terminated else ""
+            lines.append(f"  {what}; {step.reward + 0.0:.6f}; {mask}; {digest}{end}\n")
             kind = observation[:kinds].tobytes()
             if game.named and kind not in nodes:
                 nodes.add(kind)
@@ -126,8 +126,8 @@ def transcript(name: str, scenario: str, game: Played) -> str:
                     for field, value in env.named_fields(observation).items()
                     if value
                 )
-        if game.calls is not None and len(moments) > game.calls:
-            lines.append(f"  {len(moments) - game.calls} calls more\n")
+        if game.calls is not None and len(step_records) > game.calls:
+            lines.append(f"  {len(step_records) - game.calls} calls more\n")
         lines.append(f"  sum {total + 0.0:.6f}\n")
     return "".join(lines)
 

@@ -30,7 +30,7 @@ PHASES = (
 MOST_STEPS = 2000
 
 
-class Moment(NamedTuple):
+class StepRecord(NamedTuple):
     """The result of one call of a single environment, and the action before it."""
 
     action: int
@@ -87,12 +87,12 @@ def episode(
     env: Any,
     seed: int | None,
     choose: Callable[[NDArray[np.float32], NDArray[Any]], int] = pick,
-) -> list[Moment]:
+) -> list[StepRecord]:
     """Return one episode from reset to the end."""
     observation, info = env.reset(seed=seed)
-    moments = [Moment(-1, observation, 0.0, False, info["action_mask"])]
-    moments.extend(rest(env, observation, info["action_mask"], choose))
-    return moments
+    steps = [StepRecord(-1, observation, 0.0, False, info["action_mask"])]
+    steps.extend(rest(env, observation, info["action_mask"], choose))
+    return steps
 
 
 def rest(
@@ -100,20 +100,20 @@ def rest(
     observation: NDArray[np.float32],
     mask: NDArray[Any],
     choose: Callable[[NDArray[np.float32], NDArray[Any]], int] = pick,
-) -> Iterator[Moment]:
+) -> Iterator[StepRecord]:
     """Return the steps from here to the end of the episode."""
     for _ in range(MOST_STEPS):
         action = choose(observation, mask)
         observation, reward, terminated, truncated, info = env.step(action)
         assert not truncated
         mask = info["action_mask"]
-        yield Moment(action, observation, reward, terminated, mask)
+        yield StepRecord(action, observation, reward, terminated, mask)
         if terminated:
             return
     raise AssertionError("the episode does not end")
 
 
-def same(left: list[Moment], right: list[Moment]) -> bool:
+def same(left: list[StepRecord], right: list[StepRecord]) -> bool:
     """Return whether two records agree bit for bit."""
     return len(left) == len(right) and all(
         a.action == b.action

@@ -29,13 +29,13 @@ def test_contract_on_every_step(scenario: str, seat: int, opponent: str) -> None
     env = raw(BATTLE, scenario=scenario, seat=seat, opponent=opponent)
     record = episode(env, 5)
     assert len(record) > 5
-    for moment in record:
-        assert env.observation_space.contains(moment.observation)
-        assert np.isfinite(moment.observation).all()
-        assert moment.mask.any()
-        assert np.isfinite(moment.reward)
+    for record_of_step in record:
+        assert env.observation_space.contains(record_of_step.observation)
+        assert np.isfinite(record_of_step.observation).all()
+        assert record_of_step.mask.any()
+        assert np.isfinite(record_of_step.reward)
     assert np.flatnonzero(record[-1].mask).tolist() == [0]
-    assert [moment.terminated for moment in record].index(True) == len(record) - 1
+    assert [record_of_step.terminated for record_of_step in record].index(True) == len(record) - 1
 
 
 def test_the_first_seat_of_a_border_skirmish_unless_asked_otherwise() -> None:
@@ -140,9 +140,9 @@ def test_a_saved_state_resumes_bit_for_bit(scenario: str) -> None:
     observation, info = env.reset(seed=4)
     for _ in range(5):
         state = env.get_state()
-        seen, told = other.set_state(state)
+        seen, new_info = other.set_state(state)
         assert np.array_equal(seen, observation)
-        assert np.array_equal(told["action_mask"], info["action_mask"])
+        assert np.array_equal(new_info["action_mask"], info["action_mask"])
         expected = list(rest(env, observation, info["action_mask"]))
         assert same(expected, list(rest(other, observation, info["action_mask"])))
         env.set_state(state)
@@ -176,7 +176,7 @@ def test_points_are_only_those_of_lost_models() -> None:
     fallen = 0.0
     for seed in range(12):
         record = episode(env, seed)
-        named = [env.named_fields(moment.observation) for moment in record[:-1]]
+        named = [env.named_fields(record_of_step.observation) for record_of_step in record[:-1]]
         start, last = named[0], named[-1]
         lost = 0.0
         for owner, sign in (("enemy", 1.0), ("own", -1.0)):
@@ -184,7 +184,7 @@ def test_points_are_only_those_of_lost_models() -> None:
                 unit = f"{owner} unit {kind}"
                 models = (start[f"{unit} wounds"] - last[f"{unit} wounds"]) * 20
                 lost += sign * models * start[f"{unit} points"] * 100
-        won = sum(moment.reward for moment in record[:-1])
+        won = sum(record_of_step.reward for record_of_step in record[:-1])
         characters = any(
             start[f"{owner} wizard {k} wounds"] != last[f"{owner} wizard {k} wounds"]
             for owner in ("own", "enemy")

@@ -97,9 +97,9 @@ def test_the_spaces_hold_every_scenario_of_these_sizes() -> None:
 def test_observations_stay_in_bounds_and_actions_in_the_space(pool: Generated, seat: int) -> None:
     env = raw(BATTLE, scenario=pool, seat=seat, opponent="random")
     for seed in range(4):
-        for moment in episode(env, seed):
-            assert env.observation_space.contains(moment.observation)
-            assert moment.mask.any()
+        for record_of_step in episode(env, seed):
+            assert env.observation_space.contains(record_of_step.observation)
+            assert record_of_step.mask.any()
 
 
 def test_meanings_follow_the_current_scenario() -> None:
@@ -126,7 +126,7 @@ def test_vector_environments_name_each_scenario() -> None:
 
 
 @pytest.mark.parametrize(
-    ("argument", "told"),
+    ("argument", "message"),
     [
         ({"scenario": 3}, "expected a bundled name, a path or a Scenario, found 3"),
         ({"limits": "x"}, "limits: expected wfb_gym's Limits, found 'x'"),
@@ -134,8 +134,8 @@ def test_vector_environments_name_each_scenario() -> None:
         ({"opponent": Path}, r"opponent: .* found the class Path; Path\(\) makes one"),
     ],
 )
-def test_arguments_of_a_wrong_type_are_named(argument: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_arguments_of_a_wrong_type_are_named(argument: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         raw(BATTLE, **argument)
 
 

@@ -40,8 +40,10 @@ def record(
             ]
             actions.append(np.array(places, np.int64))
         shown = turns.play(actions[0], actions[1])
-        told = [np.concatenate([one.members, one.observations.ravel()]) for one in shown]
-        seen.append((turns.points.copy(), turns.opening_points.copy(), turns.ended.copy(), *told))
+        observed = [np.concatenate([one.members, one.observations.ravel()]) for one in shown]
+        seen.append(
+            (turns.points.copy(), turns.opening_points.copy(), turns.ended.copy(), *observed)
+        )
     return seen
 
 

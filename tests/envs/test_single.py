@@ -34,8 +34,8 @@ SCENARIOS = (*PHASES, "border-skirmish")
 CASTER, DISPELLER = IDS
 
 
-def outcome(moments: list[Any]) -> float:
-    return float(sum(moment.reward for moment in moments))
+def outcome(step_records: list[Any]) -> float:
+    return float(sum(record_of_step.reward for record_of_step in step_records))
 
 
 @pytest.mark.parametrize("name", IDS)
@@ -270,9 +270,9 @@ def test_a_saved_state_resumes_bit_for_bit(name: str, scenario: str) -> None:
     steps = 0
     while not done and steps < 12:
         state = env.get_state()
-        seen, told = other.set_state(state)
+        seen, new_info = other.set_state(state)
         assert np.array_equal(seen, observation)
-        assert np.array_equal(told["action_mask"], mask)
+        assert np.array_equal(new_info["action_mask"], mask)
         assert np.array_equal(other.action_masks(), mask)
         expected = list(rest(env, observation, mask))
         assert same(expected, list(rest(other, observation, mask)))
@@ -287,9 +287,9 @@ def test_a_saved_state_resumes_bit_for_bit(name: str, scenario: str) -> None:
 def test_a_state_after_the_end_is_kept_too() -> None:
     env, other = raw(CASTER), raw(CASTER)
     last = episode(env, 1)[-1]
-    seen, told = other.set_state(env.get_state())
+    seen, new_info = other.set_state(env.get_state())
     assert np.array_equal(seen, last.observation)
-    assert np.array_equal(told["action_mask"], last.mask)
+    assert np.array_equal(new_info["action_mask"], last.mask)
     assert other.step(0)[1:4] == (0.0, True, False)
 
 
@@ -305,7 +305,7 @@ def test_a_state_of_several_environments_is_rejected() -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "foreign"),
+    ("keys", "other_keys"),
     [
         ({}, {"scenario": "apprentice"}),
         ({}, {"scenario": "long-siege"}),
@@ -313,9 +313,9 @@ def test_a_state_of_several_environments_is_rejected() -> None:
     ],
 )
 def test_a_state_of_another_scenario_is_rejected(
-    keys: dict[str, Any], foreign: dict[str, Any]
+    keys: dict[str, Any], other_keys: dict[str, Any]
 ) -> None:
-    other = raw(CASTER, **foreign)
+    other = raw(CASTER, **other_keys)
     other.reset(seed=1)
     env = raw(CASTER, **keys)
     env.reset(seed=1)
@@ -476,10 +476,10 @@ def check_points(name: str, scenario: str, seat: int, seeds: int) -> None:
 
         keys = {"seat": seat} if name == BATTLE else {}
         env = raw(name, scenario=scenario, opponent=recording, **keys)
-        moments = episode(env, seed)
-        moves = iter([int(own.code_of[m.action]) for m in moments[1:]])
+        step_records = episode(env, seed)
+        moves = iter([int(own.code_of[m.action]) for m in step_records[1:]])
         answers = iter(replies)
-        states = iter(moments)
+        states = iter(step_records)
         battle = Battle(packed)
         rng = env.batch.envs.rng.copy().view(np.recarray)
         rng["dice"] = 0
@@ -488,14 +488,14 @@ def check_points(name: str, scenario: str, seat: int, seeds: int) -> None:
             if not battle.is_decision():
                 resolve_with(battle, rng)
             elif battle.mover == seat:
-                moment = next(states)
-                paid += moment.reward
-                if moment.action >= 0:  # with points from before the first decision
+                record_of_step = next(states)
+                paid += record_of_step.reward
+                if record_of_step.action >= 0:  # with points from before the first decision
                     assert battle.points * sign == pytest.approx(paid * 100.0)
                 battle.act(next(moves))
             else:
                 battle.act(next(answers))
-        assert outcome(moments) * 100.0 == pytest.approx(battle.points * sign)
+        assert outcome(step_records) * 100.0 == pytest.approx(battle.points * sign)
         assert rng["dice"][0] == env.batch.envs.rng["dice"][0]
 
 

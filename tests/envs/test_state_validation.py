@@ -160,9 +160,9 @@ def test_the_other_seats_decision_is_rejected() -> None:
     envs, other = native(CASTER, 2), native(DISPELLER, 2)
     for each in (envs, other):
         each.reset(seed=1)
-    foreign = {**envs.get_state(), "envs": other.get_state()["envs"]}
+    other_state = {**envs.get_state(), "envs": other.get_state()["envs"]}
     with pytest.raises(ValueError, match="environment 0: state: expected a decision of seat 0"):
-        envs.set_state(foreign)
+        envs.set_state(other_state)
 
 
 def search(seed: int, count: int, *scenarios: str) -> None:

@@ -117,9 +117,9 @@ def test_environment_i_plays_the_single_one_of_seed_plus_i(name: str) -> None:
         actions = picks(observations, masks)
         for i, record in enumerate(records):
             if places[i] < len(record):
-                moment = record[places[i]]
-                assert np.array_equal(observations[i], moment.observation)
-                assert np.array_equal(masks[i], moment.mask)
+                record_of_step = record[places[i]]
+                assert np.array_equal(observations[i], record_of_step.observation)
+                assert np.array_equal(masks[i], record_of_step.mask)
         observations, rewards, terminations, _, infos = envs.step(actions)
         masks = infos["action_mask"]
         for i, record in enumerate(records):
@@ -153,12 +153,12 @@ def test_the_batchs_size_does_not_matter(mode: AutoresetMode) -> None:
 def test_a_batch_with_threads_equals_small_batches() -> None:
     large, small = native(CASTER, 9001), native(CASTER, 40)
     seen, infos = large.reset(seed=5)
-    few, told = small.reset(seed=5 + 8961)
+    few, message = small.reset(seed=5 + 8961)
     for _ in range(12):
         assert np.array_equal(seen[-40:], few)
-        assert np.array_equal(infos["action_mask"][-40:], told["action_mask"])
+        assert np.array_equal(infos["action_mask"][-40:], message["action_mask"])
         seen, rewards, *_, infos = large.step(lowest(seen, infos["action_mask"]))
-        few, expected, *_, told = small.step(lowest(few, told["action_mask"]))
+        few, expected, *_, message = small.step(lowest(few, message["action_mask"]))
         assert np.array_equal(rewards[-40:], expected)
 
 
@@ -570,9 +570,9 @@ def test_a_saved_state_resumes_bit_for_bit(mode: AutoresetMode) -> None:
         left, right = envs.step(actions), other.step(actions)
         assert data_equivalence(list(left), list(right))
         actions = picks(left[0], left[4]["action_mask"])
-    again, told = envs.set_state(state)
+    again, message = envs.set_state(state)
     assert np.array_equal(again, observations)
-    assert data_equivalence(told, infos)
+    assert data_equivalence(message, infos)
 
 
 def test_a_state_of_another_number_of_environments_is_rejected() -> None:
@@ -585,10 +585,10 @@ def test_a_state_of_another_number_of_environments_is_rejected() -> None:
 
 
 @pytest.mark.parametrize(
-    "foreign", [{"scenario": "apprentice"}, {"opponent": ["random", "greedy"]}], ids=str
+    "other_keys", [{"scenario": "apprentice"}, {"opponent": ["random", "greedy"]}], ids=str
 )
-def test_a_state_of_another_scenario_is_rejected(foreign: dict[str, Any]) -> None:
-    envs, other = native(CASTER, 2), native(CASTER, 2, **foreign)
+def test_a_state_of_another_scenario_is_rejected(other_keys: dict[str, Any]) -> None:
+    envs, other = native(CASTER, 2), native(CASTER, 2, **other_keys)
     envs.reset(seed=1)
     other.reset(seed=1)
     before = envs.get_state()
@@ -724,11 +724,11 @@ def test_limits_that_are_too_small_are_rejected(make: Any) -> None:
     limits = Limits(ArmyLimits(1, 2, 0), ArmyLimits(1, 0, 0), dice=3)
     with pytest.raises(ValueError, match="limits") as caught:
         make(limits=limits)
-    told = str(caught.value)
-    assert "own.spells: the scenario needs 4, found 2" in told
-    assert "opponent.items: the scenario needs 1, found 0" in told
-    assert "dice: the scenario needs 5, found 3" in told
-    assert "wizards" not in told
+    message = str(caught.value)
+    assert "own.spells: the scenario needs 4, found 2" in message
+    assert "opponent.items: the scenario needs 1, found 0" in message
+    assert "dice: the scenario needs 5, found 3" in message
+    assert "wizards" not in message
 
 
 def test_unused_scenarios_are_rejected() -> None:
@@ -753,7 +753,7 @@ def test_unknown_opponents_are_rejected(opponent: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
         (lambda o, m: lowest(o, m)[:, None], "shape"),
         (lambda o, m: int(lowest(o, m)[0]), "shape"),
@@ -767,11 +767,11 @@ def test_unknown_opponents_are_rejected(opponent: Any) -> None:
     ],
     ids=["rank", "scalar", "length", "float", "bool", "none", "negative", "outside", "illegal"],
 )
-def test_an_opponent_with_invalid_answers_is_reported(wrong: Any, told: str) -> None:
+def test_an_opponent_with_invalid_answers_is_reported(wrong: Any, message: str) -> None:
     envs = native(DISPELLER, 3, opponent=wrong)
     with pytest.raises(ValueError, match="opponent") as caught:
         envs.reset(seed=1)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_after_an_opponents_error_nothing_has_happened() -> None:

@@ -88,9 +88,9 @@ def test_results_are_written_drawn_and_shown(
     assert results["squares"] == [9, 4]
     assert results["args"]["number"] == [3, 2]
     assert (tmp_path / "squares.png").stat().st_size == 2
-    told = capsys.readouterr()
-    assert told.out.endswith(f"results: {tmp_path}\n")
-    assert "experiments.squares" not in told.err
+    captured = capsys.readouterr()
+    assert captured.out.endswith(f"results: {tmp_path}\n")
+    assert "experiments.squares" not in captured.err
     assert SQUARES.main([*arguments(tmp_path, 3, 2), "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == results
 
@@ -163,9 +163,9 @@ def test_groups_of_parts_have_records_of_their_own(
 
     assert run(3, 4, 5, 13) == INTERRUPTED
     assert (kept("even"), kept("odd")) == ([4], [3])
-    told = capsys.readouterr()
-    assert told.out == "3\n4\n5\n"
-    assert told.err.endswith("a note\n")
+    captured = capsys.readouterr()
+    assert captured.out == "3\n4\n5\n"
+    assert captured.err.endswith("a note\n")
     assert run(6, 3, 4, 5) == FAILED
     assert measured == ["3", "4", "5", "13", "6", "5"]
     assert kept("even") == [4, 6]

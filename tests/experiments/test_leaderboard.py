@@ -394,9 +394,9 @@ def test_axes_compare_seen_with_unseen_scenarios() -> None:
     found = Submission.model_validate(_submission(axes=axes))
     check_submission(found)
     heading, row = page.axis_rows([found])
-    told = dict(zip(heading, row, strict=True))
-    assert (told["lores: seen"], told["lores: unseen"]) == ("80.0 / 80", "60.0 / 60")
-    assert told["edition: unseen"] == page.MISSING
+    printed = dict(zip(heading, row, strict=True))
+    assert (printed["lores: seen"], printed["lores: unseen"]) == ("80.0 / 80", "60.0 / 60")
+    assert printed["edition: unseen"] == page.MISSING
 
 
 @pytest.mark.slow
@@ -529,8 +529,8 @@ def test_comparison_is_the_chance_of_improvement(
     _written(tmp_path, _submission(name="other", duels=better), "other")
     folder = ["--folder", str(tmp_path)]
     assert leaderboard.main(["--compare", "other", "mine", *folder, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["duels"]["value"] == pytest.approx((4 * 5 + 2) / 25)
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["duels"]["value"] == pytest.approx((4 * 5 + 2) / 25)
     assert leaderboard.main(["--compare", "other", "nobody", *folder]) == FAILED
     assert "expected one of mine, other, found 'nobody'" in capsys.readouterr().err
     _written(tmp_path, _submission(name="begun", duels={"apprentice/caster": [1.0] * 5}), "begun")
@@ -546,9 +546,9 @@ def test_comparison_is_the_chance_of_improvement(
 def test_json_is_the_overall_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _written(tmp_path, _submission())
     assert leaderboard.main(["--folder", str(tmp_path), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["mine"]["duels"]["value"] == pytest.approx(64.0)
-    assert told["mine"]["battles"] is None
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["mine"]["duels"]["value"] == pytest.approx(64.0)
+    assert printed["mine"]["battles"] is None
 
 
 def test_an_outdated_page_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

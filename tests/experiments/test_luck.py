@@ -51,7 +51,7 @@ def tiny() -> Scenario:
     )
 
 
-def way_of(seed: int, views: tuple[View, View], packed: Any) -> tuple[tuple[int, ...], float]:
+def course_of(seed: int, views: tuple[View, View], packed: Any) -> tuple[tuple[int, ...], float]:
     """Return outcomes and probability of a seed's dice if both play their highest action."""
     battle, rngs, work = Battle(packed), new_rngs(1), new_work_spaces()
     rngs[0].key = key_of_seed(seed)
@@ -83,14 +83,14 @@ def test_luck_sums_to_zero_over_all_dice(estimate: luck.ValueEstimate) -> None:
     chances: dict[tuple[int, ...], float] = {}
     values: dict[tuple[int, ...], set[tuple[float, float]]] = defaultdict(set)
     for seed in range(battles):
-        way, chances_of_way = way_of(seed, views, packed)
-        chances[way] = chances_of_way
-        values[way].add((found.points[seed], round(found.luck[seed], 12)))
+        course, chances_of_course = course_of(seed, views, packed)
+        chances[course] = chances_of_course
+        values[course].add((found.points[seed], round(found.luck[seed], 12)))
     assert sum(chances.values()) == pytest.approx(1.0, abs=1e-12)  # so these are all courses
     assert len(chances) > 10
     assert {len(each) for each in values.values()} == {1}
-    mean_points = sum(chances[way] * points for way, ((points, _),) in values.items())
-    mean_luck = sum(chances[way] * luck for way, ((_, luck),) in values.items())
+    mean_points = sum(chances[course] * points for course, ((points, _),) in values.items())
+    mean_luck = sum(chances[course] * luck for course, ((_, luck),) in values.items())
     exact = solver.evaluate(tiny(), highest, highest)
     assert mean_points == pytest.approx(exact, abs=1e-9)
     assert mean_luck == pytest.approx(0.0, abs=1e-9)

@@ -45,16 +45,16 @@ def three(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_json_matches_the_solver(capsys: pytest.CaptureFixture[str]) -> None:
     assert solve.main(["orc-shaman-hunt", DUEL, DUEL, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert not told["interrupted"]
-    assert [each["scenario"] for each in told["scenarios"]] == ["orc-shaman-hunt", DUEL]
-    for each in told["scenarios"]:
+    printed = json.loads(capsys.readouterr().out)
+    assert not printed["interrupted"]
+    assert [each["scenario"] for each in printed["scenarios"]] == ["orc-shaman-hunt", DUEL]
+    for each in printed["scenarios"]:
         solution = solver.solve(each["scenario"])
         assert each["value"] == solution.value
         assert each["states"] == solution.states
         assert each["bytes"] == solution.bytes
         assert each["seconds"] > 0
-    assert told["scenarios"][1]["opening"] == {
+    assert printed["scenarios"][1]["opening"] == {
         "words": "cast Burning Head (9+) on 3 dice",
         "army": "caster",
         "after_dice": False,
@@ -83,9 +83,9 @@ def test_the_table_keeps_the_order(form: list[str], capsys: pytest.CaptureFixtur
 
 def test_the_first_phases_of_a_battle(capsys: pytest.CaptureFixture[str]) -> None:
     assert solve.main(["border-skirmish", "--phases", "1", "--json"]) == 0
-    (told,) = json.loads(capsys.readouterr().out)["scenarios"]
-    assert told["phases"] == 1
-    assert told["value"] == solver.solve(load_scenario("border-skirmish").first_phases(1)).value
+    (printed,) = json.loads(capsys.readouterr().out)["scenarios"]
+    assert printed["phases"] == 1
+    assert printed["value"] == solver.solve(load_scenario("border-skirmish").first_phases(1)).value
     with pytest.raises(SystemExit):
         solve.main(["border-skirmish", "--phases", "7"])
     assert "--phases: phases: expected 1..6, found 7" in capsys.readouterr().err
@@ -128,10 +128,10 @@ def test_all_lists_too_large_scenarios_without_solving(
     tried = _recorded(monkeypatch)
     monkeypatch.setattr(solver, "estimate", estimate, raising=False)
     assert solve.main(["--all", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)["scenarios"]
-    assert [each["scenario"] for each in told] == list(SMALL)
-    assert told[1]["too_large"] == {**vars(HUGE), "causes": list(HUGE.causes)}
-    assert "value" in told[0]
+    printed = json.loads(capsys.readouterr().out)["scenarios"]
+    assert [each["scenario"] for each in printed] == list(SMALL)
+    assert printed[1]["too_large"] == {**vars(HUGE), "causes": list(HUGE.causes)}
+    assert "value" in printed[0]
     assert tried == [solve.SMALLEST, SMALL[0], SMALL[2]]  # the rules are compiled first
 
 
@@ -187,9 +187,9 @@ def test_an_interrupted_run_prints_finished_parts(
     _recorded(monkeypatch, {SMALL[2]: KeyboardInterrupt()})
     assert solve.main(["--all", "--json"]) == INTERRUPTED
     captured = capsys.readouterr()
-    told = json.loads(captured.out)
-    assert told["interrupted"]
-    assert [each["scenario"] for each in told["scenarios"]] == list(SMALL[:2])
+    printed = json.loads(captured.out)
+    assert printed["interrupted"]
+    assert [each["scenario"] for each in printed["scenarios"]] == list(SMALL[:2])
     assert "interrupted after 2 of 3 parts" in captured.err
 
 

@@ -165,11 +165,11 @@ def test_without_ray_the_extra_is_named(
 
 def test_differences_are_named() -> None:
     found = ray_cluster.fingerprint() | {"numpy": "1.0", "Python": "3.0"}
-    told = ray_cluster.difference(ray_cluster.fingerprint(), found)
-    assert "numpy: expected" in told
-    assert "found 1.0" in told
-    assert "Python: expected" in told
-    assert "numba" not in told
+    reported = ray_cluster.difference(ray_cluster.fingerprint(), found)
+    assert "numpy: expected" in reported
+    assert "found 1.0" in reported
+    assert "Python: expected" in reported
+    assert "numba" not in reported
     assert ray_cluster.difference(found, dict(found)) == ""
 
 
@@ -286,10 +286,10 @@ def test_an_unreachable_cluster_is_reported_before_the_start(
     out = tmp_path / "out"
     for address, reason in (("127.0.0.1:1", "refused"), ("nowhere", "expected HOST:PORT")):
         assert tournament.main(["random", "--ray", address, "--out", str(out)]) == FAILED
-        told = capsys.readouterr().err
-        assert told.startswith(f"python -m experiments.tournament: no Ray at {address}: ")
-        assert reason in told
-        assert told.count("\n") == 1
+        reported = capsys.readouterr().err
+        assert reported.startswith(f"python -m experiments.tournament: no Ray at {address}: ")
+        assert reason in reported
+        assert reported.count("\n") == 1
     assert not out.exists()
 
 
@@ -308,10 +308,10 @@ def test_on_ray_files_are_copied_and_failures_are_reported(tmp_path: Path) -> No
         with pytest.raises(WorkerError, match=r"^3: a worker on Ray has failed: ") as raised:
             list(pool.map(die_at_three, range(6)))
         assert "\n" not in str(raised.value)
-    there, text, told = found
+    there, text, reported = found
     assert there != name
     assert text == "kept"
-    assert told == f"bad {name}"
+    assert reported == f"bad {name}"
 
 
 @pytest.mark.slow

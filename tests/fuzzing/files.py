@@ -81,10 +81,10 @@ class Format(NamedTuple):
 
 
 def _run(form: Format, rng: Rng, folder: Path) -> str:
-    content, way = _whole(form), rng.random()
-    if way < _RAW:
+    content, draw = _whole(form), rng.random()
+    if draw < _RAW:
         content = damaged(rng, content)
-    elif way < _RAW + _PACKED and content[:2] == b"PK":
+    elif draw < _RAW + _PACKED and content[:2] == b"PK":
         content = _amplified(rng, content)
     else:
         content = form.encode(mutated(rng, form.decode(content)))

@@ -91,14 +91,14 @@ def _changed_list(rng: Rng, value: list[Any]) -> list[Any]:
     if not value:
         return [pick(rng, (None, 0, "", [], DEEP))] * int(pick(rng, (1, 2, LONG // 10)))
     at = int(rng.integers(len(value)))
-    ways = (
+    changes = (
         value[:at] + value[at + 1 :],
         value[: at + 1] + value[at:],
         value[:at],
         value[::-1],
         value[:at] + value[at : at + 1] * 2000 + value[at:],
     )
-    return ways[int(rng.integers(len(ways)))]
+    return changes[int(rng.integers(len(changes)))]
 
 
 def changed_array(rng: Rng, array: Any) -> Any:
@@ -112,7 +112,7 @@ def changed_array(rng: Rng, array: Any) -> Any:
         else:
             flat[at] = changed_number(rng, flat[at], flat)
         return changed
-    ways = (
+    changes = (
         array[:0] if array.ndim else array.reshape(1),
         array[:-1] if array.ndim else array[None, None],
         array[None],
@@ -126,7 +126,7 @@ def changed_array(rng: Rng, array: Any) -> Any:
         np.array(0),
         np.zeros(20_000_000, np.int8),
     )
-    return ways[int(rng.integers(len(ways)))]
+    return changes[int(rng.integers(len(changes)))]
 
 
 def changed_number(rng: Rng, value: Any, others: Any) -> Any:

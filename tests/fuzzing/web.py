@@ -67,11 +67,11 @@ _DICE = (0, 1, 6, 24, 25, -1, 10**30)
 def _setup(rng: Rng) -> Setup:
     form = dict(_SETUP)
     form["opponent"] = pick(rng, _OPPONENTS) if rng.random() < 0.3 else form["opponent"]
-    way = rng.random()
-    if way < 0.4:
+    draw = rng.random()
+    if draw < 0.4:
         document = mutant(rng)
         form |= {"scenario": None, "text": document if isinstance(document, str) else "x"}
-    elif way < 0.7:
+    elif draw < 0.7:
         spells = mutated(rng, ["Fire Ball=20", "7=5"])
         texts = map(str, spells) if isinstance(spells, list) else [str(spells)]
         wizards = [[pick(rng, _LEVELS), *texts]]
@@ -259,8 +259,8 @@ def _run_server(rng: Rng, folder: Path) -> str:
     server = _server()
     printed, before = len(server.printed), _cpu_seconds(server.process.pid)
     key = base64.b64encode(rng.bytes(16)).decode()
-    way = rng.random()
-    if way < 0.5:
+    draw = rng.random()
+    if draw < 0.5:
         upgrade = {
             "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13",
             "Sec-WebSocket-Key": key,

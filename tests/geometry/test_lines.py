@@ -136,11 +136,11 @@ def crossed(
     low, high = np.zeros((len(end), len(bases.centres))), np.ones((len(end), len(bases.centres)))
     one, other = bases.frame.local(start), bases.frame.local(end)
     for axis in (0, 1):
-        way = (other - one)[:, axis, None]
+        step = (other - one)[:, axis, None]
         for side in (-1, 1):
             edge = bases.centres[:, axis] + side * (bases.half[axis] - 2e-6)
-            at = (edge - one[:, axis, None]) / way
-            enters = side * way < 0
+            at = (edge - one[:, axis, None]) / step
+            enters = side * step < 0
             low = np.where(enters, np.maximum(low, at), low)
             high = np.where(enters, high, np.minimum(high, at))
     return low < high
@@ -167,13 +167,13 @@ def test_no_other_line_of_thousands_strikes_more(seed: int) -> None:
     pieces = deployment(tuple(friends), tuple(foes)).pieces
     bases = {code: bases_of(piece, pieces) for code, piece in pieces.items()}
     angles = choices.uniform(-np.pi, np.pi, 30_000)
-    ways = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    directions = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     own = bases[10]
     middle = own.frame.world(own.centres[0])
-    leaves = (own.half / np.abs(ways @ own.frame.axes.T)).min(axis=1)[:, None]
-    start, end = middle + leaves * ways, middle + (leaves + 18.0) * ways
-    able = np.ones(len(ways), np.bool_)
-    score = np.zeros(len(ways))
+    leaves = (own.half / np.abs(directions @ own.frame.axes.T)).min(axis=1)[:, None]
+    start, end = middle + leaves * directions, middle + (leaves + 18.0) * directions
+    able = np.ones(len(directions), np.bool_)
+    score = np.zeros(len(directions))
     through = {}
     for code, some in bases.items():
         if code != 10:

@@ -174,8 +174,8 @@ def test_a_spell_for_fleeing_units_lists_units_that_may_flee() -> None:
         here = scenario_from_dict({**document, "phases": phases, "rules": rules})
         rows = {row.target: row for row in explain_targets(here, 0, "Karl", "The Oxen Stands")}
         assert rows["Horrors"].reason == rows["Karl"].reason == why  # no daemon, no lone character
-        told = f"{why}{later} the spell may be cast at it" if later else why
-        assert rows["Guard"] == TargetRow("Guard", False, told)
+        expected_reason = f"{why}{later} the spell may be cast at it" if later else why
+        assert rows["Guard"] == TargetRow("Guard", False, expected_reason)
 
 
 def test_a_spell_of_fixed_worth_needs_no_target() -> None:

@@ -124,7 +124,7 @@ def test_masks_reach_through_wrappers(name: str) -> None:
 # --- Gymnasium's vector environments over single ones, and ours ------------------------------
 
 
-def thunk(name: str) -> Callable[[], gym.Env[Any, Any]]:
+def constructor(name: str) -> Callable[[], gym.Env[Any, Any]]:
     def make() -> gym.Env[Any, Any]:
         import wfb_gym  # noqa: F401 (a new process has no registered ids)
 
@@ -158,7 +158,7 @@ def highest(masks: NDArray[Any]) -> NDArray[np.int64]:
 @MODES
 def test_battles_side_by_side_are_those_of_gymnasiums_own(mode: AutoresetMode) -> None:
     native = gym.make_vec(BATTLE, 3, autoreset_mode=mode)
-    sync = SyncVectorEnv([thunk(BATTLE)] * 3, autoreset_mode=mode)
+    sync = SyncVectorEnv([constructor(BATTLE)] * 3, autoreset_mode=mode)
     mine, theirs = advanced(native, mode, 40), advanced(sync, mode, 40)
     assert data_equivalence(mine, theirs)
     assert any(step[2].any() for step in theirs if isinstance(step, tuple))
@@ -167,8 +167,8 @@ def test_battles_side_by_side_are_those_of_gymnasiums_own(mode: AutoresetMode) -
 @pytest.mark.slow
 @MODES
 def test_processes_play_the_same(mode: AutoresetMode) -> None:
-    sync = SyncVectorEnv([thunk(CASTER)] * 2, autoreset_mode=mode)
-    processes = AsyncVectorEnv([thunk(CASTER)] * 2, autoreset_mode=mode, context="spawn")
+    sync = SyncVectorEnv([constructor(CASTER)] * 2, autoreset_mode=mode)
+    processes = AsyncVectorEnv([constructor(CASTER)] * 2, autoreset_mode=mode, context="spawn")
     try:
         assert data_equivalence(advanced(sync, mode, 15), advanced(processes, mode, 15))
     finally:

@@ -206,20 +206,20 @@ def test_openspiels_compiled_algorithms(game: PhaseGame) -> None:
 def test_strings_and_tensors_differ_for_different_positions(game: PhaseGame) -> None:
     states = get_all_states.get_all_states(game, include_chance_states=True)
     assert len({str(state) for state in states.values()}) == len(states)
-    told: dict[str, set[Any]] = {}
+    texts: dict[str, set[Any]] = {}
     shown: dict[bytes, set[Any]] = {}
     for state in states.values():
         if state.current_player() < 0:
             continue
         player, key = state.current_player(), state.position.key
-        told.setdefault(state.information_state_string(player), set()).add((player, key))
+        texts.setdefault(state.information_state_string(player), set()).add((player, key))
         tensor = np.array(state.information_state_tensor(player), np.float32)
         shown.setdefault(tensor.tobytes() + bytes([player]), set()).add((player, key))
         assert state.observation_string(player) == state.information_state_string(player)
         words = [state.action_to_string(action) for action in state.legal_actions()]
         assert len(set(words)) == len(words)
-    assert all(len(members) == 1 for members in (*told.values(), *shown.values()))
-    assert len(told) == len(shown) == len(Atlas(game).decisions())
+    assert all(len(members) == 1 for members in (*texts.values(), *shown.values()))
+    assert len(texts) == len(shown) == len(Atlas(game).decisions())
 
 
 def test_a_tensor_equals_the_environments_observation() -> None:

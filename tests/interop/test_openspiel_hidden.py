@@ -168,7 +168,7 @@ def twins(game: PhaseGame, player: int) -> Iterator[tuple[PhaseState, PhaseState
             yield one, two
 
 
-def told(state: PhaseState, player: int) -> list[Any]:
+def information_of(state: PhaseState, player: int) -> list[Any]:
     """Return all information of a player in a state."""
     return [
         state.information_state_string(player),
@@ -191,7 +191,7 @@ def test_the_enemys_deal_is_not_in_the_information_state(name: str, player: int)
         for _ in range(6):
             one, two = (state.clone() for state in beginnings)
             while True:
-                assert told(one, player) == told(two, player)
+                assert information_of(one, player) == information_of(two, player)
                 for said in ("information_state_string", "information_state_tensor"):
                     assert getattr(one, said)(1 - player) != getattr(two, said)(1 - player)
                 compared += 1
@@ -324,7 +324,7 @@ def test_copies_are_independent_and_keep_their_deals() -> None:
     assert len(twin.public_history()) == 2
     for copy in (pickle.loads(saved), read, state):
         assert [copy.dealt(army) for army in (0, 1)] == [1, 1]
-        assert told(copy, 1) == told(state, 1)
+        assert information_of(copy, 1) == information_of(state, 1)
         assert len(copy.public_history()) == 1
 
 

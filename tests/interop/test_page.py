@@ -44,10 +44,10 @@ def test_the_python_of_a_section_runs(heading: str, capsys: pytest.CaptureFixtur
     names: dict[str, Any] = {}
     for code in codes:
         exec(code, names)
-    told = capsys.readouterr().out.splitlines()
-    assert told or heading == "Stable-Baselines3"
+    printed = capsys.readouterr().out.splitlines()
+    assert printed or heading == "Stable-Baselines3"
     if heading == "OpenSpiel":
-        theirs, ours, score = map(float, told[-3:])
+        theirs, ours, score = map(float, printed[-3:])
         assert theirs == pytest.approx(ours, abs=1e-9)
         assert score == pytest.approx(0.0, abs=1e-9)  # of random play
     if heading == "PettingZoo":

@@ -103,7 +103,7 @@ def test_the_registry() -> None:
 
 # --- against the single environments --------------------------------------------------------
 
-Told = list[tuple[Any, ...]]
+Records = list[tuple[Any, ...]]
 
 
 class Whim:
@@ -122,30 +122,30 @@ class Whim:
         return np.array([self.pick(row, mask) for row, mask in rows], np.int64)
 
 
-def seats_of(env: Any, learner: str, seed: int | None, whim: Whim | None = None) -> Told:
+def seats_of(env: Any, learner: str, seed: int | None, whim: Whim | None = None) -> Records:
     """Return an agent's observations, actions and rewards of an episode; both play one policy."""
     whim = whim or Whim()
     env.reset(seed=seed)
-    told: Told = []
+    records: Records = []
     for agent in env.agent_iter():
         observation, reward, over, _, info = env.last()
         action = None if over else whim.pick(observation, info["action_mask"])
         if agent == learner:
-            told.append((observation, info["action_mask"], action, reward))
+            records.append((observation, info["action_mask"], action, reward))
         env.step(action)
-    return told
+    return records
 
 
-def single(env: Any, seed: int | None, whim: Whim) -> Told:
+def single(env: Any, seed: int | None, whim: Whim) -> Records:
     """Return the same for a single environment; each reward is listed with the step before it."""
     observation, info = env.reset(seed=seed)
-    told: Told = []
+    records: Records = []
     reward, over = 0.0, False
     while not over:
         action = whim.pick(observation, info["action_mask"])
-        told.append((observation, info["action_mask"], action, reward))
+        records.append((observation, info["action_mask"], action, reward))
         observation, reward, over, _, info = env.step(action)
-    return [*told, (observation, info["action_mask"], None, reward)]
+    return [*records, (observation, info["action_mask"], None, reward)]
 
 
 DRAWN = Generated(count=4, options=Generation(phases=1))
@@ -180,9 +180,9 @@ def test_a_seed_gives_the_battle_of_the_single_environment(
             np.testing.assert_array_equal(mine[0], theirs[0])
             np.testing.assert_array_equal(mine[1], theirs[1])
             assert mine[2] == theirs[2]
-        rewards = [told[3] for told in found]
+        rewards = [records[3] for records in found]
         # The single environment pays points from before the first decision with the next reward.
-        wanted = [told[3] for told in expected]
+        wanted = [records[3] for records in expected]
         if len(found) > 1:
             assert rewards[0] + rewards[1] == pytest.approx(wanted[1], abs=1e-12)
             assert rewards[2:] == pytest.approx(wanted[2:], abs=1e-12)
@@ -205,14 +205,14 @@ def test_a_reset_in_the_middle_continues_the_dice() -> None:
         alone.step(whim.pick(observation, info["action_mask"]))
         acted = False  # up to the same decision of the same army, so that as many dice have fallen
         while True:
-            seen, _, over, _, told = both.last()
+            seen, _, over, _, records = both.last()
             if over or (acted and both.agent_selection == "caster_0"):
                 break
             acted |= both.agent_selection == "caster_0"
-            both.step(whim.pick(seen, told["action_mask"]))
+            both.step(whim.pick(seen, records["action_mask"]))
         middles += not any(both.terminations.values())
         found, expected = seats_of(both, "caster_0", None, whim), single(alone, None, whim)
-        assert [told[2] for told in found] == [told[2] for told in expected]
+        assert [records[2] for records in found] == [records[2] for records in expected]
         np.testing.assert_array_equal(found[-1][0], expected[-1][0])
     assert middles > 3
 

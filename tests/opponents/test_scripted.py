@@ -502,9 +502,9 @@ def test_the_least_promising_spell_is_swapped_for_a_better_first(
     )
     battle.roll(2, 3)
     assert battle.node == Node.SWAP_SPELL
-    promises = [promise(battle, name) for name in names]
-    assert (promises[0] > min(promises[1:])) == swaps
-    worst = names[1 + promises[1:].index(min(promises[1:]))]
+    expected_points = [points_by_chance(battle, name) for name in names]
+    assert (expected_points[0] > min(expected_points[1:])) == swaps
+    worst = names[1 + expected_points[1:].index(min(expected_points[1:]))]
     assert player(battle) == (FIRST_CAST + battle.spell(worst) if swaps else PASS)
 
 
@@ -512,7 +512,7 @@ def first_three(lore: str) -> list[str]:
     return [each.name for each in lore_spells() if each.lore == lore][:3]
 
 
-def promise(battle: Game, name: str) -> float:
+def points_by_chance(battle: Game, name: str) -> float:
     """Return the points of a spell's best aim times the chance of a level 2 wizard's most dice."""
     entry = battle.packed.armies[0].spells[battle.spell(name, 0)]
     aims = battle.packed.armies[0].aims[int(entry.first_aim) : int(entry.first_aim + entry.n_aims)]
@@ -521,7 +521,7 @@ def promise(battle: Game, name: str) -> float:
         roll.count(1) < 2 and (sum(roll) >= entry.casting_value or roll.count(6) > 1)
         for roll in rolls
     )
-    most = float(max(aims["promise"] + aims["worth_per_phase"]))
+    most = float(max(aims["points_by_chance"] + aims["worth_per_phase"]))
     return most * int(cast) / len(rolls)
 
 

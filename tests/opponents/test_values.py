@@ -69,19 +69,19 @@ def test_a_spell_is_aimed_at_the_target_whose_flight_pays_most(
 def test_flight_is_valued_by_its_chance_times_the_lost_magic() -> None:
     """2D6 hits that wound on 3 or more; Leadership 5 fails in 26 of 36, twice."""
     law = np.zeros(13)
-    for hits, ways in zip(range(2, 13), (1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1), strict=True):
+    for hits, rolls in zip(range(2, 13), (1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1), strict=True):
         for k in range(hits + 1):
-            law[k] += ways / 36 * wounds(hits, k)
+            law[k] += rolls / 36 * wounds(hits, k)
     battle = two_units()
     aims = battle.packed.armies[0].aims[:2]
     flight = law[4:].sum() * (26 / 36) ** 2 * 60.0
-    told = [value_with_flight(battle.packed, battle.state, 0, 0, k) for k in range(2)]
-    assert told == pytest.approx([aims[0].promise + flight, aims[1].promise], abs=1e-9)
-    assert value_if_cast(battle.packed, battle.state, 0, 0) == max(told)
+    estimated = [value_with_flight(battle.packed, battle.state, 0, 0, k) for k in range(2)]
+    assert estimated == pytest.approx([aims[0].promise + flight, aims[1].promise], abs=1e-9)
+    assert value_if_cast(battle.packed, battle.state, 0, 0) == max(estimated)
     battle.works("Hail", "Spears")
     battle.resolve(4)  # the test is certain: further wounds add nothing
     assert value_with_flight(battle.packed, battle.state, 0, 0, 0) == pytest.approx(
-        told[0] - flight, 1e-3
+        estimated[0] - flight, 1e-3
     )
 
 
@@ -149,9 +149,9 @@ def test_without_panic_and_victory_points_values_are_those_of_the_packed_aims(na
         phases = battle.packed.phases - battle.state.phase
         for side in range(2):
             for index in range(battle.packed.armies[side].n_spells):
-                told = value_if_cast(battle.packed, battle.state, side, index)
+                estimated = value_if_cast(battle.packed, battle.state, side, index)
                 wanted = plain_worth(battle, side, index, phases)
-                assert told == wanted or wanted is None
+                assert estimated == wanted or wanted is None
         battle.act(int(rng.choice(battle.legal_actions())))
 
 

@@ -302,7 +302,7 @@ def test_models_that_a_template_only_touches_are_struck_on_a_die() -> None:
 COMET = {"name": "The Comet of Casandora"}
 
 
-def promised(record: Any, aim: Any, starts: int = 5) -> float:
+def expected_points(record: Any, aim: Any, starts: int = 5) -> float:
     """Compute points by hand: it lands with k markers with probability 1/2**k, and reaches D6
     inches for each marker.
 
@@ -337,12 +337,14 @@ def test_a_comet_lies_in_play_and_strikes_by_distance() -> None:
     assert promises == sorted(promises, reverse=True)
     for aim in found:
         assert {int(s.victim) for s in strikes(record, aim)} == {TARGETS, TARGETS + 1, UNITS}
-        assert aim.promise == pytest.approx(promised(record, aim))
+        assert aim.promise == pytest.approx(expected_points(record, aim))
         by_starts = record.landings[int(aim.landing) : int(aim.landing) + 6]
-        assert by_starts == pytest.approx([promised(record, aim, starts) for starts in range(6)])
+        assert by_starts == pytest.approx(
+            [expected_points(record, aim, starts) for starts in range(6)]
+        )
     best = record.landings[int(entry.landing) : int(entry.landing) + 6]
     assert best[5] == found[0].promise
-    assert best[1] == pytest.approx(max(promised(record, aim, 1) for aim in found))
+    assert best[1] == pytest.approx(max(expected_points(record, aim, 1) for aim in found))
 
 
 def test_a_comet_may_fall_between_two_units() -> None:
@@ -628,15 +630,15 @@ def test_too_many_pairs_of_spell_and_target() -> None:
     record = packed(full, army(units=units), battlefield=field, phases=2)
     assert record.armies[0].n_aims == 5 * record.armies[0].n_points + 10
     full["wizards"][-1] = wizard(*spells, position=[50.0, 4.0])
-    told = refused(full, army(units=units), battlefield=field, phases=2)
-    assert "caster.wizards: expected at most 384 pairs of a spell and a target" in told
+    message = refused(full, army(units=units), battlefield=field, phases=2)
+    assert "caster.wizards: expected at most 384 pairs of a spell and a target" in message
 
 
 def test_too_many_marks() -> None:
     spells = [{**curse(once=True), "name": str(i)} for i in range(7)]
     packed(army(wizard(*spells[:6])), army(units=[BOYZ]))
-    told = refused(army(wizard(*spells)), army(units=[BOYZ]))
-    assert "caster.wizards: expected at most 6 spells that do not stack" in told
+    message = refused(army(wizard(*spells)), army(units=[BOYZ]))
+    assert "caster.wizards: expected at most 6 spells that do not stack" in message
 
 
 def test_too_many_chances() -> None:
@@ -648,8 +650,8 @@ def test_too_many_chances() -> None:
     units = [{**GUARD, "models": 40, "name": str(t), "toughness": t} for t in range(1, 11)]
     for unit, save in zip(units, [2, 3, 4, 5, 6] * 2, strict=True):
         unit |= {"ward_save": save, "armour_save": 7 - save if save > 2 else 1}
-    told = refused(army(wizard(*spells)), army(units=units))
-    assert "expected at most 1024 chances of casualties in all" in told
+    message = refused(army(wizard(*spells)), army(units=units))
+    assert "expected at most 1024 chances of casualties in all" in message
 
 
 def test_one_wizard_knows_one_spell_that_strikes_later() -> None:

@@ -58,7 +58,7 @@ def test_an_optimal_agent_plays_in_an_environment() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("optimal:2", "expected the chance of a random action, 0 to 1"),
         ("optimal:", "expected the chance of a random action, 0 to 1"),
@@ -70,8 +70,8 @@ def test_an_optimal_agent_plays_in_an_environment() -> None:
         ("caster.zpi", r"ending in .zip or .npz, found 'caster.zpi'$"),
     ],
 )
-def test_other_names_are_rejected(name: str, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_other_names_are_rejected(name: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         make_agent(name)
 
 

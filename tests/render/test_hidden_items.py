@@ -97,12 +97,14 @@ def test_in_the_end_all_is_shown() -> None:
 def test_a_frame_shows_a_deal_only_to_its_owner() -> None:
     narrated = NarratedBattle(SCROLLS)
     events = [narrated.resolve(1)]
-    told = [
+    shown_events = [
         frame(SCROLLS, narrated.visible, events, seat=seat, colour=False).splitlines()[0]
         for seat in EVERYBODY
     ]
-    assert told[0].startswith("* Chance deals the dispeller its hidden items. Phase 1 of 1:")
-    assert told[1].startswith("* Chance deals the dispeller: Dispel Scroll. Phase 1 of 1:")
+    assert shown_events[0].startswith(
+        "* Chance deals the dispeller its hidden items. Phase 1 of 1:"
+    )
+    assert shown_events[1].startswith("* Chance deals the dispeller: Dispel Scroll. Phase 1 of 1:")
 
 
 def test_facts_of_both_kinds() -> None:
@@ -161,8 +163,8 @@ def test_nothing_in_the_enemys_picture_depends_on_the_deal() -> None:
     events = [[each.resolve(kind)] for kind, each in enumerate(battles)]
     drawn = [
         [
-            picture(SCROLLS, each.visible, told, seat=seat)
-            for each, told in zip(battles, events, strict=True)
+            picture(SCROLLS, each.visible, shown_events, seat=seat)
+            for each, shown_events in zip(battles, events, strict=True)
         ]
         for seat in EVERYBODY
     ]
@@ -175,8 +177,8 @@ def test_events_of_another_scenario_are_ignored() -> None:
     narrated = NarratedBattle(SCROLLS)
     event = narrated.resolve(2)
     other = NarratedBattle(hidden_scenario(dispeller=kinds([], [])))
-    (told,) = all_as_told(other.names, [event], (0,))
-    assert told.words == "Chance deals the dispeller its hidden items."
+    (shown_events,) = all_as_told(other.names, [event], (0,))
+    assert shown_events.words == "Chance deals the dispeller its hidden items."
 
 
 @pytest.mark.parametrize("mode", ["ansi", "rgb_array"])

@@ -41,7 +41,7 @@ def test_the_colours_are_those_that_the_picture_explains() -> None:
         assert meaning.startswith(status.value)
 
 
-def share_that_differs(kept: Image.Image, drawn: Image.Image) -> float:
+def differing_share(kept: Image.Image, drawn: Image.Image) -> float:
     """Return the share of pixels that differ; stored pictures have fewer colours, to be small."""
     colours = np.asarray(kept.convert("RGB"), np.int16) - np.asarray(drawn)
     return float((np.abs(colours) > 80).any(axis=2).mean())
@@ -64,4 +64,4 @@ def test_the_film_of_the_readme_is_of_the_same_battle() -> None:
         assert film.n_frames == 30
         film.seek(29)
         ((drawn, _),) = frames("the-shattered-gate", 3, 99, 99, film.size)
-        assert share_that_differs(film, drawn) < 0.02
+        assert differing_share(film, drawn) < 0.02

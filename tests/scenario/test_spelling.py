@@ -84,12 +84,12 @@ def test_units_that_characters_name_in_any_case() -> None:
     assert caster.wizards[0].unit == "Goblin Spears"
     assert caster.wizards[0].base_contact[0].unit == "Boyz"
     assert caster.heroes[0].unit == "Orc Boyz"
-    told = refused({"wizards": [{**who, "unit": "Gobbos"}], "units": units})
-    assert told.startswith("caster.wizards[0].unit: expected a unit of its army (")
+    error_text = refused({"wizards": [{**who, "unit": "Gobbos"}], "units": units})
+    assert error_text.startswith("caster.wizards[0].unit: expected a unit of its army (")
 
 
 @pytest.mark.parametrize(
-    ("keys", "told"),
+    ("keys", "error_text"),
     [
         (
             {"models": "20"},
@@ -104,9 +104,9 @@ def test_units_that_characters_name_in_any_case() -> None:
         ({"models": "9" * 40}, 'models: expected a whole number from 1 to 200, found "9999'),
     ],
 )
-def test_numbers_in_quotes_get_the_correct_spelling(keys: dict[str, str], told: str) -> None:
+def test_numbers_in_quotes_get_the_correct_spelling(keys: dict[str, str], error_text: str) -> None:
     message = refused({"units": [{**BOYZ, **keys}]})
-    assert message.startswith(f"caster.units[0].{told}")
+    assert message.startswith(f"caster.units[0].{error_text}")
     assert ("without quotes" in message) == (next(iter(keys.values())) in ("20", "5"))
 
 
@@ -192,8 +192,10 @@ def test_errors_name_the_key_and_the_expected_value(caster: dict[str, Any], mess
 
 
 def test_spells_of_another_lore_suggest_full_entries() -> None:
-    told = refused(wizard(lore="Little Waaagh"))
-    assert "Metal, Shadow); spells of another lore are written out: name, casting_value" in told
+    error_text = refused(wizard(lore="Little Waaagh"))
+    assert (
+        "Metal, Shadow); spells of another lore are written out: name, casting_value" in error_text
+    )
     assert "written out" not in refused(wizard(lore="Wire"))
 
 

@@ -200,9 +200,9 @@ def test_a_third_seat_is_rejected(call: Any) -> None:
 
 def test_progress_is_reported() -> None:
     solution = solved("a duel")
-    told: list[int] = []
-    solver.evaluate(solution, "random", "random", told.append)
-    assert told[-1] == solution.full.size
+    reported: list[int] = []
+    solver.evaluate(solution, "random", "random", reported.append)
+    assert reported[-1] == solution.full.size
 
 
 class InSizes:

@@ -68,12 +68,12 @@ def test_an_interrupted_search_resumes(after: int, monkeypatch: pytest.MonkeyPat
     expected, _ = explored(duel(), merging=True)
     tiny(monkeypatch)
     positions = GameGraph(pack(duel()), ROOM, merging=True)
-    told = 0
+    reported = 0
 
     def stop(nodes: int) -> None:
-        nonlocal told
-        told += 1
-        if told == after:
+        nonlocal reported
+        reported += 1
+        if reported == after:
             raise KeyboardInterrupt
 
     battle = start(duel())
@@ -227,16 +227,16 @@ def test_a_sweep_of_optimal_play_equals_the_search(
 ) -> None:
     positions, _ = explored(small(name), merging=False)
     monkeypatch.setattr(game_graph, "_SLICE", 7)
-    told: list[int] = []
+    reported: list[int] = []
     values, chosen = positions.sweep(
-        [(SweepMode.OPTIMAL, SweepMode.OPTIMAL)] * 2, progress=told.append
+        [(SweepMode.OPTIMAL, SweepMode.OPTIMAL)] * 2, progress=reported.append
     )
     for lane in range(2):
         assert np.array_equal(values[:, lane], positions.values[: positions.size])
         assert np.array_equal(chosen[:, lane], positions.chosen[: positions.size])
-    assert told == sorted(set(told))
-    assert told[-1] == positions.size
-    assert max(np.diff([0, *told])) == 7
+    assert reported == sorted(set(reported))
+    assert reported[-1] == positions.size
+    assert max(np.diff([0, *reported])) == 7
 
 
 def test_lanes_do_not_touch_one_another() -> None:

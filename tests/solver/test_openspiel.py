@@ -160,8 +160,8 @@ def test_information_states_are_the_positions(name: str) -> None:
     seen: set[str] = set()
     for seat in (0, 1):
         sets = BestResponsePolicy(here.game, seat, policy).infosets
-        for told, members in sets.items():
-            at = here.atlas.positions[told.removeprefix(f"player {seat} ")]
+        for information, members in sets.items():
+            at = here.atlas.positions[information.removeprefix(f"player {seat} ")]
             assert at.player == seat
             for state, _ in members:
                 assert state.current_player() == seat

@@ -116,9 +116,9 @@ def test_solving_shows_it_with_the_estimate(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_progress_callback_replaces_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     out = Terminal()
     monkeypatch.setattr("sys.stderr", out)
-    told: list[Any] = []
-    solver.solve("archmage-duel", progress=told.append)
-    assert told[-1] == 4112
+    reported: list[Any] = []
+    solver.solve("archmage-duel", progress=reported.append)
+    assert reported[-1] == 4112
     assert "solving" not in out.getvalue()
 
 
@@ -134,12 +134,12 @@ def test_grading_shows_every_stage() -> None:
         found = solver.normalised_score("apprentice", first_legal, "caster")
     for stage in ("solving every position of apprentice: ", "asking the caster: ", "evaluating "):
         assert any(line.startswith(stage) for line in lines), stage
-    told: list[int] = []
+    reported: list[int] = []
     with shown_by(lines.append):
         del lines[:]
-        assert solver.normalised_score("apprentice", first_legal, 0, told.append) == found
+        assert solver.normalised_score("apprentice", first_legal, 0, reported.append) == found
     assert not any(lines)
-    stages = 1 + sum(after <= before for before, after in pairwise(told))
+    stages = 1 + sum(after <= before for before, after in pairwise(reported))
     assert stages == 3
 
 

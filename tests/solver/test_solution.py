@@ -214,10 +214,10 @@ def test_a_horizon_is_a_battle_that_ends_there() -> None:
 
 
 def test_progress_is_reported_in_nodes() -> None:
-    told: list[int] = []
-    solution = solver.solve("archmage-duel", progress=told.append)
-    assert told[-1] == solution.graph.size
-    assert told == sorted(told)
+    reported: list[int] = []
+    solution = solver.solve("archmage-duel", progress=reported.append)
+    assert reported[-1] == solution.graph.size
+    assert reported == sorted(reported)
 
 
 def test_states_are_decisions() -> None:

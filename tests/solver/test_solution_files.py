@@ -415,12 +415,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_stored_solutions_are_not_solved_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[int] = []
-    first = solver.solve("archmage-duel", progress=told.append, cache=True)
-    assert told
+    reported: list[int] = []
+    first = solver.solve("archmage-duel", progress=reported.append, cache=True)
+    assert reported
     digest = packed_digest(pack(load_scenario("archmage-duel")))
     assert [each.name for each in folder.iterdir()] == [f"{digest}.zip"]
-    told.clear()
+    reported.clear()
     explored = []
     explore = GameGraph.explore
 
@@ -431,8 +431,8 @@ def test_stored_solutions_are_not_solved_again(
         return node
 
     monkeypatch.setattr(GameGraph, "explore", counted)
-    again = solver.solve("archmage-duel", progress=told.append, cache=True)
-    assert not told
+    again = solver.solve("archmage-duel", progress=reported.append, cache=True)
+    assert not reported
     assert not any(explored)
     assert same(again, first)
     assert again.value == first.value
@@ -456,17 +456,17 @@ def test_an_interrupted_solution_is_stored_and_resumes(
     kept = solver.load(path)
     assert 1000 <= kept.graph.size < 1500
     with_header(path, seconds=1000.0)
-    told: list[int] = []
-    whole = solver.solve("archmage-duel", progress=told.append, cache=True)
-    assert told[0] >= kept.graph.size
+    reported: list[int] = []
+    whole = solver.solve("archmage-duel", progress=reported.append, cache=True)
+    assert reported[0] >= kept.graph.size
     fresh = solver.solve("archmage-duel")
     assert whole.value == fresh.value
     assert whole.states == fresh.states
     assert whole.seconds > 1000.0
     assert solver.load(path).seconds > 1000.0
-    told.clear()
-    assert solver.solve("archmage-duel", progress=told.append, cache=True).value == whole.value
-    assert not told
+    reported.clear()
+    assert solver.solve("archmage-duel", progress=reported.append, cache=True).value == whole.value
+    assert not reported
 
 
 def test_long_solving_is_stored_at_intervals(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

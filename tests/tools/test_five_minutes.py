@@ -21,7 +21,7 @@ def test_the_page_matches_the_engine() -> None:
 
 def test_the_phase_shows_every_part_of_the_game() -> None:
     words = [step.event.words for steps in five_minutes.moments().values() for step in steps]
-    told = " ".join((*words, *five_minutes.other_ends()))
+    text = " ".join((*words, *five_minutes.other_ends()))
     for part in (
         "is cast",
         "Dispel Scroll",
@@ -30,7 +30,7 @@ def test_the_phase_shows_every_part_of_the_game() -> None:
         "a miscast",
         "fails",
     ):
-        assert part in told
+        assert part in text
     assert words[-1] in TEXT
     assert "The battle ends" in words[-1]
 

@@ -42,10 +42,12 @@ def test_a_class_extends_the_text_of_its_base() -> None:
 
 
 def test_the_last_word_on_an_argument_holds() -> None:
-    told = {one.name: one for one in parse_argument_rows(merge_sections(BattleEnv)["Arguments"])}
-    assert told["scenario"].default == '"border-skirmish"'
-    assert next(iter(told)) == "scenario"
-    assert list(told)[-1] == "seat"
+    documented = {
+        one.name: one for one in parse_argument_rows(merge_sections(BattleEnv)["Arguments"])
+    }
+    assert documented["scenario"].default == '"border-skirmish"'
+    assert next(iter(documented)) == "scenario"
+    assert list(documented)[-1] == "seat"
 
 
 def test_wrong_docstrings_are_rejected() -> None:
@@ -61,11 +63,13 @@ def test_wrong_docstrings_are_rejected() -> None:
 
 
 def test_arguments_are_those_of_the_signature() -> None:
-    told = parse_argument_rows(merge_sections(CasterEnv)["Arguments"])
-    check_arguments(CasterEnv, told)
+    documented = parse_argument_rows(merge_sections(CasterEnv)["Arguments"])
+    check_arguments(CasterEnv, documented)
     with pytest.raises(ValueError, match="CasterEnv: expected arguments"):
-        check_arguments(CasterEnv, told[1:])
-    changed = [Argument(one.name, "True", "") if one.name == "strict" else one for one in told]
+        check_arguments(CasterEnv, documented[1:])
+    changed = [
+        Argument(one.name, "True", "") if one.name == "strict" else one for one in documented
+    ]
     with pytest.raises(ValueError, match=r"CasterEnv\.strict: expected False, found True"):
         check_arguments(CasterEnv, changed)
 

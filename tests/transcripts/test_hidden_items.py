@@ -81,11 +81,13 @@ def test_a_deal_is_described() -> None:
 def test_a_deal_is_described_only_to_its_owner() -> None:
     narrated = NarratedBattle(SCENARIOS["both"])
     one, two = narrated.resolve(0), narrated.resolve(0)
-    told = [redact_event(narrated.names, event, (0,)) for event in (one, two)]
-    assert told[0] is one
-    assert told[1].words.startswith("Chance deals the dispeller its hidden items. Phase 1 of 1:")
-    assert told[1].code == UNTOLD
-    assert SCROLL not in told[1].words
+    words_shown = [redact_event(narrated.names, event, (0,)) for event in (one, two)]
+    assert words_shown[0] is one
+    assert words_shown[1].words.startswith(
+        "Chance deals the dispeller its hidden items. Phase 1 of 1:"
+    )
+    assert words_shown[1].code == UNTOLD
+    assert SCROLL not in words_shown[1].words
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -110,8 +112,8 @@ def test_a_public_transcript_is_played_again(name: str, tmp_path: Path) -> None:
         assert again.seed is None
         narrated, events = replay(again)
         assert narrated.battle.points == pytest.approx(transcript.points)
-        told = [event.words for event in events]
-        for event, words in zip(transcript.events, told, strict=True):
+        words_shown = [event.words for event in events]
+        for event, words in zip(transcript.events, words_shown, strict=True):
             if event.node != Node.DEAL:
                 assert event.words == words
         assert again.published() == again

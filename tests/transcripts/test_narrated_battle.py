@@ -259,14 +259,14 @@ def test_the_point_of_a_comet_is_described() -> None:
     )
     narrated.act(FIRST_CAST)
     names, battle = narrated.names, narrated.battle
-    told = [names.aimed_at(battle.packed, 0, a - FIRST_TARGET) for a in battle.legal_actions()]
-    assert len(set(told)) == len(told)
-    assert all(words.startswith(f"point {k} (") for k, words in enumerate(told, 1))
-    words = next(each for each in told if "Left" in each and "Right" in each)
+    texts = [names.aimed_at(battle.packed, 0, a - FIRST_TARGET) for a in battle.legal_actions()]
+    assert len(set(texts)) == len(texts)
+    assert all(words.startswith(f"point {k} (") for k, words in enumerate(texts, 1))
+    words = next(each for each in texts if "Left" in each and "Right" in each)
     side = r"\d inch(es)? from (Left|Right)"
     assert re.fullmatch(rf"point \d+ \({side}, {side}\)", words)
-    assert any(re.fullmatch(r"point \d+ \((1 inch from|on) Far\)", each) for each in told)
-    action = battle.legal_actions()[told.index(words)]
+    assert any(re.fullmatch(r"point \d+ \((1 inch from|on) Far\)", each) for each in texts)
+    action = battle.legal_actions()[texts.index(words)]
     said = words_of(narrated, action, FIRST_DICE + 2, (6, 6))
     assert said[:2] == [f"Mage aims at {words}.", f"Mage throws 2 dice at {words}."]
     assert f"The Comet of Casandora is on its way to {words}." in said[2]
@@ -278,8 +278,8 @@ def test_without_a_battlefield_a_comet_falls_on_its_target() -> None:
         army(units=[unit("Left"), unit("Right")]),
         phases=2,
     )
-    told = words_of(narrated, FIRST_CAST, FIRST_TARGET + 1 + TARGETS)
-    assert told[1] == "Mage aims at Left."
+    texts = words_of(narrated, FIRST_CAST, FIRST_TARGET + 1 + TARGETS)
+    assert texts[1] == "Mage aims at Left."
 
 
 def test_a_new_phase_is_described() -> None:

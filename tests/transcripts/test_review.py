@@ -57,8 +57,8 @@ def test_verdicts_on_targets_are_sentences() -> None:
         ReviewedAction("at Swordsmen", 1.0, None, is_played=True, is_best=False),
         ReviewedAction("at Knights", 3.0, None, is_played=False, is_best=True),
     )
-    told = ReviewedDecision(0, 0, choices, 2.0, 2.0, True, "exact").words
-    assert told == "Gave away 2 points: aim at Swordsmen; the best was to aim at Knights."
+    reported = ReviewedDecision(0, 0, choices, 2.0, 2.0, True, "exact").words
+    assert reported == "Gave away 2 points: aim at Swordsmen; the best was to aim at Knights."
 
 
 def test_optimal_play_loses_nothing() -> None:
@@ -82,10 +82,10 @@ def test_estimates_are_marked_and_time_is_bounded() -> None:
     transcript = record("border-skirmish", "greedy", "veteran", seed=3)
     part = replace(transcript, events=transcript.events[:6], over=False)
     part = replace(part, points=sum(event.points for event in part.events))
-    told: list[tuple[int, int]] = []
+    reported: list[tuple[int, int]] = []
     analyst = Analyst(transcript.scenario, most_positions=1_000)
-    reviewed = review(part, analyst=analyst, progress=lambda *done: told.append(done))
-    assert told == [(number, 6) for number in range(1, 7)]
+    reviewed = review(part, analyst=analyst, progress=lambda *done: reported.append(done))
+    assert reported == [(number, 6) for number in range(1, 7)]
     assert not any(each.is_exact for each in reviewed.decisions)
     assert reviewed.summary(0) == "3 decisions, every one the best, as far as is seen."
     assert reviewed.decisions[0].words == "The best choice, as far as is seen."

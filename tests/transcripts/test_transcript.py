@@ -145,8 +145,10 @@ def tamper(path: Path, number: int, **fields: Any) -> str:
 def test_other_dice_give_another_outcome(duel: Path) -> None:
     number = at(lines_of(duel), node="ROLL_CASTING")
     faces = lines_of(duel)[number]["roll"]
-    told = tamper(duel, number, roll=[1] * len(faces))
-    assert f"dice that fit what the line says happened, found {' '.join('1' * len(faces))}" in told
+    changed = tamper(duel, number, roll=[1] * len(faces))
+    assert (
+        f"dice that fit what the line says happened, found {' '.join('1' * len(faces))}" in changed
+    )
 
 
 @pytest.mark.parametrize("faces", [[7], [0, 1, 2, 3, 4, 5, 6], [], ["six"], [2.0]])

@@ -109,7 +109,7 @@ def test_the_page_does_not_depend_on_the_enemys_deal(name: str, seat: int) -> No
 
 
 def test_the_final_page_shows_both_deals(tmp_path: Path) -> None:
-    told = set()
+    shown_words = set()
     for seed in range(6):
         session = start(SCENARIOS["hidden-scroll"], 0, seed)
         for _ in play(session, np.random.default_rng(seed)):
@@ -119,7 +119,7 @@ def test_the_final_page_shows_both_deals(tmp_path: Path) -> None:
         assert dealt in "".join(army_blocks(session.game.narrated.view(0), 1))
         assert f"Chance deals the dispeller: {dealt}." in session.log_html()
         assert session.seat_words == f"Seed {seed}; you are the caster."
-        told.add(dealt)
+        shown_words.add(dealt)
         events = len(session.game.events)
         session.undo()  # with the current knowledge
         assert (session.can_undo, len(session.game.events)) == (False, events)
@@ -127,7 +127,7 @@ def test_the_final_page_shows_both_deals(tmp_path: Path) -> None:
         path = tmp_path / f"{seed}.jsonl"
         path.write_text(text_of(session.transcript()), encoding="utf-8")
         assert replay(read(path))[1] == session.game.events
-    assert len(told) == 2
+    assert len(shown_words) == 2
 
 
 def test_decisions_are_taken_back_before_the_end() -> None:

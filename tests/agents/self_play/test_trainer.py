@@ -310,8 +310,8 @@ def test_raw_features_leave_out_expected_points(tmp_path: Path) -> None:
         trainer.update()
     for seat, learner in enumerate(trainer.learners):
         fields = layout(learner.network.limits).fields
-        promises = [k for k, field in enumerate(fields) if field.promise]
-        assert any("best" in fields[k].name for k in promises)
+        expected_points = [k for k, field in enumerate(fields) if field.promise]
+        assert any("best" in fields[k].name for k in expected_points)
         shown = trainer.decisions[seat]
         observations = torch.from_numpy(shown.observations)
         if not len(observations):
@@ -319,7 +319,7 @@ def test_raw_features_leave_out_expected_points(tmp_path: Path) -> None:
         masks = torch.from_numpy(shown.masks)
         before = learner.network(observations, masks)[0]
         changed = observations.clone()
-        changed[:, promises] += 0.5
+        changed[:, expected_points] += 0.5
         assert torch.equal(learner.network(changed, masks)[0], before)
         others = observations + 0.5
         assert not torch.equal(learner.network(others, masks)[0], before)

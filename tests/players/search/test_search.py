@@ -125,7 +125,7 @@ def test_they_are_opponents_in_every_id(name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("mcts:", "expected a whole number of simulations behind mcts:"),
         ("mcts:0", "found '0'"),
@@ -138,8 +138,8 @@ def test_they_are_opponents_in_every_id(name: str, kind: str) -> None:
         ("expectimaxx", "did you mean expectimax"),
     ],
 )
-def test_unknown_options_are_rejected(name: str, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_unknown_options_are_rejected(name: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         make_agent(name)
 
 
