@@ -1,4 +1,4 @@
-"""What the tests of several folders share, and which of them need more than the package."""
+"""Fixtures of several folders, and the tests that need optional packages."""
 
 import os
 import re
@@ -13,8 +13,8 @@ import pytest
 from tests.pages import PACKAGE
 
 if "PYTEST_XDIST_WORKER" in os.environ:
-    # Before anything loads torch or BLAS, here or in a process that a test starts: there is a
-    # worker for each core, and threads that wait for one another across workers burn all of them.
+    # Set before anything loads torch or BLAS, here or in a process that a test starts. There is one
+    # worker per core, and threads that wait for other workers would occupy all cores.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 _EXTRAS = {
@@ -36,19 +36,19 @@ _EXTRAS = {
     "torch": "train",
     "torchrl": "torchrl",
 }
-"""Extras that bring what tests import and the package does not need, by module.
+"""Extra for each optional module that tests import.
 
-What imports one of these and cannot is skipped. A test of a part of the package that needs one is
-marked: ``@pytest.mark.needs("matplotlib")``.
+Tests and fixtures that fail to import one of these modules are skipped. A test of a package part
+that needs one is marked: ``@pytest.mark.needs("matplotlib")``.
 """
 
 _SAMPLES: dict[tuple[bytes, bytes], Any] = {}
-"""What sampling found, by packed scenario and position."""
+"""Results of sampling, by packed scenario and position."""
 
 
 @pytest.fixture(autouse=True)
 def no_progress_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep lines of progress out of what tests compare, however busy the machine is."""
+    """Keep progress lines out of compared output, also on a busy machine."""
     from wfb_gym import _progress
 
     monkeypatch.setattr(_progress, "FIRST_LINE", 1e6)
@@ -56,7 +56,7 @@ def no_progress_lines(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def quick_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Refuse soon what is too large to solve, and sample a scenario once for all tests.
+    """Reject unsolvable scenarios early, and sample each scenario once for all tests.
 
     `tests/solver/test_estimation.py` tests estimates and refusals themselves.
     """
@@ -81,13 +81,13 @@ _NOT_COMPILED = (
     "geometry",
     "scenario",
 )
-"""Tests that take long or are many, and play no battle; `test_compiler` has caches of its own."""
+"""Slow or numerous tests that play no battle; `test_compiler` has its own caches."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Let the first worker compile the rules while the second one has tests that need none of it.
+    """Let the first worker compile the rules while the second one runs tests that need no rules.
 
-    Both would compile most of them otherwise, or wait. Each worker begins with as many tests as
+    Otherwise both would compile most rules, or wait. Each worker begins with as many tests as
     `share`, in order.
     """
     if "PYTEST_XDIST_WORKER" not in os.environ:
@@ -106,10 +106,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @contextmanager
 def _skip_without_extras() -> Generator[None]:
-    """Skip what ends because an extra is not installed, and say which.
+    """Skip tests that fail because an extra is not installed, and name the extra.
 
-    Either the package says so itself, or something beside the package imports what an extra brings;
-    where a module of the package does that, it is a mistake.
+    Either the package raises its own error, or another package lacks a module of the extra.
+    An import in a module of the package itself is a mistake.
     """
     try:
         yield
@@ -121,12 +121,12 @@ def _skip_without_extras() -> Generator[None]:
 
 
 def pytest_report_header() -> str:
-    """Say which package is tested."""
+    """Return the line that names the tested package."""
     return f"wfb_gym: {PACKAGE}"
 
 
 def _missing_extra(error: ImportError) -> str | None:
-    """Return the extra that an import lacks, if it is one that may lack it."""
+    """Return the extra that a failed import needs, or None."""
     if named := re.search(r"wfb-gym\[(\w+)\]", str(error)):
         return named[1]
     files = [Path(entry.path) for entry in pytest.ExceptionInfo.from_exception(error).traceback]
@@ -136,7 +136,7 @@ def _missing_extra(error: ImportError) -> str | None:
 
 
 class _Module(pytest.Module):
-    """A module of tests that is skipped where what it imports is not installed."""
+    """A test module that is skipped if one of its imports is not installed."""
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         with _skip_without_extras():
@@ -144,14 +144,14 @@ class _Module(pytest.Module):
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module:
-    """Collect a module of tests, if it can be imported."""
+    """Collect a test module if it can be imported."""
     module: pytest.Module = _Module.from_parent(parent, path=module_path)
     return module
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
-    """Skip a test that is marked to need what is not installed, or whose fixtures import it."""
+    """Skip a test whose marks or fixtures need a package that is not installed."""
     for mark in item.iter_markers("needs"):
         for module in mark.args:
             if find_spec(module) is None:
@@ -162,6 +162,6 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call() -> Generator[None]:
-    """Skip a test that imports what is not installed."""
+    """Skip a test that imports a package that is not installed."""
     with _skip_without_extras():
         return (yield)

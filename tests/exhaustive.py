@@ -1,10 +1,10 @@
-"""Who handles which member of an enumeration, read off the sources.
+"""Find the code that handles each member of an enumeration, from the sources.
 
-A consumer is a function, or a constant of a module, that tells members of an enumeration of
-`wfb_gym` apart: it compares with them, matches them, or lists them. Every member concerns it. One
-that leaves some out stands in `consumers.toml` beside this file, with the reason, and with the
-members that were there when somebody last thought about it. So `find_problems` names every consumer
-that a new member concerns, until each handles it, or the member is added to what was reviewed.
+A consumer is a function, or a constant of a module, that distinguishes members of an enumeration of
+`wfb_gym`: it compares with them, matches them, or lists them. Every member concerns it. A consumer
+that omits some is listed in `consumers.toml` next to this file, with the reason. The same file
+lists the members of the last review. So `find_problems` names every consumer that a new member
+concerns, until each consumer handles it or the member is added to the reviewed ones.
 """
 
 import ast
@@ -18,13 +18,13 @@ from tests.pages import place_of
 
 REVIEWED = Path(__file__).with_name("consumers.toml")
 FOLDERS = ("wfb_gym", "tests/engine")
-"""Where consumers are."""
+"""Folders of the consumers."""
 ENOUGH = {"Node": 3, "NodeGroup": 2, "Stage": 3}
-"""Members that a consumer of an enumeration names at least; 1 unless it stands here. Functions
-that ask whether a battle stands at one node are many, and no list of all nodes; parts and stages
-are columns of `engine.nodes.NODES`."""
+"""Minimum number of members that a consumer of an enumeration names; 1 by default. Many functions
+compare with one node and are no list of all nodes; groups and stages are columns of
+`engine.nodes.NODES`."""
 NOT_CONSUMERS = ("tests.engine.test_", "tests.engine.builders")
-"""Tests of single members."""
+"""Comparisons with a single member."""
 
 Sources = Mapping[str, str]
 """Text of each module by its dotted name."""
@@ -32,12 +32,12 @@ Sources = Mapping[str, str]
 
 @dataclass
 class Consumer:
-    """A function or a constant that tells members of an enumeration apart.
+    """A function or a constant that distinguishes members of an enumeration.
 
     Attributes:
         name: dotted, with its module.
         enumeration: the name of the enumeration.
-        named: the members that it names.
+        named: the members in its code.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Consumer:
 
 
 def read_sources() -> dict[str, str]:
-    """The modules in which consumers are looked for."""
+    """Return the modules that may contain consumers."""
     return {
         ".".join((folder / path.relative_to(place)).with_suffix("").parts): path.read_text("utf-8")
         for folder, place in ((Path(folder), place_of(folder)) for folder in FOLDERS)
@@ -60,7 +60,7 @@ def _parse(text: str) -> ast.Module:
 
 
 def find_enumerations(sources: Sources) -> dict[str, tuple[str, ...]]:
-    """Members of all enumerations in `wfb_gym`, by the name of the enumeration, in order."""
+    """Return the members of all enumerations in `wfb_gym`, in order, by the enumeration's name."""
     found: dict[str, tuple[str, ...]] = {}
     for module, text in sources.items():
         for node in _parse(text).body:
@@ -82,13 +82,13 @@ def find_enumerations(sources: Sources) -> dict[str, tuple[str, ...]]:
 
 
 def find_consumers(sources: Sources) -> list[Consumer]:
-    """All consumers of all enumerations."""
+    """Return all consumers of all enumerations."""
     enumerations = find_enumerations(sources)
     found: dict[tuple[str, str], Consumer] = {}
     for module, text in sources.items():
         if module.startswith(NOT_CONSUMERS):
             continue
-        for name, enumeration, member in _told_apart_in(text):
+        for name, enumeration, member in _distinguished_in(text):
             if member in enumerations.get(enumeration, ()):
                 key = (f"{module}.{name}", enumeration)
                 found.setdefault(key, Consumer(*key)).named.add(member)
@@ -96,17 +96,17 @@ def find_consumers(sources: Sources) -> list[Consumer]:
 
 
 @lru_cache(maxsize=1024)
-def _told_apart_in(text: str) -> list[tuple[str, str, str]]:
-    """Definitions of a module, each with an enumeration and a member that it names."""
+def _distinguished_in(text: str) -> list[tuple[str, str, str]]:
+    """Yield the definitions of a module, each with an enumeration and a member in it."""
     return [
         (name, enumeration, member)
         for name, definition in _definitions(_parse(text).body)
-        for enumeration, member in _members_told_apart(definition)
+        for enumeration, member in _distinguished_members(definition)
     ]
 
 
 def _definitions(body: list[ast.stmt], prefix: str = "") -> Iterator[tuple[str, ast.AST]]:
-    """Functions and constants of a module or a class, by name."""
+    """Yield the functions and constants of a module or a class, by name."""
     for line in body:
         if isinstance(line, ast.ClassDef):
             yield from _definitions(line.body, f"{prefix}{line.name}.")
@@ -119,8 +119,8 @@ def _definitions(body: list[ast.stmt], prefix: str = "") -> Iterator[tuple[str, 
                 yield prefix + line.target.id, line.value
 
 
-def _members_told_apart(definition: ast.AST) -> Iterator[tuple[str, str]]:
-    """Names of the form `Enumeration.MEMBER` that are compared, matched or listed."""
+def _distinguished_members(definition: ast.AST) -> Iterator[tuple[str, str]]:
+    """Yield names of the form `Enumeration.MEMBER` that are compared, matched or listed."""
     for node in ast.walk(definition):
         operands: list[ast.expr | None] = []
         if isinstance(node, ast.Compare):
@@ -140,11 +140,11 @@ def _members_told_apart(definition: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def find_problems(sources: Sources, reviewed: Path = REVIEWED) -> list[str]:
-    """One line for each consumer that neither names a member nor leaves it out on purpose.
+    """Return one line for each consumer that neither names a member nor omits it on purpose.
 
     Args:
-        sources: of the checkout, or with changes.
-        reviewed: the file of what may be left out.
+        sources: sources of the clone, possibly changed.
+        reviewed: the file of permitted omissions.
     """
     enumerations = find_enumerations(sources)
     review = tomllib.loads(reviewed.read_text(encoding="utf-8"))
@@ -160,7 +160,7 @@ def find_problems(sources: Sources, reviewed: Path = REVIEWED) -> list[str]:
             f"{consumer.name}: {of}.{member} is neither handled nor left out on purpose"
             for member in sorted(missing)
         ]
-    problems += [f"{name}: has an entry and tells no {of} apart" for name, of in sorted(partial)]
+    problems += [f"{name}: has an entry and distinguishes no {of}" for name, of in sorted(partial)]
     for of, known in review["reviewed"].items():
         gone = set(known) - set(enumerations.get(of, ()))
         problems += [f"{of}.{member} was reviewed and does not exist" for member in sorted(gone)]

@@ -1,4 +1,4 @@
-"""The cells of docs/lores.md that follow from data/lores.toml, so that the page cannot drift."""
+"""Cells of docs/lores.md computed from data/lores.toml, so that the page matches the data."""
 
 from wfb_gym.scenario.spells import LoreSpell, lore_spells
 from wfb_gym.view.effects import effect_words, worth_words
@@ -30,7 +30,7 @@ DURATIONS = {
 
 
 def range_cell(spell: LoreSpell) -> str:
-    """How far, and from where."""
+    """Return the range and its origin."""
     if spell.near is not None:
         terrain = " or ".join(spell.near.terrain)
         return f'{spell.near.within}" of {terrain}, else {spell.near.otherwise}" of the caster'
@@ -38,7 +38,7 @@ def range_cell(spell: LoreSpell) -> str:
 
 
 def target_cell(spell: LoreSpell) -> str:
-    """What it is cast at, and what must be so of that."""
+    """Return the target of the spell and its conditions."""
     parts = [CAST_AT[spell.target]]
     if spell.missile:
         parts.append("magic missile")
@@ -62,7 +62,7 @@ def target_cell(spell: LoreSpell) -> str:
 
 
 def lasts_cell(spell: LoreSpell) -> str:
-    """How the phase treats it, and how long it lasts on the table where that differs."""
+    """Return the spell's kind, and its duration on the table if that differs."""
     if spell.damage is not None and spell.damage.delayed and spell.lasts is not None:
         return spell.lasts
     phases = DURATIONS[spell.duration]
@@ -72,19 +72,19 @@ def lasts_cell(spell: LoreSpell) -> str:
 
 
 def worth_cell(spell: LoreSpell) -> str:
-    """The estimate with its reason; where there is none, what the spell is worth instead."""
+    """Return the estimate with its reason; without one, the source of the spell's points."""
     if spell.worth is None:
         return "what it heals" if spell.heals else "its damage"
     return f"{worth_words(spell.worth)}: {spell.worth.reason}"
 
 
 def lores() -> list[str]:
-    """Names of the lores, in the order of the data."""
+    """Return the names of the lores, in the order of the data."""
     return list(dict.fromkeys(spell.lore for spell in lore_spells()))
 
 
 def lore_rows(lore: str) -> list[list[str]]:
-    """Cells of a lore's table; the fifth, what the spell does, as far as the data say."""
+    """Return the cells of a lore's table; the fifth, the effect, as far as the data contain it."""
     return [
         [
             f"{spell.number} {spell.name}",

@@ -1,4 +1,4 @@
-"""Pages of the documentation taken apart for tests: sections, tables, code; where files lie."""
+"""Parse pages of the documentation for tests: sections, tables, code, files."""
 
 import re
 from importlib.resources import files
@@ -6,28 +6,28 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = Path(str(files("wfb_gym")))
-"""Where the package is imported from: the checkout, or where it is installed."""
+"""Folder from which the package is imported: the clone, or the installation."""
 
 
 def place_of(path: str) -> Path:
-    """Where a file or folder of the repository lies, named from its root."""
+    """Return the path of a file or folder of the repository, given from its root."""
     return (PACKAGE.parent if path.split("/", maxsplit=1)[0] == PACKAGE.name else ROOT) / path
 
 
 def page(name: str) -> str:
-    """Text of a page in docs/."""
+    """Return the text of a page in docs/."""
     return (ROOT / "docs" / name).read_text(encoding="utf-8")
 
 
 def sections(text: str) -> dict[str, str]:
-    """Text below each heading, up to the next one; headings in code do not count."""
+    """Return the text below each heading, up to the next one; headings in code do not count."""
     outside = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
     parts = re.split(r"^#+ (.+)$", outside, flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
 def tables(text: str) -> list[list[list[str]]]:
-    """Cells of each table of a text, its head first and the ruler left out."""
+    """Return the cells of each table of a text, with its header and without the ruler."""
     found = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
     return [
         [
@@ -40,10 +40,10 @@ def tables(text: str) -> list[list[list[str]]]:
 
 
 def blocks(text: str, language: str) -> list[str]:
-    """Code of a language in a page, block by block."""
+    """Return the code blocks of a language in a page."""
     return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
 
 def rows_of(text: str, heading: str, table: int = 0) -> list[list[str]]:
-    """Cells of a table below a heading, its head left out."""
+    """Return the cells of a table below a heading, without its header."""
     return tables(sections(text)[heading] + "\n")[table][1:]

@@ -1,7 +1,7 @@
-"""What whoever adds something may forget, and no other test would name.
+"""Steps of an addition that no other test checks.
 
-`CONTRIBUTING.md` has the steps of each addition. Everything here is read off the sources and pages,
-and nothing is compiled.
+`CONTRIBUTING.md` has the steps of each addition. The tests read the sources and pages, and compile
+nothing.
 """
 
 import ast
@@ -32,7 +32,7 @@ from wfb_gym.scenario.rulesets import MiscastEffect, bundled_miscast_tables
 from wfb_gym.scenario.spells import lore_spells
 
 NOT_PLAYED = {"points", "source", "reason"}
-"""Fields that explain, and play no part."""
+"""Fields for explanations, without an effect in play."""
 UNREAD = {
     "PackedArmy.n_points": "an observation is sized by it",
     "PackedScenario.deals": "an observation is sized by it, and planners are shown less",
@@ -41,7 +41,7 @@ UNREAD = {
     "PackedScenario.n_miscast_tables": "wizards name their table",
     "PackedSpell.reserved": "keeps the digests of packed scenarios",
 }
-"""Packed fields that no rule of the engine reads, and why they are there."""
+"""Packed fields that no rule of the engine reads, with the reason."""
 LEARNERS = sorted(
     path.relative_to(ROOT)
     for path in (ROOT / "agents").rglob("*.py")
@@ -49,20 +49,20 @@ LEARNERS = sorted(
 )
 """Scripts of `agents/`."""
 RECORDERS = {"record", "suite"}
-"""Those that write data sets, and their results only where one asks for them."""
+"""Scripts that write data sets, and results only on request."""
 OFFSETS = (LayoutOffsets, ArmyOffsets, WizardOffsets, SpellOffsets, ItemOffsets, UnitOffsets)
 
 
 @cache
 def text_of(folder: str) -> str:
-    """All Python sources of a folder."""
+    """Return all Python sources of a folder."""
     return "\n".join(
         path.read_text(encoding="utf-8") for path in sorted((ROOT / folder).rglob("*.py"))
     )
 
 
 def has_word(word: str, text: str) -> bool:
-    """Whether a name or a key stands there by itself."""
+    """Return whether a name or a key occurs as a whole word."""
     return re.search(rf"\b{re.escape(word)}\b", text) is not None
 
 
@@ -76,11 +76,11 @@ def test_every_miscast_table_is_in_the_ledger_and_played_in_a_test(name: str) ->
     assert f"`data/miscasts/{name}.toml`" in page("rules-tests.md"), (
         f"docs/rules-tests.md: no row of {name}"
     )
-    assert f'"{name}"' in text_of("tests/engine"), f"tests/engine: nobody plays {name}"
+    assert f'"{name}"' in text_of("tests/engine"), f"tests/engine: no test plays {name}"
 
 
 def test_every_power_of_an_item_is_played_in_a_test() -> None:
-    """By its key, or by a bundled item that has it."""
+    """By its key, or by a bundled item with it."""
     played = text_of("tests/engine")
     models: tuple[type[BaseModel], ...] = (
         Item, items.WhenCasting, items.WhenDispelling, items.RerollPower, items.Stores, items.Bound,
@@ -95,12 +95,12 @@ def test_every_power_of_an_item_is_played_in_a_test() -> None:
                 if isinstance(part, model) and getattr(part, key) != default
             ]
             assert any(has_word(word, played) for word in (key, *having)), (
-                f"tests/engine: nobody plays {model.__name__}.{key}"
+                f"tests/engine: no test plays {model.__name__}.{key}"
             )
 
 
 def test_every_part_of_a_spells_effect_is_played_in_a_test() -> None:
-    """By its key, or by a spell of a lore that has it."""
+    """By its key, or by a spell of a lore with it."""
     played = text_of("tests/engine") + text_of("tests/geometry")
     for model in (SpellEffect, Damage, Worth, Near):
         for key in set(model.model_fields) - NOT_PLAYED:
@@ -112,14 +112,14 @@ def test_every_part_of_a_spells_effect_is_played_in_a_test() -> None:
                 if isinstance(part, model) and getattr(part, key) != default
             ]
             assert any(has_word(word, played) for word in (key, *having)), (
-                f"tests/engine: nobody plays {model.__name__}.{key}"
+                f"tests/engine: no test plays {model.__name__}.{key}"
             )
 
 
 def test_every_effect_of_a_miscast_is_played_in_a_test() -> None:
     for model in get_args(MiscastEffect):
         for kind in get_args(model.model_fields["kind"].annotation):
-            assert has_word(kind, text_of("tests/engine")), f"tests/engine: nobody plays {kind}"
+            assert has_word(kind, text_of("tests/engine")), f"tests/engine: no test plays {kind}"
 
 
 def test_every_rule_of_a_spells_effect_is_in_the_ledger() -> None:
@@ -135,11 +135,11 @@ def test_every_observed_number_has_a_test_of_its_value(kind: type[Record]) -> No
     for attribute, number in vars(kind).items():
         if isinstance(number, ObservedNumber):
             name = number.name or attribute.replace("_", " ")
-            assert has_word(name, values), f"{' and '.join(tests)}: nobody looks at {name!r}"
+            assert has_word(name, values), f"{' and '.join(tests)}: no test reads {name!r}"
 
 
 def test_the_engine_reads_every_packed_field() -> None:
-    """What is packed and read by no rule changes nothing."""
+    """A packed field that no rule reads has no effect."""
     records = ast.parse((PACKAGE / "packing/records.py").read_text(encoding="utf-8"))
     packed = {
         f"{record.name}.{line.target.id}"
@@ -155,7 +155,9 @@ def test_the_engine_reads_every_packed_field() -> None:
         if isinstance(node, ast.Attribute)
     }
     unread = {name for name in packed if name.partition(".")[2] not in read}
-    assert unread == set(UNREAD), "wfb_gym/engine reads none of these, or reads what UNREAD lists"
+    assert unread == set(UNREAD), (
+        "wfb_gym/engine reads none of these, or reads a field listed in UNREAD"
+    )
 
 
 @pytest.mark.parametrize("script", LEARNERS, ids=str)
@@ -175,7 +177,7 @@ def test_every_learner_is_described_and_tested(script: Path) -> None:
 
 
 @pytest.mark.parametrize("script", LEARNERS, ids=str)
-def test_every_learner_says_how_it_is_called(
+def test_every_learner_documents_its_command(
     script: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if "rllib" in script.parts:

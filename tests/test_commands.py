@@ -1,4 +1,4 @@
-"""How commands end: Ctrl-C at any moment, readers that have gone, full disks."""
+"""Early ends of commands: Ctrl-C at any time, closed pipes, full disks."""
 
 import json
 import os
@@ -41,7 +41,7 @@ MORE = (
     "tools.pages --check",
 )
 LATEST = 4.0
-"""Seconds after which Ctrl-C comes at the latest."""
+"""Latest time of Ctrl-C in seconds."""
 SCRIPT = "wfb-gym"
 ENTRY_POINT = """\
 import sys
@@ -49,11 +49,11 @@ from wfb_gym.cli import main
 if __name__ == "__main__":
     sys.exit(main())
 """
-"""What pip writes for a script."""
+"""Script text that pip writes."""
 
 
 def command_of(line: str, out: Path) -> list[str]:
-    """Return what runs a command: the script, or ``python -m``."""
+    """Return the arguments that run a command: the script, or ``python -m``."""
     name, *arguments = line.format(out=out).split()
     if name != SCRIPT:
         return [sys.executable, "-m", name, *arguments]
@@ -62,13 +62,13 @@ def command_of(line: str, out: Path) -> list[str]:
 
 
 def environment(*folders: Path) -> dict[str, str]:
-    """Return the variables with which a script finds the checkout, and before it some folders."""
+    """Return environment variables with which a script imports from some folders and the clone."""
     return os.environ | {"PYTHONPATH": os.pathsep.join(map(str, [*folders, ROOT]))}
 
 
 def start(line: str, out: Path, *options: str) -> subprocess.Popen[str]:
-    """Start a command, in a group of processes of its own."""
-    # Else it would ignore Ctrl-C wherever the tests do: where they run in the background.
+    """Start a command in its own process group."""
+    # Otherwise it would ignore Ctrl-C if the tests do, as in a background job.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     return subprocess.Popen(
         [sys.executable, *options, "-m", *line.format(out=out).split()],
@@ -85,7 +85,7 @@ def start(line: str, out: Path, *options: str) -> subprocess.Popen[str]:
 def wait_for_handlers(process: subprocess.Popen[str], package: str) -> None:
     """Wait until a process that prints its imports has installed the handlers."""
     assert process.stderr is not None
-    # Commands of the checkout install them at once; the main function of wfb_gym before it runs.
+    # Scripts of the clone install them at once, `wfb_gym`'s main function before it runs.
     last = "numba" if package == "wfb_gym" else "wfb_gym._commands"
     while (line := process.stderr.readline()).split("|")[-1].strip() != last:
         assert line, "it ended"
@@ -93,7 +93,7 @@ def wait_for_handlers(process: subprocess.Popen[str], package: str) -> None:
 
 
 def assert_ends_in_one_line(line: str, out: Path, seconds: float) -> None:
-    """Press Ctrl-C some time after a command has begun to run."""
+    """Send Ctrl-C some time after the start of a command."""
     with start(line, out, "-X", "importtime") as process:
         wait_for_handlers(process, line.split(maxsplit=1)[0].partition(".")[0])
         time.sleep(seconds)
@@ -103,7 +103,7 @@ def assert_ends_in_one_line(line: str, out: Path, seconds: float) -> None:
     assert process.returncode == 130, errors[-2000:]
     assert "Traceback" not in errors, said
     with pytest.raises(ProcessLookupError):
-        os.killpg(process.pid, 0)  # nobody of the group is left
+        os.killpg(process.pid, 0)  # no process of the group is left
 
 
 @pytest.mark.parametrize("package", ["experiments", "agents", "tools"])
@@ -112,8 +112,8 @@ def test_ctrl_c_during_import_is_one_line(package: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", [*COMMANDS.values(), f"{SCRIPT} play"])
-def test_ctrl_c_does_not_take_half_a_module_down(line: str, tmp_path: Path) -> None:
-    """Compiled modules that are loaded in part abort when Python takes them down."""
+def test_ctrl_c_does_not_unload_half_a_module(line: str, tmp_path: Path) -> None:
+    """Partly loaded compiled modules abort when Python unloads them."""
     (tmp_path / "numba.py").write_text(
         "import os, sys\n"
         "class Half:\n"
@@ -138,7 +138,7 @@ def test_ctrl_c_at_any_moment_is_one_line(line: str, turn: int, tmp_path: Path) 
 
 @pytest.mark.parametrize("waits", [False, True], ids=["works", "waits"])
 def test_ctrl_c_is_not_lost_while_an_object_is_deleted(waits: bool, tmp_path: Path) -> None:
-    """Python drops what is raised there, and a network or a compiler deletes many."""
+    """Python ignores exceptions raised there, and a network or a compiler deletes many objects."""
     goes_on = "time.sleep(20)" if waits else "[time.sleep(0.01) for _ in range(2000)]"
     (tmp_path / SCRIPT).write_text(
         "import signal, time\n"
@@ -185,7 +185,7 @@ def test_ctrl_c_while_playing_keeps_the_transcript(tmp_path: Path) -> None:
     assert "It was broken off here" in shown.stdout
 
 
-def test_a_reader_that_has_gone_is_no_error(tmp_path: Path) -> None:
+def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
     for line in ("wfb_gym scenarios", "wfb_gym roll --dice 3 --value 8", f"{SCRIPT} scenarios"):
         reading, writing = os.pipe()
         os.close(reading)
@@ -199,7 +199,7 @@ def test_a_reader_that_has_gone_is_no_error(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not FULL.exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize(("name", "said"), [("wfb_gym", "python -m wfb_gym"), (SCRIPT, SCRIPT)])
-def test_output_that_the_disk_cannot_take_is_one_line(name: str, said: str, tmp_path: Path) -> None:
+def test_output_to_a_full_disk_gives_a_one_line_error(name: str, said: str, tmp_path: Path) -> None:
     with FULL.open("w") as full:
         done = subprocess.run(
             command_of(f"{name} roll --dice 3 --value 8", tmp_path), env=environment(),
@@ -216,7 +216,7 @@ def run_with_streams(
     encoding: str = "utf-8",
     answers: str | bytes = "",
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a command with standard streams closed, as the shell does it, or in an encoding."""
+    """Run a command with standard streams closed, as a shell does it, or in an encoding."""
     return subprocess.run(
         ["sh", "-c", f'exec "$@" {redirections}', "sh", *command_of(line, out)],
         cwd=ROOT,
@@ -231,11 +231,11 @@ PLAYING = "wfb_gym play archmage-duel --seed 1"
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
-def test_output_in_an_encoding_without_our_signs(encoding: str, tmp_path: Path) -> None:
+def test_output_in_an_encoding_without_some_characters(encoding: str, tmp_path: Path) -> None:
     done = run_with_streams(PLAYING, tmp_path, encoding=encoding, answers="Böll\nquit\n")
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"###### 6 power dice" in done.stdout
-    assert b"Expected a choice" in done.stdout  # in place of the answer with a foreign letter
+    assert b"Expected a choice" in done.stdout  # in place of the answer with the unknown letter
 
 
 def test_answers_in_another_encoding_are_no_choices(tmp_path: Path) -> None:
@@ -245,7 +245,7 @@ def test_answers_in_another_encoding_are_no_choices(tmp_path: Path) -> None:
     assert done.stdout.endswith(b"You leave the table: nobody is ahead.\n")
 
 
-def test_json_in_an_encoding_without_our_signs(tmp_path: Path) -> None:
+def test_json_in_an_encoding_without_some_characters(tmp_path: Path) -> None:
     file = tmp_path / "own.toml"
     text = (ROOT / "wfb_gym/data/scenarios/archmage-duel.toml").read_text()
     file.write_text(text.replace('name = "Archmage"', 'name = "Zoë"'), encoding="utf-8")
@@ -262,7 +262,7 @@ def test_json_in_an_encoding_without_our_signs(tmp_path: Path) -> None:
         ("<&- >&- 2>&-", b""),
     ],
 )
-def test_closed_streams_are_empty(redirections: str, last: bytes, tmp_path: Path) -> None:
+def test_closed_streams_are_like_empty_ones(redirections: str, last: bytes, tmp_path: Path) -> None:
     battle = tmp_path / "battle.jsonl"
     line = f"{PLAYING} --transcript {battle}"
     done = run_with_streams(line, tmp_path, redirections)
@@ -291,7 +291,7 @@ def test_the_script_names_itself(tmp_path: Path) -> None:
 
 
 def run_with_small_files(line: str, out: Path, most: int) -> subprocess.CompletedProcess[str]:
-    """Run a command that can write no file of more bytes, as if the disk became full."""
+    """Run a command that cannot write files above a size, as if the disk became full."""
     # The limit is set by the command's own process: a fork of this one would disturb its threads.
     limited = (
         "import os, resource, sys; "
@@ -326,18 +326,18 @@ WRITING = {
 
 
 @pytest.mark.parametrize("line", WRITING)
-def test_commands_leave_the_former_file_on_a_full_disk(line: str, tmp_path: Path) -> None:
+def test_commands_keep_the_old_file_on_a_full_disk(line: str, tmp_path: Path) -> None:
     path = tmp_path / WRITING[line]
     before = ENTRY.read_bytes() if path.suffix == ".json" else b"before"
     path.write_bytes(before)
     assert_full_in_one_line(run_with_small_files(line, tmp_path, 100))
     assert path.read_bytes() == before
-    others = (".lock", "unfinished")  # what a grading goes on from
+    others = (".lock", "unfinished")  # the file from which a grading resumes
     assert [each for each in tmp_path.iterdir() if each.name not in others] == [path]
 
 
 @pytest.mark.slow
-def test_a_tournament_goes_on_after_its_disk_was_full(tmp_path: Path) -> None:
+def test_a_tournament_resumes_after_a_full_disk(tmp_path: Path) -> None:
     played = "random greedy veteran --scenario apprentice --battles 64"
     line = f"experiments.tournament {played} --out {{out}}"
     whole, disturbed = tmp_path / "whole", tmp_path / "disturbed"
@@ -354,7 +354,7 @@ def test_a_tournament_goes_on_after_its_disk_was_full(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("package", ["agents", "experiments", "tools", "wfb_gym"])
 @pytest.mark.parametrize("is_command", [False, True])
-def test_imports_leave_hooks_and_signal_handlers_alone(package: str, is_command: bool) -> None:
+def test_imports_do_not_change_hooks_and_signal_handlers(package: str, is_command: bool) -> None:
     """Also in a process that runs a command of the repository."""
     code = (
         "import signal, sys\n"
@@ -375,7 +375,7 @@ def test_imports_leave_hooks_and_signal_handlers_alone(package: str, is_command:
 
 
 def test_every_command_of_the_checkout_begins_with_run_main() -> None:
-    """Else Ctrl-C during its imports would end in a traceback."""
+    """Otherwise Ctrl-C during its imports would end in a traceback."""
     for package in ("agents", "experiments", "tools"):
         for path in (ROOT / package).rglob("*.py"):
             text = path.read_text(encoding="utf-8")
@@ -400,7 +400,7 @@ WRITERS: dict[str, Callable[[Path], Any]] = {
 
 @pytest.mark.skipif(not FULL.exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize("what", WRITERS)
-def test_what_is_written_to_a_full_disk_leaves_the_former_file(what: str, tmp_path: Path) -> None:
+def test_writing_to_a_full_disk_keeps_the_old_file(what: str, tmp_path: Path) -> None:
     path = tmp_path / "kept.png"
     path.write_text("before", encoding="utf-8")
     (tmp_path / f"kept.png.{os.getpid()}.part").symlink_to(FULL)

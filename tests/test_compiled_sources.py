@@ -1,4 +1,4 @@
-"""The cache of compiled code is named after every file that compiled code comes from."""
+"""The cache key of compiled code covers every file with compiled code."""
 
 import ast
 from pathlib import Path
@@ -18,7 +18,7 @@ def _is_compiled(function: ast.FunctionDef) -> bool:
 
 
 def _names_used(node: ast.AST) -> set[str]:
-    """Names that compiled functions and the code of a module outside functions use."""
+    """Return the names used by compiled functions and by module-level code."""
     names: set[str] = set()
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef):
@@ -36,7 +36,7 @@ def _names_used(node: ast.AST) -> set[str]:
 
 
 def _modules_read_by(name: str) -> set[str]:
-    """Modules of the package from which a module imports such a name."""
+    """Return the modules of the package from which a module imports such a name."""
     tree = ast.parse(FILES[name].read_text(encoding="utf-8"))
     used = _names_used(tree)
     return {

@@ -1,4 +1,4 @@
-"""Compiling callees with their entry: the same results, less work, and what is kept on disk."""
+"""Compilation of callees with their entry: same results, less work, and the cache on disk."""
 
 import ast
 import contextlib
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.skipif(
 def start_process(
     cache: Path, before: str = "", prefix: Sequence[str] = ()
 ) -> subprocess.Popen[str]:
-    """Start a process that prints what `sample.report` says."""
+    """Start a process that prints the result of `sample.report`."""
     code = f"{before}\nfrom tests.compiled_sample import report\nprint(report(), flush=True)"
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     variables = os.environ | {"WFB_GYM_CACHE_DIR": str(cache)}
@@ -42,14 +42,14 @@ def start_process(
 def report_of_a_process(
     cache: Path, before: str = "", prefix: Sequence[str] = ()
 ) -> tuple[dict[str, Any], str]:
-    """What `sample.report` says in a new process, and its standard error."""
+    """Return the result of `sample.report` in a new process, and its standard error."""
     with start_process(cache, before, prefix) as process:
         said, errors = process.communicate()
     assert process.returncode == 0, errors
     return json.loads(said), errors
 
 
-def test_only_entries_are_made_and_kept(tmp_path: Path) -> None:
+def test_only_entries_are_compiled_and_stored(tmp_path: Path) -> None:
     found, _ = report_of_a_process(tmp_path)
     assert found == {
         "results": RESULTS,
@@ -72,7 +72,7 @@ print(loaded, prepared, "numba.np.linalg" in sys.modules)
 """
 
 
-def test_what_is_loaded_prepares_no_compiler_but_is_linked_where_something_is_compiled(
+def test_loaded_code_needs_no_compiler_until_something_is_compiled(
     tmp_path: Path,
 ) -> None:
     keep = "from tests.compiled_sample import *; sum_of_squares(3, 4); sum_in_parallel(4)"
@@ -105,7 +105,7 @@ _ALL_KEPT = "['compiled_sample.calls_shared', 'compiled_sample.core']"
 
 
 def _with_core(cache: Path, before: str = "") -> str:
-    """What a process says whose core is that of the sample."""
+    """Return the result of a process whose core is the sample's."""
     command = [sys.executable, "-c", _WITH_CORE.format(before=before), str(cache)]
     variables = os.environ | {"WFB_GYM_CACHE_DIR": str(cache)}
     done = subprocess.run(
@@ -120,24 +120,24 @@ def test_a_shared_function_is_compiled_in_the_core_and_called_there(tmp_path: Pa
     assert _with_core(tmp_path) == f"{results} 1 {_ALL_KEPT}"
     entry = next(tmp_path.rglob("*calls_shared*.nbc")).read_bytes()
     core = next(tmp_path.rglob("*.core-*.nbc")).read_bytes()
-    raised = b"expected 0..9"  # by what the core alone holds
+    raised = b"expected 0..9"  # through functions that only the core contains
     assert raised in core
     assert raised not in entry
     assert _with_core(tmp_path) == f"{results} 0 {_ALL_KEPT}"
 
 
-def test_an_entry_is_compiled_anew_for_another_core_than_its_own(tmp_path: Path) -> None:
+def test_an_entry_is_compiled_again_for_another_core(tmp_path: Path) -> None:
     results = "[10, 'expected 0..9']"
     _with_core(tmp_path)
     for path in tmp_path.rglob("*.core-*"):
         path.unlink()
-    # What is compiled before it has the names of functions that are compiled after it differ.
+    # Functions compiled before and after it must have different names.
     assert _with_core(tmp_path, "sample.difference(5, 2)").startswith(f"{results} 1 ")
     assert _with_core(tmp_path).startswith(f"{results} 0 ")
 
 
-def test_the_core_is_whole_though_what_it_calls_waits_for_it(tmp_path: Path) -> None:
-    # Numba would take the core's call for a recursion, and a later process would not find it.
+def test_the_core_is_complete_though_its_callees_wait_for_it(tmp_path: Path) -> None:
+    # Numba would treat the core's call as recursion, and a later process would not find it.
     def said(call: str) -> str:
         core = "_compiler.use_core(lambda: (sample.wider_core, (0,)))"
         names = "from wfb_gym import _compiler\nfrom tests import compiled_sample as sample"
@@ -154,7 +154,7 @@ def test_the_core_is_whole_though_what_it_calls_waits_for_it(tmp_path: Path) -> 
     assert said("wider_core(3)") == "27"
 
 
-def test_the_core_is_whole_after_an_interruption(tmp_path: Path) -> None:
+def test_the_core_is_complete_after_an_interruption(tmp_path: Path) -> None:
     interrupted = """
 from wfb_gym._compiler import linking
 finalize = linking.Library.finalize
@@ -176,7 +176,7 @@ linking.Library.finalize = finalize
     assert _with_core(tmp_path).startswith("[10, 'expected 0..9'] 0 ")
 
 
-def test_what_other_packages_keep_has_a_core_of_its_own(tmp_path: Path) -> None:
+def test_caches_of_other_packages_have_their_own_core(tmp_path: Path) -> None:
     other = """
 import numba
 numba.config.CACHE_DIR = sys.argv[1] + "/other"
@@ -184,7 +184,7 @@ function = numba.njit(cache=True)(sample._of_another_package_kept)
 print(function(3), function.stats.cache_misses.total())
 """
     assert _with_core(tmp_path, other).startswith("20 1\n")
-    alone = f"{other}\nraise SystemExit"  # without the core in the process
+    alone = f"{other}\nraise SystemExit"  # without a core in the process
     assert _with_core(tmp_path, alone) == "20 0"
 
 
@@ -192,7 +192,7 @@ def test_an_inner_function_becomes_an_entry_when_python_calls_it() -> None:
     assert sample.sum_of_squares(3, 4) == 25
     assert sample.checked_square(7) == 49
     assert len(_compiler.entries(sample.checked_square)) == 1
-    assert sample.difference(5, 2) == 21  # another entry, with an inner function that is one now
+    assert sample.difference(5, 2) == 21  # another entry; an inner function is an entry now
     assert [sample.square(value) for value in range(3)] == [0, 1, 4]
 
 
@@ -218,7 +218,7 @@ def test_threads_that_compile_at_once_get_the_same(tmp_path: Path) -> None:
     assert (found["results"], errors) == (RESULTS, "")
 
 
-def test_releases_that_were_not_tested_compile_as_numba_does(tmp_path: Path) -> None:
+def test_untested_releases_compile_like_numba(tmp_path: Path) -> None:
     untested = (
         "import numba; numba.version_info = numba.version_info._replace(short=(0, 99))\n"
         "import warnings; warnings.simplefilter('always')"
@@ -237,7 +237,7 @@ def test_the_release_in_use_was_tested() -> None:
 
 
 def without_permission(folder: Path) -> list[str]:
-    """Make a folder read-only; returns what a command begins with to be held to that."""
+    """Make a folder read-only; returns the prefix of a command that respects it."""
     for path in (*folder.rglob("*"), folder):
         path.chmod(0o555 if path.is_dir() else 0o444)
     if os.geteuid() != 0:
@@ -255,7 +255,7 @@ def test_a_read_only_cache_is_used(tmp_path: Path) -> None:
     assert sorted(tmp_path.rglob("*")) == files
 
 
-def test_what_a_read_only_cache_lacks_is_compiled_and_not_kept(tmp_path: Path) -> None:
+def test_code_missing_in_a_read_only_cache_is_compiled_and_not_stored(tmp_path: Path) -> None:
     only_one = "from tests.compiled_sample import difference; difference(5, 2)"
     report_of_a_process(tmp_path)
     for path in tmp_path.rglob("compiled_sample.sum_of_squares*"):
@@ -272,7 +272,7 @@ def test_what_a_read_only_cache_lacks_is_compiled_and_not_kept(tmp_path: Path) -
     ("suffix", "harm"),
     [("nbi", "cut"), ("nbi", "foreign"), ("nbc", "empty"), ("nbc", "changed")],
 )
-def test_a_damaged_cache_is_compiled_anew(
+def test_a_damaged_cache_is_compiled_again(
     tmp_path: Path, compiled: Path, suffix: str, harm: str
 ) -> None:
     shutil.copytree(compiled, tmp_path, dirs_exist_ok=True)
@@ -294,13 +294,13 @@ def test_a_damaged_cache_is_compiled_anew(
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache folder with the sample in it."""
+    """Return a cache folder with the sample in it."""
     folder = tmp_path_factory.mktemp("compiled")
     report_of_a_process(folder)
     return folder
 
 
-def test_a_full_disk_spoils_nothing(tmp_path: Path) -> None:
+def test_a_full_disk_does_not_stop_compilation(tmp_path: Path) -> None:
     full = (
         "import errno\n"
         "from numba.core import caching\n"
@@ -338,7 +338,7 @@ EntryCache._load_undamaged = look
 
 
 @pytest.mark.parametrize("killed", [False, True])
-def test_of_two_processes_one_compiles_unless_it_is_killed(tmp_path: Path, killed: bool) -> None:
+def test_one_of_two_processes_compiles_unless_it_is_killed(tmp_path: Path, killed: bool) -> None:
     with contextlib.ExitStack() as running:
         first = running.enter_context(start_process(tmp_path, SAYS_WHEN_IT_SAVES))
         assert first.stdout is not None
@@ -374,7 +374,7 @@ def test_a_named_folder_is_enough_for_a_user_without_name_and_home(tmp_path: Pat
     assert (found["results"], errors) == (RESULTS, "")
 
 
-def test_without_any_folder_one_sentence_says_what_to_set(tmp_path: Path) -> None:
+def test_without_any_folder_one_sentence_names_the_setting(tmp_path: Path) -> None:
     with start_process(tmp_path, NOBODY + "del os.environ['WFB_GYM_CACHE_DIR']") as process:
         _, errors = process.communicate()
     assert process.returncode == 1
@@ -386,21 +386,21 @@ def test_without_any_folder_one_sentence_says_what_to_set(tmp_path: Path) -> Non
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owners")
-def test_a_shared_folder_that_somebody_else_made_is_not_used(
+def test_a_shared_folder_of_another_user_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(os, "getuid", lambda: 4711)
     shared = tmp_path / "wfb_gym-4711"
     shared.mkdir()
-    if shared.stat().st_uid == 0:  # which may put code anywhere
+    if shared.stat().st_uid == 0:  # which could contain any code
         os.chown(shared, 4712, -1)
     assert shared not in list(_jit._cache_roots())
     monkeypatch.setattr(os, "getuid", lambda: shared.stat().st_uid)
     assert list(_jit._cache_roots())[-1] == tmp_path / f"wfb_gym-{os.getuid()}"
 
 
-def test_what_takes_long_to_compile_is_announced(tmp_path: Path) -> None:
+def test_long_compilation_is_announced(tmp_path: Path) -> None:
     long = (
         "from wfb_gym import _jit\n"
         "_jit._LONG = {f'tests.compiled_sample.{name}': name for name in\n"
@@ -411,11 +411,11 @@ def test_what_takes_long_to_compile_is_announced(tmp_path: Path) -> None:
     (folder,) = tmp_path.iterdir()
     assert first == f"wfb_gym: compiling sum_of_squares; the result is kept in {folder}"
     assert second == "wfb_gym: compiling difference"
-    _, errors = report_of_a_process(tmp_path, long)  # nothing is compiled any more
+    _, errors = report_of_a_process(tmp_path, long)  # nothing is left to compile
     assert errors == ""
 
 
-def test_the_folder_is_named_with_the_first_result_that_is_kept(
+def test_the_folder_is_named_with_the_first_stored_result(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     name = f"{_is_jit.__module__}.{_is_jit.__qualname__}"
@@ -442,7 +442,7 @@ def test_python_without_docstrings_uses_the_same_code(tmp_path: Path, optimised:
 
 
 def test_compiled_functions_assert_nothing() -> None:
-    """`python -O` leaves assertions out, and its compiled code serves every process."""
+    """`python -O` removes assertions, and its compiled code is used in every process."""
     for name, source in _jit.compiled_sources().items():
         for each in ast.walk(ast.parse(source)):
             if isinstance(each, ast.FunctionDef) and any(map(_is_jit, each.decorator_list)):
@@ -454,7 +454,7 @@ def _is_jit(decorator: ast.expr) -> bool:
     return isinstance(function, ast.Name) and function.id == "jit"
 
 
-def test_every_function_that_takes_long_is_one_of_the_package() -> None:
+def test_slow_functions_are_all_from_the_package() -> None:
     for name in _jit._LONG:
         module, _, function = f"wfb_gym.{name}".rpartition(".")
         assert hasattr(getattr(import_module(module), function), "py_func"), name

@@ -1,4 +1,4 @@
-"""The pages of docs/ against the code that they describe; scenarios.md is `test_scenario_docs`."""
+"""The pages of docs/ against the code that they describe; scenarios.md: `test_scenario_docs`."""
 
 import contextlib
 import io
@@ -37,7 +37,7 @@ PAGES = sorted(path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "d
 
 
 def anchor(heading: str) -> str:
-    """The anchor that a heading has on the web."""
+    """Return the anchor of a heading on the web."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
@@ -83,13 +83,13 @@ def test_tables_of_the_lores_are_those_of_the_data(lore: str) -> None:
         assert row[4], row[0]
 
 
-def test_all_lores_stand_there() -> None:
+def test_all_lores_are_listed() -> None:
     assert list(sections(LORES))[1:] == lores()
     assert sum(len(rows_of(LORES, lore)) for lore in lores()) == 48
 
 
-def test_words_for_what_a_spell_does() -> None:
-    told = {
+def test_words_for_effects_of_a_spell() -> None:
+    documented = {
         "Fire Ball": "D6 hits S4, flaming",
         "Rule of Burning Iron": "1 hit S3/4/5 by armour, flaming",
         "Pit of Shades": '1 hit a model under a 3" template S3, touched ones on 4+',
@@ -98,7 +98,7 @@ def test_words_for_what_a_spell_does() -> None:
         "Healing Hand": "all lost wounds come back",
         "Pelt of Midnight": "",
     }
-    for name, words in told.items():
+    for name, words in documented.items():
         spell = find_lore_spell(name)
         assert spell is not None
         assert effect_words(spell.effect) == words
@@ -107,14 +107,14 @@ def test_words_for_what_a_spell_does() -> None:
 # --- battlefield.md ------------------------------------------------------------------------
 
 
-def test_the_examples_of_targets_print_what_the_page_says() -> None:
+def test_the_examples_of_targets_print_the_output_of_the_page() -> None:
     examples = list(zip(blocks(BATTLEFIELD, "python"), blocks(BATTLEFIELD, "text"), strict=True))
     assert len(examples) == 2
-    for code, told in examples:
+    for code, documented in examples:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             exec(code, {})
-        assert printed.getvalue() == told
+        assert printed.getvalue() == documented
 
 
 # --- environments.md -----------------------------------------------------------------------
@@ -153,7 +153,7 @@ FIELD_TABLES = ("The position", "Armies")
 
 
 def general(name: str) -> str:
-    """A field's name as the page has it: no owner where both armies have it, and N for a number."""
+    """Return a field's name as on the page: without the owner, and with N for a number."""
     numbered = re.match(
         r"(?:own|enemy) ((?:wizard|spell|item|unit|mark|kind|kind chance) \d(?! at ).*)", name
     )
@@ -169,7 +169,7 @@ def general_fields(limits: Limits) -> dict[str, Field]:
     return {general(field.name): field for field in layout(limits).fields}
 
 
-def test_every_field_stands_there_in_order_with_its_bounds() -> None:
+def test_every_field_is_listed_in_order_with_its_bounds() -> None:
     shown = [(name, *cells[:2]) for name, cells in page_fields().items()]
     found = general_fields(FULL).items()
     assert shown == [(name, f"{field.low:g}", f"{field.high:g}") for name, field in found]
@@ -178,7 +178,7 @@ def test_every_field_stands_there_in_order_with_its_bounds() -> None:
 @pytest.mark.parametrize(
     "kept", [(), *combinations(OPTIONS, 1), *combinations(OPTIONS, 2)], ids="+".join
 )
-def test_optional_fields_are_present_where_the_page_says(kept: tuple[str, ...]) -> None:
+def test_optional_fields_are_present_as_documented(kept: tuple[str, ...]) -> None:
     options_kept: dict[str, Any] = {option: option in kept for option in OPTIONS}
     there = general_fields(replace(FULL, **options_kept))
     for name, cells in page_fields().items():
@@ -190,7 +190,7 @@ def test_optional_fields_are_present_where_the_page_says(kept: tuple[str, ...]) 
         assert (name in there) == wanted, name
 
 
-def test_fields_of_units_and_contacts_are_as_many_as_there_are() -> None:
+def test_the_page_has_the_number_of_unit_and_contact_fields() -> None:
     none = general_fields(Limits(ArmyLimits(1), ArmyLimits(1), dice=1))
     for name, cells in page_fields().items():
         said = cells[3] if len(cells) > 3 else ""
@@ -214,7 +214,7 @@ def test_the_python_of_the_page_runs() -> None:
 
 
 def parameters(function: Any) -> list[str]:
-    """Names that it takes, those for any keyword left out."""
+    """Return the parameter names, without those for any keyword."""
     found = signature(function).parameters.values()
     return [each.name for each in found if each.kind is not Parameter.VAR_KEYWORD]
 
@@ -251,7 +251,7 @@ def test_the_table_of_limits() -> None:
     assert f"`ArmyLimits({sizes})`" in ENVIRONMENTS
 
 
-def test_the_table_of_what_generated_battles_may_be_like() -> None:
+def test_the_table_of_options_of_generated_battles() -> None:
     from wfb_gym.generating import Generated, Generation
 
     rows = {
@@ -272,8 +272,8 @@ def test_the_battles_of_two_armies_on_a_battlefield_are_named() -> None:
         and all(army.units for army in scenario.armies)
     }
     assert len(battles) == 12  # the page and the front page say "twelve"
-    (told,) = re.findall(r"Twelve of the bundled.*?The others", ENVIRONMENTS, re.S)
-    assert {name for name in bundled_scenarios() if name in told} == battles
+    (documented,) = re.findall(r"Twelve of the bundled.*?The others", ENVIRONMENTS, re.S)
+    assert {name for name in bundled_scenarios() if name in documented} == battles
 
 
 def test_every_id_is_named() -> None:
@@ -293,9 +293,9 @@ def test_the_python_of_the_solvers_page_runs(capsys: pytest.CaptureFixture[str])
     names: dict[str, Any] = {}
     for code in blocks(page("solver.md"), "python"):
         exec(code, names)
-    told = capsys.readouterr().out
-    assert told.startswith("9.679")
-    assert f"{names['opening'].value}" in told
+    documented = capsys.readouterr().out
+    assert documented.startswith("9.679")
+    assert f"{names['opening'].value}" in documented
     assert round(names["opening"].states, -3) == 4000  # "4 thousand positions"
 
 
@@ -319,14 +319,14 @@ def test_the_python_of_the_agents_page_runs(capsys: pytest.CaptureFixture[str]) 
     names: dict[str, Any] = {}
     for code in blocks(page("agents.md"), "python"):
         exec(code, names)
-    told = capsys.readouterr().out.splitlines()
-    mean, bold, miser = (float(line) for line in told[:3])
-    assert told[3].startswith("python -m agents.distil --scenarios 18000 ")
-    scores = [float(line) for line in told[4:6]]
+    documented = capsys.readouterr().out.splitlines()
+    mean, bold, miser = (float(line) for line in documented[:3])
+    assert documented[3].startswith("python -m agents.distil --scenarios 18000 ")
+    scores = [float(line) for line in documented[4:6]]
     text = " ".join(page("agents.md").split())
     assert "scores 98.9 there as caster; the network of that duel scores 100" in text
     assert scores == pytest.approx([98.9, 100], abs=0.1)
-    assert told[6].startswith("(64,) ")
+    assert documented[6].startswith("(64,) ")
     assert mean == names["points"].mean()
     assert 0 < miser < bold < 100
     assert names["observations"].shape[0] == 8
@@ -338,9 +338,11 @@ def test_the_names_of_agents() -> None:
     from wfb_gym.players.search.mcts import DEFAULT_SIMULATIONS
 
     text = page("agents.md")
-    told = re.findall(r"`([^`]+)`", " ".join(row[0] for row in rows_of(text, "Agents")))
-    assert list(dict.fromkeys(name.partition(":")[0] for name in told))[: len(NAMES)] == list(NAMES)
-    for name in told:
+    documented = re.findall(r"`([^`]+)`", " ".join(row[0] for row in rows_of(text, "Agents")))
+    assert list(dict.fromkeys(name.partition(":")[0] for name in documented))[: len(NAMES)] == list(
+        NAMES
+    )
+    for name in documented:
         if not name.startswith("."):
             make_agent(name)
     assert f"{DEFAULT_SIMULATIONS} by default" in text
@@ -350,13 +352,13 @@ def test_the_names_of_agents() -> None:
 def test_the_fields_of_positions() -> None:
     from wfb_gym.encoding.positions import Positions
 
-    told = [row[0].strip("`") for row in rows_of(page("agents.md"), "Positions")]
-    assert told == [field.name for field in fields(Positions)]
+    documented = [row[0].strip("`") for row in rows_of(page("agents.md"), "Positions")]
+    assert documented == [field.name for field in fields(Positions)]
 
 
 @pytest.mark.needs("jinja2")
-def test_the_example_review_is_of_today(tmp_path: Path) -> None:
-    """Its values are those of today's players; `replay --html` makes it anew."""
+def test_the_example_review_is_current(tmp_path: Path) -> None:
+    """Its values are from the current players; `replay --html` writes it again."""
     from wfb_gym.cli import main
 
     examples, made = ROOT / "docs" / "examples", tmp_path / "review.html"

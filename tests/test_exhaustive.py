@@ -1,7 +1,7 @@
-"""A member that is added to an enumeration is missed by nobody without being named.
+"""A new member of an enumeration is reported for every consumer that does not handle it.
 
-`tests/exhaustive.py` reads who handles which member. Here the sources as they are must be
-complete, and in a copy of them each enumeration gets one more member.
+`tests/exhaustive.py` finds the consumers of each member. The current sources must be complete; in a
+copy of them each enumeration gets one more member.
 """
 
 import pytest
@@ -15,15 +15,15 @@ BY_TABLE = {
     "Role": "annotates fields",
     **dict.fromkeys(("Dice", "NodeGroup", "Stage"), "columns of engine.nodes.NODES"),
 }
-"""Enumerations that no code compares with, and why."""
+"""Enumerations that no code compares with, with the reason."""
 
 
-def test_every_consumer_handles_every_member_or_leaves_it_out_on_purpose() -> None:
+def test_every_consumer_handles_every_member_or_has_a_reason() -> None:
     assert find_problems(SOURCES) == []
 
 
 def add_member(sources: Sources, enumeration: str) -> dict[str, str]:
-    """The sources with one more member, NEWCOMER, at the end of an enumeration."""
+    """Return the sources with one more member, NEWCOMER, at the end of an enumeration."""
     for module, text in sources.items():
         head, found, body = text.partition(f"\nclass {enumeration}(")
         if found and f"\n    {ENUMERATIONS[enumeration][-1]} = " in body:
@@ -35,7 +35,7 @@ def add_member(sources: Sources, enumeration: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("enumeration", ENUMERATIONS)
-def test_a_new_member_is_missed_by_every_consumer_by_name(enumeration: str) -> None:
+def test_a_new_member_is_reported_for_every_consumer(enumeration: str) -> None:
     changed = add_member(SOURCES, enumeration)
     assert find_enumerations(changed)[enumeration] == (*ENUMERATIONS[enumeration], "NEWCOMER")
     expected = {

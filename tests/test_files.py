@@ -1,4 +1,4 @@
-"""Writing whole files, and answering damaged ones."""
+"""Atomic writes, and errors for damaged files."""
 
 import contextlib
 import io
@@ -26,7 +26,7 @@ from wfb_gym.files import (
 )
 
 
-def test_a_file_is_replaced_once_it_is_whole(tmp_path: Path) -> None:
+def test_a_file_is_replaced_when_complete(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     atomic_write_text(path, "first\n")
     with atomic_write(path) as file:
@@ -43,7 +43,7 @@ def interrupted_writing(path: Path) -> None:
         raise KeyboardInterrupt
 
 
-def test_what_fails_leaves_the_file_and_no_draft(tmp_path: Path) -> None:
+def test_a_failed_write_keeps_the_file_and_leaves_no_draft(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     atomic_write_text(path, "first\n")
     with pytest.raises(KeyboardInterrupt):
@@ -71,7 +71,7 @@ def test_drafts_of_processes_that_were_killed_are_deleted(tmp_path: Path) -> Non
     abandoned = tmp_path / f"{path.name}.{ended.pid}.part"
     others = [
         tmp_path / f"{path.name}.{os.getppid()}.part",  # still being written
-        tmp_path / f"a1.npz.{ended.pid}.part",  # of another file
+        tmp_path / f"a1.npz.{ended.pid}.part",  # for another file
         tmp_path / f"{path.name}.mine.part",
     ]
     for each in (abandoned, *others):
@@ -81,18 +81,18 @@ def test_drafts_of_processes_that_were_killed_are_deleted(tmp_path: Path) -> Non
 
 
 class OwnError(ValueError):
-    """What a loader documents."""
+    """The documented error of a loader."""
 
 
 @pytest.mark.parametrize("error", [RecursionError("too deep"), ValueError("x"), MemoryError()])
-def test_any_error_of_reading_becomes_the_one(error: Exception) -> None:
+def test_any_error_of_reading_becomes_the_documented_one(error: Exception) -> None:
     message = r"x\.npz: expected a policy, found a damaged or unsupported file \("
     with pytest.raises(DamagedFileError, match=message), wrap_read_errors("x.npz", "a policy"):
         raise error
 
 
 @pytest.mark.parametrize("error", [OwnError("own words"), KeyboardInterrupt()])
-def test_the_one_error_and_ctrl_c_pass_as_they_are(error: BaseException) -> None:
+def test_the_documented_error_and_ctrl_c_pass_unchanged(error: BaseException) -> None:
     with pytest.raises(type(error)) as caught, wrap_read_errors("x.npz", "a policy", OwnError):
         raise error
     assert caught.value is error
@@ -105,7 +105,7 @@ def test_an_error_is_one_short_line() -> None:
     assert describe_error(FileNotFoundError(2, "No such file", "x")) == "No such file"
 
 
-def test_a_folder_is_kept_by_one_process_until_it_ends(tmp_path: Path) -> None:
+def test_a_folder_is_locked_by_one_process_until_it_ends(tmp_path: Path) -> None:
     other = (
         "import sys; from wfb_gym.files import lock_folder\n"
         "with lock_folder(sys.argv[1]): print('kept')\n"
@@ -135,7 +135,7 @@ def npy(array: Any) -> bytes:
 
 @contextlib.contextmanager
 def little_memory(most: int = 16 * 2**20) -> Iterator[None]:
-    """Fail if the block takes more bytes at a time; what C allocates by itself is not counted."""
+    """Fail if the block allocates more bytes at once; allocations of C code are not counted."""
     tracemalloc.start()
     try:
         yield
@@ -144,7 +144,7 @@ def little_memory(most: int = 16 * 2**20) -> Iterator[None]:
         tracemalloc.stop()
 
 
-def test_an_archive_says_what_it_unpacks_to(tmp_path: Path) -> None:
+def test_an_archive_has_its_unpacked_sizes(tmp_path: Path) -> None:
     path = archive_of(tmp_path / "bomb.zip", {"zeros": bytes(1_000_000), "more": bytes(1)})
     assert path.stat().st_size < 2_000
     with open_archive(path, 1_000_001) as archive:
@@ -188,7 +188,7 @@ LONG = npy(np.array("x" * (MOST_TEXT // 4 + 1)))
         ({"a.npy": npy(np.array([{}]))}, "a: expected plain numbers or text, found objects"),
     ],
 )
-def test_members_that_are_too_long_or_none_are_not_unpacked(
+def test_too_long_or_missing_members_are_not_unpacked(
     tmp_path: Path, members: dict[str, bytes], message: str
 ) -> None:
     path = archive_of(tmp_path / "a.zip", members)
@@ -207,7 +207,7 @@ def read_all(path: Path) -> None:
                 archive.read_text(name)
 
 
-def test_a_member_that_is_larger_than_it_says_is_not_unpacked_beyond(tmp_path: Path) -> None:
+def test_a_member_is_unpacked_only_to_its_declared_size(tmp_path: Path) -> None:
     path = archive_of(tmp_path / "a.zip", {"header.json": bytes(2**26)})
     data = path.read_bytes()
     size = (2**26).to_bytes(4, "little")
@@ -217,7 +217,7 @@ def test_a_member_that_is_larger_than_it_says_is_not_unpacked_beyond(tmp_path: P
         archive.read_text("header.json")
 
 
-def test_a_member_of_a_name_that_another_has_is_refused(tmp_path: Path) -> None:
+def test_duplicate_members_are_rejected(tmp_path: Path) -> None:
     path = archive_of(tmp_path / "a.zip", {"first": b"", "other": b""})
     path.write_bytes(path.read_bytes().replace(b"other", b"first"))
     with pytest.raises(ValueError, match="found one twice"), open_archive(path, 1000):
@@ -225,16 +225,16 @@ def test_a_member_of_a_name_that_another_has_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("packed", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
-def test_other_kinds_of_compression_are_refused(tmp_path: Path, packed: int) -> None:
+def test_other_kinds_of_compression_are_rejected(tmp_path: Path, packed: int) -> None:
     path = archive_of(tmp_path / "a.zip", {"a": b"text"}, packed)
     with pytest.raises(ValueError, match="stored or deflated"), open_archive(path, 1000):
         pass
 
 
-def test_of_a_file_that_is_no_archive_only_the_end_is_read(tmp_path: Path) -> None:
+def test_only_the_end_of_another_file_is_read(tmp_path: Path) -> None:
     path = tmp_path / "array.npz"
     np.save(tmp_path / "array.npy", np.zeros(1))
     (tmp_path / "array.npy").rename(path)
-    os.truncate(path, 2**29)  # most systems take no room for it
+    os.truncate(path, 2**29)  # it takes no disk space on most systems
     with little_memory(), pytest.raises(zipfile.BadZipFile), open_archive(path, 2**30):
         pass

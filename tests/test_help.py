@@ -1,4 +1,4 @@
-"""Every option of every command says what it means."""
+"""Every option of every command has a help text."""
 
 import argparse
 import importlib
@@ -26,11 +26,11 @@ COMMANDS = [
     ),
 ]
 FRAGMENTS = ("after", "at", "between", "briefly", "for", "of", "that", "to")
-"""First words of what only goes on from the name of its flag."""
+"""First words of help texts that only complete the flag's name."""
 OURS = ("wfb_gym", "agents", "experiments", "tools")
 
 
-class Parsed(Exception):  # noqa: N818 - it carries a parser out
+class Parsed(Exception):  # noqa: N818 - it transports a parser
     def __init__(self, parser: argparse.ArgumentParser) -> None:
         self.parser = parser
 
@@ -46,12 +46,12 @@ def options_of(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.
 
 
 def meaning(action: argparse.Action) -> str:
-    """What a help text says beside the default value."""
+    """Return a help text without the default value."""
     return re.sub(r"\(default: .*\)|repeat for several", "", action.help or "").strip()
 
 
 def parser_of(monkeypatch: pytest.MonkeyPatch, main: Callable[..., Any]) -> Any:
-    """The parser that a command makes."""
+    """Return the parser of a command."""
 
     def parse(parser: argparse.ArgumentParser, *_: object, **__: object) -> None:
         raise Parsed(parser)
@@ -75,13 +75,13 @@ def test_every_option_has_a_help_text(command: str, monkeypatch: pytest.MonkeyPa
     options = dict(options_of(parser_of(monkeypatch, main)))
     assert options
     assert [name for name, action in options.items() if not meaning(action)] == []
-    told = {name: meaning(action) for name, action in options.items()}
-    assert {name: text for name, text in told.items() if text.split()[0] in FRAGMENTS} == {}
-    # Paths are told from where the user stands: on another machine they are others.
+    texts = {name: meaning(action) for name, action in options.items()}
+    assert {name: text for name, text in texts.items() if text.split()[0] in FRAGMENTS} == {}
+    # Paths are printed relative to the working folder, so they differ on other machines.
     assert [name for name, action in options.items() if str(ROOT) in str(action.help)] == []
 
 
-def test_settings_say_what_their_fields_mean(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_document_their_fields(monkeypatch: pytest.MonkeyPatch) -> None:
     def main() -> None:
         parse_settings(Settings, [], module="x", description="", quick={}, switches={})
 

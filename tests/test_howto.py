@@ -1,6 +1,6 @@
-"""The how-tos of docs/howto run as written, from top to bottom, and print what they say.
+"""The how-tos of docs/howto run as written, from top to bottom, and print the shown output.
 
-In a `text` block behind Python, and behind a command, ``...`` stands for anything.
+In a `text` block after Python, and after a command, ``...`` matches anything.
 """
 
 import contextlib
@@ -43,22 +43,24 @@ def shortened(code: str) -> str:
     return code
 
 
-def agrees(printed: str, told: str) -> bool:
-    return doctest.OutputChecker().check_output(told, printed, doctest.ELLIPSIS)
+def agrees(printed: str, documented: str) -> bool:
+    return doctest.OutputChecker().check_output(documented, printed, doctest.ELLIPSIS)
 
 
 def shell(commands: str) -> None:
-    """Run the commands of a block; what stands behind one is what it must print."""
-    for command, told in re.findall(r"^\$ python (.*)\n((?:(?!\$ ).*\n)*)", commands, re.MULTILINE):
+    """Run the commands of a block; the text after a command is its expected output."""
+    for command, documented in re.findall(
+        r"^\$ python (.*)\n((?:(?!\$ ).*\n)*)", commands, re.MULTILINE
+    ):
         option, module, *arguments = shlex.split(command)
         assert option == "-m"
         main = importlib.import_module({"wfb_gym": "wfb_gym.cli"}.get(module, module)).main
         with contextlib.redirect_stdout(io.StringIO()) as out:
             assert main(arguments) == 0, command
         printed = out.getvalue()
-        assert not told.strip() or agrees(printed.rstrip() + "\n", told.rstrip() + "\n"), (
-            f"{command}:\n{printed}"
-        )
+        assert not documented.strip() or agrees(
+            printed.rstrip() + "\n", documented.rstrip() + "\n"
+        ), f"{command}:\n{printed}"
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
@@ -75,7 +77,7 @@ def test_the_page_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
             assert text.startswith("$ python "), text
             shell(text)
         elif language == "python":
-            assert not printed, f"the page does not tell what is printed: {printed}"
+            assert not printed, f"the page does not show this output: {printed}"
             out = io.StringIO()
             with contextlib.redirect_stdout(out):
                 exec(shortened(text), names)
@@ -84,7 +86,7 @@ def test_the_page_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
             assert language == "text"
             assert agrees(printed, text), printed
             printed = ""
-    assert not printed, f"the page does not tell what is printed: {printed}"
+    assert not printed, f"the page does not show this output: {printed}"
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
@@ -95,12 +97,12 @@ def test_the_page_has_its_parts(path: Path) -> None:
     assert text.index("\n## Next steps\n") > text.rindex("```")
 
 
-def test_what_is_shortened_is_there() -> None:
+def test_shortened_lines_exist() -> None:
     for long in SHORTER:
         assert any(long in path.read_text(encoding="utf-8") for path in PAGES), long
 
 
-def test_what_differs_is_found() -> None:
+def test_differences_are_found() -> None:
     assert agrees("guarantees 8.1 of 9.7\n", "guarantees ... of 9.7\n")
     assert not agrees("guarantees 8.1 of 9.8\n", "guarantees ... of 9.7\n")
     with pytest.raises(AssertionError, match="a made-up table"):

@@ -1,4 +1,4 @@
-"""What the processor does is what Python does, and rules that Python calls are not compiled."""
+"""Processor instructions give Python's results, and rules called from Python are not compiled."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -32,13 +32,13 @@ def compiled(word: int) -> int:
 
 @settings(deadline=None)  # the first example compiles
 @given(WORDS)
-def test_the_lowest_bit_is_that_of_the_processor(word: int) -> None:
+def test_the_lowest_bit_matches_the_processors(word: int) -> None:
     expected = next(k for k in range(64) if word >> k & 1)
     assert compiled(word) == lowest_bit(word) == _trailing_zeros_in_python(word) == expected
 
 
 @pytest.mark.skipif(not hasattr(dispel_dice_of_level, "overloads"), reason="without a compiler")
-def test_a_rule_that_python_calls_is_not_compiled() -> None:
+def test_rules_called_from_python_are_not_compiled() -> None:
     brief = njit_cached(dispel_dice_of_level.py_func, is_brief=True)  # type: ignore[attr-defined]
     assert [brief(level) for level in range(5)] == [0, 1, 1, 2, 2]
     assert entries(brief) == []
@@ -54,7 +54,7 @@ def change_items(items: Any, found: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
-def test_items_that_threads_share_are_changed_as_in_python(dtype: Any) -> None:
+def test_atomic_operations_match_python(dtype: Any) -> None:
     items, found = np.arange(6, dtype=dtype), np.zeros(4, np.int64)
     change_items(items, found)
     assert found.tolist() == [1, 2, 1, 0]
@@ -78,7 +78,7 @@ def count_up(items: Any, times: int) -> None:
 
 
 @pytest.mark.skipif(not hasattr(count_up, "overloads"), reason="without a compiler")
-def test_no_thread_loses_what_another_adds() -> None:
+def test_atomic_additions_of_threads_all_count() -> None:
     items = np.zeros(2, np.int64)
     count_up(items, 0)
     with ThreadPoolExecutor(4) as pool:

@@ -1,4 +1,4 @@
-"""Long commands that are killed at random moments and gone on with give the undisturbed results."""
+"""Long commands killed at random times and resumed give the undisturbed results."""
 
 import io
 import json
@@ -28,25 +28,25 @@ ROOT = Path(__file__).parents[1]
 KILLS = 10
 MEASURED = frozenset(
     (
-        "seconds", "solving_seconds", "learning_seconds",  # how long something took
+        "seconds", "solving_seconds", "learning_seconds",  # a duration
         "thinking",  # seconds of an agent for a decision
         "frames_per_second", "steps_per_second",
-        "start_time",  # when Stable-Baselines3 began
+        "start_time",  # start time of Stable-Baselines3
     )
 )  # fmt: skip
-"""Fields of JSON that hold what a clock said: they alone may differ."""
+"""JSON fields with measured times; only they may differ."""
 OUTPUT = "output.txt"
 CACHE = "cache"
 
 
 @dataclass(frozen=True)
 class Command:
-    """A long command and how it goes on; its files lie in the folder that it runs in."""
+    """A long command and its resuming; its files are in its working folder."""
 
-    line: str  # behind ``python -m``
-    resume: str = ""  # the flag that goes on from a checkpoint; else the same line does it
-    again: str = ""  # the flag that writes over what is there
-    before: str = ""  # makes what it needs, undisturbed
+    line: str  # after ``python -m``
+    resume: str = ""  # the flag that resumes from a checkpoint; by default the same line does it
+    again: str = ""  # the flag that overwrites files
+    before: str = ""  # makes its input, without kills
 
 
 RECORD = "agents.record --scenario apprentice --battles"
@@ -90,7 +90,7 @@ COMMANDS = {
 
 
 def start(line: str, folder: Path) -> subprocess.Popen[bytes]:
-    """Start a command in a folder, in a group of processes of its own."""
+    """Start a command in a folder, in its own process group."""
     variables = {
         "PYTHONPATH": str(ROOT),
         "WFB_GYM_CACHE_DIR": str(folder / CACHE),
@@ -109,7 +109,7 @@ def start(line: str, folder: Path) -> subprocess.Popen[bytes]:
 
 
 def complete(line: str, folder: Path) -> float:
-    """Let a command run to its end; returns the seconds that it took."""
+    """Run a command to its end; returns its duration in seconds."""
     began = time.monotonic()
     with start(line, folder) as process:
         status = process.wait()
@@ -118,12 +118,12 @@ def complete(line: str, folder: Path) -> float:
 
 
 def tail(folder: Path) -> str:
-    """The end of what commands have said."""
+    """Return the end of the commands' output."""
     return (folder / OUTPUT).read_text(encoding="utf-8", errors="replace")[-2000:]
 
 
 def prepare(command: Command, folder: Path) -> Path:
-    """Make a folder with what is compiled, but without solutions, and what the command needs."""
+    """Make a folder with compiled code, without solutions, and with the command's input."""
     kept = folder / CACHE / CACHE_FOLDER.name
     shutil.copytree(CACHE_FOLDER, kept, ignore=shutil.ignore_patterns("solutions"))
     if command.before:
@@ -131,8 +131,8 @@ def prepare(command: Command, folder: Path) -> Path:
     return folder
 
 
-def line_that_goes_on(command: Command, folder: Path) -> str:
-    """The line that a person would type next, by what lies there."""
+def resume_command(command: Command, folder: Path) -> str:
+    """Return the line that a user would run next, depending on the files."""
     if command.resume and any(folder.rglob("checkpoint.pt")):
         return f"{command.line} {command.resume}"
     if command.again and any((folder / "data").glob("kept/*/data")):
@@ -141,18 +141,18 @@ def line_that_goes_on(command: Command, folder: Path) -> str:
 
 
 def run_with_kills(command: Command, parent: Path, seconds: tuple[float, float], seed: int) -> int:
-    """Kill a command ten times, going on each time; returns the number of folders that it took.
+    """Kill a command ten times and resume it each time; returns the number of folders used.
 
-    A run that ends before its kill is a whole one, and the next begins in a folder of its own.
-    Most moments lie behind the imports, which take the first of the two `seconds`, and all lie
-    before the second, at which an undisturbed run ends.
+    A run that ends before its kill is complete, and the next begins in a new folder. Most kills
+    come after the imports, which take the first of the two `seconds`. All come before the second,
+    at which an undisturbed run ends.
     """
     rng = np.random.default_rng(seed)
     folders, kills = 1, 0
     folder = prepare(command, parent / "killed-1")
     while kills < KILLS:
         earliest = 0.0 if rng.random() < 0.2 else seconds[0]
-        with start(line_that_goes_on(command, folder), folder) as process:
+        with start(resume_command(command, folder), folder) as process:
             try:
                 status = process.wait(rng.uniform(earliest, seconds[1]))
             except subprocess.TimeoutExpired:
@@ -162,12 +162,12 @@ def run_with_kills(command: Command, parent: Path, seconds: tuple[float, float],
         assert status == 0, tail(folder)
         folders += 1
         folder = prepare(command, parent / f"killed-{folders}")
-    complete(line_that_goes_on(command, folder), folder)
+    complete(resume_command(command, folder), folder)
     return folders
 
 
 def contents(folder: Path) -> dict[str, Any]:
-    """All files below a folder by path, but for what is compiled; measured times are left out."""
+    """Return all files below a folder by path, without compiled code and measured times."""
     paths = [path for path in folder.rglob("*") if path.is_file()]
     found: dict[str, Any] = {}
     for path in sorted(paths, key=lambda path: path.stat().st_mtime_ns):
@@ -176,35 +176,35 @@ def contents(folder: Path) -> dict[str, Any]:
         if name == OUTPUT or (name.startswith(CACHE) and compiled):
             continue
         if "tfevents" in name:  # named after a date, a process and a machine
-            found["events"] = events(path)  # of the last run: the log keeps former ones on purpose
+            found["events"] = events(path)  # of the last run: the log keeps earlier ones on purpose
         else:
             content = path.read_bytes()
-            if path.suffix == ".json":  # results of a recording say where it lies
+            if path.suffix == ".json":  # results of a recording contain its path
                 content = content.replace(bytes(folder), b"")
             found[name] = normalise(name, content)
     return found
 
 
 def normalise(name: str, content: bytes) -> Any:
-    """What a file holds, without measured times and dates."""
+    """Return the contents of a file, without measured times and dates."""
     if name.endswith((".json", ".jsonl")) or name == "data":
         return [without_times(json.loads(line)) for line in documents(name, content)]
     if name.endswith(".zip"):
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:  # has dates of its members
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:  # contains dates of its members
             return {each: normalise(each, archive.read(each)) for each in archive.namelist()}
     return content
 
 
 def documents(name: str, content: bytes) -> list[str]:
-    """The documents of a file of JSON."""
+    """Return the documents of a file of JSON."""
     text = content.decode()
     return text.splitlines() if name.endswith("l") else [text]
 
 
 def without_times(value: Any) -> Any:
-    """A document of JSON without the fields that hold measured times, and without addresses.
+    """Return a JSON document without measured times and addresses.
 
-    Stable-Baselines3 writes down where in memory its functions lie.
+    Stable-Baselines3 writes the memory addresses of its functions.
     """
     if isinstance(value, str):
         return re.sub(r" at 0x[0-9a-f]+>", ">", value)
@@ -214,7 +214,7 @@ def without_times(value: Any) -> Any:
 
 
 def events(path: Path) -> list[tuple[int, str, bytes]]:
-    """What TensorBoard's log tells, without the times at which it was told."""
+    """Return the contents of TensorBoard's log, without timestamps."""
     from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
 
     return [
@@ -231,7 +231,7 @@ def test_killed_ten_times_it_gives_the_undisturbed_results(name: str, tmp_path: 
     if name in ("record", "imitate"):
         pytest.importorskip("minari")
         pytest.importorskip("h5py")
-    # once with the common cache, so that nothing is compiled when the time is taken
+    # once with the common cache, so that the measured run compiles nothing
     warm = tmp_path / "warm"
     warm.mkdir()
     (warm / CACHE).symlink_to(CACHE_FOLDER.parent, target_is_directory=True)

@@ -1,4 +1,4 @@
-"""The rulebook ledger: what it names exists, and every row says how it is held."""
+"""The rulebook ledger: its names exist, and every row has sources, code and tests."""
 
 import ast
 import re
@@ -22,7 +22,7 @@ NUMBER = re.compile(r"([A-Z]\d?)\.(\d+)")
 
 
 def rows(page: Path) -> list[list[str]]:
-    """Cells of every row of a page's tables, heads left out."""
+    """Return the cells of every row of a page's tables, without headers."""
     lines = page.read_text(encoding="utf-8").splitlines()
     cells = [
         [cell.strip() for cell in line.strip("|").split(" | ")] for line in lines if "|" in line
@@ -35,7 +35,7 @@ HELD_ROWS = rows(HELD)
 
 
 def number_of(row: list[str]) -> tuple[str, int]:
-    """Section and number of a row."""
+    """Return section and number of a row."""
     found = NUMBER.fullmatch(row[0])
     assert found is not None
     return found[1], int(found[2])
@@ -43,7 +43,7 @@ def number_of(row: list[str]) -> tuple[str, int]:
 
 @cache
 def names_in(path: Path) -> frozenset[str]:
-    """Functions, methods, classes and module constants of a Python file."""
+    """Return functions, methods, classes and module constants of a Python file."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     found = set()
     for node in ast.walk(tree):
@@ -57,7 +57,7 @@ def names_in(path: Path) -> frozenset[str]:
 
 
 def quoted(cell: str) -> list[str]:
-    """What stands in backquotes."""
+    """Return the texts in backquotes."""
     return re.findall(r"`([^`]+)`", cell)
 
 
@@ -105,7 +105,7 @@ def test_rows_name_sources_that_the_page_explains(row: list[str]) -> None:
 
 
 @pytest.mark.parametrize("row", HELD_ROWS, ids=lambda row: row[0])
-def test_every_row_is_held_by_tests_that_exist(row: list[str]) -> None:
+def test_the_tests_of_every_row_exist(row: list[str]) -> None:
     tests = quoted(row[2])
     assert tests
     for test in tests:
@@ -117,7 +117,7 @@ def test_every_row_is_held_by_tests_that_exist(row: list[str]) -> None:
 
 
 @pytest.mark.parametrize("row", HELD_ROWS, ids=lambda row: row[0])
-def test_every_row_names_code_that_exists(row: list[str]) -> None:
+def test_the_code_of_every_row_exists(row: list[str]) -> None:
     places = [place for place in quoted(row[1]) if "/" in place]
     assert places or "no rule of the engine" in row[1]
     for place in places:
@@ -129,7 +129,7 @@ def test_every_row_names_code_that_exists(row: list[str]) -> None:
             assert name in names_in(file), place
 
 
-def test_nothing_is_open_any_more() -> None:
+def test_no_rule_is_open() -> None:
     text = LEDGER.read_text(encoding="utf-8") + HELD.read_text(encoding="utf-8")
     assert "open (next" not in text
     assert "not played yet" not in text

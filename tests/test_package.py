@@ -1,4 +1,4 @@
-"""What the wheel must hold besides modules, and what importing the package must not do."""
+"""Contents of the wheel other than modules, and side effects of importing the package."""
 
 import re
 import subprocess
@@ -64,7 +64,7 @@ def test_pins_name_releases_of_no_single_build() -> None:
     assert not {"pip", "setuptools", "wheel", "wfb-gym"} & set(pinned())
 
 
-def test_import_leaves_out_what_only_extras_bring() -> None:
+def test_import_loads_no_modules_of_extras() -> None:
     code = (
         "import sys, wfb_gym\n"
         "heavy = {'torch', 'stable_baselines3', 'matplotlib', 'pettingzoo', 'ray', 'pyspiel'}\n"
@@ -97,7 +97,7 @@ def test_pythons_that_are_named_are_allowed() -> None:
     assert project()["project"]["requires-python"] == f">={named[0]}"
 
 
-def test_dir_shows_what_there_is() -> None:
+def test_dir_lists_the_public_names() -> None:
     assert set(dir(wfb_gym)) == {*wfb_gym.__all__, "__version__"}
     for name in dir(wfb_gym):
         assert getattr(wfb_gym, name)

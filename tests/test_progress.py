@@ -1,4 +1,4 @@
-"""Progress of long work: lines of commands without a terminal, and displays of their own."""
+"""Progress of long work: lines of commands without a terminal, and custom displays."""
 
 import io
 import sys
@@ -17,7 +17,7 @@ class Terminal(io.StringIO):
 
 
 def replace_stderr(monkeypatch: pytest.MonkeyPatch, out: io.StringIO) -> io.StringIO:
-    """Put a file in place of stderr, with lines that come soon. (Pytest would undo a fixture.)"""
+    """Replace stderr by a file, with early progress lines. (Pytest would undo a fixture.)"""
     monkeypatch.setattr(sys, "stderr", out)
     for name in ("FIRST_LINE", "NEXT_LINES"):
         monkeypatch.setattr(_progress, name, 0.01)
@@ -42,17 +42,17 @@ def test_a_long_command_prints_lines_into_a_file(monkeypatch: pytest.MonkeyPatch
         bar(1000)
         wait_for(lambda: "1,000 of about 4,000 positions" in stderr.getvalue())
         bar.close()
-        told = len(stderr.getvalue())
-        wait_for(lambda: "wfb_gym: advise (" in stderr.getvalue()[told + 200 :])
+        length = len(stderr.getvalue())
+        wait_for(lambda: "wfb_gym: advise (" in stderr.getvalue()[length + 200 :])
     lines = stderr.getvalue().splitlines()
     assert any(
         line.startswith("wfb_gym: advise: solving a duel: 1,000 of about 4,000 positions, about ")
         for line in lines
     )
     assert "\r" not in stderr.getvalue()
-    told = len(stderr.getvalue())
+    length = len(stderr.getvalue())
     ProgressBar("solving")(5)
-    assert len(stderr.getvalue()) == told  # the command has ended
+    assert len(stderr.getvalue()) == length  # the command has ended
 
 
 def test_the_progress_of_a_command_may_be_computed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +72,7 @@ def test_a_quick_command_prints_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     assert stderr.getvalue() == ""
 
 
-def test_on_a_terminal_lines_come_only_while_no_bar_moves(
+def test_on_a_terminal_lines_are_printed_only_without_a_bar(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     out = replace_stderr(monkeypatch, Terminal())
@@ -129,7 +129,7 @@ def test_a_command_without_words_prints_no_line(monkeypatch: pytest.MonkeyPatch)
     assert stderr.getvalue() == ""
 
 
-def test_a_bar_that_showed_nothing_keeps_what_others_show() -> None:
+def test_a_bar_without_output_clears_no_display() -> None:
     shown: list[str] = []
     with shown_by(shown.append):
         ProgressBar("solving").close()

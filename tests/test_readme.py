@@ -1,4 +1,4 @@
-"""The README: it is short, and every block of it runs exactly as printed, by itself."""
+"""The README: it is short, and each block runs exactly as printed, by itself."""
 
 import io
 import os
@@ -23,13 +23,13 @@ SERVES = "web"
 
 
 def block_of(code: str) -> Any:
-    """Return a block as a parameter; it is skipped where a module that it imports is missing."""
+    """Return a block as a parameter; it is skipped if a module that it imports is missing."""
     needed = [name for name in EXTRAS if re.search(rf"^(import|from) {name}\b", code, re.MULTILINE)]
     imports = re.findall(r"^(?:from \S+ )?import (.*)$", code, re.MULTILINE)
     return pytest.param(code, marks=pytest.mark.needs(*needed), id=", ".join(imports))
 
 
-def test_it_is_read_in_a_minute() -> None:
+def test_it_is_short() -> None:
     assert len(README.splitlines()) <= 180
     assert len(BLOCKS) >= 5
     assert len(COMMANDS) >= 5
@@ -42,9 +42,11 @@ def test_every_block_runs_in_a_fresh_interpreter(code: str, tmp_path: Path) -> N
         cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    # A number behind a print is what it prints, as far as its digits go.
-    told = re.findall(r"^ *print\(.*\)(?: +# (-?[\d.]*\d)?.*)?$", code, re.MULTILINE)
-    for printed, number in zip(done.stdout.splitlines()[-len(told) :], told, strict=False):
+    # A number after a print is its expected output, to the digits shown.
+    documented = re.findall(r"^ *print\(.*\)(?: +# (-?[\d.]*\d)?.*)?$", code, re.MULTILINE)
+    for printed, number in zip(
+        done.stdout.splitlines()[-len(documented) :], documented, strict=False
+    ):
         if number:
             digits = len(number.partition(".")[2])
             assert float(printed) == pytest.approx(float(number), abs=10.0**-digits)
@@ -53,7 +55,7 @@ def test_every_block_runs_in_a_fresh_interpreter(code: str, tmp_path: Path) -> N
 @pytest.mark.parametrize("command", [each for each in COMMANDS if each != SERVES])
 def test_every_command_runs(command: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.stdin", io.StringIO())  # nobody answers
+    monkeypatch.setattr("sys.stdin", io.StringIO())  # without answers on stdin
     assert main(shlex.split(command)) == 0
 
 

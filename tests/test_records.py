@@ -90,7 +90,7 @@ class Unknown(Record):
 
 
 @pytest.mark.parametrize("record", [Vague, Shapeless, Unknown])
-def test_a_field_without_a_size_is_refused_by_name(record: type[Record]) -> None:
+def test_a_field_without_a_size_is_rejected_by_name(record: type[Record]) -> None:
     (name,) = set(record.__annotations__)
     with pytest.raises(
         TypeError, match=rf"{record.__name__}\.{name}: expected a field of a record"

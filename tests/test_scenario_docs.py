@@ -99,7 +99,7 @@ WORDS = {
     "kind of terrain": TerrainKind,
 }
 COMPUTED = {"base": "by troop type", "blocks_sight": "by kind"}
-"""Defaults that follow from other keys, as the page has them."""
+"""Defaults that follow from other keys, as on the page."""
 BASE = """
 name = "base"
 [[caster.wizards]]
@@ -134,7 +134,7 @@ def test_every_model_of_a_scenario_has_its_table() -> None:
 
 
 def models_in(model: type[BaseModel]) -> set[type[BaseModel]]:
-    """Models that a model's fields mention."""
+    """Return the models in the types of a model's fields."""
 
     def inside(annotation: Any) -> set[type[BaseModel]]:
         if isinstance(annotation, type) and issubclass(annotation, BaseModel):
@@ -152,7 +152,7 @@ def own_fields(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def bounds(annotation: Any, metadata: list[Any]) -> list[Whole | Number | Pair]:
-    """Ranges of numbers that a field's type mentions."""
+    """Return the ranges of numbers in a field's type."""
     found = [each for each in metadata if isinstance(each, Whole | Number | Pair)]
     for part in get_args(annotation):
         if isinstance(part, Whole | Number | Pair):
@@ -163,7 +163,7 @@ def bounds(annotation: Any, metadata: list[Any]) -> list[Whole | Number | Pair]:
 
 
 def choices(annotation: Any) -> list[str]:
-    """Words that a field's type lists, at any depth."""
+    """Return the words in a field's type, at any depth."""
     found = []
     for part in get_args(annotation):
         found += [part] if isinstance(part, str) else choices(part)
@@ -171,7 +171,7 @@ def choices(annotation: Any) -> list[str]:
 
 
 def written(key: str, field: Any) -> str:
-    """A default as the page writes it."""
+    """Return a default as the page writes it."""
     if field.is_required():
         return "required"
     value = field.get_default(call_default_factory=True)
@@ -192,7 +192,7 @@ def written(key: str, field: Any) -> str:
 
 
 @pytest.mark.parametrize("heading", MODELS)
-def test_every_key_stands_there_with_its_default_and_range(heading: str) -> None:
+def test_every_key_is_listed_with_its_default_and_range(heading: str) -> None:
     fields = own_fields(MODELS[heading])
     rows = rows_of(SCENARIOS, heading)
     assert [row[0].strip("`") for row in rows] == list(fields)
@@ -211,16 +211,16 @@ def test_every_key_stands_there_with_its_default_and_range(heading: str) -> None
                 assert f'"{word}"' in kind, key
 
 
-def test_every_word_of_a_list_stands_there() -> None:
+def test_every_word_of_a_list_is_listed() -> None:
     rows = {row[0]: re.findall(r'"([^"]+)"', row[1]) for row in rows_of(SCENARIOS, "Words")}
     assert rows == {name: list(get_args(words)) for name, words in WORDS.items()}
 
 
-def test_bases_and_what_blocks_sight_are_told() -> None:
-    told = re.sub(r"\s+", " ", sections(SCENARIOS)["Characters"])
+def test_bases_and_blocking_of_sight_are_listed() -> None:
+    documented = re.sub(r"\s+", " ", sections(SCENARIOS)["Characters"])
     for troop, (width, depth) in BASES.items():
         name = troop.replace("_", " ")
-        found = re.search(rf"(\d+) by (\d+) for [a-z ]*{name}", told)
+        found = re.search(rf"(\d+) by (\d+) for [a-z ]*{name}", documented)
         assert found is not None, troop
         assert (float(found[1]), float(found[2])) == (width, depth), troop
     (row,) = [r for r in rows_of(SCENARIOS, "Terrain") if r[0] == "`blocks_sight`"]
@@ -229,8 +229,8 @@ def test_bases_and_what_blocks_sight_are_told() -> None:
         assert kind.rstrip("s") in (does if kind in OPAQUE else does_not), kind
 
 
-def test_the_room_in_an_army_is_told() -> None:
-    told = re.sub(r"\s+", " ", sections(SCENARIOS)["Armies"])
+def test_the_capacity_of_an_army_is_listed() -> None:
+    documented = re.sub(r"\s+", " ", sections(SCENARIOS)["Armies"])
     for size, what in (
         (sizes.UNITS, "units"),
         (sizes.WIZARDS, "characters"),
@@ -241,15 +241,15 @@ def test_the_room_in_an_army_is_told() -> None:
         (sizes.AIMS, "pairs of a spell and a target"),
         (sizes.MARKS, "spells whose effect"),
     ):
-        assert f"{size} {what}" in told
+        assert f"{size} {what}" in documented
 
 
 def test_every_army_list_is_named() -> None:
-    told = re.sub(r"\s+", " ", sections(SCENARIOS)["Army lists"])
-    assert ", ".join(army_list(name).name for name in bundled_armies()) in told
+    documented = re.sub(r"\s+", " ", sections(SCENARIOS)["Army lists"])
+    assert ", ".join(army_list(name).name for name in bundled_armies()) in documented
 
 
-def test_every_switch_stands_there_with_both_rulesets() -> None:
+def test_every_switch_is_listed_with_both_rulesets() -> None:
     rows = rows_of(SCENARIOS, "Rules")
     assert [row[0].strip("`") for row in rows] == list(Switches.model_fields)
     for key, _, sixth, seventh, _ in rows:
@@ -258,12 +258,12 @@ def test_every_switch_stands_there_with_both_rulesets() -> None:
             assert cell == (f'"{value}"' if isinstance(value, str) else str(value).lower())
 
 
-def test_every_bundled_item_stands_there_with_its_points() -> None:
+def test_every_bundled_item_is_listed_with_its_points() -> None:
     found = {name: float(points) for name, points, _ in rows_of(SCENARIOS, "Items")}
     assert found == {name: item.points for name, item in bundled_items().items()}
 
 
-def test_every_effect_stands_there_with_its_parameters() -> None:
+def test_every_effect_is_listed_with_its_parameters() -> None:
     rows = {row[0].strip("`"): row[1] for row in rows_of(SCENARIOS, "Effects")}
     wanted: dict[str, dict[str, Any]] = {}
     for model in get_args(MiscastEffect):
@@ -281,7 +281,7 @@ def test_every_effect_stands_there_with_its_parameters() -> None:
                 assert f'"{word}"' in cell
 
 
-def test_every_row_of_the_bundled_miscast_tables_stands_there() -> None:
+def test_every_row_of_the_bundled_miscast_tables_is_listed() -> None:
     found = [tuple(row[:3]) for row in rows_of(SCENARIOS, "The bundled tables")]
     wanted = []
     for table in bundled_miscast_tables():
@@ -334,5 +334,5 @@ def test_errors_are_printed_as_the_page_has_them(
         with pytest.raises(ScenarioError) as caught:
             load_scenario("lesson.toml")
         printed |= dict.fromkeys(str(caught.value).splitlines())
-    (told,) = blocks(SCENARIOS, "text")
-    assert told.splitlines() == list(printed)
+    (documented,) = blocks(SCENARIOS, "text")
+    assert documented.splitlines() == list(printed)

@@ -1,4 +1,4 @@
-"""Compiled code that a wheel brings: where it is used, and that it does the same."""
+"""Compiled code of a wheel: conditions for its use, and equal results."""
 
 import json
 import os
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a manifest that fits this process."""
+    """Return a folder with a manifest that fits this process."""
     monkeypatch.setattr(_shipped, "FOLDER", tmp_path / "shipped")
     _shipped.FOLDER.mkdir()
     _shipped.write_manifest(_shipped.FOLDER, "0123")
@@ -45,7 +45,7 @@ def has_features() -> bool:
 
 
 @pytest.mark.skipif(not has_features(), reason="an old processor")
-def test_code_is_used_where_all_that_it_was_made_for_is_the_same(folder: Path) -> None:
+def test_code_is_used_if_the_environment_matches(folder: Path) -> None:
     assert _shipped.find("0123") == folder
 
 
@@ -66,21 +66,19 @@ def test_code_for_anything_else_is_not_used(folder: Path, key: str, value: Any) 
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", "null"])
-def test_a_manifest_that_is_none_is_no_error(folder: Path, text: str) -> None:
+def test_an_invalid_manifest_is_no_error(folder: Path, text: str) -> None:
     atomic_write_text(folder / "manifest.json", text)
     assert _shipped.find("0123") is None
     (folder / "manifest.json").unlink()
     assert _shipped.find("0123") is None
 
 
-def test_who_asks_for_another_processor_gets_it(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_requested_processor_is_used(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_CPU_NAME", "generic")
     assert _shipped.find("0123") is None
 
 
-def test_no_folder_with_anything_else_is_emptied(tmp_path: Path) -> None:
+def test_folders_with_other_files_are_not_emptied(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("all of it")
     (tmp_path / "old.nbc").write_text("")
     command = [sys.executable, "-m", "wfb_gym", "compile", "--into", str(tmp_path)]
@@ -101,7 +99,7 @@ USE = (
 
 
 def shipped_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Entries of `compiled_sample`, made for the processor that code is shipped for."""
+    """Return entries of `compiled_sample`, made for the processor of shipped code."""
     folder = tmp_path / "shipped"
     folder.mkdir()
     with monkeypatch.context() as patched:
@@ -115,7 +113,7 @@ def shipped_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_what_is_shipped_is_not_compiled_again(
+def test_shipped_code_is_not_compiled_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = shipped_sample(tmp_path, monkeypatch)
@@ -125,7 +123,7 @@ def test_what_is_shipped_is_not_compiled_again(
     assert (found["results"], found["kept"], compiled) == (RESULTS, [], "")
 
 
-def test_damaged_code_is_compiled_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damaged_code_is_compiled_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = shipped_sample(tmp_path, monkeypatch)
     for path in folder.glob("*.nbc"):
         path.write_bytes(path.read_bytes()[:-100])
@@ -136,7 +134,7 @@ def test_damaged_code_is_compiled_anew(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.slow
-def test_a_wheel_brings_all_that_is_compiled(tmp_path: Path) -> None:
+def test_a_wheel_contains_all_compiled_code(tmp_path: Path) -> None:
     """Environments, solver and players start from it without compiling, and play the same."""
     folder = tmp_path / "shipped"
     play = (

@@ -1,6 +1,6 @@
-"""The site of docs/: every page has its place in it, and what stands beside docs/ is right.
+"""The site of docs/: every page is in it, and the files outside docs/ are correct.
 
-Building it needs the extra `docs`; where that is missing, the pages' own tests must do.
+Building it needs the extra `docs`; without it only the pages' own tests run.
 """
 
 import importlib.util
@@ -23,7 +23,7 @@ PAGES = sorted(path.relative_to(DOCS).with_suffix("").as_posix() for path in DOC
 
 
 def nav() -> list[str]:
-    """Entries of the home page's tables of contents."""
+    """Return entries of the home page's tables of contents."""
     trees = re.findall(r"```\{toctree\}\n(.*?)```", page("index.md"), re.DOTALL)
     return [line for tree in trees for line in tree.splitlines() if line and line[0] != ":"]
 
@@ -59,11 +59,11 @@ SEARCHED = {
     "autoreset": "environments",
     "seeds": "environments",
 }
-"""What people look for, and the page with it in a heading."""
+"""Common search terms, and the page with each in a heading."""
 
 
 @pytest.mark.parametrize("words", SEARCHED)
-def test_what_is_looked_for_is_in_a_heading(words: str) -> None:
+def test_search_terms_are_in_a_heading(words: str) -> None:
     headings = sections(page(f"{SEARCHED[words]}.md"))
     assert any(words in heading.lower() for heading in headings)
 
@@ -104,7 +104,7 @@ def test_the_versions_page_lists_every_id() -> None:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built without a warning."""
+    """Return the site, built without a warning."""
     folder = tmp_path_factory.mktemp("site")
     command = ["-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet", "-d"]
     done = subprocess.run(
@@ -147,8 +147,8 @@ def test_the_site_has_every_page_heading_and_picture(site: Path) -> None:
 
 @pytest.mark.slow
 @needs_docs
-def test_links_of_the_site_lead_to_headings_and_names_that_are_there(site: Path) -> None:
-    """Those between source and documentation among them, which Sphinx itself does not check."""
+def test_links_of_the_site_lead_to_existing_headings_and_names(site: Path) -> None:
+    """Including those between source and documentation, which Sphinx does not check."""
     texts = {path: path.read_text(encoding="utf-8") for path in site.rglob("*.html")}
     anchors = {path: set(re.findall(r' id="([^"]+)"', text)) for path, text in texts.items()}
     links = 0
@@ -187,7 +187,7 @@ FOUND_FIRST = {
     "seed": "environments.html",
     "write an agent": "howto/write-an-agent.html",
 }
-"""What people look for, and the page that the site's search has first."""
+"""Common search terms, and the first result of the site's search for each."""
 
 
 @pytest.mark.slow
@@ -209,7 +209,7 @@ def test_the_search_finds_the_right_page_first(site: Path) -> None:
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium")
 @pytest.mark.parametrize("width", [1400, 390])
 def test_pages_are_as_wide_as_their_window(site: Path, width: int) -> None:
-    """On a phone wide tables and verbatim lines scroll in boxes of their own, elsewhere nothing."""
+    """On a phone, wide tables and code blocks scroll in their own boxes, and nothing else does."""
     sync_api = pytest.importorskip("playwright.sync_api")
     boxes = "html, .content" + (", .table-wrapper, .highlight pre" if width > 1000 else "")
     wide = "all => all.filter(each => each.scrollWidth > each.clientWidth).length"

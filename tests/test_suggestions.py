@@ -1,4 +1,4 @@
-"""Names that are written otherwise, and questions for those that are unknown."""
+"""Names in other spellings, and suggestions for unknown names."""
 
 import pytest
 
@@ -12,7 +12,7 @@ def test_case_spaces_and_signs_do_not_matter(given: str) -> None:
     assert find_name(SPELLS, given) == "Fire Ball"
 
 
-def test_a_name_as_it_is_written_goes_first_and_two_alike_are_none() -> None:
+def test_an_exact_name_is_preferred_and_ambiguous_ones_are_none() -> None:
     assert find_name(["Fire Ball", "Fireball"], "Fireball") == "Fireball"
     assert find_name(["Fire Ball", "Fireball"], "fire ball") is None
     assert find_name(["!", "?"], "?") == "?"
@@ -21,7 +21,7 @@ def test_a_name_as_it_is_written_goes_first_and_two_alike_are_none() -> None:
     assert name_finder([])("") is None
 
 
-def test_parts_of_names_are_suggested_before_what_is_mistyped() -> None:
+def test_parts_of_names_are_suggested_before_typing_errors() -> None:
     assert close_names(SPELLS, "comet") == ["The Comet of Casandora"]
     assert close_names(SPELLS, "Firy Ball")[0] == "Fire Ball"
     assert close_names(SPELLS, "xyzzy") == []

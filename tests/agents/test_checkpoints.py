@@ -36,7 +36,7 @@ def test_a_write_that_fails_leaves_the_former_one(
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_other_files_are_refused(tmp_path: Path) -> None:
+def test_other_files_are_rejected(tmp_path: Path) -> None:
     path = tmp_path / NAME
     with pytest.raises(CheckpointError, match="found no file"):
         load_checkpoint(tmp_path)
@@ -52,8 +52,8 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         load_checkpoint(tmp_path)
 
 
-def test_a_checkpoint_that_was_packed_is_refused(tmp_path: Path) -> None:
-    """What is packed may unpack to any size."""
+def test_a_checkpoint_that_was_packed_is_rejected(tmp_path: Path) -> None:
+    """Compressed data may unpack to any size."""
     save_checkpoint(tmp_path, {"weights": torch.zeros(100_000)})
     path = tmp_path / NAME
     whole = path.read_bytes()

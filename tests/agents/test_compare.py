@@ -1,4 +1,4 @@
-"""Comparing learners: what is trained, what a training leaves behind, going on."""
+"""Comparing learners: the runs, their files, resuming."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ def test_every_seed_has_every_learner_and_seat() -> None:
     ]
 
 
-def test_commands_say_what_differs() -> None:
+def test_commands_contain_the_differing_settings() -> None:
     settings = Settings(scenario="apprentice", steps=9)
     commands = {
         name: Training(name, "caster" if learner.of_one_seat else "", 1).command(settings)
@@ -63,7 +63,7 @@ def test_a_picture_of_runs_of_different_length(tmp_path: Path) -> None:
     assert (tmp_path / "curves.png").stat().st_size > 10_000
 
 
-def test_what_is_finished_is_not_trained_again(
+def test_finished_runs_are_not_trained_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     trained = []
@@ -106,7 +106,7 @@ def test_a_training_that_fails_is_named(
         (["--learner", "nobody"], "invalid choice: 'nobody'"),
     ],
 )
-def test_bad_input_is_refused(
+def test_bad_input_is_rejected(
     option: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):

@@ -75,12 +75,12 @@ def test_targets_are_the_solvers_values(source: TargetSource) -> None:
                 equal += np.ptp(results) == 0
                 asked += 1
     assert asked > 50
-    assert 0 < equal < asked / 4  # a few at which nothing is at stake
+    assert 0 < equal < asked / 4  # some positions without anything at stake
 
 
 def test_targets_are_made_once(source: TargetSource, monkeypatch: pytest.MonkeyPatch) -> None:
     useful = make_one(source, 1)
-    monkeypatch.setattr(targets, "_solve_targets", None)  # making them again fails
+    monkeypatch.setattr(targets, "_solve_targets", None)  # computing them again fails
     assert make_one(source, 1) == useful
     assert [path.name for path in source.folder.iterdir()] == ["train-1.npz"]
 
@@ -102,7 +102,7 @@ def test_samples_are_even_over_the_kinds() -> None:
     assert not len(sample_evenly(kinds[:0], 5, np.random.default_rng(0)))
 
 
-def test_visited_decisions_are_those_that_play_comes_to(source: TargetSource) -> None:
+def test_visited_decisions_are_those_of_play(source: TargetSource) -> None:
     scenario = source.scenario(0)
     graph = targets.explore_positions(scenario, 1 << 20)
     start = graph.find(Battle(graph.packed).state)
@@ -114,17 +114,17 @@ def test_visited_decisions_are_those_that_play_comes_to(source: TargetSource) ->
     plays = 100 * targets._PLAYS
     expected = np.zeros(graph.size)  # visits of a play, exactly
     expected[start] = 1.0
-    for node in range(graph.size - 1, -1, -1):  # what follows a node has a smaller number
-        ways, _ = graph.successors(graph.states(np.array([node])))
+    for node in range(graph.size - 1, -1, -1):  # successors of a node have smaller numbers
+        transitions, _ = graph.successors(graph.states(np.array([node])))
         legal = int(graph.counts[node])
         own = values[offsets[node] : offsets[node] + legal] * (1 if graph.kinds[node] == 0 else -1)
-        for way in ways:
-            share = way.probability
+        for transition in transitions:
+            reach = transition.probability
             if legal:
                 best = own > own.max() - 1e-6
-                share *= 0.9 * best[way.action] / best.sum() + 0.1 / legal
-            if way.node >= 0:
-                expected[way.node] += share * expected[node]
+                reach *= 0.9 * best[transition.action] / best.sum() + 0.1 / legal
+            if transition.node >= 0:
+                expected[transition.node] += reach * expected[node]
     expected[graph.counts == 0] = 0.0
     found = np.bincount(visits, minlength=graph.size) / plays
     assert expected.max() >= 0.99
@@ -132,7 +132,7 @@ def test_visited_decisions_are_those_that_play_comes_to(source: TargetSource) ->
     assert (found > 0).sum() > 20
 
 
-def test_visited_decisions_are_kept_besides_the_others(source: TargetSource) -> None:
+def test_visited_decisions_are_stored_with_the_others(source: TargetSource) -> None:
     more = replace(source, folder=source.folder.with_name("more"), visited=32)
     compared = 0
     for number in range(4):
@@ -154,7 +154,7 @@ def test_visited_decisions_are_kept_besides_the_others(source: TargetSource) -> 
     assert compared > 50
 
 
-def test_batches_are_what_the_seats_observe_and_what_is_at_stake(source: TargetSource) -> None:
+def test_batches_have_observations_and_stakes(source: TargetSource) -> None:
     useful = [number for number in range(8) if make_one(source, number)]
     drawn = TargetSet(source, useful, LIMITS, 0)
     assert drawn.scenarios == len(useful)
@@ -169,7 +169,7 @@ def test_batches_are_what_the_seats_observe_and_what_is_at_stake(source: TargetS
     assert set(own_phase) == {0.0, 1.0}
 
 
-def test_decisions_that_are_stored_are_what_is_shown(source: TargetSource) -> None:
+def test_stored_decisions_equal_observations(source: TargetSource) -> None:
     useful = [number for number in range(4) if make_one(source, number)]
     drawn = TargetSet(source, useful, LIMITS, 0)
     stored = StoredDecisions(drawn, "cpu")
@@ -179,13 +179,13 @@ def test_decisions_that_are_stored_are_what_is_shown(source: TargetSource) -> No
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="asks for a machine without a GPU")
-def test_a_gpu_that_is_not_there_is_refused_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_gpu_is_rejected_at_once(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         distil.main(["--quick", "--device", "cuda"])
     assert "--device: expected cpu, or a GPU that PyTorch can use" in capsys.readouterr().err
 
 
-def test_a_run_goes_on_on_another_device(source: TargetSource, tmp_path: Path) -> None:
+def test_a_run_resumes_on_another_device(source: TargetSource, tmp_path: Path) -> None:
     useful = [number for number in range(4) if make_one(source, number)]
     settings = Settings(width=16, batch_size=64, steps=40, out=tmp_path)
     first, second = (Student(settings, TargetSet(source, useful, LIMITS, seed)) for seed in (0, 1))
@@ -216,7 +216,7 @@ def test_a_run_goes_on_on_another_device(source: TargetSource, tmp_path: Path) -
         (lambda s: s.pop("recent"), "recent"),
     ],
 )
-def test_a_checkpoint_with_other_contents_is_refused_with_one_error(
+def test_a_checkpoint_with_other_contents_is_rejected_with_one_error(
     source: TargetSource, tmp_path: Path, damage: Any, message: str
 ) -> None:
     useful = [number for number in range(2) if make_one(source, number)]
@@ -231,7 +231,7 @@ def test_a_checkpoint_with_other_contents_is_refused_with_one_error(
     student.set_state(load_checkpoint(tmp_path))
 
 
-def test_logits_are_drawn_back_to_0(source: TargetSource) -> None:
+def test_logits_are_regularized_towards_0(source: TargetSource) -> None:
     useful = [number for number in range(4) if make_one(source, number)]
     settings = Settings(width=16, learning_rate=1e-2)
     student = Student(settings, TargetSet(source, useful, LIMITS, 0))
@@ -247,7 +247,7 @@ def test_logits_are_drawn_back_to_0(source: TargetSource) -> None:
     assert bias.item() == pytest.approx(50.0 - 1e-2, abs=1e-3)
 
 
-def test_a_network_goes_on_learning_from_other_scenarios(
+def test_a_network_continues_with_other_scenarios(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
@@ -274,8 +274,8 @@ def test_a_network_goes_on_learning_from_other_scenarios(
     ):
         with pytest.raises(SystemExit):
             distil.main([*shared, "--start-from", str(path)])
-        assert f"--start-from: {path}: expected a" in (told := capsys.readouterr().err)
-        assert expected in told
+        assert f"--start-from: {path}: expected a" in (error_text := capsys.readouterr().err)
+        assert expected in error_text
     with pytest.raises(SystemExit):
         distil.main([*shared, "--first", "-1"])
     assert "--first: expected a whole number from 0, found -1" in capsys.readouterr().err
@@ -294,7 +294,7 @@ def test_a_gpu_learns_as_a_processor_does(source: TargetSource) -> None:
     assert curves[1] == pytest.approx(curves[0], rel=0.2)
 
 
-def test_a_run_writes_a_player_that_scores_what_it_says(
+def test_a_run_writes_a_player_with_the_reported_score(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     places = ["--out", str(tmp_path / "run"), "--targets", str(tmp_path / "targets")]
@@ -313,7 +313,7 @@ def test_a_run_writes_a_player_that_scores_what_it_says(
         assert exact.guaranteed == pytest.approx(one["guaranteed"], abs=1e-6)
 
 
-def test_grades_in_the_file_are_not_worked_out_again(
+def test_stored_grades_are_not_computed_again(
     source: TargetSource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     test = replace(source, split="test")
@@ -335,10 +335,10 @@ def test_grades_in_the_file_are_not_worked_out_again(
     path.write_text(path.read_text()[:-20])
     asked.clear()
     assert list(grade_scenarios(test, agent, 4, path))[-1] == second
-    assert len(asked) == second[1]  # a damaged file is made anew
+    assert len(asked) == second[1]  # a damaged file is written again
 
 
-def test_damaged_targets_are_refused(source: TargetSource) -> None:
+def test_damaged_targets_are_rejected(source: TargetSource) -> None:
     make_one(source, 1)
     path = source.path(1)
     path.write_bytes(path.read_bytes()[:-30])
@@ -374,7 +374,7 @@ def test_a_killed_worker_ends_the_run_in_one_line(tmp_path: Path) -> None:
     latest = time.monotonic() + 60
     with suppress(ProcessLookupError):
         while time.monotonic() < latest:
-            os.killpg(process.pid, 0)  # asks, and sends nothing
+            os.killpg(process.pid, 0)  # the worker asks and sends nothing
             time.sleep(0.01)
         pytest.fail("some of the processes have not ended")
     source = TargetSource(tuple(KINDS.values()), tmp_path / "targets")
@@ -383,7 +383,7 @@ def test_a_killed_worker_ends_the_run_in_one_line(tmp_path: Path) -> None:
         load_targets(source, int(path.stem.partition("-")[2]), 0)  # raises if it is damaged
 
 
-def test_a_run_goes_on_with_its_own_settings_alone(
+def test_a_run_resumes_with_its_own_settings_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     places = ["--out", str(tmp_path / "run"), "--targets", str(tmp_path / "targets")]
@@ -416,9 +416,7 @@ def test_a_run_goes_on_with_its_own_settings_alone(
 
 
 @pytest.mark.slow
-def test_a_run_that_goes_on_learns_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_resumed_run_learns_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def line(out: str) -> list[str]:
         places = ["--out", str(tmp_path / out), "--targets", str(tmp_path / "targets")]
         return ["--quick", "--steps", "250", "--checkpoint-seconds", "1e-9", *places]

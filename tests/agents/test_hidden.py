@@ -1,4 +1,4 @@
-"""Self-play where items are hidden: what is trained, how it is graded, going on."""
+"""Self-play with hidden items: training, exact scores, resuming."""
 
 import json
 from pathlib import Path
@@ -23,9 +23,11 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return json.loads((out / "results.json").read_text(encoding="utf-8"))
 
 
-def test_each_way_has_its_networks_and_their_average(results: Any) -> None:
+def test_each_method_has_its_networks_and_their_average(results: Any) -> None:
     names = [each["learner"] for each in results["trainings"]]
-    assert names == [f"{way}{end}" for way in hidden.VARIANTS for end in ("", hidden.AVERAGED)]
+    assert names == [
+        f"{variant}{end}" for variant in hidden.VARIANTS for end in ("", hidden.AVERAGED)
+    ]
     for each in results["trainings"]:
         steps = [point["steps"] for point in each["curve"]]
         assert steps[0] == 0
@@ -63,7 +65,7 @@ def test_players_that_do_not_learn_are_graded_too(results: Any) -> None:
     assert all(len(row) == 8 for row in rows)
 
 
-def test_it_goes_on_where_it_was_interrupted(tmp_path: Path) -> None:
+def test_an_interrupted_run_resumes(tmp_path: Path) -> None:
     arguments = ["--quick", "--variant", "self-play", "--out", str(tmp_path)]
     assert hidden.main(arguments) == 0
     before = (tmp_path / "trainings.jsonl").read_bytes()
@@ -101,7 +103,7 @@ def test_probabilities_are_of_legal_actions() -> None:
         (["--gap", "0"], "--gap"),
     ],
 )
-def test_wrong_settings_are_refused(
+def test_wrong_settings_are_rejected(
     arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):

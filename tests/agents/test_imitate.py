@@ -1,4 +1,4 @@
-"""Behaviour cloning: it learns what the data hold, and its score is the solver's."""
+"""Behaviour cloning: it copies the data, and its score matches the solver's."""
 
 import json
 import signal
@@ -62,7 +62,7 @@ def test_a_clone_of_the_optimum_plays_like_it(
     assert exact.guaranteed == pytest.approx(results["guaranteed"])
 
 
-def test_a_quick_run_learns_from_what_a_quick_recording_holds(
+def test_a_quick_run_learns_from_a_quick_recording(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
@@ -79,7 +79,7 @@ def test_the_same_command_learns_the_same(
     assert clone(tmp_path / "c", capsys, "--quick", "--seed", "1")["curve"] != first["curve"]
 
 
-def test_the_other_seat_is_cloned_as_itself(
+def test_the_other_seat_is_cloned_from_its_own_decisions(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     results = clone(tmp_path, capsys, "--quick", name="wfb_gym/dispeller-v0")
@@ -89,9 +89,7 @@ def test_the_other_seat_is_cloned_as_itself(
     assert exact.score == pytest.approx(results["score"], abs=1e-6)
 
 
-def test_battles_that_are_held_out_teach_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_held_out_battles_do_not_train(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     held = read_dataset(NAME).decisions
     choice = held.masks.sum(1) > 1
     out = sample_battles(held.battles, 0.25, 0)
@@ -108,7 +106,7 @@ def test_battles_that_are_held_out_teach_nothing(
     assert none["agreement"] is None
 
 
-def test_ctrl_c_keeps_what_was_learned(
+def test_ctrl_c_keeps_the_trained_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupt(*_: Any) -> None:

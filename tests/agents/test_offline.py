@@ -1,4 +1,4 @@
-"""Learning from the suite of data sets: what it holds, and what is learned from its rewards."""
+"""Offline learning: the suite of data sets, and learning from its rewards."""
 
 import json
 from pathlib import Path
@@ -49,7 +49,7 @@ def regrets_of(decisions: RecordedDecisions) -> Any:
 # --- the suite -----------------------------------------------------------------------------------
 
 
-def test_each_kind_of_data_set_tells_its_exact_score() -> None:
+def test_each_kind_of_data_set_has_its_exact_score() -> None:
     held = [read_dataset(name) for name in NAMES]
     random, medium, expert, mixed = (each.behaviour_score for each in held)
     assert random == pytest.approx(0.0, abs=1e-9)
@@ -74,14 +74,14 @@ def test_data_sets_of_a_scenario_share_no_dice() -> None:
     assert len(set(seeds)) == 2000
 
 
-def test_medium_players_stand_halfway() -> None:
+def test_medium_players_score_halfway() -> None:
     for scenario in ("archmage-duel", "seventh-edition-duel"):
         task = suite.TASKS[scenario]
         score = solver.normalised_score(scenario, task.medium, task.seat).score
         assert score == pytest.approx(50.0, abs=10.0)
 
 
-def test_the_suite_goes_on_after_an_interruption(
+def test_the_suite_resumes_after_an_interruption(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
@@ -102,7 +102,7 @@ def test_the_suite_goes_on_after_an_interruption(
     assert "interrupted after 2 of 4; the same command continues" in printed.err
     assert describe_dataset(NAMES[2]) is None
     assert suite.main(line) == 0
-    assert played == [*NAMES[:3], *NAMES[2:]]  # what was whole was not played again
+    assert played == [*NAMES[:3], *NAMES[2:]]  # complete data sets are not played again
     results = json.loads(capsys.readouterr().out)
     assert [each["name"] for each in results["datasets"]] == NAMES
     assert suite.main(line) == 0
@@ -128,7 +128,7 @@ def test_data_sets_of_other_settings_are_replaced_only_if_asked(
 # --- learners ------------------------------------------------------------------------------------
 
 
-def test_q_learning_plays_far_better_than_those_it_learns_from(
+def test_q_learning_plays_far_better_than_its_data(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = ["--dataset", NAMES[0], "--out", str(tmp_path), "--width", "32", "--json"]
@@ -141,8 +141,8 @@ def test_q_learning_plays_far_better_than_those_it_learns_from(
     assert exact.score == pytest.approx(results["score"], abs=1e-6)
 
 
-def test_the_q_learner_sees_rewards_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither the exact values nor the agent's own choices change what it learns."""
+def test_the_q_learner_uses_only_rewards(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the exact values nor the agent's own choices affect the learned values."""
     held = read_dataset(NAMES[1])
     settings = offline.Settings(epochs=2, width=16)
     _, learned = imitate.learn(settings, held, offline.ConservativeLoss)
@@ -172,7 +172,7 @@ def test_targets_are_rewards_and_the_next_value_of_the_same_battle() -> None:
         assert targets[row] == pytest.approx(loss._rewards[row].item() + after, abs=1e-5)
 
 
-def test_quick_commands_follow_one_another(
+def test_quick_commands_run_in_sequence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "data"))
@@ -221,7 +221,7 @@ def test_the_picture_has_every_run(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ]  # fmt: skip
     drawn: list[Any] = []
     monkeypatch.setattr(figures, "save_figure", lambda figure, *_: drawn.append(figure))
-    figures.draw_offline({"parts": parts[:-3]}, tmp_path / "scores.png")  # one was not run yet
+    figures.draw_offline({"parts": parts[:-3]}, tmp_path / "scores.png")  # one run is still missing
     left, right = drawn[0].axes
     for axes, expected in ((left, [12, 12]), (right, [12, 9])):
         runs = [line for line in axes.lines if line.get_label() in compare_offline.LEARNERS]
@@ -230,7 +230,7 @@ def test_the_picture_has_every_run(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert axes.get_ylim()[0] < -30.0
 
 
-def test_the_comparison_goes_on_after_an_interruption(
+def test_the_comparison_resumes_after_an_interruption(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = [*APPRENTICE, "--runs", "2", "--steps", "10", "--out", str(tmp_path), "--json"]

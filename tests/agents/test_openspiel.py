@@ -1,4 +1,4 @@
-"""OpenSpiel's algorithms as learners: what they reach, seeds, and what is refused."""
+"""OpenSpiel's algorithms as learners: scores, seeds, rejected input."""
 
 import json
 from pathlib import Path
@@ -39,7 +39,7 @@ def test_nfsp_learns(tmp_path: Path) -> None:
     assert found == scores(*line, out=tmp_path / "b")
 
 
-def test_large_scenarios_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_large_scenarios_are_rejected(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         openspiel.main(["--scenario", "dawn-at-grimmwald"])
     assert "dawn-at-grimmwald" in capsys.readouterr().err

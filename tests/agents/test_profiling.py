@@ -1,4 +1,4 @@
-"""The profile of an update: every part once, and parts in parts."""
+"""The profile of an update: each part once, with nested parts."""
 
 import time
 from types import SimpleNamespace
@@ -27,7 +27,7 @@ def test_time_counts_for_the_innermost_part(monkeypatch: pytest.MonkeyPatch) -> 
     owner = SimpleNamespace(spend=spend, act=act)
     stopwatch.watch(owner, "spend", "inner")
     stopwatch.watch(owner, "act", "outer")
-    spend(100.0)  # nobody looks
+    spend(100.0)  # no profiler is active
     with stopwatch.running("rest"):
         spend(4.0)
         assert owner.act(8.0) == "acted"
@@ -35,7 +35,7 @@ def test_time_counts_for_the_innermost_part(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_an_update_has_all_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.Tensor, "backward", torch.Tensor.backward)  # it is watched
+    monkeypatch.setattr(torch.Tensor, "backward", torch.Tensor.backward)  # with the profiler active
     found = profile(1, quick=True)
     assert set(found) == {
         BOOKKEEPING,

@@ -1,4 +1,4 @@
-"""Data sets of battles: what is recorded is what was played, and it can be played again."""
+"""Data sets of battles: they hold the games as played, and each game can be replayed."""
 
 import errno
 import json
@@ -85,7 +85,7 @@ def test_the_same_command_records_the_same(capsys: pytest.CaptureFixture[str]) -
     assert not np.array_equal(before.observations, other.observations)
 
 
-def test_where_the_seat_explores_the_agents_own_choice_is_stored(
+def test_the_agents_own_choice_is_stored_also_if_it_explores(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     path = str(PACKAGE / "players" / "policies" / "apprentice" / "caster.npz")
@@ -128,7 +128,7 @@ def test_the_json_goes_to_a_file_too(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert results["args"]["agent"] == ["optimal"]
 
 
-def test_ctrl_c_keeps_the_battles_that_were_play_batch(
+def test_ctrl_c_keeps_the_played_battles(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     play_batch = record.Recorder._play_batch
@@ -185,7 +185,7 @@ def test_bad_input_ends_with_one_line(
     assert captured.out == ""
 
 
-def test_a_data_set_is_not_overwritten_unasked(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_data_set_is_overwritten_only_on_request(capsys: pytest.CaptureFixture[str]) -> None:
     record_small(capsys)
     with pytest.raises(SystemExit):
         record.main(list(SMALL))
@@ -247,7 +247,7 @@ def test_the_first_value_is_that_of_the_scenario(capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.usefixtures("quick_refusals")
-def test_values_of_a_scenario_that_is_too_large_are_refused_in_one_line(
+def test_values_of_a_scenario_that_is_too_large_are_rejected_in_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     solve = solver.solve
@@ -277,7 +277,7 @@ def test_several_agents_play_equal_shares(capsys: pytest.CaptureFixture[str]) ->
         assert np.array_equal(one.observations, other.observations)
 
 
-# --- what Minari's own collector asks of an environment ------------------------------------
+# --- environments in Minari's own collector ------------------------------------
 
 
 @pytest.mark.parametrize("name", [*IDS.values(), "wfb_gym/Battle-v0"])
@@ -326,7 +326,7 @@ def test_an_interruption_while_battles_are_written_keeps_them(
 
 
 @pytest.mark.parametrize("name", ["bad", "bad-v", "wfb_gym/bad", "../bad-v0"])
-def test_names_that_minari_would_not_take_are_refused_in_one_line(
+def test_names_that_minari_rejects_give_a_one_line_error(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     commands: tuple[Any, ...] = (
@@ -371,7 +371,7 @@ def test_the_python_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.parametrize("replaces", [True, False])
-def test_a_data_set_that_cannot_be_written_leaves_what_was_there(
+def test_a_data_set_that_cannot_be_written_leaves_the_old_one(
     folder: Path,
     replaces: bool,
     monkeypatch: pytest.MonkeyPatch,
@@ -395,7 +395,7 @@ def test_a_data_set_that_cannot_be_written_leaves_what_was_there(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kills a process")
-def test_a_recording_that_is_killed_leaves_what_was_there(folder: Path) -> None:
+def test_a_killed_recording_leaves_the_old_data_set(folder: Path) -> None:
     line = ["--quick", "--battles", "8", "--name", "wfb_gym/killed-v0"]
     assert record.main(line) == 0
     before = {each: each.read_bytes() for each in (folder / "wfb_gym").rglob("*.hdf5")}
@@ -417,5 +417,5 @@ def test_a_recording_that_is_killed_leaves_what_was_there(folder: Path) -> None:
     assert record.main(again) == 0
     assert not list(folder.rglob(".*"))
     kept = folder / "wfb_gym" / "killed-v0"
-    kept.rename(kept.with_name(".killed-v0.former"))  # killed between two renames
+    kept.rename(kept.with_name(".killed-v0.former"))  # killed between the two renames
     assert datasets.read_dataset("wfb_gym/killed-v0").decisions.actions.size

@@ -1,4 +1,4 @@
-"""A run's folder: who may train in it, what is refused, and how a command ends early."""
+"""The folder of a run: locking, rejected input, early ends of a command."""
 
 import errno
 import json
@@ -53,7 +53,7 @@ def test_a_killed_process_leaves_no_lock(tmp_path: Path) -> None:
         pass
 
 
-def test_what_is_unfinished_is_refused(tmp_path: Path) -> None:
+def test_an_unfinished_run_is_rejected(tmp_path: Path) -> None:
     refuse_unfinished(tmp_path, "--resume")
     assert not is_finished(tmp_path)
     results = tmp_path / RESULTS
@@ -70,7 +70,7 @@ def test_what_is_unfinished_is_refused(tmp_path: Path) -> None:
     assert not is_finished(tmp_path)
 
 
-def test_a_run_of_other_settings_is_refused(tmp_path: Path) -> None:
+def test_a_run_of_other_settings_is_rejected(tmp_path: Path) -> None:
     settings = {"seed": 2, "scenario": ("a", "b"), "out": "x"}
     refuse_other_settings(tmp_path, settings, ["out"])
     before = {"seed": 2, "scenario": ["a", "b"], "out": "y"}
@@ -86,7 +86,7 @@ def test_a_run_of_other_settings_is_refused(tmp_path: Path) -> None:
     )
 
 
-def test_damaged_results_are_refused(tmp_path: Path) -> None:
+def test_damaged_results_are_rejected(tmp_path: Path) -> None:
     for damage in ("", "[1]", '"x"', '{"a"'):
         (tmp_path / RESULTS).write_text(damage)
         with pytest.raises(RunFolderError, match="expected results of a run"):
@@ -136,7 +136,7 @@ def test_a_command_ends_early_in_one_line(
     assert capsys.readouterr().err == line + "\n"
 
 
-def test_an_interruption_says_whether_there_is_something_to_go_on_with(
+def test_an_interruption_reports_whether_the_run_can_resume(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def work() -> int:
@@ -147,7 +147,7 @@ def test_an_interruption_says_whether_there_is_something_to_go_on_with(
     assert capsys.readouterr().err == f"interrupted; --resume continues from {tmp_path}\n"
 
 
-def test_what_a_run_can_do_without_does_not_end_it(
+def test_failures_of_optional_output_do_not_end_a_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def write() -> None:
@@ -158,7 +158,7 @@ def test_what_a_run_can_do_without_does_not_end_it(
     assert capsys.readouterr().err == expected
 
 
-def test_children_do_not_hear_ctrl_c() -> None:
+def test_child_processes_ignore_ctrl_c() -> None:
     code = "import signal; print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))"
     found = []
     with ignoring_interrupts_in_children():

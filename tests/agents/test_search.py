@@ -1,4 +1,4 @@
-"""Searching hyperparameters: what a file asks for, the ranking, going on."""
+"""Hyperparameter search: search files, ranking, resuming."""
 
 import json
 from pathlib import Path
@@ -43,7 +43,7 @@ def test_every_combination_of_the_grid_has_its_samples(file: str) -> None:
         assert search.settings_of(each).gae_lambda == each["gae_lambda"]
     assert {each["n_epochs"] for each in trainings} == {1, 2, 3}
     rates = np.log10([each["learning_rate"] for each in trainings])
-    assert -3.5 < rates.mean() < -2.5  # 3.0 in logarithms, else about 2.3
+    assert -3.5 < rates.mean() < -2.5  # 3.0 on a logarithmic scale, about 2.3 on a linear one
     assert trainings == search.read_trainings(search.Settings((file,), samples=20))
     assert trainings != search.read_trainings(search.Settings((file,), samples=20, seed=1))
 
@@ -65,7 +65,7 @@ def test_every_combination_of_the_grid_has_its_samples(file: str) -> None:
     ],
 )
 @pytest.mark.usefixtures("quick_refusals")
-def test_a_bad_file_is_refused_in_one_line(
+def test_a_bad_file_is_rejected_in_one_line(
     text: str, message: str, file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path(file).write_text(text, encoding="utf-8")
@@ -76,7 +76,7 @@ def test_a_bad_file_is_refused_in_one_line(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_file_that_is_not_there_is_refused_in_one_line(
+def test_a_missing_file_gives_a_one_line_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
@@ -86,7 +86,7 @@ def test_a_file_that_is_not_there_is_refused_in_one_line(
     assert capsys.readouterr().err.splitlines()[-1].endswith(expected)
 
 
-def test_an_interrupted_search_goes_on_and_ranks_the_same(
+def test_an_interrupted_search_resumes_and_ranks_the_same(
     file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     scores = {0.9: 40.0, 1.0: 60.0}

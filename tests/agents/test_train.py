@@ -1,4 +1,4 @@
-"""The Stable-Baselines3 script from end to end, tiny; and, slowly, that it learns."""
+"""The Stable-Baselines3 script: tiny runs, and one slow test that it learns."""
 
 import json
 import signal
@@ -41,7 +41,7 @@ def results(out: Path) -> dict[str, Any]:
     return found
 
 
-def test_scenario_files_of_one_name_are_refused(
+def test_scenario_files_of_one_name_are_rejected(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = ["--quick", "--out", str(tmp_path / "run")]
@@ -67,7 +67,7 @@ def test_scenario_files_of_one_name_are_refused(
         ("model", "apprentice", "expected a model of observations of size 41 and 5 actions, found"),
     ],
 )
-def test_what_cannot_be_gone_on_from_is_refused_in_one_line(
+def test_a_run_that_cannot_resume_gives_a_one_line_error(
     name: str, scenario: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "text.zip").write_text("no model", encoding="utf-8")
@@ -81,7 +81,7 @@ def test_what_cannot_be_gone_on_from_is_refused_in_one_line(
     assert message in capsys.readouterr().err.splitlines()[-1]
 
 
-def test_saved_models_of_one_name_are_told_apart() -> None:
+def test_saved_models_of_one_name_are_distinguished() -> None:
     names = ["veteran", "a/model.zip", "b/model.zip", "c/other.npz"]
     assert short_names(names) == {
         "veteran": "veteran",
@@ -147,7 +147,7 @@ def test_tensorboard_shows_the_exact_scores(out: Path, results: dict[str, Any]) 
         assert event.value == pytest.approx(point["exact"]["score"], abs=1e-3)
 
 
-def test_training_goes_on_from_a_saved_model_and_prints_json_alone(
+def test_training_continues_from_a_saved_model_and_prints_only_json(
     out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], results: dict[str, Any]
 ) -> None:
     more = ["--seat", "dispeller", "--load", str(out / "model.zip"), "--json"]
@@ -211,7 +211,7 @@ def test_an_interrupted_run_keeps_its_model(
     assert train.main([*SMALL, "--out", str(tmp_path), "--overwrite"]) == 0
 
 
-def test_a_finished_run_is_not_replaced_in_silence(
+def test_a_finished_run_is_replaced_only_on_request(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = [*SMALL, "--final-battles", "64", "--out", str(tmp_path), "--json"]
@@ -276,20 +276,20 @@ def test_hyperparameters_suit_the_size_of_the_scenario(scenario: str, expected: 
         assert (hyper.num_envs * hyper.n_steps) % hyper.batch_size == 0
 
 
-def test_the_help_says_what_the_mixed_opponents_are(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_lists_the_mixed_opponents(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         train.main(["--help"])
-    told = " ".join(capsys.readouterr().out.split())
+    help_text = " ".join(capsys.readouterr().out.split())
     solved, unsolved = (
         f"{', '.join(mix[:-1])} and {mix[-1]}" if len(mix) > 1 else mix[0]
         for mix in (train.SOLVED_MIX, train.UNSOLVED_MIX)
     )
-    assert f"mixed: {solved} if all scenarios are solved, otherwise {unsolved}" in told
+    assert f"mixed: {solved} if all scenarios are solved, otherwise {unsolved}" in help_text
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seat", SEATS)
-def test_training_comes_close_to_the_optimum(seat: str, tmp_path: Path) -> None:
+def test_training_reaches_nearly_the_optimum(seat: str, tmp_path: Path) -> None:
     assert train.main(["--out", str(tmp_path), "--seat", seat, "--seed", "1"]) == 0
     results = json.loads((tmp_path / "results.json").read_text())
     assert results["exact"]["trained"]["score"] > 90

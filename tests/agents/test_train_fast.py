@@ -1,4 +1,4 @@
-"""The command of self-play training: what it writes, interruptions, processes, seeds."""
+"""The command of self-play training: files, interruptions, processes, seeds."""
 
 import errno
 import itertools
@@ -39,7 +39,7 @@ from wfb_gym.seats import SEATS
 
 ALONE = """
 name = "own"
-description = "Nobody answers."
+description = "The dispeller has no dice."
 
 [[caster.wizards]]
 name = "Alone"
@@ -71,7 +71,7 @@ def run(settings: Settings, *, resume: bool) -> dict[str, Any]:
     return runs.run(settings, resume, train_fast.train)
 
 
-def test_a_run_writes_players_that_score_what_it_says(
+def test_a_run_writes_players_with_the_reported_scores(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "run"
@@ -119,7 +119,7 @@ def test_a_damaged_part_of_any_process_ends_a_run_in_one_line(
     )  # fmt: skip
     with process_group(2, train_fast.worker_loop, two, False) as group:
         trainer = Trainer(two, group)
-        group.broadcast(1.0, 1.0)  # as `train` tells the others to save and to stop
+        group.broadcast(1.0, 1.0)  # the order of `train` to save and to stop
         save_trainer(trainer)
     state = load_checkpoint(tmp_path)
     state["parts"][1]["learners"][0]["network"].clear()
@@ -128,10 +128,10 @@ def test_a_damaged_part_of_any_process_ends_a_run_in_one_line(
     line = [part for name in names for part in (flag_of(name), str(getattr(two, name)))]
     line += ["--scenario", "apprentice", "--out", str(tmp_path), "--resume"]
     assert train_fast.main(line) == 2
-    (told,) = capsys.readouterr().err.splitlines()
+    (printed,) = capsys.readouterr().err.splitlines()
     expected = f"python -m agents.train_fast: {tmp_path / 'checkpoint.pt'}: expected the state of "
-    assert told.startswith(expected)
-    assert "parts[1].learners[0].network: expected" in told
+    assert printed.startswith(expected)
+    assert "parts[1].learners[0].network: expected" in printed
 
 
 @pytest.mark.slow
@@ -179,7 +179,7 @@ def test_processes_resume_together(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def without_times(results: dict[str, Any]) -> dict[str, Any]:
-    """Results but for what depends on the clock and the folder."""
+    """Return the results without the fields that depend on the clock and the folder."""
     kept = {k: v for k, v in results.items() if k not in ("seconds", "frames_per_second", "args")}
     points = [{k: v for k, v in point.items() if k != "seconds"} for point in results["curve"]]
     return {**kept, "curve": points}
@@ -192,7 +192,7 @@ def assert_same_networks(one: Path, other: Path) -> None:
             assert torch.equal(a, b)
 
 
-def test_the_clock_does_not_change_what_a_seed_learns(
+def test_the_clock_does_not_change_the_results_of_a_seed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = Settings(
@@ -206,7 +206,7 @@ def test_the_clock_does_not_change_what_a_seed_learns(
             patch.setattr(f"time.{name}", lambda: next(clock))
         other = replace(settings, checkpoint_seconds=1.0, out=tmp_path / "busy")
         busy = run(other, resume=False)
-    assert busy["seconds"] != idle["seconds"]  # as the false clock has it
+    assert busy["seconds"] != idle["seconds"]  # measured by the fake clock
     assert without_times(busy) == without_times(idle)
     assert_same_networks(settings.out, other.out)
 
@@ -232,7 +232,7 @@ def test_the_best_networks_by_exact_score_are_kept(
 
     monkeypatch.setattr(grading, "exact_scores", score)
     line = [*SMALL, "--steps", "4096", "--evaluations", "4", "--out", str(tmp_path)]
-    with monkeypatch.context() as patch:  # the best is known behind an interruption, too
+    with monkeypatch.context() as patch:  # the best networks are also known after an interruption
         patch.setattr(Trainer, "update", update_and_stop)
         assert train_fast.main(line) == INTERRUPTED
     assert train_fast.main([*line, "--resume"]) == 0
@@ -245,19 +245,19 @@ def test_the_best_networks_by_exact_score_are_kept(
         kept = torch.cat([w.flatten() for w in network.state_dict().values()])
         assert torch.equal(kept, seen[place][SEATS.index(seat)])
         assert about["score"] == results["scores"][seat]
-    told = capsys.readouterr().out
-    assert "exact scores: caster 90.00, dispeller 50.00" in told
+    printed = capsys.readouterr().out
+    assert "exact scores: caster 90.00, dispeller 50.00" in printed
 
 
-def test_a_run_ends_with_where_all_lies_and_what_to_do_next(
+def test_a_run_ends_with_its_files_and_the_next_commands(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = [*SMALL, "--steps", "512", "--evaluations", "1"]
     assert train_fast.main([*line, "--runs", "2", "--out", str(tmp_path)]) == 0
-    told = capsys.readouterr().out
-    assert f"in {tmp_path}:\n  in a folder for each seed, caster.npz and dispeller.npz" in told
-    assert "pictures: curve.png, policy.png" in told
-    commands = re.findall(r"-m ([\w.]+) (.*?)(?:  |\n|$)", told.partition("next:")[2])
+    printed = capsys.readouterr().out
+    assert f"in {tmp_path}:\n  in a folder for each seed, caster.npz and dispeller.npz" in printed
+    assert "pictures: curve.png, policy.png" in printed
+    commands = re.findall(r"-m ([\w.]+) (.*?)(?:  |\n|$)", printed.partition("next:")[2])
     assert [module for module, _ in commands] == ["wfb_gym"] * 3 + ["agents.train_fast"] * 2
     (_, play_battles), (_, advise), (_, web), *training = commands
     assert play_battles == f"play apprentice --opponent {tmp_path / 'seed-0' / 'dispeller.npz'}"
@@ -275,7 +275,7 @@ def test_a_run_ends_with_where_all_lies_and_what_to_do_next(
 
 
 class Killed(BaseException):
-    """Stands for a signal that nobody can catch."""
+    """Replacement for a signal that a process cannot catch."""
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
@@ -340,7 +340,7 @@ def unfinished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--workers", "2"], ["--workers: expected 1 as before, found 2"]),
     ],
 )
-def test_a_run_goes_on_with_its_own_settings_alone(
+def test_a_run_resumes_with_its_own_settings_only(
     arguments: list[str], lines: list[str], unfinished: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = {each: each.read_bytes() for each in unfinished.iterdir()}
@@ -376,7 +376,7 @@ def test_an_unfinished_run_is_overwritten_only_on_demand(
     assert "holds an unfinished run; --resume continues it" in capsys.readouterr().err
     assert train_fast.main([*line, "--overwrite", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["frames"] == 512
-    assert train_fast.main(line) == 0  # the same again is no loss
+    assert train_fast.main(line) == 0  # overwriting it with the same run loses nothing
     capsys.readouterr()
     for others, held in (
         (["--seed", "1"], "--seed 0"),
@@ -426,7 +426,7 @@ def test_results_that_cannot_be_written_leave_the_checkpoint(
     line = [*SMALL, "--steps", "1024", "--out", str(tmp_path)]
     with monkeypatch.context() as patch:
         patch.setattr("experiments.common.write_json", fail)
-        with pytest.raises(OSError, match="No space"):  # one line, as tests/test_commands.py holds
+        with pytest.raises(OSError, match="No space"):  # one line, see `tests/test_commands.py`
             train_fast.main(line)
     assert train_fast.main([*line, "--resume"]) == 0
     assert not has_checkpoint(tmp_path)
@@ -482,7 +482,7 @@ def test_a_killed_worker_ends_the_run_in_one_line(
     assert train_fast.main([*line, "--checkpoint-seconds", "60", "--resume"]) == 0
 
 
-def test_points_are_reported_where_nothing_is_solved(
+def test_points_are_reported_for_unsolved_scenarios(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(runs, "load_solutions", lambda *_: {})
@@ -571,7 +571,7 @@ def test_several_runs_have_several_seeds_and_are_not_made_twice(
         (["--entropy", "-0.1"], "--entropy-coefficient: expected from 0.0, found -0.1"),
     ],
 )
-def test_bad_arguments_are_refused(
+def test_bad_arguments_are_rejected(
     arguments: list[str], results: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):

@@ -1,4 +1,4 @@
-"""``advise``: the position is the one that the engine makes, the values are the solver's."""
+"""``advise``: the position matches the engine's, the values match the solver's."""
 
 import json
 import re
@@ -33,7 +33,7 @@ FIRE_BALL, FIERY_BLAST, BURNING_HEAD, CONFLAGRATION = range(FIRST_CAST, FIRST_CA
 def output(capsys: Capture, *arguments: str) -> str:
     assert main(("advise", *arguments)) == 0
     captured = capsys.readouterr()
-    lines = captured.err.splitlines()  # a cold cache says so, once
+    lines = captured.err.splitlines()  # reported once, with a cold cache
     assert [line for line in lines if not line.startswith("wfb_gym: compiling")] == []
     return captured.out
 
@@ -119,11 +119,9 @@ POSITIONS: list[tuple[PositionRequest, tuple[Any, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("wanted", "way"), POSITIONS)
-def test_the_position_is_that_of_a_battle_that_came_to_it(
-    wanted: PositionRequest, way: tuple[Any, ...]
-) -> None:
-    assert RequestedPosition(wanted).battle.key() == played(*way).key()
+@pytest.mark.parametrize(("wanted", "steps"), POSITIONS)
+def test_the_position_equals_a_played_one(wanted: PositionRequest, steps: tuple[Any, ...]) -> None:
+    assert RequestedPosition(wanted).battle.key() == played(*steps).key()
 
 
 def test_a_spell_at_a_target_in_a_battle_of_several_phases() -> None:
@@ -192,9 +190,9 @@ def test_a_comet_at_a_point_by_its_number_or_in_full(tmp_path: Path) -> None:
     assert keys[0] != keys[1]
     with pytest.raises(
         PositionError, match=r"point 1 \(.*\) or point 2 \(.*\) or .*nowhere"
-    ) as told:
+    ) as reply:
         RequestedPosition(PositionRequest(name, nominated=comet, at="nowhere"))
-    full = re.findall(r"point 3 \([^)]*\)", str(told.value))[0]
+    full = re.findall(r"point 3 \([^)]*\)", str(reply.value))[0]
     request = PositionRequest(name, nominated=comet, at=full)
     assert RequestedPosition(request).battle.key() == keys[0]
 
@@ -273,7 +271,7 @@ def test_values_of_a_phase_are_the_solver_s(capsys: Capture) -> None:
 
 
 def answers(name: str) -> RequestedPosition:
-    """What the dispeller asks after the first spell that it can answer, cast on three dice."""
+    """Return the dispeller's question about the first answerable spell, cast on three dice."""
     start = RequestedPosition(PositionRequest(name))
     left, slot = start.pools(), start.names.spells[0][0]
     full = f"{start.names.caster(0, 0)}/{slot.spell.name}"
@@ -328,7 +326,7 @@ def test_how_many_dice(capsys: Capture) -> None:
     assert found["value"] == pytest.approx(whole["value"], abs=1e-9)
 
 
-def test_the_best_play_stands_first_and_the_rest_fall(capsys: Capture) -> None:
+def test_the_best_play_is_first_and_the_rest_descend(capsys: Capture) -> None:
     for line in (DUEL, f"{DUEL} --cast 'Fire Ball' --total 9 --power 5"):
         found = document(capsys, line)
         values = [play["value"] for play in found["plays"]]
@@ -353,14 +351,14 @@ def test_dice_of_a_wizard_s_own(capsys: Capture) -> None:
     assert found["best"] == "cast 8+ on 3 dice (2 of its own)"
 
 
-def test_wizards_who_know_the_same_spell_are_told_apart(capsys: Capture) -> None:
+def test_wizards_with_the_same_spell_are_distinguished(capsys: Capture) -> None:
     line = "seventh-edition-duel --power 1 --own 1 1 --dispel 0 --scrolls 0"
     plays = {play["play"] for play in document(capsys, line)["plays"]}
     assert any("Fire Bolt (8+) by Wizard Lord" in play for play in plays)
     assert any("Fire Bolt (8+) by Battle Wizard" in play for play in plays)
 
 
-def test_bearers_of_the_same_item_are_told_apart(capsys: Capture) -> None:
+def test_bearers_of_the_same_item_are_distinguished(capsys: Capture) -> None:
     line = "dwarf-hold --cast 'Evil Eye' --total 9 --power 0 --dispel 1"
     plays = {play["play"] for play in document(capsys, line)["plays"]}
     assert {
@@ -383,7 +381,7 @@ def test_nothing_is_left(capsys: Capture) -> None:
     assert (found["best"], found["value"], found["plays"]) == (text, 0, [])
 
 
-def test_a_caster_without_spells_is_told_so(capsys: Capture, tmp_path: Path) -> None:
+def test_a_caster_without_spells_gets_a_message(capsys: Capture, tmp_path: Path) -> None:
     path = tmp_path / "mute.toml"
     path.write_text('name = "mute"\ndispeller = {}\n[[caster.wizards]]\nname = "A"\nlevel = 2\n')
     assert output(capsys, str(path)) == (
@@ -487,25 +485,25 @@ def test_bad_input_is_one_line_on_stderr(
     assert message in captured.err
 
 
-def test_of_equal_plays_the_likeliest_stands_first(capsys: Capture) -> None:
+def test_the_likeliest_of_equal_plays_is_first(capsys: Capture) -> None:
     assert main(shlex.split("advise --wizard 2 8=20 9=30 --dispel 2 --json")) == 0
-    told = json.loads(capsys.readouterr().out)
-    first, second, last = told["plays"]
+    reply = json.loads(capsys.readouterr().out)
+    first, second, last = reply["plays"]
     assert first["value"] == pytest.approx(second["value"])
     assert [first["play"], second["play"]] == ["cast 9+ on 3 dice", "cast 8+ on 1 die"]
-    assert told["best"] == first["play"]
+    assert reply["best"] == first["play"]
     assert last["play"] == "stop casting"
 
 
 @pytest.mark.usefixtures("quick_refusals")
 def test_a_battle_too_large_to_solve_is_estimated_or_cut(capsys: Capture) -> None:
     assert main(["advise", "border-skirmish"]) == 0
-    told = capsys.readouterr().out
-    assert "This phase is worth about" in told
+    reply = capsys.readouterr().out
+    assert "This phase is worth about" in reply
     method = "this phase and what it leaves for those to come, each a duel of its best spells"
-    assert f"Values are estimates, not exact: {method}." in told
-    assert "The reason: border-skirmish does not fit into" in told
-    assert "--phases 1 looks no further" in told
+    assert f"Values are estimates, not exact: {method}." in reply
+    assert "The reason: border-skirmish does not fit into" in reply
+    assert "--phases 1 looks no further" in reply
     estimated = document(capsys, "border-skirmish")
     assert (estimated["is_exact"], estimated["method"]) == (False, method)
     asked = document(capsys, "border-skirmish --phases 1")
@@ -603,13 +601,13 @@ def test_wizards_who_roll_together_swap_as_the_solver_does(capsys: Capture, tmp_
     assert len(average["rolls"]["rolls"]) == 15 * 6
     assert average["value"] == pytest.approx(solver.solve(name).value, abs=1e-9)
     assert sum(roll["probability"] for roll in average["rolls"]["rolls"]) == pytest.approx(1.0)
-    told = output(capsys, name)
-    assert "on average over all 90 rolls" in told
-    assert "SHARE OF ROLLS" in told
-    assert "Best roll, " in told
+    reply = output(capsys, name)
+    assert "on average over all 90 rolls" in reply
+    assert "SHARE OF ROLLS" in reply
+    assert "Best roll, " in reply
 
 
-def test_what_a_spell_adds_is_the_mean_with_it_less_that_without(
+def test_the_value_of_a_spell_is_the_mean_with_it_less_the_mean_without(
     capsys: Capture, rolls: str
 ) -> None:
     found = document(capsys, rolls)["rolls"]
@@ -630,7 +628,7 @@ def test_too_many_rolls_are_sampled_with_an_interval(
     name = two_wizards(tmp_path)
     monkeypatch.setattr(advice, "_MOST_SITUATIONS", 30)
     sampled = document(capsys, f"{name} --samples 30")
-    assert sampled == document(capsys, f"{name} --samples 30")  # the same each time
+    assert sampled == document(capsys, f"{name} --samples 30")  # equal in every run
     found = sampled["rolls"]
     assert (sampled["is_exact"], found["is_complete"], len(found["rolls"])) == (False, False, 30)
     values = [roll["value"] for roll in found["rolls"]]
@@ -638,8 +636,10 @@ def test_too_many_rolls_are_sampled_with_an_interval(
     assert found["half_width"] == pytest.approx(1.959964 * stdev(values) / 30**0.5)
     exact = solver.solve(name).value
     assert abs(sampled["value"] - exact) < 2 * found["half_width"]
-    told = output(capsys, name, "--samples", "30")
-    assert f"on average over 30 sampled rolls, 95 % interval of ±{found['half_width']:.2f}." in told
+    reply = output(capsys, name, "--samples", "30")
+    assert (
+        f"on average over 30 sampled rolls, 95 % interval of ±{found['half_width']:.2f}." in reply
+    )
 
 
 def test_a_large_situation_after_a_small_one_is_estimated() -> None:
@@ -659,7 +659,7 @@ def test_rolls_that_are_too_many_positions_together_are_estimated(
     first = RequestedPosition(PositionRequest(rolls, spells=[["Pyromancer", "1"]]))
     size = solver.solve(first.scenario, battle=first.battle).graph.size
     monkeypatch.setattr(advice, "_ALL_POSITIONS", size)
-    monkeypatch.setattr(Analyst, "_solved", lambda *_: None)  # it would solve so small a game
+    monkeypatch.setattr(Analyst, "_solved", lambda *_: None)  # it could solve so small a game
     found = document(capsys, rolls)
     assert (found["is_exact"], found["rolls"]["is_complete"]) == (False, True)
     assert found["method"] != "exact"
@@ -668,7 +668,7 @@ def test_rolls_that_are_too_many_positions_together_are_estimated(
     )
 
 
-def test_who_waits_for_rolls_is_told_on_a_terminal(
+def test_progress_of_rolls_is_shown_on_a_terminal(
     capsys: Capture, rolls: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
@@ -679,7 +679,7 @@ def test_who_waits_for_rolls_is_told_on_a_terminal(
     assert "evaluating" not in captured.out
 
 
-def test_who_waits_for_rolls_in_a_pipe_is_told_by_lines(
+def test_progress_of_rolls_in_a_pipe_is_lines(
     capsys: Capture, rolls: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown = list[str]()
@@ -687,7 +687,7 @@ def test_who_waits_for_rolls_in_a_pipe_is_told_by_lines(
         patch.setattr(_progress, "tell", shown.append)
         assert main(["advise", rolls]) == 0
     assert "evaluating roll 6 of 6" in shown
-    assert capsys.readouterr().err == ""  # it took no ten seconds
+    assert capsys.readouterr().err == ""  # it took less than 10 s
     for name in ("FIRST_LINE", "NEXT_LINES"):
         monkeypatch.setattr(_progress, name, 1e-4)
     assert main(["advise", rolls]) == 0
@@ -697,7 +697,7 @@ def test_who_waits_for_rolls_in_a_pipe_is_told_by_lines(
     assert "wfb_gym:" not in captured.out
 
 
-def test_a_swap_is_worth_what_the_spells_are(capsys: Capture, tmp_path: Path) -> None:
+def test_a_swap_is_valued_by_the_spells(capsys: Capture, tmp_path: Path) -> None:
     name = two_wizards(tmp_path)
     asked = document(capsys, f"{name} --rolled Pyromancer 2 6 --spells Geomancer 1")
     assert asked["node"] == "swap_spell"
@@ -707,8 +707,8 @@ def test_a_swap_is_worth_what_the_spells_are(capsys: Capture, tmp_path: Path) ->
         play = f"swap {gone} for Fire Ball"
         (found,) = (each for each in asked["plays"] if each["play"] == play)
         assert found["value"] == pytest.approx(given["value"], abs=1e-9)
-    told = output(capsys, *f"{name} --rolled Pyromancer 2 6 --spells Geomancer 1".split())
-    assert "Wall of Fire; the first of its lore is Fire Ball, D6 hits S4, flaming" in told
+    reply = output(capsys, *f"{name} --rolled Pyromancer 2 6 --spells Geomancer 1".split())
+    assert "Wall of Fire; the first of its lore is Fire Ball, D6 hits S4, flaming" in reply
 
 
 def test_help(capsys: Capture) -> None:
@@ -738,14 +738,14 @@ def test_the_page_shows_each_question() -> None:
 
 
 @pytest.mark.parametrize(("command", "printed"), SHOWN)
-def test_the_commands_of_the_page_print_what_it_says(
+def test_the_commands_of_the_page_print_its_output(
     capsys: Capture, command: str, printed: str
 ) -> None:
     assert main(shlex.split(command)) == 0
     assert capsys.readouterr().out.rstrip("\n") == printed.rstrip("\n")
 
 
-def test_the_army_of_the_page_gives_what_it_shows(
+def test_the_army_of_the_page_gives_its_output(
     capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""Commands about a battlefield: what can be cast at, and a picture of it."""
+"""Commands about a battlefield: legal targets, and a picture."""
 
 import json
 import subprocess
@@ -44,7 +44,7 @@ def test_targets_of_every_spell_of_both_sides(capsys: Capture) -> None:
     }
 
 
-def test_a_reason_stands_where_a_target_is_illegal(capsys: Capture) -> None:
+def test_illegal_targets_have_a_reason(capsys: Capture) -> None:
     (spell,) = targets(capsys, SKIRMISH, "--spell", "Fire Ball")
     rows = {row["target"]: row for row in spell["targets"]}
     assert rows["Chaos Warriors"]["legal"]
@@ -53,7 +53,7 @@ def test_a_reason_stands_where_a_target_is_illegal(capsys: Capture) -> None:
     assert "close combat" in rows["Marauder Horsemen"]["reason"]
 
 
-def test_one_side_and_one_wizard_alone(capsys: Capture) -> None:
+def test_only_one_side_and_one_wizard(capsys: Capture) -> None:
     assert {each["side"] for each in targets(capsys, SKIRMISH, "--side", "dispeller")} == {
         "dispeller"
     }
@@ -80,7 +80,7 @@ def test_names_in_any_case_and_questions_for_others(capsys: Capture) -> None:
     assert message.endswith("found 'Sorceror'\n")
 
 
-def test_a_spell_of_fixed_worth_says_that_it_takes_no_target(capsys: Capture) -> None:
+def test_a_spell_of_fixed_worth_has_no_target(capsys: Capture) -> None:
     (spell,) = targets(capsys, "archmage-duel", "--spell", "Fire Ball")
     (row,) = spell["targets"]
     assert (row["target"], row["legal"]) == ("no target", True)

@@ -1,4 +1,4 @@
-"""The command line: what it prints, and how it refuses bad input."""
+"""The command line: output, and error messages for bad input."""
 
 import json
 import subprocess
@@ -278,13 +278,13 @@ def test_limits_are_those_of_a_battle() -> None:
 @pytest.mark.parametrize(
     "line", ["roll --dice 3 --value 8", "roll --dispel 3 --total 8", "scenarios"]
 )
-def test_json_stands_alone_on_stdout(line: str) -> None:
+def test_stdout_holds_only_json(line: str) -> None:
     done = shell(*line.split(), "--json")
     assert done.returncode == 0
     assert json.loads(done.stdout)
 
 
-def test_process_refuses_with_status_two() -> None:
+def test_a_process_exits_with_status_two_on_bad_input() -> None:
     done = shell("roll", "--dice", "3", "--value", "99", "--json")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "python -m wfb_gym roll: --value: expected 3..15, found 99\n"
@@ -298,7 +298,7 @@ def test_no_command_prints_the_help() -> None:
     assert "roll" in done.stdout
 
 
-def test_the_version_is_that_of_the_package(capsys: Capture) -> None:
+def test_the_version_is_the_packages(capsys: Capture) -> None:
     with pytest.raises(SystemExit) as end:
         main(["--version"])
     assert (end.value.code, capsys.readouterr().out) == (0, f"wfb_gym {version('wfb_gym')}\n")

@@ -1,4 +1,4 @@
-"""``advise`` for a caster whose enemy rolls its spells."""
+"""``advise`` for a caster whose enemy rolls for its spells."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Commands on scenarios with hidden items: what is told, and what is refused in one line."""
+"""Commands on scenarios with hidden items: the information shown, and one-line errors."""
 
 import io
 import json
@@ -64,13 +64,13 @@ def file(tmp_path: Path) -> Path:
 def run(capsys: Capture, *arguments: str) -> str:
     assert main(list(arguments)) == 0
     captured = capsys.readouterr()
-    lines = captured.err.splitlines()  # a cold cache says so, once
+    lines = captured.err.splitlines()  # reported once, with a cold cache
     assert [each for each in lines if not each.startswith("wfb_gym: ")] == []
     return captured.out
 
 
 def refused(capsys: Capture, *arguments: str) -> str:
-    """What a command says on one line that it refuses."""
+    """Return the one-line error of a command."""
     with pytest.raises(SystemExit) as exit_info:
         main(list(arguments))
     assert exit_info.value.code == 2
@@ -84,7 +84,7 @@ def refused(capsys: Capture, *arguments: str) -> str:
 def table(
     scenario: Scenario, answers: list[str], seat: int, seed: int, opponent: str = "veteran"
 ) -> tuple[ConsoleGame, list[str]]:
-    """A battle that ends with the answers, and what was shown."""
+    """Play a battle with these answers; returns the printed text."""
     shown: list[str] = []
     given: Iterator[str] = iter(answers)
 
@@ -99,7 +99,7 @@ def table(
     return game, "\n".join(shown).splitlines()
 
 
-def test_a_person_sees_its_own_items_and_not_the_enemys(file: Path) -> None:
+def test_a_person_sees_only_its_own_items(file: Path) -> None:
     scenario, seen = load_scenario(str(file)), set()
     for seed in range(8):
         _, shown = table(scenario, [], 0, seed)
@@ -118,7 +118,7 @@ def test_a_person_sees_its_own_items_and_not_the_enemys(file: Path) -> None:
 
 
 def test_the_deal_changes_nothing_that_a_person_sees(file: Path) -> None:
-    """The same play, and other hidden items of the enemy's, until it uses one or it is over."""
+    """Only the enemy's hidden items differ, until it uses one or the battle ends."""
     scenario = load_scenario(str(file))
     tables: dict[str, set[str]] = {}
     for seed in range(12):
@@ -128,23 +128,23 @@ def test_the_deal_changes_nothing_that_a_person_sees(file: Path) -> None:
     assert {len(each) for each in tables.values()} == {1}
 
 
-def test_a_battle_to_its_end_tells_both(file: Path) -> None:
+def test_a_finished_battle_shows_both_deals(file: Path) -> None:
     game, shown = table(load_scenario(str(file)), ["pass"], 0, 1)
     assert game.transcript().over
     assert shown[-1].startswith("Hidden items: the caster had ")
 
 
-def test_what_a_choice_is_worth_is_an_estimate_without_the_enemys_items(file: Path) -> None:
+def test_the_value_of_a_choice_is_an_estimate_without_the_enemys_items(file: Path) -> None:
     scenario = load_scenario(str(file))
-    told: dict[str, set[str]] = {}
+    message: dict[str, set[str]] = {}
     for seed in range(12):
         _, shown = table(scenario, ["?"], 0, seed)
         own = next(line for line in shown if line.startswith("* Your hidden items: "))
         start = next(i for i, line in enumerate(shown) if "POINTS TO COME" in line)
         end = next(i for i, line in enumerate(shown) if line.startswith("You leave"))
-        told.setdefault(own, set()).add("\n".join(shown[start:end]))
+        message.setdefault(own, set()).add("\n".join(shown[start:end]))
         assert "~ an estimate, not exact: as if the dispeller had Dispel Scroll" in "\n".join(shown)
-    assert {len(each) for each in told.values()} == {1}
+    assert {len(each) for each in message.values()} == {1}
 
 
 def test_the_other_seat_and_a_searching_opponent(file: Path) -> None:
@@ -173,7 +173,7 @@ def test_play_and_replay_commands(
 
 
 @pytest.mark.needs("jinja2")
-def test_replay_writes_a_review_where_the_deals_are_told(
+def test_replay_writes_a_review_if_the_deals_are_recorded(
     capsys: Capture, tmp_path: Path, file: Path
 ) -> None:
     battle, out = tmp_path / "battle.jsonl", tmp_path / "review.html"
@@ -184,21 +184,21 @@ def test_replay_writes_a_review_where_the_deals_are_told(
     assert said.endswith(f"The review is in {out}.\n")
     assert "Mixture" in out.read_text(encoding="utf-8")
     write(transcript, battle, public=True)
-    told = refused(capsys, "replay", str(battle), "--html", str(out))
-    assert told == (
+    message = refused(capsys, "replay", str(battle), "--html", str(out))
+    assert message == (
         "--html: expected a transcript that includes the deals of hidden items, found a public one"
     )
 
 
-def test_the_optimum_is_refused(capsys: Capture, file: Path) -> None:
+def test_the_optimum_is_rejected(capsys: Capture, file: Path) -> None:
     for opponent in ("optimal", "optimal:0.2"):
-        told = refused(capsys, "play", str(file), "--opponent", opponent)
-        assert told == (
+        message = refused(capsys, "play", str(file), "--opponent", opponent)
+        assert message == (
             f"opponent {opponent}: expected a scenario in which nothing is hidden, found hidden "
             "items in secrets; veteran and search play it"
         )
-    told = refused(capsys, "play", str(file), "--public")
-    assert told == "--public: expected --transcript with it, found none"
+    message = refused(capsys, "play", str(file), "--public")
+    assert message == "--public: expected --transcript with it, found none"
 
 
 # --- odds ----------------------------------------------------------------------------------
@@ -213,7 +213,7 @@ def test_the_sheet_lists_hidden_sets_with_their_chances(capsys: Capture, file: P
     assert shown[at + 2].startswith(f"{SCROLL}, hidden: ")
 
 
-def test_the_chances_of_the_sheet_are_those_without_hidden_items() -> None:
+def test_the_chances_of_the_sheet_leave_out_hidden_items() -> None:
     luck = hidden_scenario(caster=kinds([], ["Luckstone"], bearer="Mage"))
     sheet = odds_sheet(luck, 0)
     assert sheet.items["hidden items"] == "nothing (50%), Luckstone (50%)"
@@ -258,7 +258,7 @@ def test_advice_in_words(capsys: Capture, file: Path) -> None:
     assert "CHANCE  PLAY OF THE CASTER with nothing" in shown
 
 
-def test_weights_are_what_the_mover_believes(capsys: Capture, file: Path) -> None:
+def test_weights_are_the_movers_beliefs(capsys: Capture, file: Path) -> None:
     values = []
     for weights in ("1,0", "1,2", "0,1"):
         found = json.loads(run(capsys, "advise", str(file), "--weights", weights, "--json"))
@@ -283,8 +283,8 @@ PLACES: dict[str, PositionRequest] = {
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_later_advice_is_worth_what_the_whole_game_is_there(place: str, file: Path) -> None:
-    """Equilibria are not unique, but their value with what is believed is."""
+def test_later_advice_has_the_value_of_the_whole_game(place: str, file: Path) -> None:
+    """Equilibria are not unique, but their value under given beliefs is."""
     equilibrium, position = (
         solve_hidden(str(file), gap=WHOLE_GAP),
         RequestedPosition(replace(PLACES[place], scenario=str(file))),
@@ -300,16 +300,16 @@ def test_later_advice_is_worth_what_the_whole_game_is_there(place: str, file: Pa
     sweeper.points(0, False, equilibrium.strategy)
     others = sweeper.sweep.other_reach[node].sum()
     expected = float(beliefs[0] @ sweeper.sweep.values[node]) / others
-    room = 1e-9 + WHOLE_GAP / reach[0].sum()  # what is found in a part is worth that much in all
+    tolerance = 1e-9 + WHOLE_GAP / reach[0].sum()  # a saving in one part counts in full
     assert found.mover == mover
     assert found.upper - found.lower <= GAP
-    assert found.lower - room <= expected <= found.upper + room
+    assert found.lower - tolerance <= expected <= found.upper + tolerance
     if place == "with a stone":
         assert found.sets[0] == [(0, STONE, 1.0)]
 
 
 def likeliest(equilibrium: Equilibrium, battle: Battle) -> int:
-    """The likeliest history that looks like a position to everybody."""
+    """Return the likeliest history that matches the public information of a position."""
     game = equilibrium.game
     states = new_states(1)
     states[0] = battle.state
@@ -339,7 +339,7 @@ def test_items_that_were_shown_are_used_up(capsys: Capture) -> None:
     assert with_both["upper"] < found["lower"]
 
 
-def test_whose_weights_are_whose_follows_from_who_decides(capsys: Capture, file: Path) -> None:
+def test_the_mover_decides_whose_weights_are_given(capsys: Capture, file: Path) -> None:
     options = (str(file), "--cast", "Blast", "--total", "12", "--power", "0", "--json")
     by_deal = json.loads(run(capsys, "advise", *options))
     found = json.loads(run(capsys, "advise", *options, "--weights", "3,1", "--own-weights", "1,1"))
@@ -373,7 +373,7 @@ def test_a_later_position_in_words(capsys: Capture, file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (["--weights", "1"], "--weights: expected a weight for each of the 2 sets"),
         (["--weights", "0,0"], "--weights: expected weights of 0 or more, at least one above 0"),
@@ -393,30 +393,32 @@ def test_a_later_position_in_words(capsys: Capture, file: Path) -> None:
         (["--power", "0"], "secrets: expected a decision, found the end"),
     ],
 )
-def test_what_cannot_be_answered_is_refused(
-    capsys: Capture, file: Path, options: list[str], told: str
+def test_questions_without_an_answer_are_rejected(
+    capsys: Capture, file: Path, options: list[str], message: str
 ) -> None:
-    assert refused(capsys, "advise", str(file), *options).startswith(told)
+    assert refused(capsys, "advise", str(file), *options).startswith(message)
 
 
-def test_weights_of_an_army_without_hidden_items_are_refused(capsys: Capture) -> None:
-    told = refused(capsys, "advise", "hidden-stone", "--weights", "1")
-    assert told.startswith("--weights: expected none, because the dispeller has no hidden items (")
+def test_weights_of_an_army_without_hidden_items_are_rejected(capsys: Capture) -> None:
+    message = refused(capsys, "advise", "hidden-stone", "--weights", "1")
+    assert message.startswith("--weights: expected none, because the dispeller has no hidden items")
 
 
 def test_an_item_that_both_may_have_is_named_with_its_army(capsys: Capture) -> None:
-    told = refused(capsys, "advise", "hidden-phases", "--shown", SCROLL)
-    assert told == f"--shown: expected one of caster/{SCROLL}, dispeller/{SCROLL}, found {SCROLL}"
+    message = refused(capsys, "advise", "hidden-phases", "--shown", SCROLL)
+    assert (
+        message == f"--shown: expected one of caster/{SCROLL}, dispeller/{SCROLL}, found {SCROLL}"
+    )
 
 
-def test_spells_that_are_rolled_must_be_told(capsys: Capture, tmp_path: Path) -> None:
+def test_rolled_spells_must_be_given(capsys: Capture, tmp_path: Path) -> None:
     path = tmp_path / "rolled.toml"
     rolled = re.sub(r"(?s)level = 2\nspells = \[.*?\n\]", 'level = 2\nlore = "fire"', FILE)
     path.write_text(rolled, encoding="utf-8")
     spells = ("Mage", "Fiery Blast", "Burning Head")
     for option, given in (("--spells", ()), ("--rolled", ("--rolled", *spells))):
-        told = refused(capsys, "advise", str(path), *given)
-        assert told == (
+        message = refused(capsys, "advise", str(path), *given)
+        assert message == (
             f"{option}: expected --spells with all spells of Mage, because there are hidden items, "
             "found spells to roll or to swap"
         )
@@ -425,24 +427,22 @@ def test_spells_that_are_rolled_must_be_told(capsys: Capture, tmp_path: Path) ->
     assert [each["dealt"] for each in found["mixtures"]] == [STONE, "nothing"]
 
 
-def test_what_is_too_large_is_refused(capsys: Capture, monkeypatch: Patch, file: Path) -> None:
+def test_too_large_scenarios_are_rejected(capsys: Capture, monkeypatch: Patch, file: Path) -> None:
     monkeypatch.setattr("wfb_gym.advising.hidden_advice._MOST_BYTES", 1000)
-    told = refused(capsys, "advise", str(file))
-    assert told.endswith("; try fewer dice, spells or phases (--phases 1)")
-    assert "do not fit" in told
+    message = refused(capsys, "advise", str(file))
+    assert message.endswith("; try fewer dice, spells or phases (--phases 1)")
+    assert "do not fit" in message
 
 
-def test_weights_without_hidden_items_are_refused(capsys: Capture) -> None:
-    told = refused(capsys, "advise", "archmage-duel", "--weights", "1,2")
-    assert told == "--weights: expected hidden items that the enemy does not know yet, found none"
-    told = refused(capsys, "advise", "archmage-duel", "--shown", SCROLL)
-    assert told == "--shown: expected a hidden item (there are none), found 'Dispel Scroll'"
+def test_weights_without_hidden_items_are_rejected(capsys: Capture) -> None:
+    message = refused(capsys, "advise", "archmage-duel", "--weights", "1,2")
+    assert message.startswith("--weights: expected hidden items that the enemy does not know yet, ")
+    message = refused(capsys, "advise", "archmage-duel", "--shown", SCROLL)
+    assert message == "--shown: expected a hidden item (there are none), found 'Dispel Scroll'"
 
 
-def test_what_is_no_secret_is_answered_as_if_it_were_open(
-    capsys: Capture, tmp_path: Path, file: Path
-) -> None:
-    """A single set of each army, and the last item that could be used."""
+def test_a_known_item_is_treated_as_open(capsys: Capture, tmp_path: Path, file: Path) -> None:
+    """One hidden set for each army, and the last usable item."""
     path = tmp_path / "one.toml"
     path.write_text(re.sub(r"hidden = .*", 'hidden = [{ items = ["Power Stone"] }]', FILE))
     open_path = tmp_path / "open.toml"
@@ -454,5 +454,5 @@ def test_what_is_no_secret_is_answered_as_if_it_were_open(
     assert found["is_exact"]
     known = ("hidden-scroll", "--shown", SCROLL)
     assert json.loads(run(capsys, "advise", *known, "--json"))["method"] == "exact"
-    told = refused(capsys, "advise", *known, "--weights", "1,2")
-    assert told == "--weights: expected hidden items that the enemy does not know yet, found none"
+    message = refused(capsys, "advise", *known, "--weights", "1,2")
+    assert message.startswith("--weights: expected hidden items that the enemy does not know yet, ")

@@ -1,4 +1,4 @@
-"""``odds``: the numbers of the sheet are the rules' and the engine's, and the page is safe."""
+"""``odds``: numbers match the rules and the engine, and the HTML page is safe."""
 
 import json
 import re
@@ -50,7 +50,7 @@ def bolt(scenario: Scenario) -> SpellOdds:
 # --- chances -------------------------------------------------------------------------------
 
 
-def test_chances_to_cast_are_those_of_the_rules() -> None:
+def test_chances_to_cast_match_the_rules() -> None:
     for spell in odds_sheet(load_scenario("archmage-duel"), 0).wizards[0].spells:
         assert [row.dice for row in spell.casts] == [1, 2, 3, 4, 5]
         for row in spell.casts:
@@ -79,10 +79,10 @@ def test_chances_to_cast_are_those_of_the_rules() -> None:
             "All rows: house rule, no printed source; a scenario file may replace the table.",
         ),
         ("gut-magic", ""),
-        ("own", ""),  # of the scenario's, whatever it calls its rows
+        ("own", ""),  # of the scenario, which may give its rows any name
     ],
 )
-def test_rows_of_a_bundled_miscast_table_that_are_ours_are_named(
+def test_house_rules_of_a_bundled_miscast_table_are_marked(
     capsys: Capture, tmp_path: Path, table: str, remark: str
 ) -> None:
     file, sheet = tmp_path / "duel.toml", tmp_path / "sheet.html"
@@ -101,13 +101,13 @@ rows = [{{ roll = [2, 12], source = "ours", effects = [] }}]
     )
     assert main(["odds", str(file), "--html", str(sheet)]) == 0
     capsys.readouterr()
-    told, shown = output(capsys, f"odds {file}"), sheet.read_text()
-    assert f"Miscast table {table}" in told
+    reply, shown = output(capsys, f"odds {file}"), sheet.read_text()
+    assert f"Miscast table {table}" in reply
     assert f"Miscast table {table}" in shown
     if remark:
-        assert remark in told.splitlines()
+        assert remark in reply.splitlines()
         assert remark in shown
-    assert ("ours" in told, "ours" in shown) == (bool(remark), bool(remark))
+    assert ("ours" in reply, "ours" in shown) == (bool(remark), bool(remark))
 
 
 @pytest.mark.parametrize("bonus", [0, 1])
@@ -130,7 +130,7 @@ def test_dispel_dice_are_set_against_every_total(bonus: int) -> None:
         assert stopped == pytest.approx(float(wanted / plain)), dice
 
 
-def test_lasting_items_count_and_used_ones_do_not() -> None:
+def test_lasting_items_count_and_single_use_items_do_not() -> None:
     plain = bolt(with_items())
     assert bolt(with_items("Power Stone", "Luckstone")).casts == plain.casts
     assert len(bolt(with_items("Wizard's Staff")).casts) == len(plain.casts) + 1
@@ -172,7 +172,7 @@ def test_a_bound_spell_needs_no_dice() -> None:
 # --- points --------------------------------------------------------------------------------
 
 
-def test_points_are_the_engine_s_promise_at_the_best_target() -> None:
+def test_points_are_the_engines_expected_value_at_the_best_target() -> None:
     scenario = load_scenario("border-skirmish")
     battle = Battle(pack(scenario))
     for spell, found in enumerate(odds_sheet(scenario, 0).wizards[0].spells):
@@ -186,7 +186,7 @@ def test_costs_and_chances_of_miscasts() -> None:
     (rows,) = sheet.miscasts.values()
     assert sum(row.chance for row in rows) == pytest.approx(1.0)
     assert [row.roll for row in rows] == ["2", "3", "4", "5-6", "7", "8-9", "10-11", "12"]
-    assert rows[0].points == pytest.approx(255 / 3 * 5 / 6)  # a Strength 10 hit: a third of him
+    assert rows[0].points == pytest.approx(255 / 3 * 5 / 6)  # a Strength 10 hit costs a third
     assert rows[4].points == 0.0
 
 
@@ -207,17 +207,17 @@ def test_every_army_that_can_cast_has_a_sheet(name: str, side: int) -> None:
             assert (spell.points == 0.0) or spell.has_target
 
 
-def test_spells_that_are_rolled_are_all_there() -> None:
+def test_all_spells_that_may_be_rolled_are_listed() -> None:
     wizards = odds_sheet(load_scenario("tower-of-the-nine-panes"), 0).wizards
     astromancer = next(wizard for wizard in wizards if wizard.name == "Astromancer")
     assert (astromancer.rolls, len(astromancer.spells)) == (2, 6)
 
 
-# --- what is printed -----------------------------------------------------------------------
+# --- output -----------------------------------------------------------------------
 
 
 class Reader(HTMLParser):
-    """Checks that tags close in order, and collects what loads something."""
+    """Check that tags are nested, and collect references to external resources."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -273,7 +273,7 @@ def test_json_has_the_sheet(capsys: Capture) -> None:
     ]
 
 
-def test_notes_of_the_scenario_are_told(capsys: Capture, tmp_path: Path) -> None:
+def test_notes_of_the_scenario_are_shown(capsys: Capture, tmp_path: Path) -> None:
     file = tmp_path / "old.toml"
     text = 'name = "old"\n{}[[caster.wizards]]\nname = "A"\nlevel = 1\n'
     text += 'spells = ["Flaming Sword of Rhuin"]\n'
@@ -316,19 +316,19 @@ def test_bad_input_is_one_line(capsys: Capture, line: str, message: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "reply"),
     [
         pair
         for block in blocks(page("odds.md"), "console")
         for pair in re.findall(r"^\$ python -m wfb_gym (.*)\n((?:[^$].*\n|\n)*)", block, re.M)
     ],
 )
-def test_the_page_of_the_documentation_prints_what_it_says(
-    capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: str, told: str
+def test_the_commands_of_the_documentation_print_its_output(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: str, reply: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     printed = output(capsys, command)
-    assert printed.startswith(told.removesuffix("...\n"))
+    assert printed.startswith(reply.removesuffix("...\n"))
 
 
 @pytest.mark.parametrize("line", ["odds apprentice", "replay battle.jsonl"])

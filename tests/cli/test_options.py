@@ -1,4 +1,4 @@
-"""Command lines that are declared as dataclasses."""
+"""Command lines declared as dataclasses."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +10,7 @@ from wfb_gym.cli.parser import Parser, add_options, option, parse_options, read_
 
 @dataclass(frozen=True)
 class Base:
-    """What several commands share.
+    """Options shared by several commands.
 
     Attributes:
         scenario: bundled name or file.
@@ -29,7 +29,7 @@ class Options(Base):
             takes two lines here (default: drawn).
         share: 50 % of something.
         out: a file.
-        opponent: who plays, of several.
+        opponent: names of players.
         wizard: a level and spells.
         own: dice of each wizard.
         quick: a short run.
@@ -84,7 +84,7 @@ def test_options_have_the_types_of_their_fields() -> None:
         ("duel more", "expected no more arguments, found more"),
     ],
 )
-def test_bad_input_is_refused(line: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_is_rejected(line: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         parse(line)
     assert end.value.code == 2
@@ -101,6 +101,6 @@ def test_docstrings_and_defaults_are_the_help() -> None:
     assert helps["seats"] == "whose seats they are (default: both)"
     assert helps["seed"] == "seed of the dice, which takes two lines here (default: drawn)"
     assert helps["share"] == "50 %% of something (default: 0.5)"
-    assert helps["opponent"] == "who plays, of several; repeat for several (default: veteran)"
+    assert helps["opponent"] == "names of players; repeat for several (default: veteran)"
     assert helps["quick"] == "a short run"
     assert read_options(Options, parser.parse_args(["duel"])) == Options("duel")

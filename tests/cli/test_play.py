@@ -1,4 +1,4 @@
-"""``play`` and ``replay``: a person at the game, with the answers typed in before."""
+"""``play`` and ``replay``: a person plays, with the answers typed in advance."""
 
 import io
 import json
@@ -40,7 +40,7 @@ def type_answers(monkeypatch: Patch, *answers: str) -> None:
 def run(capsys: Capture, line: str) -> str:
     assert main(line.split()) == 0
     captured = capsys.readouterr()
-    lines = captured.err.splitlines()  # a cold cache says so, once
+    lines = captured.err.splitlines()  # reported once, with a cold cache
     assert [each for each in lines if not each.startswith("wfb_gym: ")] == []
     return captured.out
 
@@ -53,7 +53,7 @@ def play_in_console(
     opponent: str = "veteran",
     confirm: bool = False,
 ) -> tuple[ConsoleGame, list[str]]:
-    """A battle that ends with the answers, and what was shown."""
+    """Play a battle with these answers; returns the printed text."""
     shown: list[str] = []
     given = iter(answers)
 
@@ -109,23 +109,23 @@ def test_leaving_is_polite(
 def test_a_file_that_exists_is_not_overwritten(capsys: Capture, tmp_path: Path) -> None:
     file = tmp_path / "duel.jsonl"
     file.write_text("dear to somebody")
-    told = f"--transcript: expected a file that does not exist yet, found {file}; another name"
-    test_bad_input_is_one_line(capsys, f"play --transcript {file}", told)
+    reply = f"--transcript: expected a file that does not exist yet, found {file}; another name"
+    test_bad_input_is_one_line(capsys, f"play --transcript {file}", reply)
     assert file.read_text() == "dear to somebody"
 
 
 def test_bad_answers_are_asked_again() -> None:
     bad = ["", "0", "6", "1.5", "-1", "²"]
     _, shown = play_in_console(DUEL, [*bad, "4"])
-    told = 'Expected a number from 1 to 5, the beginning of a choice, or "help".'
-    assert shown.count(told) == len(bad)
+    reply = 'Expected a number from 1 to 5, the beginning of a choice, or "help".'
+    assert shown.count(reply) == len(bad)
     assert any("begins to cast Burning Head" in line for line in shown)
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "reply"),
     [
-        ("fire", "begins to cast Fire Ball"),  # as no other choice has a word that begins so
+        ("fire", "begins to cast Fire Ball"),  # as no other choice has a word with this prefix
         ("fireball", "begins to cast Fire Ball"),
         ("Cast Fire Ball (5+)", "begins to cast Fire Ball"),
         ("blast", "begins to cast Fiery Blast"),
@@ -136,15 +136,15 @@ def test_bad_answers_are_asked_again() -> None:
         ("firebal1", "Expected a choice (did you mean Fire Ball?)."),
         ("hlep", "Expected a choice (did you mean help?)."),
         ("xyz", "Expected a choice ("),
-        ("keep", "Expected a choice (stop casting, Fire Ball, "),  # not like enough to "help"
+        ("keep", "Expected a choice (stop casting, Fire Ball, "),  # too different from "help"
         ("help", "undo         back to your decision before this one"),
         ("map", "There is no battlefield: every target is in range and in sight."),
         ("undo", "This is your first decision."),
     ],
 )
-def test_answers_in_words(answer: str, told: str) -> None:
+def test_answers_in_words(answer: str, reply: str) -> None:
     _, shown = play_in_console(DUEL, [answer])
-    assert any(told in line for line in shown), shown
+    assert any(reply in line for line in shown), shown
 
 
 def test_dice_and_items_in_words() -> None:
@@ -162,11 +162,11 @@ def test_dice_and_items_in_words() -> None:
     assert str(choices.find(battle, "dice")).startswith("one choice (did you mean dispel with 2")
 
 
-def test_wizards_who_know_the_same_spell_are_told_apart() -> None:
+def test_wizards_with_the_same_spell_are_distinguished() -> None:
     scenario = load_scenario("seventh-edition-duel")
     battle, choices = Battle(pack(scenario)), ChoiceList(scenario)
-    told = str(choices.find(battle, "fire bolt"))
-    assert "Fire Bolt (8+) by Wizard Lord or cast Fire Bolt (8+) by Battle Wizard" in told
+    reply = str(choices.find(battle, "fire bolt"))
+    assert "Fire Bolt (8+) by Wizard Lord or cast Fire Bolt (8+) by Battle Wizard" in reply
     assert isinstance(choices.find(battle, "Fire Bolt (8+) by Battle"), int)
 
 
@@ -180,7 +180,7 @@ def test_before_the_battle_spells_are_not_rolled_and_dice_not_generated() -> Non
         assert wrong not in text
 
 
-def test_a_swap_says_what_the_new_spell_does() -> None:
+def test_a_swap_describes_the_new_spell() -> None:
     scenario = load_scenario("the-winds-unbound")
     game = Game(scenario, 0, "veteran", seed=4)
     list(game.play_on())
@@ -202,7 +202,7 @@ def test_a_dispeller_sees_the_position_and_what_is_at_stake() -> None:
     assert sum(line.startswith("border-skirmish, phase 1 of 6") for line in shown[:again]) == 1
 
 
-def test_what_is_done_can_be_undone() -> None:
+def test_decisions_can_be_undone() -> None:
     answers = ["burning", "3 dice", "undo", "2 dice", "undo", "undo", "undo", "fire"]
     game, shown = play_in_console(DUEL, answers)
     assert shown.count("You are back at your decision before.") == 3
@@ -211,7 +211,7 @@ def test_what_is_done_can_be_undone() -> None:
     assert event.words == "Archmage begins to cast Fire Ball (5+)."
 
 
-def test_dice_that_are_thrown_again_fall_the_same() -> None:
+def test_dice_are_the_same_after_an_undo() -> None:
     _, once = play_in_console(DUEL, ["burning", "3 dice"])
     _, again = play_in_console(DUEL, ["burning", "2 dice", "undo", "3 dice"])
     rolls = [line for line in once if line.startswith("*")]
@@ -222,8 +222,8 @@ def test_dice_that_are_thrown_again_fall_the_same() -> None:
 def test_a_spell_is_named_after_another_question() -> None:
     answers = ["burning", "perhaps", "n", "fiery", "y", "quit"]
     game, shown = play_in_console(DUEL, answers, confirm=True)
-    told = "Burning Head (9+) with 6 power dice left. To cast it: 1 die 0.0%, 2 dice 27.8%, "
-    assert any(line.startswith(told) for line in shown)
+    reply = "Burning Head (9+) with 6 power dice left. To cast it: 1 die 0.0%, 2 dice 27.8%, "
+    assert any(line.startswith(reply) for line in shown)
     assert sum("Name it? (y/n)" in line for line in shown) == 3
     assert sum(line.startswith('Expected "y" to name it') for line in shown) == 1
     (event,) = game.transcript().events
@@ -235,9 +235,9 @@ def test_chances_before_a_spell_is_named_count_a_wizard_s_own_dice() -> None:
     battle, names = Battle(pack(scenario)), ScenarioNames(scenario)
     for action in battle.legal_actions():
         if action != PASS:
-            told = nomination_words(names, battle, action)
-            assert "of its own left. To cast it: 1 die " in told
-            assert "2 dice " in told
+            reply = nomination_words(names, battle, action)
+            assert "of its own left. To cast it: 1 die " in reply
+            assert "2 dice " in reply
 
 
 @pytest.mark.parametrize("name", ["border-skirmish", "the-winds-unbound"])
@@ -266,7 +266,7 @@ def test_every_scenario_can_be_played_from_either_seat(scenario: str, seat: int)
 
 
 def test_the_seed_is_an_environments_seed() -> None:
-    """Whoever chooses what veteran would sees the battle of two veterans."""
+    """A person who makes the veteran's choices sees the same battle as two veterans."""
     expected = record(DUEL, "veteran", "veteran", seed=3)
     decisions = [event for event in expected.events if event.kind == "decision" and not event.army]
     battle, answers = Battle(pack(load_scenario(DUEL))), []
@@ -307,12 +307,12 @@ def test_bad_input_is_one_line(capsys: Capture, line: str, message: str) -> None
     assert caught.value.code == 2
     captured = capsys.readouterr()
     assert captured.out == ""
-    progress = ("wfb_gym: compiling", "wfb_gym: solving")  # where that takes seconds
+    progress = ("wfb_gym: compiling", "wfb_gym: solving")  # if that takes seconds
     (said,) = [each for each in captured.err.splitlines() if not each.startswith(progress)]
     assert message in said
 
 
-def test_where_optimal_cannot_play_another_is_named(
+def test_another_player_is_suggested_if_optimal_cannot_play(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
@@ -322,8 +322,8 @@ def test_where_optimal_cannot_play_another_is_named(
     with pytest.raises(SystemExit) as caught:
         main(["play", "border-skirmish", "--opponent", "optimal"])
     assert caught.value.code == 2
-    told = "optimal: it does not fit; phase-search plays scenarios of any size\n"
-    assert capsys.readouterr().err.endswith(told)
+    reply = "optimal: it does not fit; phase-search plays scenarios of any size\n"
+    assert capsys.readouterr().err.endswith(reply)
 
 
 def test_a_missing_library_is_one_line(capsys: Capture, monkeypatch: Patch) -> None:
@@ -333,25 +333,25 @@ def test_a_missing_library_is_one_line(capsys: Capture, monkeypatch: Patch) -> N
     test_bad_input_is_one_line(capsys, line, 'pip install "wfb-gym[train]"')
 
 
-def test_help_names_what_can_play(capsys: Capture) -> None:
+def test_help_names_the_players(capsys: Capture) -> None:
     with pytest.raises(SystemExit):
         main(["play", "--help"])
-    told = capsys.readouterr().out
+    reply = capsys.readouterr().out
     for name in (*SHIPPED, *NAMES, ".npz", ".zip"):
-        assert name in told
+        assert name in reply
 
 
 # --- odds ----------------------------------------------------------------------------------
 
 
-def test_odds_are_those_of_the_rules_and_the_solver() -> None:
+def test_odds_match_the_rules_and_the_solver() -> None:
     scenario = load_scenario(DUEL)
     battle = Battle(pack(scenario))
     battle.play([FIRST_CAST + 1])
     values = solver.solve(scenario).action_values(battle)
     rows = ChoiceList(scenario).odds(battle)
     assert rows[0].split() == ["CHANCE", "POINTS", "TO", "COME"]
-    assert rows[6] == ""  # all dice are thrown and all is exact: nothing to explain
+    assert rows[6] == ""  # all dice are thrown and the value is exact, so no note is needed
     assert [row.split()[-5:] for row in rows[-3:]] == [
         ["0.0%", "41.7%", "82.4%", "86.5%", "80.4%"],
         ["0.0%", "2.8%", "7.4%", "12.7%", "17.8%"],
@@ -377,16 +377,16 @@ def test_dice_of_the_wizards_own_need_not_all_be_thrown() -> None:
     assert lord.split()[-5:-3] == ["0.0%", "8.3%"]
 
 
-def test_values_are_the_movers() -> None:
+def test_values_are_from_the_movers_side() -> None:
     scenario = load_scenario(DUEL)
     battle = Battle(pack(scenario))
     battle.play([FIRST_CAST + 1, FIRST_DICE + 3, (4, 4, 3)])
     rows = ChoiceList(scenario).odds(battle)
     assert battle.mover == 1
-    assert rows[1].split()[-1].startswith("-")  # letting it through costs
+    assert rows[1].split()[-1].startswith("-")  # letting it through loses points
 
 
-def test_what_is_too_large_is_estimated() -> None:
+def test_too_large_positions_are_estimated() -> None:
     scenario = load_scenario("border-skirmish")
     assert solver.estimate(scenario).states > MOST_POSITIONS
     battle = Battle(pack(scenario))
@@ -407,7 +407,7 @@ def test_a_swap_is_valued_like_the_phase_that_follows(capsys: Capture, monkeypat
     known = ["Brass Horrors Caster", "Commandment of Brass"]
     assert main(["advise", "horrors-in-the-mist", "--json", "--rolled", *known]) == 0
     plays = json.loads(capsys.readouterr().out)["plays"]
-    # other wizards' spells are open there
+    # there, other wizards' spells can be cast
     assert [swap, keep] == pytest.approx([each["value"] for each in plays], rel=0.15)
 
 
@@ -438,7 +438,7 @@ def test_a_transcript_is_printed(capsys: Capture, tmp_path: Path) -> None:
     assert "archmage-duel, over" in run(capsys, f"replay {file} --table")
 
 
-def test_a_transcript_that_was_tampered_with(capsys: Capture, tmp_path: Path) -> None:
+def test_a_changed_transcript_is_rejected(capsys: Capture, tmp_path: Path) -> None:
     file = tmp_path / "duel.jsonl"
     write(record(DUEL, "greedy", "random", seed=2), file)
     file.write_text(file.read_text(encoding="utf-8").replace('"over": true', '"over": false'))
@@ -455,7 +455,7 @@ def test_a_transcript_that_was_tampered_with(capsys: Capture, tmp_path: Path) ->
 # --- docs/transcripts.md -------------------------------------------------------------------
 
 
-def test_the_session_of_the_page_is_as_it_came_out() -> None:
+def test_the_session_of_the_page_is_unchanged() -> None:
     (session,) = (
         each for each in blocks(page("transcripts.md"), "text") if "Your choice: " in each
     )

@@ -1,4 +1,4 @@
-"""The action space: every legal action has a place in it, and each place one meaning."""
+"""The action space: one index for each legal action, one meaning for each index."""
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ def test_the_largest_space_holds_every_code() -> None:
     assert (codec.index_of == np.arange(codes.ACTIONS)).all()
 
 
-def test_ranges_hold_what_they_say() -> None:
+def test_ranges_contain_their_actions() -> None:
     codec = action_codec(
         Limits(ArmyLimits(2, 3, 2, 2, 4), ArmyLimits(1, 2, 0, 3, 9), 4, own_dice=True, rerolls=True,
                in_play=True, targets=True)
@@ -86,7 +86,7 @@ def test_ranges_hold_what_they_say() -> None:
 
 
 @pytest.mark.parametrize("switch", ["own_dice", "resistance", "stored_dice"])
-def test_no_dice_are_an_action_where_others_may_join_or_be_kept(switch: str) -> None:
+def test_zero_dice_are_an_action_if_others_may_join_or_be_kept(switch: str) -> None:
     plain = action_codec(Limits(ArmyLimits(), ArmyLimits(), 3, battle=True, in_play=True))
     assert plain.index_of[codes.FIRST_DICE] == -1
     codec = action_codec(Limits(ArmyLimits(), ArmyLimits(), 3, **{switch: True}))

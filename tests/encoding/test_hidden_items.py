@@ -1,4 +1,4 @@
-"""What a seat observes where items are hidden: its own, and what everybody has seen."""
+"""Observations with hidden items: a seat sees its own items and the public information."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ SCENARIOS = scenarios() | {name: load_scenario(name) for name in hidden_scenario
 
 
 def seen(view: View, battle: Battle, histories: Any = None) -> tuple[Any, Any]:
-    """What a seat sees of a battle: its observation, and its mask where it decides."""
+    """Return a seat's observation of a battle, and its mask at its own decisions."""
     states = new_states(1)
     states[0] = battle.state
     observations, masks = view.show(np.zeros(1, np.int64), states, histories)
@@ -29,7 +29,7 @@ def seen(view: View, battle: Battle, histories: Any = None) -> tuple[Any, Any]:
 
 
 def begin(packed: Any, rng: np.random.Generator) -> Noted:
-    """A battle whose items are dealt at random, each set as likely."""
+    """Start a battle with dealt items, each set equally likely."""
     battle = Noted(packed)
     while battle.node == Node.DEAL:
         battle.resolve(int(rng.integers(battle.packed.armies[battle.mover].n_kinds)))
@@ -37,7 +37,7 @@ def begin(packed: Any, rng: np.random.Generator) -> Noted:
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_what_the_enemy_was_dealt_changes_nothing_that_a_seat_sees(name: str) -> None:
+def test_observations_do_not_depend_on_the_enemys_deal(name: str) -> None:
     packed, rng = pack(SCENARIOS[name]), np.random.default_rng(11)
     views = [View.fitted(packed, seat, history=True) for seat in range(2)]
     compared = 0
@@ -64,7 +64,7 @@ def test_what_the_enemy_was_dealt_changes_nothing_that_a_seat_sees(name: str) ->
 
 
 def states_of(battle: Battle) -> Any:
-    """A copy of its state, (1,)."""
+    """Return a copy of its state, (1,)."""
     states = new_states(1)
     states[0] = battle.state
     return states
@@ -91,7 +91,7 @@ def test_a_seat_sees_its_own_items_and_what_the_enemy_may_have() -> None:
     assert theirs["enemy item 1 uses"] == theirs["enemy item 1 shown"] == 0.25
 
 
-def test_a_planner_sees_the_likeliest_items_that_may_be() -> None:
+def test_a_planner_sees_the_likeliest_possible_items() -> None:
     weights = [2.0, 1.0, 3.0]
     scrolls = kinds([], [SCROLL], [SCROLL] * 2, weights=weights)
     battle = Battle(pack(hidden_scenario(dispeller=scrolls)))
@@ -100,7 +100,7 @@ def test_a_planner_sees_the_likeliest_items_that_may_be() -> None:
     assert battle.state.hidden_set[1] == 1
 
 
-def test_what_hides_nothing_observes_what_it_did() -> None:
+def test_scenarios_without_hidden_items_keep_their_observations() -> None:
     limits = fit(pack(load_scenario("archmage-duel")), 0)
     assert not limits.hidden
     assert not any("kind" in field.name or "shown" in field.name for field in layout(limits).fields)

@@ -1,4 +1,4 @@
-"""How spells were last cast and answered: what is noted, who keeps it, who needs it."""
+"""Cast history: the last cast and answer of each spell, and the scenarios that record it."""
 
 import pickle
 from pathlib import Path
@@ -55,7 +55,7 @@ def cast(battle: Noted, spell: int, *faces: int) -> None:
     battle.roll(*faces)
 
 
-def test_what_was_never_cast_has_no_history() -> None:
+def test_a_spell_never_cast_has_no_history() -> None:
     assert begun().of(BOLT) == (0, 0, Answer.NONE)
 
 
@@ -70,12 +70,12 @@ def test_a_cast_that_fails_leaves_its_dice_alone() -> None:
 def test_a_spell_that_is_let_through() -> None:
     battle = begun()
     cast(battle, BOLT, 5, 3)
-    assert battle.of(BOLT) == (2, 0, Answer.NONE)  # nobody has answered yet
+    assert battle.of(BOLT) == (2, 0, Answer.NONE)  # not answered yet
     battle.act(actions.PASS)
     assert battle.of(BOLT) == (2, 8, Answer.LET_THROUGH)
 
 
-def test_dice_against_a_spell_are_noted_whatever_they_show() -> None:
+def test_the_number_of_dispel_dice_is_recorded_for_any_roll() -> None:
     found = []
     for faces in ((1, 2), (5, 5)):
         battle = begun()
@@ -105,7 +105,7 @@ def test_an_item_that_helps_a_roll_is_no_answer_by_itself() -> None:
     assert battle.of(BLAST) == (2, 11, 1)
 
 
-def test_a_spell_that_is_cast_again_begins_anew() -> None:
+def test_a_second_cast_resets_the_history() -> None:
     battle = begun(phases=3)
     cast(battle, BOLT, 5, 3)
     battle.act(actions.PASS)
@@ -128,7 +128,7 @@ def test_a_bound_spell_is_cast_on_no_dice() -> None:
 
 
 def states_of(battle: Battle) -> Any:
-    """A copy of its state, (1,)."""
+    """Return a copy of its state, (1,)."""
     states = new_states(1)
     states[0] = battle.state
     return states
@@ -153,7 +153,7 @@ def test_observations_show_it() -> None:
         assert blast == pytest.approx([0.2, 11 / 15, 0, 0, 1])
 
 
-def test_a_position_alone_does_not_tell_it() -> None:
+def test_a_position_does_not_contain_the_history() -> None:
     battle = begun()
     view = View.fitted(battle.packed_scenarios, 0, history=True)
     with pytest.raises(ValueError, match=r"limits: history: expected the history"):
@@ -179,14 +179,14 @@ def view_limits(name: str) -> Any:
 
 
 class Follower:
-    """What a battle's decisions say of its casts, worked out from outside the engine."""
+    """Casts of a battle, derived from its decisions without the engine."""
 
     def __init__(self) -> None:
         self.casts: dict[int, list[float]] = {}
         self.spell, self.stone, self.is_last_die = -1, 0, False
 
     def seen(self, state: Any) -> dict[int, list[float]]:
-        """The casts that a decision shows; nobody is asked for the dice where only one is left."""
+        """Return the casts that a decision shows; a forced number of dice is no decision."""
         if self.is_last_die and state.node not in (Node.ITEM, Node.POOL_DICE):
             self.casts[self.spell] = [(1 + self.stone) / 10, 0, 0, 0, 0]
             self.is_last_die = False
@@ -251,18 +251,18 @@ def test_environments_play_the_same_with_and_without(seat: str, opponent: str) -
         return masks.shape[1] - 1 - masks[:, ::-1].argmax(1)
 
     who: Any = last_legal if opponent == "policy" else opponent
-    plain, told = (
+    plain, recorded = (
         gym.make_vec(
             f"wfb_gym/{seat}-v0", num_envs=64, scenario="hidden-duel", opponent=who, history=each
         )
         for each in (False, True)
     )
-    names = [field.name for field in told.unwrapped.batch.layout.fields]  # type: ignore[attr-defined]
+    names = [field.name for field in recorded.unwrapped.batch.layout.fields]  # type: ignore[attr-defined]
     kept = {field.name for field in plain.unwrapped.batch.layout.fields}  # type: ignore[attr-defined]
     same = np.array([name in kept for name in names])
     assert (~same).sum() == 5 * sum("last dice" in name for name in names) > 0
     before, info = plain.reset(seed=3)
-    after, _ = told.reset(seed=3)
+    after, _ = recorded.reset(seed=3)
     rng, shown = np.random.default_rng(4), 0.0
     for _ in range(60):
         np.testing.assert_array_equal(before, after[:, same])
@@ -270,7 +270,7 @@ def test_environments_play_the_same_with_and_without(seat: str, opponent: str) -
         mask = info["action_mask"]
         chosen = np.where(mask, rng.random(mask.shape), -1.0).argmax(1)
         before, *paid, info = plain.step(chosen)
-        after, *also, _ = told.step(chosen)
+        after, *also, _ = recorded.step(chosen)
         for one, two in zip(paid, also, strict=True):
             np.testing.assert_array_equal(one, two)
     assert shown > 100.0
@@ -303,8 +303,8 @@ def test_a_copy_and_a_saved_state_remember_it() -> None:
 
 
 @pytest.mark.parametrize("name", ["three spells", "both", "luck", "in play", "two phases"])
-def test_the_tree_tells_what_play_does(name: str) -> None:
-    """Random play is followed on the tree, and the histories there are those of the battle."""
+def test_the_tree_has_the_histories_of_play(name: str) -> None:
+    """Histories in the game tree equal the histories of random play."""
     game = HiddenGame(SCENARIOS[name], whole=True)
     histories, arrays = TreeHistories(game.packed, game.veil, game.tree), game.tree.arrays
     everything = positions_of(game)
@@ -324,7 +324,7 @@ def test_the_tree_tells_what_play_does(name: str) -> None:
             else:
                 action = first
             rolls = 0
-            while battle.is_chance() and rolls < INLINE:  # of which the tree makes one way
+            while battle.is_chance() and rolls < INLINE:  # the tree keeps one action of those
                 outcomes = battle.chance_outcomes()
                 battle.resolve(outcomes[int(rng.integers(len(outcomes)))][0])
                 rolls += 1
@@ -340,7 +340,7 @@ def test_the_tree_tells_what_play_does(name: str) -> None:
 
 
 def positions_of(game: HiddenGame) -> list[bytes]:
-    """The veiled position of every node of a tree."""
+    """Return the redacted position of every node of a tree."""
     found: list[bytes] = []
     for plan, keys in game.tree.parts:
         states = new_states(len(keys))
@@ -349,8 +349,8 @@ def positions_of(game: HiddenGame) -> list[bytes]:
     return found
 
 
-def test_a_policy_that_reads_it_plays_where_others_cannot_tell_apart() -> None:
-    """Who casts nothing more once a spell was let through is another strategy, and graded so."""
+def test_a_policy_that_reads_it_can_distinguish_more_decisions() -> None:
+    """Casting nothing after a spell is let through is another strategy, with its own grade."""
     scenario = hidden_scenario(caster=kinds([], [STONE]), dispeller=kinds([], [SCROLL]))
     game = HiddenGame(scenario, whole=True)
     limits = View.fitted(game.packed, 0, history=True).limits
@@ -365,8 +365,8 @@ def test_a_policy_that_reads_it_plays_where_others_cannot_tell_apart() -> None:
 
     strategy = game.strategy_of(wary, 0, limits)
     node, mover = game.tree.node_of_action, game.tree.arrays.mover
-    told = TreeHistories(game.packed, game.veil, game.tree).at(node)
-    let_through = (told["answer"] == Answer.LET_THROUGH).any((1, 2))
+    recorded = TreeHistories(game.packed, game.veil, game.tree).at(node)
+    let_through = (recorded["answer"] == Answer.LET_THROUGH).any((1, 2))
     may_stop = np.isin(node, node[game.tree.code == actions.PASS])
     stops = (mover[node] == 0) & let_through & may_stop
     assert stops.sum() > 20
@@ -384,14 +384,14 @@ def test_a_policy_that_reads_it_plays_where_others_cannot_tell_apart() -> None:
         late.strategy_of(wary, 0, limits)
 
 
-def test_limits_without_it_are_as_they_were() -> None:
+def test_limits_without_it_are_unchanged() -> None:
     packed = pack(load_scenario("hidden-duel"))
     assert not fit(packed, 0).history
     names = [field.name for field in View.fitted(packed, 0).layout.fields]
     assert not any("last dice" in name or "let through" in name for name in names)
 
 
-def test_a_history_that_no_battle_leads_to_is_refused() -> None:
+def test_a_history_that_no_battle_leads_to_is_rejected() -> None:
     battles = SelfPlayBatch(2, "hidden-duel", history=True)
     battles.reset(1)
     state = battles.get_state()
@@ -407,7 +407,7 @@ def test_a_history_that_no_battle_leads_to_is_refused() -> None:
 
 
 def test_a_network_that_reads_it_plays_everywhere(tmp_path: Path) -> None:
-    """In batches, in a transcript and against a person; taking back a decision takes back it."""
+    """Batches, transcripts and play against a person; undone decisions also restore the history."""
     limits = View.fitted(pack(load_scenario("hidden-duel")), 1, history=True).limits
     network = PolicyNetwork(limits, "flat", 8)
     save_network(network, tmp_path / "duel.npz", {"seat": 1, "scenario": "hidden-duel"})
@@ -418,8 +418,8 @@ def test_a_network_that_reads_it_plays_everywhere(tmp_path: Path) -> None:
     points = play_battles(
         agent, seat="dispeller", scenario="hidden-duel", opponent="veteran", battles=8, seed=3
     )
-    told = record("hidden-duel", "veteran", agent, seed=3)
-    assert told.points == pytest.approx(-points[0])
+    recorded = record("hidden-duel", "veteran", agent, seed=3)
+    assert recorded.points == pytest.approx(-points[0])
     plain = gym.make_vec("wfb_gym/Dispeller-v0", num_envs=2, scenario="hidden-duel")
     observations, info = plain.reset(seed=1)
     with pytest.raises(ValueError, match=r"\(hidden-duel\), with history=True"):

@@ -61,7 +61,7 @@ def test_names_and_bounds(limits: Limits) -> None:
 
 
 def placed(at: Any) -> dict[str, int]:
-    """Offsets of rows and blocks by name, those of both armies among them."""
+    """Return the offsets of rows and blocks by name, including both armies."""
     members = {f"in_{kind}" for kind in (*KINDS, "choice")}
     skipped = {*SIDES, *members, "length", "n_contacts", "n_units"}
     found = {name: int(at[name]) for name in at.dtype.names if name not in skipped}
@@ -72,7 +72,7 @@ def placed(at: Any) -> dict[str, int]:
 
 
 def sizes_of(record: type, limits: Limits) -> dict[str, int]:
-    """How many numbers each attribute of a class of offsets declares."""
+    """Return how many numbers each attribute of a class of offsets declares."""
     declared = vars(record).items()
     return {
         name: len(one.fields(name, limits))
@@ -83,7 +83,7 @@ def sizes_of(record: type, limits: Limits) -> dict[str, int]:
 
 @pytest.mark.parametrize("limits", ALL)
 def test_offsets_split_the_vector(limits: Limits) -> None:
-    """Blocks lie one after the other and leave nothing over."""
+    """Blocks are contiguous and cover the vector."""
     table = layout(limits)
     at = table.offsets[0]
     assert at.length == table.size
@@ -114,7 +114,7 @@ def test_offsets_split_the_vector(limits: Limits) -> None:
         assert member.stride == place, kind
 
 
-def test_names_stand_where_the_offsets_say() -> None:
+def test_names_are_at_their_offsets() -> None:
     """The name of every number follows from the attribute of its offset."""
     table = layout(MOST)
     at = table.offsets[0]
@@ -149,7 +149,7 @@ def test_names_stand_where_the_offsets_say() -> None:
                     assert found == f"{owner} {kind} {number + 1} {words(name)}{end}"
 
 
-def test_offsets_that_are_constants_are_those_of_every_layout() -> None:
+def test_constant_offsets_hold_in_every_layout() -> None:
     fixed = FIXED_OFFSETS[0]
     for limits in ALL:
         at = layout(limits).offsets[0]
@@ -168,13 +168,13 @@ def test_named_pairs_names_and_values() -> None:
 
 
 @pytest.mark.parametrize("shape", [(0,), (1, 2), (3,)])
-def test_named_refuses_other_shapes(shape: tuple[int, ...]) -> None:
+def test_named_rejects_other_shapes(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="expected shape"):
         layout(LEAST).named_fields(np.zeros(shape, np.float32))
 
 
-def test_promises_of_aims_may_be_losses() -> None:
-    """A Comet may cost its owner more than the enemy; a spell of fixed worth never does."""
+def test_expected_points_of_aims_may_be_negative() -> None:
+    """A Comet may cost its owner more than the enemy; spells with fixed points never do."""
     for flag, least in (("targets", -10000.0), ("in_play", 0.0)):
         bounds = {field.name: field.low for field in layout(built("in_play", flag)).fields}
         for name in ("worth", "best", "worth per phase"):

@@ -97,14 +97,14 @@ def test_the_common_items_are_no_exceptions(name: str) -> None:
     assert not fit(battle.packed_scenarios, 0).exceptions
 
 
-def test_magic_resistance_without_aimed_spells_is_nothing_to_show() -> None:
+def test_magic_resistance_is_hidden_without_aimed_spells() -> None:
     limits = fit(new_game(dispeller=army(units=[BRAVE])).packed_scenarios, 0)
     assert not limits.resistance
     assert limits.opponent.units == 0
 
 
-def test_units_are_shown_where_anything_can_happen_to_them() -> None:
-    """To aim at, in base contact with a wizard, or Daemons that cast."""
+def test_units_are_shown_if_anything_can_happen_to_them() -> None:
+    """As targets, in base contact with a wizard, or as Daemons that cast."""
     unit_of = unit("Guard")
     horrors = wizard(1, spell(), daemon_unit="Guard")
     idle = new_game(army(wizard(4, spell()), units=[unit_of]), army(units=[unit_of]))
@@ -147,7 +147,7 @@ def test_dice_that_an_item_keeps_are_dice_of_an_action() -> None:
 @pytest.mark.parametrize("name", SCENARIOS)
 @pytest.mark.parametrize("seat", [0, 1])
 def test_dice_are_as_many_as_can_be_committed(name: str, seat: int) -> None:
-    """Nothing above is ever legal; with one die fewer the scenario would not fit."""
+    """More dice are never legal; with one die fewer in the limits the scenario does not fit."""
     packed = table_of(name)
     limits = fit(packed, seat)
     rng = np.random.default_rng(3)
@@ -206,7 +206,7 @@ def test_own_limits_cover(name: str, seat: int) -> None:
         (Limits(ArmyLimits(1, 4, 0), ArmyLimits(1, 0, 1), 4), ["dice", "needs 5, found 4"]),
     ],
 )
-def test_what_is_too_small_is_named(limits: Limits, expected: list[str]) -> None:
+def test_the_limit_that_is_too_small_is_named(limits: Limits, expected: list[str]) -> None:
     with pytest.raises(ValueError, match="limits") as caught:
         check_covers(limits, table_of("archmage-duel"), 0)
     assert all(part in str(caught.value) for part in expected)
@@ -238,6 +238,6 @@ def test_switches_that_are_missing_are_named() -> None:
         (lambda: Limits(1, ArmyLimits(), 5), "own: expected wfb_gym's ArmyLimits, found 1"),  # type: ignore[arg-type]
     ],
 )
-def test_impossible_sizes_are_refused(build: Any, expected: str) -> None:
+def test_impossible_sizes_are_rejected(build: Any, expected: str) -> None:
     with pytest.raises(ValueError, match=expected):
         build()

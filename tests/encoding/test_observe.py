@@ -1,4 +1,4 @@
-"""Observations: one for each position, inside the bounds, with the numbers that they say."""
+"""Observations: one for each position, within bounds, with the declared numbers."""
 
 import os
 import re
@@ -30,7 +30,7 @@ FREE = miscast({"kind": "points_lost", "points": 5.0}, {"kind": "free_spell", "l
 
 
 class Eye:
-    """Observations of battles of one scenario from one seat."""
+    """Positions and observations in battles of one scenario, from one seat."""
 
     def __init__(self, packed: Any, seat: int, limits: Limits | None = None) -> None:
         self.seat = seat
@@ -50,7 +50,7 @@ class Eye:
 
 
 class Census:
-    """Keys by observation and observations by key, of one seat's own decisions."""
+    """Return keys by observation and observations by key, for the seat's own decisions."""
 
     def __init__(self, eye: Eye) -> None:
         self.eye = eye
@@ -77,7 +77,7 @@ class Census:
 
 @cache
 def custom() -> dict[str, Game]:
-    """Scenarios full of what the bundled ones have little of."""
+    """Scenarios with many features that are rare in the bundled ones."""
     return {
         "free spells": new_game(
             army(wizard(4, spell("Bolt", 3, 9.0), lasting("Ward", 4)), power_dice=8),
@@ -156,11 +156,11 @@ CUSTOM = (
     "Daemons",
     "other wizards", "kept dice", "drawn spells",
 )  # fmt: skip
-"""Names of the scenarios of `custom`: battles are made, and the engine compiled, only in tests."""
+"""Names of the scenarios of `custom`. Tests make the battles, so collection compiles nothing."""
 
 
 def of_units() -> dict[str, Game]:
-    """What only battles of units know: aims, marks, Comets, healing, kept and drawn spells."""
+    """Features of battles of units: targets, marks, Comets, healing, stored dice, rolled spells."""
     spears, boyz = unit("Spears", 4, wounds=2), unit("Boyz", 5, magic_resistance=1)
     strike = aimed("Strike", 3, damage={"hits": "D6", "strength": 4})
     once = aimed("Curse", 3, once=True, worth={"points": 5.0})
@@ -255,7 +255,7 @@ def bundled(name: str) -> Battle:
 
 @cache
 def census_of(name: str) -> list[Census]:
-    """What both seats see in random games of a scenario, bundled or `custom`."""
+    """Yield the observations of both seats in random games of a scenario, bundled or `custom`."""
     if name in custom():
         return census(custom()[name].packed_scenarios, 100, 6)
     return census(table_of(name), some(name, 150, 3), 5)
@@ -285,7 +285,7 @@ RARE = {
     "kept dice": {Node.STORE_DICE},
     "drawn spells": {Node.SWAP_SPELL},
 }
-"""Nodes that must be met in the scenarios made for them."""
+"""Nodes that the scenarios made for them must reach."""
 
 
 @pytest.mark.parametrize("name", CUSTOM)
@@ -296,17 +296,17 @@ def test_rare_positions_and_observations_are_one_to_one(name: str) -> None:
 
 
 WRITTEN = (*CUSTOM, "archmage-duel", "grand-conclave", "border-skirmish")
-"""Scenarios that have, together, something to show in every number of an observation."""
+"""Scenarios that together give every number of an observation a value other than 0."""
 
 
 def kind_of(name: str) -> str:
-    """A field's name without owner and number."""
+    """Return a field's name without owner and number."""
     numbered = re.match(r"(?:own|enemy) ((?:wizard|spell|item|unit|mark) \d.*)", name)
     return re.sub(r"\b\d+\b", "N", numbered[1] if numbered else name)
 
 
 def test_every_number_that_is_declared_is_written() -> None:
-    """What an observation declares and never shows, nobody wrote."""
+    """A declared number that always stays 0 is not written by the code."""
     written = {
         kind_of(field.name)
         for name in WRITTEN
@@ -314,7 +314,7 @@ def test_every_number_that_is_declared_is_written() -> None:
         for field, shown in zip(count.eye.layout.fields, count.written, strict=True)
         if shown
     }
-    # `test_hidden_items` and `test_history` look at others, which do not follow from the position
+    # fields of `test_hidden_items` and `test_history` do not follow from the position
     declared = layout(replace(MOST, hidden=False, history=False)).fields
     assert written == {kind_of(field.name) for field in declared}
 
@@ -328,7 +328,7 @@ def test_many_positions_and_observations_are_one_to_one(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["apprentice"])
 def test_every_position_of_a_small_scenario(name: str) -> None:
-    """All that can happen, whoever decides and however the dice fall."""
+    """All actions of both players and all results of the dice."""
     start = bundled(name)
     counts = [Census(Eye(start.packed_scenarios, seat)) for seat in (0, 1)]
     todo, known = [start], {start.key()}
@@ -355,7 +355,7 @@ def test_every_position_of_a_small_scenario(name: str) -> None:
 
 @pytest.mark.parametrize("name", SCENARIOS)
 @pytest.mark.parametrize("seat", [0, 1])
-def test_nothing_is_left_to_see_of_an_ended_battle(name: str, seat: int) -> None:
+def test_an_ended_battle_has_an_empty_observation(name: str, seat: int) -> None:
     eye = Eye(table_of(name), seat)
     rng = np.random.default_rng(2)
     for _ in range(some(name, 5, 1)):
@@ -367,7 +367,7 @@ def test_nothing_is_left_to_see_of_an_ended_battle(name: str, seat: int) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("made", ["Caster-v0'", "Battle-v0', scenario='border-skirmish'"])
-def test_uncompiled_code_sees_the_same(made: str) -> None:
+def test_uncompiled_code_gives_the_same_observations(made: str) -> None:
     code = (
         "import gymnasium, numpy, wfb_gym\n"
         f"env = gymnasium.make('wfb_gym/{made}, disable_env_checker=True)\n"

@@ -1,4 +1,4 @@
-"""Each number of an observation has the value that it says: one position after the other."""
+"""Values of observations, number by number and position by position."""
 
 import re
 from dataclasses import replace
@@ -30,7 +30,7 @@ STOPS = (2 + 9 + 9) / 36
 
 
 def duel(**changes: float) -> dict[str, float]:
-    """What is not 0 as the caster sees the duel at the start, changed."""
+    """The caster's observation of the duel at the start: all numbers other than 0."""
     seen = {
         "node nominate": 1.0,
         "own phase": 1.0,
@@ -62,7 +62,7 @@ def duel(**changes: float) -> dict[str, float]:
 
 
 def shown(battle: Battle, seat: int) -> dict[str, float]:
-    """What is not 0 in an observation."""
+    """Return all numbers of an observation other than 0, by name."""
     return {
         name: value
         for name, value in Eye(battle.packed_scenarios, seat).named_fields(battle).items()
@@ -74,20 +74,20 @@ def test_the_duel_at_the_start() -> None:
     assert shown(bundled("archmage-duel"), 0) == pytest.approx(duel(), rel=1e-6)
 
 
-def test_the_duel_where_dice_are_chosen() -> None:
+def test_the_duel_at_the_choice_of_dice() -> None:
     battle = bundled("archmage-duel")
     battle.act(FIRST_CAST + 1)
     seen = duel(**{"node pool dice": 1.0, "own spell 2 pending": 1.0})
     del seen["node nominate"]
     found = shown(battle, 0)
-    # A spell is spent by its nomination: it is open no more.
+    # Nominating a spell uses it up: it is no longer castable.
     for field in ("most dice", "open", "best"):
         seen.pop(f"own spell 2 {field}")
         found.pop(f"own spell 2 {field}", None)
     assert found == pytest.approx(seen, rel=1e-6)
 
 
-def test_the_duel_where_it_is_dispelled() -> None:
+def test_the_duel_at_the_dispel() -> None:
     """Fire Ball is cast with three dice, as 12, against four dispel dice and a scroll."""
     battle = bundled("archmage-duel")
     battle.play([FIRST_CAST, FIRST_DICE + 3, (4, 5, 3)])
@@ -149,7 +149,7 @@ def test_spells_in_play_are_seen() -> None:
     assert "own spell 2 in play" not in after
 
 
-def test_best_counts_what_a_spell_still_pays() -> None:
+def test_best_counts_later_payments_of_a_spell() -> None:
     battle = new_game(
         army(wizard(4, lasting("Ward", 5, 8.0, worth_per_phase=3.0)), power_dice=3), phases=4
     )
@@ -158,7 +158,7 @@ def test_best_counts_what_a_spell_still_pays() -> None:
     assert seen["phases left"] == pytest.approx(4 / 12)
 
 
-def test_faces_are_seen_where_a_re_roll_is_open() -> None:
+def test_faces_are_observed_if_a_re_roll_is_possible() -> None:
     battle = new_game(
         army(wizard(3, spell("Bolt", 12), items=["Luckstone"]), power_dice=3), army(wizard(1))
     )
@@ -172,11 +172,11 @@ def test_faces_are_seen_where_a_re_roll_is_open() -> None:
     assert battle.legal_actions()[0] == PASS
 
 
-# What only battles of units know.
+# Features of battles of units.
 
 
 def skirmish(*spells: Any, phases: int = 2, **enemy: Any) -> Game:
-    """A wizard with these spells against two units, with nothing to dispel."""
+    """A wizard with these spells against two units without dispel dice."""
     return new_game(
         army(wizard(4, *spells, wounds=2), power_dice=12, units=[unit("Guard", 5)]),
         army(units=[unit("Spears", 10), unit("Boyz", 8, points=9.0)], dispel_dice=0, **enemy),
@@ -199,36 +199,38 @@ def test_units_are_seen_with_all_their_wounds() -> None:
     assert mirrored["own unit 2 wounds"] == pytest.approx(8 / 20)
 
 
-def test_each_target_is_seen_with_what_the_spell_promises_there() -> None:
-    """3.5 hits that wound two times in three, 6 and 9 points a model."""
+def test_each_target_has_the_expected_points_of_the_spell() -> None:
+    """3.5 hits that wound with probability 2/3, at 6 and 9 points a model."""
     battle = skirmish(STRIKE, aimed("Hex", 5, worth={"points": 4.0}))
     battle.nominate("Strike")
     seen = shown(battle, 0)
     assert seen["node target"] == 1.0
     assert seen["own spell 1 pending"] == 1.0
-    promises = {name: value for name, value in seen.items() if name.endswith("promise")}
-    assert promises == {
+    expected_points = {
+        name: value for name, value in seen.items() if name.endswith("expected_value")
+    }
+    assert expected_points == {
         "enemy unit 1 promise": pytest.approx(3.5 * 2 / 3 * 6 / 100),
         "enemy unit 2 promise": pytest.approx(3.5 * 2 / 3 * 9 / 100),
     }
     assert not any("aimed at" in name for name in seen)
 
 
-def test_the_target_chosen_is_seen_with_its_promise() -> None:
+def test_the_chosen_target_has_its_expected_points() -> None:
     battle = skirmish(STRIKE)
     battle.nominate("Strike")
     battle.aim("Boyz")
     assert battle.node == Node.POOL_DICE
     for seat, owner in ((0, "enemy"), (1, "own")):
         seen = shown(battle, seat)
-        found = {n: v for n, v in seen.items() if n.endswith(("aimed at", "promise"))}
+        found = {n: v for n, v in seen.items() if n.endswith(("aimed at", "expected_value"))}
         assert found == {
             f"{owner} unit 2 aimed at": 1.0,
             f"{owner} unit 2 promise": pytest.approx(3.5 * 2 / 3 * 9 / 100),
         }
 
 
-def test_what_a_spell_still_pays_is_part_of_its_promise() -> None:
+def test_later_payments_are_part_of_the_expected_points() -> None:
     doom = aimed(
         "Doom", 5, duration="remains_in_play", worth={"points": 1.0, "points_per_phase": 3.0}
     )
@@ -275,7 +277,7 @@ def test_the_target_of_a_free_spell_is_half_one() -> None:
     assert shown(battle, 1)["enemy unit 1 aimed at"] == 0.5
 
 
-def test_a_spell_in_play_says_what_it_lies_on() -> None:
+def test_a_spell_in_play_has_its_target() -> None:
     doom = aimed("Doom", 5, duration="remains_in_play", worth={"points_per_phase": 3.0})
     battle = skirmish(doom)
     battle.works("Doom", "Boyz")
@@ -295,7 +297,7 @@ def test_marks_are_seen_bit_by_bit() -> None:
         assert f"{owner} mark 1" not in shown(battle, seat)
     battle.works("Curse", "Boyz", wizard=0)
     assert shown(battle, 0)["own mark 1"] == pytest.approx(2 / 65535)
-    battle.nominate("Curse", wizard=1)  # Spears are all that is left to curse
+    battle.nominate("Curse", wizard=1)  # only the Spears can be cursed
     battle.play([FIRST_DICE + 2, (6, 6)])
     assert shown(battle, 0)["own mark 1"] == pytest.approx(3 / 65535)
     assert shown(battle, 1)["enemy mark 1"] == pytest.approx(3 / 65535)
@@ -312,7 +314,7 @@ def test_markers_of_a_comet_are_seen_with_its_wizard() -> None:
     assert "own spell 1 lasts one turn" not in seen
 
 
-def test_a_comet_is_told_from_a_spell_that_acts_at_once() -> None:
+def test_a_comet_is_distinguished_from_an_instant() -> None:
     battle = skirmish(known("The Comet of Casandora"), STRIKE, phases=3)
     seen = shown(battle, 0), shown(battle, 1)
     assert (seen[0]["own spell 1 lands later"], seen[1]["enemy spell 1 lands later"]) == (1.0, 1.0)
@@ -321,15 +323,15 @@ def test_a_comet_is_told_from_a_spell_that_acts_at_once() -> None:
     assert "own spell 1 lands later" not in Eye(plain.packed_scenarios, 0).named_fields(plain)
 
 
-def test_a_comet_is_worth_what_it_brings_in_the_phases_left() -> None:
-    """It lands at the first start with 1/2, at the second with 1/4 ...: nothing in the last."""
+def test_a_comet_is_worth_its_expected_points_in_the_remaining_phases() -> None:
+    """It lands at the first start with probability 1/2, at the second with 1/4, and so on."""
     comet = known("The Comet of Casandora")
     hits = [0] * 13
     for one, other in product(range(1, 7), repeat=2):
         hits[one + other] += 1
     wounds = sum(  # of eight Boyz at 9 points; 2D6 hits, each wounds on 3+
-        ways / 36 * comb(n, k) * (2 / 3) ** k * (1 / 3) ** (n - k) * min(8, k)
-        for n, ways in enumerate(hits)
+        count_of_rolls / 36 * comb(n, k) * (2 / 3) ** k * (1 / 3) ** (n - k) * min(8, k)
+        for n, count_of_rolls in enumerate(hits)
         for k in range(n + 1)
     )
     dearest = wounds * 9 / 100
@@ -340,15 +342,15 @@ def test_a_comet_is_worth_what_it_brings_in_the_phases_left() -> None:
             assert worth == pytest.approx(chance * dearest, rel=1e-6)
         assert ("own spell 1 best" in shown(battle, 0)) == (left > 1)
         battle.nominate("The Comet of Casandora")
-        promise = shown(battle, 0).get("enemy unit 2 promise", 0.0)
-        assert promise == pytest.approx(chance * dearest, rel=1e-6)
+        expected_value = shown(battle, 0).get("enemy unit 2 promise", 0.0)
+        assert expected_value == pytest.approx(chance * dearest, rel=1e-6)
     battle.aim("Boyz")
     battle.play([FIRST_DICE + 2, (6, 6)])
     battle.roll(1)  # another marker, and two phases left
     assert shown(battle, 1)["enemy spell 1 worth"] == pytest.approx(3 / 4 * dearest, rel=1e-6)
 
 
-def test_who_flees_and_what_is_left_until_a_panic_test_is_seen() -> None:
+def test_flight_and_the_losses_until_a_panic_test_are_observed() -> None:
     blast = {"hits": "2D6", "strength": 4}
     mage = wizard(4, aimed("Blast", damage=blast), aimed("Strike", damage=blast))
     seer = wizard(2, aimed("Dart", damage=blast), name="Seer", unit="Spears", leadership=9)
@@ -384,7 +386,7 @@ def test_who_flees_and_what_is_left_until_a_panic_test_is_seen() -> None:
     assert seen() == seen(1) == pytest.approx(fled)
 
 
-def test_a_bound_spell_needs_no_dice_and_promises_all_it_is_worth() -> None:
+def test_a_bound_spell_needs_no_dice_and_has_its_full_points() -> None:
     battle = new_game(
         army(heroes=[{"name": "Hero", "items": ["Ring of Flame"]}]),
         army(units=[unit("Spears", 10, toughness=3)], dispel_dice=2),
@@ -396,8 +398,8 @@ def test_a_bound_spell_needs_no_dice_and_promises_all_it_is_worth() -> None:
     assert seen["own spell 1 casting value"] == pytest.approx(3 / 15)
 
 
-def test_less_than_nothing_may_be_left_to_dispel() -> None:
-    """A re-roll that was declared leaves its bonus, here 12, to the roll: 8 less 12."""
+def test_the_number_to_dispel_may_be_negative() -> None:
+    """A declared re-roll keeps its bonus, here 12, for the roll: 8 less 12."""
     way = {"of": "dispel", "dice": "one", "changes_natural": False}
     names = ("Charm", "Amulet")
     battle = new_game(
@@ -448,7 +450,7 @@ def test_the_item_that_may_keep_dice_is_marked() -> None:
 
 
 def test_the_spells_that_were_drawn_are_marked() -> None:
-    """The wizard rolls a 3 and a 5: with these it may swap for the lore's first."""
+    """The wizard rolls 3 and 5: it may swap one of them for the lore's first spell."""
     battle = new_game(
         army(wizard(4, spell()), {"name": "Anna", "level": 2, "lore": "Fire"}),
         army(units=[unit("Spears")]),
@@ -462,7 +464,7 @@ def test_the_spells_that_were_drawn_are_marked() -> None:
     assert [n for n in seen if n.endswith("known")] == [f"own spell {k} known" for k in (1, 4, 6)]
 
 
-def test_the_points_of_a_comet_and_what_it_promises_there() -> None:
+def test_the_points_of_a_comet_and_their_expected_points() -> None:
     battle = new_game(
         army(
             wizard(4, known("The Comet of Casandora"), position=[24.0, 4.0], points=0.0),
@@ -480,12 +482,14 @@ def test_the_points_of_a_comet_and_what_it_promises_there() -> None:
     aims = battle.packed.armies[0].aims
     count = int(battle.packed.armies[0].n_points)
     assert count > 3
-    promises = [float(aims[k].promise) / 100 for k in range(count)]
+    expected_points = [float(aims[k].promise) / 100 for k in range(count)]
     for nominated in (False, True):
         if nominated:
             battle.nominate("The Comet of Casandora")
         seen = shown(battle, 0)
-        assert [seen[f"comet at point {k + 1}"] for k in range(count)] == pytest.approx(promises)
+        assert [seen[f"comet at point {k + 1}"] for k in range(count)] == pytest.approx(
+            expected_points
+        )
         assert "own wizard 1 comet point" not in seen
         assert not any("comet" in name for name in shown(battle, 1))
     battle.act(battle.legal_actions()[2])
@@ -494,14 +498,14 @@ def test_the_points_of_a_comet_and_what_it_promises_there() -> None:
         for seat, owner in ((0, "own"), (1, "enemy")):
             seen = shown(battle, seat)
             assert seen[f"{owner} wizard 1 comet point"] == 3 / 64
-            assert seen[f"{owner} spell 1 worth"] == pytest.approx(promises[2])
+            assert seen[f"{owner} spell 1 worth"] == pytest.approx(expected_points[2])
             assert not any(name.startswith("comet at") for name in seen)
         if node == Node.POOL_DICE:
             battle.play([FIRST_DICE + 2, (6, 6)])
 
 
-def test_a_loss_is_seen_as_a_loss() -> None:
-    """A Comet that one's own regiment cannot escape promises a loss, within the bounds."""
+def test_an_expected_loss_is_negative() -> None:
+    """A Comet that also hits one's own regiment promises a loss, within the bounds."""
     field = {"width": 10.0, "depth": 10.0}
     battle = new_game(
         army(
@@ -518,8 +522,8 @@ def test_a_loss_is_seen_as_a_loss() -> None:
     assert shown(battle, 0)["own spell 1 best"] < 0.0
 
 
-def test_a_spell_is_worth_its_best_aim_that_is_open_from_the_beginning() -> None:
-    """The wizard in the unit is the dearest, but out of reach while it stands."""
+def test_a_spell_is_worth_its_best_initially_legal_aim() -> None:
+    """The wizard in the unit is worth most, but no legal target while the unit exists."""
     battle = skirmish(
         STRIKE, wizards=[wizard(1, name="Foe", unit="Spears", points=500.0, wounds=1)]
     )
@@ -585,7 +589,7 @@ POWERS = [
         {"keeps": 0.2, "keeps on a roll": 1.0, "keeps of any phase": 1.0},
     ),
 ]
-"""Items, and what is told of them where some item is out of the ordinary."""
+"""Observed powers of items, in a scenario with an unusual item."""
 NAMES_OF_POWERS = (
     "helps casts", "helps dispels", "not irresistible", "changes natural", "ends own spells",
     "holds dice", "forgotten", "power dice", "dispel dice", "takes power", "keeps",
@@ -593,9 +597,9 @@ NAMES_OF_POWERS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("item", "told"), POWERS)
-def test_items_out_of_the_ordinary_are_told_apart(
-    item: dict[str, Any], told: dict[str, float]
+@pytest.mark.parametrize(("item", "powers_seen"), POWERS)
+def test_unusual_items_are_distinguished(
+    item: dict[str, Any], powers_seen: dict[str, float]
 ) -> None:
     battle = new_game(
         army(wizard(3, spell(), items=["Starwood Staff"])),
@@ -605,7 +609,7 @@ def test_items_out_of_the_ordinary_are_told_apart(
     for seat, owner in ((0, "enemy"), (1, "own")):
         found = shown(battle, seat)
         powers = {name: found.get(f"{owner} item 1 {name}", 0.0) for name in NAMES_OF_POWERS}
-        assert powers == pytest.approx(dict.fromkeys(NAMES_OF_POWERS, 0.0) | told)
+        assert powers == pytest.approx(dict.fromkeys(NAMES_OF_POWERS, 0.0) | powers_seen)
 
 
 def test_bonuses_and_doubles_of_a_caster_are_seen() -> None:
@@ -649,8 +653,8 @@ def test_best_counts_what_is_added_to_every_cast() -> None:
         assert seen[f"own spell {k} best with item"] == pytest.approx(best / 100)
 
 
-def test_best_with_an_item_counts_its_dice_its_bonus_and_what_it_forbids() -> None:
-    """Of one die at hand the stone makes three, and two 6s and a 1 are no 14 then."""
+def test_best_with_an_item_counts_its_dice_bonus_and_restriction() -> None:
+    """With one die available the stone makes three; two 6s and a 1 do not reach 14 then."""
     stone = {"extra_dice": 2, "irresistible": False}
     battle = new_game(
         army(
@@ -676,8 +680,8 @@ def test_best_with_an_item_counts_its_dice_its_bonus_and_what_it_forbids() -> No
     }
 
 
-def test_promises_are_victory_points_where_these_are_counted() -> None:
-    """Five of ten Spears are left: one less is half of their 60 points, none the rest."""
+def test_expected_points_are_victory_points_under_that_scoring() -> None:
+    """Five of ten Spears are left: the next loss counts half of 60 points, the rest nothing."""
     rules = {"scoring": "victory_points", "panic": False}
     battle = new_game(
         army(wizard(4, STRIKE), power_dice=12),
@@ -696,7 +700,7 @@ def test_promises_are_victory_points_where_these_are_counted() -> None:
     assert (seen["enemy unit 1 promise"], seen["enemy unit 2 promise"]) == wanted
 
 
-def test_victory_points_are_seen_with_what_is_lost_until_half() -> None:
+def test_victory_points_are_observed_with_the_losses_until_half() -> None:
     battle = new_game(
         army(
             wizard(4, STRIKE, points=90.0, wounds=2, general=True),
@@ -740,14 +744,14 @@ def test_victory_points_are_seen_with_what_is_lost_until_half() -> None:
 
 
 @pytest.mark.parametrize("panic", [False, True])
-def test_whether_units_panic_is_seen_beside_scenarios_where_they_do(panic: bool) -> None:
+def test_the_panic_switch_is_observed_if_another_scenario_has_it(panic: bool) -> None:
     battle = new_game(army(wizard(4, STRIKE)), army(units=[unit()]), rules={"panic": panic})
     limits = replace(fit(battle.packed_scenarios, 0), panic=True)
     eye = Eye(battle.packed_scenarios, 0, limits)
     assert eye.named_fields(battle)["rule panic"] == float(panic)
 
 
-def test_magic_resistance_is_seen_and_shared_with_the_unit_while_it_stands() -> None:
+def test_magic_resistance_is_shared_with_the_unit_while_it_exists() -> None:
     battle = new_game(
         army(wizard(4, STRIKE, aimed("Bane", 5, worth={"points": 1.0})), power_dice=12),
         army(
@@ -768,21 +772,21 @@ def test_magic_resistance_is_seen_and_shared_with_the_unit_while_it_stands() -> 
         wanted = {f"{owner} {who} magic resistance": dice for who, dice in before.items()}
         assert resistance(seat) == pytest.approx(wanted)
     battle.works("Strike", "Boyz")
-    battle.roll(5, *(6, 1, 1) * 5)  # the Boyz fall, and the wizard stands alone
+    battle.roll(5, *(6, 1, 1) * 5)  # the Boyz fall, and the wizard is a unit of its own
     assert battle.state.unit_wounds[1, 1] == 0
     assert resistance(0) == pytest.approx(
         {f"enemy {who} magic resistance": d for who, d in before.items() if who != "unit 2"}
     )
 
 
-def test_each_spell_says_what_it_promises_each_target_before_one_is_chosen() -> None:
-    """3.5 hits that wound two times in three; the Doom pays for both phases."""
+def test_each_spell_has_its_expected_points_at_each_target() -> None:
+    """3.5 hits that wound with probability 2/3; the Doom pays for both phases."""
     doom = aimed("Doom", 5, duration="remains_in_play", worth={"points_per_phase": 3.0})
     ward = aimed("Ward", 5, target="friendly_unit", worth={"points": 4.0})
     sting = aimed("Sting", 5, target="enemy_model", worth={"points": 7.0})
     battle = skirmish(STRIKE, doom, ward, sting, heroes=[{"name": "Hero", "unit": "Boyz"}])
 
-    def promises(seat: int) -> dict[str, float]:
+    def expected_points(seat: int) -> dict[str, float]:
         seen = shown(battle, seat).items()
         return {name: value for name, value in seen if re.search(r" at (unit|wizard) ", name)}
 
@@ -797,21 +801,23 @@ def test_each_spell_says_what_it_promises_each_target_before_one_is_chosen() -> 
         "own spell 4 at unit 2": 0.07,
         "own spell 4 at wizard 1": 0.07,
     }
-    assert promises(0) == pytest.approx(wanted)
-    assert promises(1) == {}  # it has nothing to choose from
+    assert expected_points(0) == pytest.approx(wanted)
+    assert expected_points(1) == {}  # it has nothing to choose from
     friends = [name for name in shown(battle, 0) if name.endswith("for friends")]
     assert friends == ["own spell 3 for friends"]
     battle.works("Doom", "Boyz")
     spent = {name: worth for name, worth in wanted.items() if "spell 2" not in name}
-    assert promises(0) == pytest.approx(spent)
+    assert expected_points(0) == pytest.approx(spent)
     battle.nominate("Strike")
-    assert promises(0) == {}  # the spell is chosen
+    assert expected_points(0) == {}  # the spell is chosen
     battle.aim("Boyz")
     battle.play([FIRST_DICE + 1, (1,)])
-    assert promises(0) == pytest.approx({n: w for n, w in spent.items() if "spell 1" not in n})
+    assert expected_points(0) == pytest.approx(
+        {n: w for n, w in spent.items() if "spell 1" not in n}
+    )
 
 
-def test_a_target_that_is_gone_is_promised_nothing() -> None:
+def test_a_removed_target_has_no_expected_points() -> None:
     sting = aimed("Sting", 5, worth={"points": 7.0})
     battle = new_game(
         army(wizard(4, STRIKE, sting), power_dice=12),
@@ -829,7 +835,7 @@ def test_a_target_that_is_gone_is_promised_nothing() -> None:
     assert after == {"own spell 2 at wizard 1", "own spell 2 at unit 2"}  # out of the unit now
 
 
-def test_free_spells_and_drawn_ones_say_what_they_promise_too() -> None:
+def test_free_spells_and_rolled_spells_have_expected_points() -> None:
     battle = free_spell()
     seen = shown(battle, 1)
     assert 0.0 < seen["own spell 1 at unit 2"] < seen["own spell 1 at unit 1"]
@@ -856,7 +862,7 @@ def test_dice_of_a_wizards_own_are_seen_until_they_are_committed() -> None:
     assert shown(battle, 0)["own wizard 1 own dice"] == pytest.approx(0.1)
 
 
-def test_a_miscast_row_is_seen_with_what_is_done_of_it() -> None:
+def test_a_miscast_row_is_observed_with_its_completed_effects() -> None:
     """Points are lost, then the enemy may cast a free spell, which own dice may answer."""
     mage = wizard(2, spell("Bolt"), spell("Second", 8), items=["Jewel of the Dusk"])
     foe = wizard(2, spell("Curse", 5, 5.0), name="Foe")
@@ -876,7 +882,7 @@ def test_a_miscast_row_is_seen_with_what_is_done_of_it() -> None:
     assert shown(battle, 0)["own wizard 1 joins"] == 1.0
 
 
-def test_dice_that_were_re_rolled_are_seen_with_what_the_natural_ones_were() -> None:
+def test_re_rolled_dice_are_observed_with_the_natural_result() -> None:
     charm = {"name": "Charm", "uses": 2, "reroll": {"dice": "one", "of": "cast"}}
     mage = wizard(3, spell("Bolt", 12), items=["Charm"])
     battle = new_game(
@@ -942,7 +948,7 @@ def test_a_spell_in_play_that_was_tried_is_marked() -> None:
     assert shown(battle, 1)["enemy spell 1 tried"] == 1.0
 
 
-def test_of_hidden_items_a_seat_sees_its_own_and_what_may_be() -> None:
+def test_a_seat_observes_its_hidden_items_and_the_enemys_possible_ones() -> None:
     sets = [
         {"items": [], "weight": 1.0},
         {"items": ["Dispel Scroll"], "weight": 3.0},

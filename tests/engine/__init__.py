@@ -1,1 +1,1 @@
-"""Tests of the engine, dice thrown by hand."""
+"""Tests of the engine with scripted dice."""

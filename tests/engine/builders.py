@@ -1,4 +1,4 @@
-"""Small scenarios for tests, and a battle whose spells and items are called by name."""
+"""Small scenarios for tests, and a battle that finds spells and items by name."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,63 +16,63 @@ PASS = actions.PASS
 
 
 def spell(name: str = "Bolt", casting_value: int = 5, worth: float = 10.0, **keys: Any) -> Data:
-    """A spell that acts at once, unless `duration` says otherwise."""
+    """Return a spell that acts at once, unless `duration` says otherwise."""
     return {"name": name, "casting_value": casting_value, "worth": worth, **keys}
 
 
 def lasting(name: str = "Ward", casting_value: int = 5, worth: float = 1.0, **keys: Any) -> Data:
-    """A spell that remains in play."""
+    """Return a spell that remains in play."""
     return spell(name, casting_value, worth, **{"duration": "remains_in_play", **keys})
 
 
 def wizard(level: int = 4, *spells: Data, name: str = "Mage", **keys: Any) -> Data:
-    """A wizard with the spells given."""
+    """Return a wizard with the given spells."""
     return {"name": name, "level": level, "spells": list(spells), **keys}
 
 
 def known(name: str, **keys: Any) -> Data:
-    """A spell of a lore, with the lore's effect."""
+    """Return a spell of a lore with the lore's effect."""
     return {"name": name, **keys}
 
 
 def aimed(name: str = "Strike", casting_value: int = 5, **keys: Any) -> Data:
-    """A spell of the scenario's own that is aimed at an enemy unit, unless it says otherwise."""
+    """Return a spell defined in the scenario, aimed at an enemy unit by default."""
     return {"name": name, "casting_value": casting_value, "target": "enemy_unit", **keys}
 
 
 def unit(name: str = "Spears", models: int = 10, **keys: Any) -> Data:
-    """A unit of Toughness 3 without saves, 6 points a model."""
+    """Return a unit of Toughness 3 without saves, 6 points a model."""
     return {"name": name, "models": models, "toughness": 3, "points": 6.0, **keys}
 
 
 def army(*wizards: Data, **keys: Any) -> Data:
-    """An army of the wizards given."""
+    """Return an army of the given wizards."""
     return {"wizards": list(wizards), **keys}
 
 
 def game(caster: Data | None = None, dispeller: Data | None = None, **keys: Any) -> "Game":
-    """A battle of two armies; further keys are the scenario's."""
+    """Return a battle of two armies; further keys are keys of the scenario."""
     document = {"name": "test", "caster": caster or army(), "dispeller": dispeller or army()}
     return Game(scenario_from_dict({**document, **keys}))
 
 
 def miscast(*effects: Data) -> Data:
-    """Scenario keys that make every miscast do these effects, in order."""
+    """Return scenario keys that make every miscast have these effects, in order."""
     rows = [{"roll": [2, 12], "effects": list(effects)}]
     return {"miscast_tables": {"house": {"rows": rows}}, "rules": {"miscast_table": "house"}}
 
 
 class Game(Battle):
-    """A battle that knows its spells and items by name."""
+    """A battle that finds spells and items by name."""
 
     def __init__(self, scenario: Scenario) -> None:
-        """Starts the battle."""
+        """Start the battle."""
         self.scenario = scenario
         self.armies = (scenario.caster, scenario.dispeller)
         super().__init__(pack(scenario))
 
     def spell(self, name: str, army: int | None = None, wizard: int | None = None) -> int:
-        """Index of the first spell of that name, of the mover's army if none is given."""
+        """Return the index of the first spell of that name, of the mover's army by default."""
         side = self.mover if army is None else army
         for index, slot in enumerate(self.scenario.slots[side].spells):
             if slot.spell.name == name and wizard in (None, slot.wizard):
@@ -80,21 +80,21 @@ class Game(Battle):
         raise LookupError(name)
 
     def item(self, name: str, army: int | None = None) -> int:
-        """Index of the first item of that name."""
+        """Return the index of the first item of that name."""
         side = self.mover if army is None else army
         names = [s.item.name for s in self.scenario.slots[side].items]
         return names.index(name)
 
     def can(self, action: int) -> bool:
-        """Whether the action is legal."""
+        """Return whether the action is legal."""
         return action in self.legal_actions()
 
     def can_cast(self, name: str, wizard: int | None = None) -> bool:
-        """Whether the spell may be nominated, or taken as the free spell."""
+        """Return whether the spell may be nominated, or taken as the free spell."""
         return self.can(actions.FIRST_CAST + self.spell(name, wizard=wizard))
 
     def can_use(self, name: str) -> bool:
-        """Whether the mover may use its item now."""
+        """Return whether the mover may use its item now."""
         return self.can(actions.FIRST_ITEM + self.item(name))
 
     def nominate(self, name: str, wizard: int | None = None) -> None:
@@ -104,7 +104,7 @@ class Game(Battle):
     def cast(
         self, name: str, dice: int, *, own: int = 0, item: str = "", wizard: int | None = None
     ) -> None:
-        """Nominate the spell and commit `dice` shared and `own` own dice."""
+        """Nominate the spell and commit `dice` pool dice and `own` reserve dice."""
         army = self.active
         wizard_index = int(self.packed.armies[army].spells[self.spell(name, army, wizard)].wizard)
         power, reserve = int(self.state.power), int(self.state.own_dice[wizard_index])
@@ -120,17 +120,17 @@ class Game(Battle):
         assert self.state.own_dice[wizard_index] == reserve - own
 
     def stop(self) -> None:
-        """The caster casts no more."""
+        """Cast nothing more in this phase."""
         assert self.node == Node.NOMINATE
         self.act(PASS)
 
     def let_through(self) -> None:
-        """No attempt to dispel."""
+        """Make no attempt to dispel."""
         assert self.node == Node.DISPEL
         self.act(PASS)
 
     def dispel(self, *faces: int) -> None:
-        """Dispel with as many shared dice as there are faces."""
+        """Dispel with as many pool dice as there are faces."""
         assert self.node == Node.DISPEL
         self.act(actions.FIRST_DICE + len(faces))
         self.roll(*faces)
@@ -140,12 +140,12 @@ class Game(Battle):
         self.act(actions.FIRST_ITEM + self.item(name))
 
     def end(self, name: str) -> None:
-        """The caster ends its own spell in play."""
+        """End a spell in play of the caster's own."""
         assert self.node == Node.NOMINATE
         self.act(actions.FIRST_IN_PLAY + self.spell(name))
 
     def in_play_action(self, name: str, owner: int) -> int:
-        """The action that tries to dispel a spell in play."""
+        """Return the action that tries to dispel a spell in play."""
         side = 0 if owner == self.mover else 1
         return actions.FIRST_IN_PLAY + side * SPELLS + self.spell(name, owner)
 
@@ -155,11 +155,11 @@ class Game(Battle):
         self.act(self.in_play_action(name, owner))
 
     def is_in_play(self, name: str, army: int, wizard: int | None = None) -> bool:
-        """Whether the army's spell is in play."""
+        """Return whether the army's spell is in play."""
         return bool(int(self.state.in_play[army]) >> self.spell(name, army, wizard) & 1)
 
     def code(self, name: str, seat: int | None = None) -> int:
-        """Action that aims at a unit or character, from the seat of the mover or the one given."""
+        """Return the action that aims at a unit or character, by the given seat or the mover."""
         seat = self.mover if seat is None else seat
         for side in (seat, 1 - seat):
             own = self.armies[side]
@@ -173,20 +173,20 @@ class Game(Battle):
         raise LookupError(name)
 
     def targets(self) -> set[str]:
-        """Names of the targets open to the mover at a TARGET node."""
+        """Return the names of the mover's legal targets at a TARGET node."""
         assert self.node == Node.TARGET
         names = [unit.name for own in self.armies for unit in own.units]
         names += [who.name for own in self.armies for who in own.characters]
         return {name for name in names if self.can(self.code(name))}
 
     def aim(self, name: str) -> None:
-        """Pick the target, where there is more than one; of points, the best near it."""
+        """Choose the target if there is more than one; of points, the best near it."""
         if self.node == Node.TARGET:
             code = self.code(name)
             self.act(code if self.can(code) else self.point_near(code - actions.FIRST_TARGET))
 
     def point_near(self, target: int) -> int:
-        """Action that aims at the best of the mover's points that are nearest to a target code."""
+        """Return the action for the best of the mover's points nearest to a target code."""
         victim = target - 1 if self.mover == 0 else (target - 1 + TARGETS) % (2 * TARGETS)
         away = self.packed.armies[self.mover].inches[:, victim]
         points = [code - actions.FIRST_TARGET - FIRST_POINT for code in self.legal_actions()]
@@ -194,7 +194,7 @@ class Game(Battle):
         return actions.FIRST_TARGET + FIRST_POINT + nearest
 
     def works(self, name: str, target: str = "", *, wizard: int | None = None) -> float:
-        """Cast the spell with two 6s; returns the points that it brings at once."""
+        """Cast the spell with two 6s; returns the points scored at once."""
         before = self.points
         self.nominate(name, wizard)
         self.aim(target)
@@ -207,11 +207,11 @@ class Game(Battle):
         return self.points - before
 
     def units_left(self, army: int) -> list[int]:
-        """Wounds left in each unit of the army."""
+        """Return the wounds left in each unit of the army."""
         return [int(left) for left in self.state.unit_wounds[army][: len(self.armies[army].units)]]
 
     def mean(self) -> float:
-        """Points that the pending chance node brings on average, with chance nodes behind it."""
+        """Return the expected points of the pending chance node and of chance nodes after it."""
         total = 0.0
         for code, chance in self.chance_outcomes():
             twin = self.copy()
@@ -223,14 +223,14 @@ class Game(Battle):
 
     @property
     def active(self) -> int:
-        """Army whose phase it is."""
+        """Return the army whose phase it is."""
         return int(self.state.active)
 
     def most_dice(self) -> int:
-        """Most shared dice that may be committed now."""
+        """Return the most pool dice that may be committed now."""
         codes = [c for c in self.legal_actions() if actions.FIRST_DICE <= c < actions.FIRST_ITEM]
         return codes[-1] - actions.FIRST_DICE
 
     def outcomes(self) -> Mapping[int, float]:
-        """Chances of the pending node by outcome."""
+        """Return the probabilities of the pending node by outcome."""
         return dict(self.chance_outcomes())

@@ -1,4 +1,4 @@
-"""Small scenarios with hidden items, and random play of them, for the tests of several folders."""
+"""Small scenarios with hidden items, and random play of them, for several test folders."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -18,7 +18,7 @@ SCROLL, STONE, LUCK = "Dispel Scroll", "Power Stone", "Luckstone"
 
 
 def kinds(*sets: list[str], weights: list[float] | None = None, **keys: Any) -> list[Data]:
-    """Sets of hidden items, each as likely as the others unless weights are given."""
+    """Return sets of hidden items, equally likely unless weights are given."""
     return [
         {"items": items, "weight": weight, **keys}
         for items, weight in zip(sets, weights or [1.0] * len(sets), strict=True)
@@ -28,9 +28,9 @@ def kinds(*sets: list[str], weights: list[float] | None = None, **keys: Any) -> 
 def hidden_scenario(
     caster: list[Data] | None = None, dispeller: list[Data] | None = None, **keys: Any
 ) -> Scenario:
-    """Two spells against two dispel dice, with hidden items on either side.
+    """Return two spells against two dispel dice, with hidden items on either side.
 
-    Further keys go over the document's; those of the caster's army are in `casts`, a table.
+    Further keys replace keys of the document; keys of the caster's army are in the table `casts`.
     """
     mage = wizard(2, spell("Bolt", 5, 20.0), spell("Blast", 7, 40.0))
     casts = {"power_dice": 3, **keys.pop("casts", {})}
@@ -46,7 +46,7 @@ def hidden_scenario(
 
 
 def scenarios() -> dict[str, Scenario]:
-    """Scenarios with secrets of all sorts, by what they are about."""
+    """Scenarios with each kind of hidden information, by topic."""
     scrolls = kinds([], [SCROLL], [SCROLL, SCROLL])
     mage = wizard(3, spell("Bolt", 5, 20.0), lasting("Ward", 6, 5.0), spell("Blast", 9, 60.0))
     found = {
@@ -86,13 +86,13 @@ def scenarios() -> dict[str, Scenario]:
 
 
 def three_spells(mage: Data) -> Any:
-    """The wizards of an army of this one."""
+    """Return the wizards of one of its armies."""
     document = {"name": "test", "caster": army(mage), "dispeller": army()}
     return scenario_from_dict(document).caster.wizards
 
 
 def random_play(battle: Battle, rng: np.random.Generator) -> Iterator[None]:
-    """Play to the end at random; yields before each step."""
+    """Play at random to the end; yields before each step."""
     while not battle.is_over:
         yield
         if battle.is_chance():
@@ -105,7 +105,7 @@ def random_play(battle: Battle, rng: np.random.Generator) -> Iterator[None]:
 
 
 class Noted(Battle):
-    """A battle that keeps its history; actions may be given, dice are rolled."""
+    """A battle that records its history; actions may be given, dice are rolled."""
 
     def __init__(self, packed: Any) -> None:
         super().__init__(packed)
@@ -120,7 +120,7 @@ class Noted(Battle):
         return super().resolve(outcome)
 
     def _note(self, code: int) -> None:
-        """Note a step; whatever the armies may have been dealt, it is noted alike."""
+        """Record a step. The record does not depend on the dealt items."""
         before = self.histories.copy()
         note(self.packed, self.histories[0], self.state, code)
         for side, kind in product(range(2), range(HIDDEN_KINDS)):
@@ -132,7 +132,7 @@ class Noted(Battle):
                 assert again.tobytes() == self.histories.tobytes()
 
     def of(self, spell: int, army: int = 0) -> tuple[int, int, int]:
-        """Dice, number and answer of a spell's last cast."""
+        """Return dice, number to match and answer of a spell's last cast."""
         history = self.histories[0]
         found = (history.dice, history.number, history.answer)
         dice, number, answer = (int(each[army, spell]) for each in found)

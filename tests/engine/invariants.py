@@ -1,6 +1,6 @@
-"""What must be so of every position, asked by compiled code that plays random battles.
+"""Invariants of every position, checked by compiled code that plays random battles.
 
-Each check has a number, which `BROKEN` puts into words.
+Each check has a number; `BROKEN` describes it.
 """
 
 from typing import Any
@@ -19,32 +19,32 @@ from wfb_gym.packing.records import Duration, Lock
 from wfb_gym.scenario.sizes import DICE, SPELLS, UNITS
 
 BROKEN = {
-    1: "a position that nobody decides and no dice decide",
+    1: "a position that is neither a decision nor a chance node nor the end",
     2: "a decision with less than two actions, or actions out of order",
-    3: "a phase or an active army that cannot be",
+    3: "an impossible phase or active army",
     4: "a pool below 0 or above its most",
     5: "a character with more wounds, levels or locks than it can have",
-    6: "a dead character with something left",
+    6: "a dead character with dice, spells or items left",
     7: "a unit with fewer than 0 or more than all wounds",
     8: "an item with more uses or dice than it can hold",
-    9: "spells open, known, fresh or tried that cannot be",
+    9: "impossible sets of castable, known, fresh or tried spells",
     10: "an instant in play, or a spell in play without its aim",
-    11: "a spell in play on what is gone",
+    11: "a spell in play on a removed target",
     12: "markers without a Comet, or a Comet without markers",
-    13: "something under way where nothing is",
+    13: "an operation in progress at a node without one",
     14: "points that no casualty explains",
     15: "a battle that does not end",
-    16: "flight of who is gone, apart from its unit, or against the scenario where nobody panics",
-    17: "spells open of who flees",
-    18: "models at the start of a phase that cannot be, or of a unit that takes no test",
+    16: "flight of a removed piece, of a character without its unit, or without panic in the rules",
+    17: "castable spells of a fleeing wizard",
+    18: "impossible models at the start of a phase, or models of a unit without a test",
 }
 MOST_STEPS = 20_000
-"""Of one battle."""
+"""Arrays of one battle."""
 
 
 @jit(forceinline=False)
 def broken(packed: Any, state: Any, count: int, work: Any) -> int:
-    """Number of a check that the position fails; 0 for none."""
+    """Return the number of a check that the position fails; 0 for none."""
     if not (is_decision(state.node) or is_chance(state.node)):
         return 1
     if is_decision(state.node):
@@ -179,7 +179,7 @@ def _gains(packed: Any, army: int, wizard: int) -> bool:
 
 @jit(forceinline=False)
 def _conceded(points: float, left: int, whole: int, flees: bool) -> float:
-    """Victory points for a unit or character."""
+    """Return the victory points for a unit or character."""
     if left == 0 or flees:
         return points
     return np.ceil(points / 2 - 1e-9) if left < whole - left else 0.0
@@ -187,7 +187,7 @@ def _conceded(points: float, left: int, whole: int, flees: bool) -> float:
 
 @jit(forceinline=False)
 def tally(packed: Any, state: Any) -> float:
-    """Victory points of a position, as the first army sees them."""
+    """Return the victory points of a position from the first army's side."""
     points = 0.0
     for army in range(2):
         side = packed.armies[army]
@@ -211,7 +211,7 @@ def tally(packed: Any, state: Any) -> float:
 
 @jit(forceinline=False)
 def casualties(packed: Any, state: Any) -> float:
-    """Points of all that is gone or counted, as the first army sees them."""
+    """Return the points of all casualties or counted losses, from the first army's side."""
     if packed.victory_points:
         return tally(packed, state)
     points = 0.0
@@ -234,15 +234,15 @@ def casualties(packed: Any, state: Any) -> float:
 def play_on(
     packed: Any, state: Any, rng: Any, work: Any, steps: int, counts_casualties: bool
 ) -> tuple[int, int, int]:
-    """Play battles of random choices for so many steps.
+    """Play battles of random choices for this many steps.
 
     Args:
         packed: the scenario.
         state: overwritten.
-        rng: of dice and choices.
-        work: scratch.
-        steps: actions and rolls in all, at least.
-        counts_casualties: points must be those of the casualties alone, before the last phase.
+        rng: generator of dice and choices.
+        work: scratch arrays.
+        steps: least total of actions and rolls.
+        counts_casualties: points must equal the casualties, before the last phase.
 
     Returns:
         Number of the first check that failed, or 0; steps taken; battles ended.
@@ -274,5 +274,5 @@ def play_on(
             taken += 1
             alone += 1
         battles += 1
-        taken += 1  # a battle in which nobody can cast is over before anybody decides
+        taken += 1  # a battle without casters ends before any decision
     return 0, taken, battles

@@ -30,7 +30,7 @@ FURTHER_ITEMS = [
     "Ring of Frost",
     "Cold Stone",
 ]
-"""Items of targets and of dice that are kept, which some laws leave out."""
+"""Items of targets and of stored dice, which some tests leave out."""
 _FROST = {"target": "enemy_unit", "damage": {"hits": "D6", "strength": 3}}
 OWN_ITEMS: list[Data] = [
     {"name": "Ring of Frost", "bound": {"power_level": 4, "spell": {"name": "Frost", **_FROST}}},
@@ -71,7 +71,7 @@ EFFECTS: list[Data] = [
 
 @st.composite
 def spells(draw: st.DrawFn, index: int) -> Data:
-    """A spell; the first few names may be known to several wizards."""
+    """Draw a spell; several wizards may know a spell of the first few names."""
     kind = draw(st.sampled_from(["instant", "instant", "remains_in_play", "one_turn"]))
     data: Data = {
         "name": f"{kind} {index}",
@@ -115,13 +115,13 @@ AIMED: list[Data] = [
 
 @st.composite
 def aimed_spells(draw: st.DrawFn) -> list[Data]:
-    """A few of those; a wizard lists none twice."""
+    """Draw a few of those; a wizard lists none twice."""
     return draw(st.lists(st.sampled_from(AIMED), max_size=3, unique_by=lambda each: each["name"]))
 
 
 @st.composite
 def units(draw: st.DrawFn, index: int) -> Data:
-    """A small unit."""
+    """Draw a small unit."""
     return {
         "name": f"Unit {index}",
         "models": draw(st.integers(1, 8)),
@@ -137,7 +137,7 @@ def units(draw: st.DrawFn, index: int) -> Data:
 
 @st.composite
 def wizards(draw: st.DrawFn, index: int, further: bool, names: list[str]) -> Data:
-    """A wizard with up to three spells of fixed worth, two items, and, with `further`, more."""
+    """Draw a wizard with up to three spells of fixed points and two items; more with `further`."""
     data: Data = {
         "name": f"Wizard {index}",
         "level": draw(st.integers(1, 4)),
@@ -164,7 +164,7 @@ def wizards(draw: st.DrawFn, index: int, further: bool, names: list[str]) -> Dat
 
 @st.composite
 def armies(draw: st.DrawFn, least: int, further: bool = False) -> Data:
-    """An army of up to two wizards; with `further` there are units, and a hero."""
+    """Draw an army of up to two wizards; with `further` also units, and a hero."""
     data: Data = {
         "items": draw(st.lists(st.sampled_from(["Dispel Scroll", "Power Stone"]), max_size=1))
     }
@@ -188,7 +188,7 @@ def armies(draw: st.DrawFn, least: int, further: bool = False) -> Data:
 
 @st.composite
 def scenarios(draw: st.DrawFn) -> Scenario:
-    """A small scenario of either edition, with any mixture of items, targets and miscasts."""
+    """Draw a small scenario of either edition, with any mixture of items, targets and miscasts."""
     count = draw(st.integers(1, 3))
     effects = [draw(st.lists(st.sampled_from(EFFECTS), max_size=3)) for _ in range(count)]
     cuts = [2, *sorted(draw(st.permutations(range(3, 13)))[: count - 1]), 13]
@@ -216,12 +216,12 @@ def scenarios(draw: st.DrawFn) -> Scenario:
 
 
 def bundled() -> list[Scenario]:
-    """Every bundled scenario."""
+    """Return every bundled scenario."""
     return [load_scenario(name) for name in bundled_scenarios()]
 
 
 def throw(battle: Battle, die: Callable[[], int]) -> list[int]:
-    """Dice for the pending chance node, as many as it turns out to need."""
+    """Return dice for the pending chance node, as many as it turns out to need."""
     faces: list[int] = []
     while missing := battle.dice_missing(*faces):
         faces += [die() for _ in range(missing)]
@@ -229,7 +229,7 @@ def throw(battle: Battle, die: Callable[[], int]) -> list[int]:
 
 
 def wander(battle: Game, seed: int) -> Iterator[Game]:
-    """Random play of both sides to the end: yields the battle at every node before it moves."""
+    """Play both sides at random to the end: yields the battle at every node before it moves."""
     choose = random.Random(seed)
     while not battle.is_over:
         yield battle
@@ -238,7 +238,7 @@ def wander(battle: Game, seed: int) -> Iterator[Game]:
             rest = legal[1:] if choose.random() < 0.8 else legal
             battle.act(choose.choice(rest))
         elif battle.dice_to_roll is not None and choose.random() < 0.15:
-            # dice that go to the heart of the rules
+            # many 1s and 6s, for miscasts and irresistible force
             battle.roll(*([choose.choice([1, 6])] * battle.dice_to_roll))
         else:
             battle.roll(*throw(battle, lambda: choose.randint(1, 6)))
@@ -256,11 +256,11 @@ WITHOUT_WORTH = (
     "Steal Soul",
     "Great Bolt",
 )
-"""Spells of the random armies that bring no points but by wounds."""
+"""Spells of the random armies that score only by wounds."""
 
 
 def drop_worths(side: Data) -> None:
-    """Take from an army's wizards all spells but those."""
+    """Remove all spells but those from an army's wizards."""
     for mage in side["wizards"]:
         spells = mage.get("spells", [])
         mage["spells"] = [each for each in spells if each["name"] in WITHOUT_WORTH]

@@ -1,4 +1,4 @@
-"""Battles of several phases: what lasts, what comes back, and what is gone for good."""
+"""Battles of several phases: lasting effects, dice and spells that return, permanent losses."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from .builders import Data, Game, army, game, known, miscast, spell, unit, wizar
 
 
 def mishap(*effects: Data, phases: int = 5, **mage: Any) -> Game:
-    """A wizard miscasts in the first phase, beside another who can go on."""
+    """Return a battle with a miscast in its first phase, and a second wizard who can still cast."""
     first = wizard(2, spell("Bolt"), spell("Second"), name="First", **mage)
     side = army(first, wizard(1, spell("Spark"), name="Other"))
     foe = army(wizard(2, spell("Reply")))
@@ -24,7 +24,7 @@ def mishap(*effects: Data, phases: int = 5, **mage: Any) -> Game:
 
 
 def next_phase(battle: Game) -> None:
-    """Cast nothing more in this one."""
+    """Cast nothing more in this phase."""
     battle.stop()
 
 
@@ -86,7 +86,7 @@ def test_a_lock_until_a_six_is_rolled_for_in_each_of_his_own_phases() -> None:
     battle.roll(5)
     assert not battle.can_cast("Second")
     assert battle.can_cast("Spark")
-    assert battle.state.power == 5  # it makes dice all the same
+    assert battle.state.power == 5  # it still generates dice
     next_phase(battle)
     next_phase(battle)
     battle.roll(6)
@@ -219,7 +219,7 @@ def test_every_end_is_one_position() -> None:
     assert len(ends) == 1
 
 
-def test_a_copy_goes_its_own_way() -> None:
+def test_a_copy_is_independent() -> None:
     battle = game(army(wizard(2, spell(), spell("Second"))))
     twin = battle.copy()
     assert twin.key() == battle.key()

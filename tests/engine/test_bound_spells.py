@@ -1,4 +1,4 @@
-"""Spells that lie bound in items: no dice, no roll, a power level to match."""
+"""Bound spells of items: no dice, no roll, a power level to match."""
 
 from typing import Any
 
@@ -15,12 +15,12 @@ BOLT = {"name": "Cold", "target": "enemy_unit", "worth": {"points": 9.0}}
 
 
 def bound(uses: int = 0, power_level: int = 4, **keys: Any) -> Data:
-    """An item with a spell in it."""
+    """Return an item with a bound spell."""
     return {"name": "Stone", "bound": {"power_level": power_level, "uses": uses, "spell": BOLT}}
 
 
 def bearer(dice: int = 2, phases: int = 4, **keys: Any) -> Game:
-    """A hero with the stone, beside a wizard without power dice."""
+    """Return a hero with the stone, and a wizard without power dice."""
     hero = {"name": "Captain", "items": ["Stone"], **keys.pop("hero", {})}
     side = army(*keys.pop("mages", ()), heroes=[hero], power_dice=keys.pop("power", 0))
     foes = army(units=[unit()], dispel_dice=dice)
@@ -126,7 +126,7 @@ def test_a_wizard_whose_items_are_barred_does_not() -> None:
 @pytest.mark.parametrize("status", ["fleeing", "dead"])
 def test_the_fleeing_and_the_dead_use_none(status: str) -> None:
     battle = bearer(hero={"status": status})
-    if status == "fleeing":  # all it does is to try to rally
+    if status == "fleeing":  # its only action is the attempt to rally
         assert (battle.node, int(battle.state.phase)) == (Node.ROLL_RALLY, 2)
         while battle.node == Node.ROLL_RALLY:
             battle.roll(6, 6)
@@ -163,13 +163,13 @@ def test_it_is_no_free_spell_of_a_miscast() -> None:
     assert not battle.can_cast("Fire Ball")
 
 
-def test_a_dead_wizard_of_a_lost_level_is_no_matter_to_it() -> None:
+def test_it_does_not_depend_on_a_locked_wizard() -> None:
     battle = bearer(mages=(wizard(1, known("Fire Ball")),), power=0)
     battle.state.lock[0, 0] = Lock.BATTLE_END
     assert battle.can_cast("Cold")
 
 
-def test_it_may_stay_in_the_pouch() -> None:
+def test_it_may_stay_unused() -> None:
     battle = bearer()
     battle.act(PASS)
     assert battle.state.phase == 2

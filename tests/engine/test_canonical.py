@@ -1,4 +1,4 @@
-"""Positions that play alike are worth the same, lead to the same, and offer the same."""
+"""Merged positions have the same value, the same successors and the same actions."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def merged(battle: Battle) -> Battle:
 
 
 def check(made: Scenario) -> int:
-    """Every position against the one that stands for it; how many positions were spared."""
+    """Compare each position with its canonical one; returns how many positions are merged."""
     full, first = explored(made, merging=False)
     fewer, root = explored(made, merging=True)
     assert abs(fewer.values[root] - full.values[first]) < 1e-9
@@ -44,7 +44,7 @@ def check(made: Scenario) -> int:
         where = f"{battle.node.name}, node {node}"
         assert twin.key() == key, where
         found = fewer.find(battle.state)
-        # it comes about among the merged ones too: who has those alone has them all
+        # the merged graph contains it too, so it covers every position
         assert found >= 0, where
         assert fewer.find(twin.state) == found, where
         assert abs(fewer.values[found] - full.values[node]) < 1e-9, where
@@ -58,26 +58,26 @@ def check(made: Scenario) -> int:
 
 
 @pytest.mark.parametrize("name", [*SMALL, *BUNDLED])
-def test_a_position_is_worth_what_the_one_is_that_stands_for_it(name: str) -> None:
+def test_a_position_has_the_value_of_its_canonical_one(name: str) -> None:
     check(loaded(name))
 
 
 @pytest.mark.slow
-def test_a_position_of_a_large_duel_is_worth_what_the_one_is_that_stands_for_it() -> None:
+def test_a_position_of_a_large_duel_has_the_value_of_its_canonical_one() -> None:
     assert check(load_scenario("seventh-edition-duel")) > 100_000
 
 
 @pytest.mark.parametrize(
     "name", ["a duel", "one level lost", "two levels lost", "two hits", "archmage-duel"]
 )
-def test_merging_spares_positions(name: str) -> None:
+def test_merging_reduces_positions(name: str) -> None:
     full, _ = explored(loaded(name), merging=False)
     fewer, _ = explored(loaded(name), merging=True)
     assert fewer.size < full.size
 
 
 def walk(made: Scenario, wanted: Node) -> list[Battle]:
-    """Battles of the scenario at every chance node of a kind that few steps lead to."""
+    """Return battles of the scenario at every chance node that is reached in few steps."""
     waiting = [start(made)]
     met: dict[bytes, Battle] = {waiting[0].key(): waiting[0]}
     while waiting and len(met) < 20_000:
@@ -102,7 +102,7 @@ def walk(made: Scenario, wanted: Node) -> list[Battle]:
     ],
 )
 def test_wizards_matter_until_the_phases_dice_are_there(made: Scenario, node: Node) -> None:
-    """A battle may be asked about between its rolls."""
+    """A battle may be queried between its rolls."""
     full, _ = explored(made, merging=False)
     fewer, _ = explored(made, merging=True)
     found = walk(made, node)
@@ -112,7 +112,7 @@ def test_wizards_matter_until_the_phases_dice_are_there(made: Scenario, node: No
         assert fewer.values[merged] == pytest.approx(full.values[unmerged], abs=1e-9)
 
 
-def test_nothing_is_merged_before_the_last_phase_or_where_spells_are_aimed() -> None:
+def test_nothing_is_merged_before_the_last_phase_or_with_aimed_spells() -> None:
     aimed: Data = {"name": "Strike", "casting_value": 5, "target": "enemy_unit"}
     aimed |= {"damage": {"hits": "D6", "strength": 4}}
     packed = scenario_from_dict(
@@ -134,7 +134,7 @@ def test_nothing_is_merged_before_the_last_phase_or_where_spells_are_aimed() -> 
 
 
 def test_models_matter_while_a_later_spell_may_find_few_of_them() -> None:
-    """Of five models the first of two spells may leave four, who spare no hero; of six, five."""
+    """Of five models the first of two spells may leave four, which expose a hero; of six, five."""
     spells = [aimed(name, 5, damage={"hits": "1", "strength": 4}) for name in ("Bolt", "Beam")]
     hero = {"name": "Hero", "wounds": 2, "points": 100.0, "unit": "Spears"}
 
@@ -148,8 +148,8 @@ def test_models_matter_while_a_later_spell_may_find_few_of_them() -> None:
     assert [left(models) for models in (2, 3, 4)] == [2, 3, 3]
 
 
-def test_units_matter_as_far_as_free_spells_may_still_hurt_them() -> None:
-    """Two casts may be miscast, and each bring two free spells of up to 6 wounds."""
+def test_units_matter_if_free_spells_may_still_wound_them() -> None:
+    """Two casts may miscast, and each may give two free spells of up to 6 wounds."""
     bolt = aimed("Bolt", 3, damage={"hits": "D6", "strength": 4})
     own = army(wizard(2, bolt, spell("Beam")), units=[unit(models=60)], power_dice=4)
     free: Data = {"kind": "free_spell", "limit": "any"}
@@ -247,7 +247,7 @@ def strikes(draw: st.DrawFn, name: str) -> Data:
 
 @st.composite
 def companies(draw: st.DrawFn, most_spells: int) -> Data:
-    """Two units with a wizard and a hero in or beside them, whose spells strike."""
+    """Return two units with a wizard and a hero in or near them, whose spells strike."""
     units = [
         unit(
             name,
@@ -283,7 +283,7 @@ def aimed_scenarios(draw: st.DrawFn) -> Scenario:
 
 
 def is_small(made: Scenario) -> bool:
-    """Whether its positions are few enough to look at each of them."""
+    """Return whether the scenario has few enough positions to compare each of them."""
     battle = start(made)
     positions = GameGraph(pack(made), 600_000)
     try:
@@ -306,7 +306,7 @@ ANY = settings(
 
 @settings(ANY, max_examples=10)
 @given(aimed_scenarios())
-def test_merging_holds_where_spells_are_aimed(made: Scenario) -> None:
+def test_merging_holds_with_aimed_spells(made: Scenario) -> None:
     checked(made)
 
 
@@ -326,11 +326,11 @@ def test_merging_holds_in_very_many_small_scenarios(made: Scenario) -> None:
 @pytest.mark.slow
 @settings(ANY, max_examples=500)
 @given(aimed_scenarios())
-def test_merging_holds_in_very_many_scenarios_where_spells_are_aimed(made: Scenario) -> None:
+def test_merging_holds_in_very_many_scenarios_with_aimed_spells(made: Scenario) -> None:
     checked(made)
 
 
-def test_all_kinds_of_nodes_are_looked_at() -> None:
+def test_all_kinds_of_nodes_are_compared() -> None:
     kinds: set[int] = set()
     for name in SMALL:
         full, _ = explored(small(name), merging=False)

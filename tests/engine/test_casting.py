@@ -1,4 +1,4 @@
-"""Cast spells: who, how often, with how many dice, and what the roll comes to."""
+"""Casting: wizards, number of attempts, number of dice, and results of the roll."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ SECOND = spell("Second", 8)
 
 
 def duel(level: int = 4, casting_value: int = 8, **caster: Any) -> Game:
-    """One wizard with two spells against the base dice."""
+    """Return one wizard with two spells against the base dice."""
     mage = wizard(level, spell("Bolt", casting_value), SECOND)
     return game(army(mage, **caster), **miscast())
 
@@ -192,7 +192,7 @@ def test_chances_of_a_casting_roll() -> None:
         OUTCOME_FAIL: 20,
         OUTCOME_MISCAST: 1,
         OUTCOME_IRRESISTIBLE: 1,
-        **{FIRST_TOTAL + total: ways for total, ways in [(8, 5), (9, 4), (10, 3), (11, 2)]},
+        **{FIRST_TOTAL + total: rolls for total, rolls in [(8, 5), (9, 4), (10, 3), (11, 2)]},
     }
     assert chances == pytest.approx(expected)
 
@@ -208,7 +208,7 @@ def test_results_that_no_answer_can_match_are_one() -> None:
     }
 
 
-def test_a_spell_that_nobody_can_answer_works_at_once() -> None:
+def test_a_spell_without_possible_answer_works_at_once() -> None:
     battle = game(army(wizard(4, BOLT, SECOND)), army(dispel_dice=0))
     battle.cast("Bolt", 2)
     assert battle.roll(4, 4) == 10
@@ -229,7 +229,7 @@ def test_casting_on_ends_with_the_last_die() -> None:
     assert battle.is_over
 
 
-def test_wrong_dice_are_refused() -> None:
+def test_wrong_dice_are_rejected() -> None:
     battle = duel()
     battle.cast("Bolt", 2)
     for faces in [(1,), (1, 2, 3), (0, 3), (7, 3)]:
@@ -237,7 +237,7 @@ def test_wrong_dice_are_refused() -> None:
             battle.roll(*faces)
 
 
-def test_an_illegal_action_is_refused() -> None:
+def test_an_illegal_action_is_rejected() -> None:
     battle = duel()
     with pytest.raises(ValueError, match="expected one of"):
         battle.act(1)

@@ -1,4 +1,4 @@
-"""The Comet of Casandora: markers, landing, radius, and what ends it."""
+"""The Comet of Casandora: markers, landing, radius, and its end."""
 
 from typing import Any
 
@@ -19,13 +19,13 @@ COMET = "The Comet of Casandora"
 
 
 def sky(*more: Data, phases: int = 6, foe: Data | None = None, **keys: Any) -> Game:
-    """A wizard of Heavens and an idle enemy with one unit."""
+    """Return a wizard of Heavens and a passive enemy with one unit."""
     mage = wizard(4, known(COMET), spell("Bolt"), *more, wounds=2)
     return game(army(mage), foe or army(units=[unit(models=20)]), phases=phases, **keys)
 
 
 def falling() -> Game:
-    """The Comet has been cast, and the next phase has come."""
+    """Return the battle after the Comet was cast, in the next phase."""
     battle = sky()
     battle.works(COMET)
     battle.stop()
@@ -34,12 +34,12 @@ def falling() -> Game:
 
 
 def wait(battle: Game) -> None:
-    """Nobody does anything until the dice for the Comet are due again."""
+    """Both players pass until the dice for the Comet are due again."""
     while not battle.is_chance():
         battle.act(PASS)
 
 
-def test_a_comet_begins_with_one_marker_and_strikes_nobody_yet() -> None:
+def test_a_comet_begins_with_one_marker_and_no_strike() -> None:
     battle = sky()
     assert battle.works(COMET) == 0
     assert battle.is_in_play(COMET, 0)
@@ -61,7 +61,7 @@ def test_a_comet_lands_on_a_4_at_the_start_of_every_turn() -> None:
     assert battle.node == Node.ROLL_RADIUS
 
 
-def test_a_comet_hits_what_it_was_aimed_at_and_is_gone() -> None:
+def test_a_comet_hits_its_target_and_ends() -> None:
     battle = falling()
     battle.roll(4)
     battle.roll(1)
@@ -75,9 +75,9 @@ def test_a_comet_hits_what_it_was_aimed_at_and_is_gone() -> None:
 def field(
     *distances: float, own: float = 0.0, phases: int = 6, cast: bool = True, **rules: Any
 ) -> Game:
-    """The Comet on a model, others so many inches from its middle on one side; one may be own.
+    """Return a Comet on a model, with others this many inches from it on one side; one may be own.
 
-    It is so dear beside others that the best point is an inch from it, on the side towards them.
+    It is worth so much more that the best point is an inch from it, on the side towards them.
     """
     depth = 20 / 25.4
     foes = []
@@ -100,7 +100,7 @@ def field(
 
 
 def struck(battle: Game) -> int:
-    """Victims until the Comet is spent."""
+    """Return the victims until the Comet is spent."""
     count = 0
     while battle.node == Node.ROLL_STRIKE:
         battle.roll(1, 1, *WOUND * 2)
@@ -123,7 +123,7 @@ def test_a_comet_reaches_d6_inches_a_marker(markers: int, die: int, victims: int
     assert struck(battle) == victims
 
 
-def test_a_comet_spares_nobody_of_its_own_side() -> None:
+def test_a_comet_also_hits_its_own_side() -> None:
     battle = field(own=3.0)  # from the point, on the far side, it is less than 5 inches to it
     battle.roll(6)
     battle.roll(5)
@@ -133,7 +133,7 @@ def test_a_comet_spares_nobody_of_its_own_side() -> None:
 
 
 def brought(battle: Game) -> float:
-    """Points that the battle brings on average while nobody does anything, roll after roll."""
+    """Return the expected points of the battle while both players pass, roll after roll."""
     if battle.is_over:
         return 0.0
     if not battle.is_chance():
@@ -152,33 +152,33 @@ def in_play(battle: Game) -> float:
 
 @pytest.mark.parametrize("scoring", ["points", "victory_points"])
 @pytest.mark.parametrize("phases", [1, 2, 4])
-def test_a_comet_promises_what_its_dice_bring_before_the_battle_ends(
+def test_a_comet_promises_its_expected_points_before_the_battle_ends(
     phases: int, scoring: str
 ) -> None:
     battle = field(4.0, own=1.5, phases=phases, cast=False, scoring=scoring)
     spell = battle.spell(COMET, 0)
     best = worth_now(battle.packed, battle.state, 0, spell, 0.0)
     battle.nominate(COMET)
-    promises = []
+    expected_points = []
     worths = np.zeros(POINTS)
     aims = range(int(battle.packed.armies[0].spells[spell].n_aims))
     for aim in aims:
         twin = battle.copy()
         if twin.node == Node.TARGET:
             twin.act(FIRST_TARGET + int(target_code(battle.packed, 0, spell, aim)))
-        promises.append(worth_of_aim(battle.packed, battle.state, 0, spell, aim, 0.0))
+        expected_points.append(worth_of_aim(battle.packed, battle.state, 0, spell, aim, 0.0))
         twin.act(FIRST_DICE + 2)
         twin.roll(6, 6)
-        assert promises[-1] == pytest.approx(brought(twin))
-        assert phases == 1 or promises[-1] == pytest.approx(
+        assert expected_points[-1] == pytest.approx(brought(twin))
+        assert phases == 1 or expected_points[-1] == pytest.approx(
             worth_in_play(twin.packed, twin.state, 0, spell, 0.0)
         )
-    assert best == pytest.approx(max(promises))
+    assert best == pytest.approx(max(expected_points))
     assert (best > 0.0) == (phases > 1)
-    assert (len(promises) == 1) == (phases == 1)
+    assert (len(expected_points) == 1) == (phases == 1)
     if phases > 1:
         count = worths_of_points(battle.packed, battle.state, 0, spell, 0.0, worths)
-        assert worths[:count] == pytest.approx(promises)
+        assert worths[:count] == pytest.approx(expected_points)
 
 
 def test_a_point_stays_open_when_those_near_it_are_gone_until_no_enemy_is_left() -> None:
@@ -193,7 +193,7 @@ def test_a_point_stays_open_when_those_near_it_are_gone_until_no_enemy_is_left()
 
 
 @pytest.mark.parametrize("scoring", ["points", "victory_points"])
-def test_a_comet_in_play_promises_what_its_markers_bring_in_the_phases_left(scoring: str) -> None:
+def test_a_comet_in_play_promises_its_markers_expected_points(scoring: str) -> None:
     battle = field(4.0, 9.0, phases=4, scoring=scoring)
     seen = set()
     while not battle.is_over:
@@ -215,7 +215,7 @@ def test_a_comet_can_be_dispelled_in_a_later_phase_against_its_casting_value() -
     battle.stop()
     battle.roll(1)
     assert battle.node == Node.NOMINATE
-    battle.stop()  # the enemy's phase: the Comet's owner is asked first
+    battle.stop()  # the enemy's phase: the Comet's owner decides first
     assert (battle.node, battle.mover) == (Node.IN_PLAY, 0)
     battle.act(PASS)
     battle.try_in_play(COMET, 0)
@@ -251,7 +251,7 @@ def test_its_caster_cannot_call_a_comet_down() -> None:
 
 
 def two_callers(recast: str) -> Game:
-    """Two wizards know the Comet, and two units stand to be struck."""
+    """Return two wizards who know the Comet, and two units as targets."""
     mages = wizard(4, known(COMET), name="A"), wizard(4, known(COMET), name="B")
     foes = army(units=[unit("One", 20), unit("Two", 20)])
     rules = {"in_play_recast": recast}
@@ -275,7 +275,7 @@ def test_one_comet_at_a_time_for_a_side_or_for_each_wizard() -> None:
     assert battle.node == Node.ROLL_COMET
 
 
-def test_where_a_comet_will_land_matters_though_its_target_is_gone() -> None:
+def test_the_point_of_a_comet_matters_after_its_target_is_gone() -> None:
     mage = wizard(4, known(COMET), known("Forked Lightning"), spell("Bolt"))
     battle = game(army(mage, power_dice=9), army(units=[unit(models=1)]), phases=4)
     battle.works(COMET)
@@ -284,5 +284,5 @@ def test_where_a_comet_will_land_matters_though_its_target_is_gone() -> None:
     assert battle.is_in_play(COMET, 0)
     battle.stop()
     battle.roll(4)
-    assert battle.roll(6) == 0  # nobody is there
+    assert battle.roll(6) == 0  # no model is there
     assert not battle.is_in_play(COMET, 0)

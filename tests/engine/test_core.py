@@ -1,4 +1,4 @@
-"""The core has every shared function, and compiled code calls the core's."""
+"""The core contains every shared function, and compiled code calls the core's functions."""
 
 from importlib import import_module
 from pkgutil import walk_packages

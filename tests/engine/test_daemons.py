@@ -1,4 +1,4 @@
-"""Units of Daemons that cast: the unit is the wizard, one named model its focal point."""
+"""Units of Daemons that cast: the unit is the wizard, one named model is its focal point."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from .builders import Data, Game, army, game, known, lasting, miscast, spell, un
 def horrors(
     *effects: Data, models: int = 12, wounds: int = 1, phases: int = 4, **keys: Any
 ) -> Game:
-    """A unit of Horrors of level 2; what a miscast does is given."""
+    """Return a unit of Horrors of level 2 with given effects of a miscast."""
     pink = unit("Horrors", models, wounds=wounds, points=15.0, traits=["daemons"])
     focal: Data = {"name": "Focal", "level": 2, "daemon_unit": "Horrors"}
     focal["spells"] = keys.pop("spells", [spell("Bolt"), spell("Second")])
@@ -21,7 +21,7 @@ def horrors(
 
 
 def mishap(*effects: Data, **keys: Any) -> Game:
-    """It has miscast; dice of the effects are due, if any."""
+    """Miscast; dice of the effects are due, if any."""
     battle = horrors(*effects, **keys)
     battle.cast("Bolt", 2)
     battle.roll(1, 1)

@@ -1,4 +1,4 @@
-"""Items that store dice, take them, make doubles count, and have spells forgotten."""
+"""Items that store dice, take dice, make doubles count, and make spells forgotten."""
 
 from typing import Any
 
@@ -14,14 +14,14 @@ ROD, PERIAPT, BOOK = "Rod of Power", "Black Periapt", "Book of Hoeth"
 
 
 def holder(item: str, phases: int = 6, level: int = 2, **keys: Any) -> Game:
-    """A wizard with the item, and an enemy wizard."""
+    """Return a wizard with the item, and an enemy wizard."""
     mage = wizard(level, spell("Bolt"), spell("Second"), items=[item], wounds=3)
     foe = army(wizard(1, spell("Reply", 3), spell("More"), name="Foe"))
     return game(army(mage), foe, phases=phases, **keys)
 
 
 def store(battle: Game, dice: int) -> None:
-    """Keep so many dice at the end of this phase."""
+    """Store this many dice at the end of this phase."""
     battle.stop()
     assert battle.node == Node.STORE_DICE
     battle.act(actions.FIRST_DICE + dice)
@@ -47,7 +47,7 @@ def test_a_rod_keeps_no_more_than_is_left() -> None:
 def test_stored_dice_come_back_on_a_d6_of_their_number(stored: int, die: int, power: int) -> None:
     battle = holder(ROD)
     store(battle, stored)
-    assert battle.active == 1  # nothing comes in the enemy's phase
+    assert battle.active == 1  # no stored dice return in the enemy's phase
     assert battle.state.dispel == 2 + 1
     assert battle.node == Node.NOMINATE
     battle.stop()
@@ -131,7 +131,7 @@ ITEMS_THAT_DESTROY = ("Seal of Destruction", "Sigil of Asuryan", "Spelleater Run
 
 
 def destroyer(item: str, **keys: Any) -> Game:
-    """Bolt has been cast; the enemy has the item and no dice."""
+    """Return a battle after Bolt was cast; the enemy has the item and no dice."""
     mages = wizard(2, spell("Bolt"), spell("Second"), name="A"), wizard(1, spell("Bolt"), name="B")
     mage = wizard(1, spell("Reply"), name="Foe", items=[item])
     rune = item == "Spelleater Rune"
@@ -151,7 +151,7 @@ def test_a_spell_dispelled_by_it_is_forgotten_on_a_4(item: str, die: int, forgot
     assert battle.outcomes() == pytest.approx({OUTCOME_FAIL: 0.5, OUTCOME_WORKS: 0.5})
     battle.roll(die)
     assert battle.points == 0
-    assert battle.can_cast("Bolt", 1)  # the other knows it as before
+    assert battle.can_cast("Bolt", 1)  # the other still knows it
     battle.stop()
     while battle.state.phase < 2:
         battle.act(PASS)
@@ -163,7 +163,7 @@ def test_a_spell_dispelled_by_it_is_forgotten_on_a_4(item: str, die: int, forgot
 @pytest.mark.parametrize(
     ("item", "ends"), [("Seal of Destruction", True), ("Sigil of Asuryan", False)]
 )
-def test_a_seal_ends_what_its_reader_keeps_in_play_as_a_scroll_does(item: str, ends: bool) -> None:
+def test_a_seal_ends_its_readers_spells_in_play_like_a_scroll(item: str, ends: bool) -> None:
     foe = army(
         wizard(2, lasting(in_play=True), items=[item], name="Reader"),
         wizard(2, lasting("Veil", in_play=True), name="Neighbour"),
@@ -178,7 +178,7 @@ def test_a_seal_ends_what_its_reader_keeps_in_play_as_a_scroll_does(item: str, e
     assert battle.is_in_play("Veil", 1)
 
 
-def test_nobody_rolls_for_what_cannot_matter_any_more() -> None:
+def test_irrelevant_rolls_are_skipped() -> None:
     battle = destroyer("Seal of Destruction", phases=1)
     assert battle.node == Node.NOMINATE
 
@@ -194,7 +194,7 @@ def test_a_bound_spell_cannot_be_forgotten() -> None:
 
 
 def ring_dispelled(item: str, uses: int = 0, phases: int = 6, **keys: Any) -> Game:
-    """A bound spell has been cast, and the enemy has used the item."""
+    """Return a battle after a bound spell was cast and the enemy used the item."""
     ring = {
         "name": "Ring",
         "bound": {"power_level": 4, "uses": uses, "spell": {"name": "Fire Ball"}},
@@ -256,7 +256,7 @@ def test_all_butchers_losing_a_spell_leaves_it_in_items() -> None:
 
 
 def reader(value: int = 8, **keys: Any) -> Game:
-    """A wizard with the book, or another."""
+    """Return a wizard with the book, or with another item."""
     mages = (
         wizard(4, spell("Bolt", value), spell("Second", value), items=[BOOK], name="Reader"),
         wizard(4, spell("Plain", value), name="Other"),

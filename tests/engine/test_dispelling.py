@@ -1,4 +1,4 @@
-"""Attempt to dispel a spell that has just been cast."""
+"""Dispel attempts at a spell that has just been cast."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ BOOST = {"name": "Charm", "uses": 1, "when_dispelling": {"bonus": 2}}
 
 
 def cast(total: int = 8, dispeller: Data | None = None, **keys: Any) -> Game:
-    """Somebody has cast a spell with this total on two dice, or three from 12 on."""
+    """Return a battle after a cast with this total on two dice, or on three from 12 on."""
     mage = wizard(4, spell("Bolt", 3), spell("Second", 3))
     battle = game(army(mage), dispeller or army(dispel_dice=4), items=[BOOST], **keys)
     dice = 2 if total < 12 else 3
@@ -22,12 +22,12 @@ def cast(total: int = 8, dispeller: Data | None = None, **keys: Any) -> Game:
     low = total // dice
     battle.roll(*[low + (i < total - low * dice) for i in range(dice)])
     assert battle.node == Node.DISPEL
-    assert battle.state.number <= total  # what no dispel can match is one number
+    assert battle.state.number <= total  # totals beyond any dispel are one number
     return battle
 
 
 def works(battle: Game) -> bool:
-    """Whether the attempt just made dispelled the spell."""
+    """Return whether the last attempt dispelled the spell."""
     assert battle.node == Node.NOMINATE
     return battle.points == 0
 
@@ -51,7 +51,7 @@ def test_two_ones_fail_whatever_the_total() -> None:
 
 
 @pytest.mark.parametrize("double_six", [False, True])
-def test_two_sixes_dispel_only_where_the_switch_is_on(double_six: bool) -> None:
+def test_two_sixes_dispel_only_if_the_switch_is_on(double_six: bool) -> None:
     battle = cast(14, rules={"dispel_double_six": double_six})
     battle.dispel(6, 6)
     assert works(battle) == double_six
@@ -231,7 +231,7 @@ def test_two_boosts_of_one_kind_add_up(items: list[str], uses: int) -> None:
 
 
 def test_casting_totals_that_all_boosts_together_can_match_stay_apart() -> None:
-    """A die and twice 2 match 10 at the most, and no 11."""
+    """A die and twice 2 match at most 10, not 11."""
     numbers = []
     for total in (9, 10, 11, 12):
         mage = wizard(4, spell("Bolt", 3), spell("Second", 3))

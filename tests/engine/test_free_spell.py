@@ -11,7 +11,7 @@ from .builders import PASS, Data, Game, army, game, lasting, miscast, spell, wiz
 
 
 def free(*foes: Data, limit: str = "any", caster: Data | None = None, **keys: Any) -> Game:
-    """A level 2 wizard miscasts Bolt (8+) with two of four dice; the opponent may cast."""
+    """Miscast Bolt (8+) with two of four dice; the opponent may cast."""
     side = caster or army(wizard(2, spell("Bolt", 8), spell("Second", 8)))
     house = miscast({"kind": "free_spell", "limit": limit})
     house["rules"].update(keys.pop("rules", {}))
@@ -152,7 +152,7 @@ def test_the_miscast_wizards_own_dice_may_join_the_answer() -> None:
     assert battle.points == 0
 
 
-def test_the_row_goes_on_behind_it() -> None:
+def test_the_row_continues_after_it() -> None:
     house = miscast({"kind": "free_spell"}, {"kind": "points_lost", "points": 5.0})
     battle = game(army(wizard(2, spell("Bolt", 8), spell("Second"))), army(FOE), **house)
     battle.cast("Bolt", 2)

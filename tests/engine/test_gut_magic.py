@@ -11,7 +11,7 @@ from .builders import Game, army, game, lasting, spell, unit, wizard
 
 
 def butchers(face: int, **keys: Any) -> Game:
-    """Three Butchers of 4 wounds and 120 points; the first has miscast with that D6."""
+    """Return three Butchers of 4 wounds and 120 points; the first has miscast with that D6."""
     mages = [
         wizard(2, spell("Bonecrusher"), spell(f"Of {name}"), name=name, wounds=4, points=120.0)
         for name in "ABC"
@@ -44,7 +44,7 @@ def test_row_1_kills_the_caster_and_wounds_the_other_butchers() -> None:
     assert battle.roll(6, 1, 1, 1, 1, 1) == -7
     assert battle.node == Node.ROLL_WOUNDS
     assert battle.outcomes() == pytest.approx({1: 1 / 3, 2: 1 / 3, 3: 1 / 3})
-    assert battle.roll(3) == -60  # a D3: 3 and 4 are a 2
+    assert battle.roll(3) == -60  # a D3: 3 and 4 count as 2
     assert battle.roll(6) == -90
     assert list(battle.state.wounds[0][:3]) == [0, 2, 1]
     assert battle.can_cast("Of B")
@@ -67,7 +67,7 @@ def test_row_2_hits_the_caster_and_he_casts_no_more_in_the_battle() -> None:
 
 
 def counted_hits() -> dict[int, float]:
-    """Wounds of D6 hits that wound two times in three."""
+    """Return probabilities of the wounds of D6 hits that wound with probability 2/3."""
     pmf = dict.fromkeys(range(7), 0.0)
     for hits in range(1, 7):
         single = {0: 1.0}
@@ -122,7 +122,7 @@ def test_row_6_does_nothing_to_the_magic_phase() -> None:
 
 
 def test_models_of_ones_own_unit_fill_the_gaps() -> None:
-    """Three touch the caster while the unit has three; wounds are the unit's."""
+    """Three models touch the caster while the unit has three; wounds are the unit's."""
     battle = butchers(5, unit="Bulls")
     assert battle.dice_to_roll == 9
     assert battle.roll(*(6, 1, 1) * 2, 1, 1, 1) == -12

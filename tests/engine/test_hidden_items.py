@@ -1,4 +1,4 @@
-"""Hidden items: what chance deals, what a use shows, and that nothing else tells of them."""
+"""Hidden items: deals, the information in a use, and no other leaks."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ ROUNDS = 60
 
 
 def dealt(scenario: Scenario, *sets: int) -> Battle:
-    """A battle in which chance has dealt these sets, army by army."""
+    """Return a battle with these dealt sets, army by army."""
     battle = Battle(pack(scenario))
     for kind in sets:
         assert battle.node == Node.DEAL
@@ -78,7 +78,7 @@ def test_no_dice_deal_items() -> None:
         battle.roll()
 
 
-def test_hidden_items_stand_beside_those_that_all_know_of() -> None:
+def test_hidden_items_are_listed_with_the_open_ones() -> None:
     battle = dealt(SCENARIOS["a scroll that all know of, and more"], 1)
     assert list(battle.state.items[1, :2]) == [1, 1]  # the army's own, and the bearer's
     battle = dealt(hidden_scenario(dispeller=kinds([], [SCROLL]), answers={"items": [SCROLL]}), 1)
@@ -86,7 +86,7 @@ def test_hidden_items_stand_beside_those_that_all_know_of() -> None:
 
 
 @pytest.mark.parametrize("kind", [0, 1, 2])
-def test_who_has_nothing_is_asked_like_who_has_something(kind: int) -> None:
+def test_an_army_without_items_is_asked_like_one_with_items(kind: int) -> None:
     battle = dealt(
         hidden_scenario(dispeller=kinds([], [SCROLL], [SCROLL] * 2), answers={"dispel_dice": 0}),
         kind,
@@ -97,7 +97,7 @@ def test_who_has_nothing_is_asked_like_who_has_something(kind: int) -> None:
     assert battle.legal_actions() == expected
 
 
-def test_nobody_is_asked_where_all_know_that_nothing_is_left() -> None:
+def test_no_army_is_asked_if_all_items_are_known_to_be_used() -> None:
     scenario = hidden_scenario(dispeller=kinds([], [SCROLL]), answers={"dispel_dice": 0})
     battle = dealt(scenario, 1)
     cast(battle, 0, 6, 5)
@@ -105,12 +105,12 @@ def test_nobody_is_asked_where_all_know_that_nothing_is_left() -> None:
     assert battle.node == Node.NOMINATE
     before = battle.points
     battle.act(actions.FIRST_CAST + 1)
-    assert battle.node == Node.ROLL_CASTING  # with the one die that is left
+    assert battle.node == Node.ROLL_CASTING  # with the last die
     battle.roll(6)
-    assert battle.points == before  # a 6 does not cast it, and there is no die left
+    assert battle.points == before  # a 6 does not cast it, and no die is left
 
 
-def test_a_use_shows_an_item_and_no_more() -> None:
+def test_a_use_reveals_only_the_used_item() -> None:
     battle = dealt(SCENARIOS["scrolls"], 2)
     packed, state = battle.packed, battle.state
     assert uses_at_most(packed, state, 1, 0) == 2
@@ -121,7 +121,7 @@ def test_a_use_shows_an_item_and_no_more() -> None:
     assert uses_at_most(packed, state, 1, 0) == 1
 
 
-def test_what_was_shown_stays_with_another_deal() -> None:
+def test_shown_items_stay_with_another_deal() -> None:
     battle = dealt(SCENARIOS["scrolls"], 2)
     cast(battle, 0, 6, 5)
     use(battle)
@@ -129,10 +129,10 @@ def test_what_was_shown_stays_with_another_deal() -> None:
     assert battle.state.items[1, 0] == 0
     assert shown_uses(battle.packed, battle.state, 1, 0) == 1
     deal_likeliest(battle.packed, battle.state, 1)
-    assert battle.state.hidden_set[1] == 2  # of equally likely ones the first
+    assert battle.state.hidden_set[1] == 2  # the first of equally likely ones
 
 
-def test_a_miscast_empties_stones_unseen() -> None:
+def test_a_miscast_empties_hidden_stones() -> None:
     battle = dealt(SCENARIOS["ruin"], 2, 0)
     battle.act(actions.FIRST_CAST)
     battle.act(PASS)
@@ -140,7 +140,7 @@ def test_a_miscast_empties_stones_unseen() -> None:
     battle.roll(1, 1)
     battle.roll(3, 4)
     battle.act(actions.FIRST_CAST + 1)
-    assert battle.node == Node.ROLL_CASTING  # with the one die that is left, and no stone
+    assert battle.node == Node.ROLL_CASTING  # with the last die and without a stone
     assert battle.state.items[0, 0] == 2
     assert shown_uses(battle.packed, battle.state, 0, 0) == 0
     assert may_be_kind(battle.packed, battle.state, 0, 0)
@@ -156,8 +156,8 @@ def test_one_set_is_no_secret() -> None:
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_what_is_hidden_changes_nothing_that_others_see(name: str) -> None:
-    """The same play with another deal: the same nodes, chances, points and questions."""
+def test_hidden_items_do_not_affect_public_information(name: str) -> None:
+    """The same play with another deal has the same nodes, chances, points and questions."""
     scenario = SCENARIOS[name]
     rng = np.random.default_rng(5)
     packed = pack(scenario)
@@ -184,7 +184,7 @@ def test_what_is_hidden_changes_nothing_that_others_see(name: str) -> None:
 
 
 def twins(battle: Battle, army: int) -> list[Battle]:
-    """The battle with every other deal of an army that fits what it has shown."""
+    """Yield the battle with every other deal of an army that is consistent with its shown items."""
     found = []
     for kind in range(int(battle.packed.armies[army].n_kinds)):
         if kind != battle.state.hidden_set[army] - 1 and may_be_kind(
@@ -197,7 +197,7 @@ def twins(battle: Battle, army: int) -> list[Battle]:
 
 
 def public(battle: Battle) -> dict[str, Any]:
-    """All of a state but what was dealt, and what of it was shown."""
+    """Return the bytes of a state without the deal and the shown items."""
     names = [name for name in battle.state.dtype.names if name not in ("kind", "items")]
     found: dict[str, Any] = {name: np.asarray(battle.state[name]).tolist() for name in names}
     for army in range(2):
@@ -209,7 +209,7 @@ def public(battle: Battle) -> dict[str, Any]:
 
 
 def questions(battle: Battle) -> Any:
-    """The chances of dice."""
+    """Return the probabilities of dice."""
     return battle.chance_outcomes() if battle.is_chance() else None
 
 
@@ -224,17 +224,17 @@ def questions(battle: Battle) -> Any:
         ({"items": [SCROLL], "wieght": 1.0}, "wieght"),
     ],
 )
-def test_what_cannot_be_hidden_is_refused(keys: dict[str, Any], expected: str) -> None:
+def test_items_that_cannot_be_hidden_are_rejected(keys: dict[str, Any], expected: str) -> None:
     with pytest.raises(ScenarioError, match=expected):
         hidden_scenario(dispeller=[{"items": []}, keys])
 
 
-def test_weights_of_0_alone_are_refused() -> None:
+def test_weights_of_only_0_are_rejected() -> None:
     with pytest.raises(ScenarioError, match="hidden: expected a weight above 0"):
         hidden_scenario(dispeller=kinds([], [SCROLL], weights=[0.0, 0.0]))
 
 
-def test_a_fifth_set_is_refused() -> None:
+def test_a_fifth_set_is_rejected() -> None:
     with pytest.raises(ScenarioError, match="hidden"):
         hidden_scenario(dispeller=kinds(*[[SCROLL] * k for k in range(5)]))
 

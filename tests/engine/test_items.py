@@ -1,4 +1,4 @@
-"""Items that are declared with a cast, that add dice, or that add to rolls."""
+"""Items that are declared with a cast, add dice, or add to rolls."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ STONE = "Power Stone"
 
 
 def stone_holder(level: int = 2, **keys: Any) -> Game:
-    """A wizard with a Power Stone and two spells."""
+    """Return a wizard with a Power Stone and two spells."""
     mage = wizard(level, spell("Bolt", 8), spell("Second", 8), items=[STONE], **keys)
     return game(army(mage), **miscast())
 
@@ -47,7 +47,7 @@ def test_a_cast_with_a_power_stone_cannot_be_irresistible() -> None:
     assert OUTCOME_IRRESISTIBLE not in battle.outcomes()
     battle.roll(6, 6, 2)
     assert battle.node == Node.DISPEL
-    assert battle.state.number == 13  # more than two dispel dice can match
+    assert battle.state.number == 13  # beyond the total of two dispel dice
 
 
 def test_a_cast_with_a_power_stone_can_miscast() -> None:
@@ -76,7 +76,7 @@ def test_one_power_stone_a_spell_and_each_once() -> None:
     assert battle.node == Node.POOL_DICE
 
 
-def test_the_item_may_be_left_in_the_pouch() -> None:
+def test_the_item_may_stay_unused() -> None:
     battle = stone_holder()
     battle.cast("Bolt", 3)
     assert battle.dice_to_roll == 3
@@ -99,7 +99,7 @@ def test_any_wizard_uses_an_item_of_the_army() -> None:
 
 
 @pytest.mark.parametrize("of_army", [False, True])
-def test_a_power_stone_ends_what_its_user_keeps_in_play(of_army: bool) -> None:
+def test_a_power_stone_ends_its_users_spells_in_play(of_army: bool) -> None:
     items: dict[str, Any] = {"items": [STONE]}
     user = wizard(2, spell(), lasting(in_play=True), name="User", **({} if of_army else items))
     neighbour = wizard(2, lasting("Veil", in_play=True), name="Neighbour")

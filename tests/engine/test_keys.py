@@ -1,4 +1,4 @@
-"""Short keys: whole positions in the bits that move, given back bit by bit."""
+"""Short keys: a position's variable bits, from which it is restored exactly."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ def overwrite(states: Any, words: Words) -> None:
 
 
 def walks(name: str, battles: int) -> Words:
-    """Distinct positions of random battles, at decisions and at rolls, uint64 (n, STATE_WORDS)."""
+    """Return distinct positions of random battles, decisions and rolls, uint64 (n, STATE_WORDS)."""
     rng = np.random.default_rng(len(name))
     seen: dict[bytes, Words] = {}
     for _ in range(battles):
@@ -53,7 +53,7 @@ def walks(name: str, battles: int) -> Words:
 
 
 def moves_of(states: Words) -> Words:
-    """Bits in which positions differ from the first."""
+    """Return the bits in which positions differ from the first."""
     return np.asarray(np.bitwise_or.reduce(states ^ states[0], axis=0))
 
 
@@ -75,7 +75,7 @@ def test_positions_come_back_from_their_keys(name: str) -> None:
         assert back.tobytes() == state.tobytes()
     assert len(keys) == len(states) > 20
     bits = sum(int(word).bit_count() for word in moves)
-    assert bits <= 64 * int(plan.words) < 2 * bits + 64  # short, whatever the runs leave over
+    assert bits <= 64 * int(plan.words) < 2 * bits + 64  # short, also with the unused bits of runs
 
 
 def test_army_battles_need_several_words() -> None:
@@ -84,7 +84,7 @@ def test_army_battles_need_several_words() -> None:
 
 
 @pytest.mark.parametrize("name", ["archmage-duel", "border-skirmish"])
-def test_a_bit_that_the_plan_does_not_know_is_noticed_and_nothing_is_written(name: str) -> None:
+def test_a_bit_outside_the_plan_is_reported_and_nothing_is_written(name: str) -> None:
     states = walks(name, 4)
     moves = moves_of(states)
     state = new_states(1)
@@ -106,7 +106,7 @@ def test_a_bit_that_the_plan_does_not_know_is_noticed_and_nothing_is_written(nam
     assert noticed > 20
 
 
-def test_a_key_is_written_to_the_front_alone() -> None:
+def test_a_key_is_written_only_to_the_front() -> None:
     states = walks("archmage-duel", 2)
     plan = new_plan(states[0], moves_of(states))[0]
     state = new_states(1)
@@ -133,7 +133,7 @@ def test_a_plan_of_nothing_has_one_word_and_one_key() -> None:
 
 @st.composite
 def bits(draw: st.DrawFn) -> Words:
-    """Bits that move: a few runs, some of whole words."""
+    """Draw variable bits: a few runs, some of whole words."""
     moves = np.zeros(STATE_WORDS, np.uint64)
     for _ in range(draw(st.integers(0, 40))):
         index = draw(st.integers(0, STATE_WORDS - 1))
@@ -145,7 +145,7 @@ def bits(draw: st.DrawFn) -> Words:
 
 @settings(max_examples=150, deadline=None, derandomize=True, database=None)
 @given(bits(), st.lists(WORD, min_size=2 * STATE_WORDS, max_size=2 * STATE_WORDS))
-def test_a_plan_packs_just_the_bits_that_move(moves: Words, drawn: list[int]) -> None:
+def test_a_plan_packs_only_the_variable_bits(moves: Words, drawn: list[int]) -> None:
     origin, other = np.array(drawn, np.uint64).reshape(2, STATE_WORDS)
     plan = new_plan(origin, moves)[0]
     assert (plan.moves == moves).all()
@@ -186,7 +186,7 @@ def test_words_are_read_and_written_in_place() -> None:
     assert not words_of(state[1]).any()
 
 
-def test_where_to_look_depends_on_every_word_in_its_place() -> None:
+def test_the_hash_depends_on_every_word_and_its_place() -> None:
     key = np.array([1, 2, 3], np.uint64)
     found = {int(hash_of(key, words)) for words in range(1, 4)}
     found |= {int(hash_of(key[::-1].copy(), 3)), int(hash_of(np.array([1, 2, 4], np.uint64), 3))}

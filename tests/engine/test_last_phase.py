@@ -1,4 +1,4 @@
-"""The last phase: what can no longer matter is tidied away, and nothing that still can."""
+"""The last phase: canonical states drop irrelevant data and keep relevant data."""
 
 import random
 from typing import Any
@@ -14,11 +14,11 @@ from .strategies import EFFECTS, OWN_ITEMS, armies
 from .test_oracle import Minimax
 
 NOT_OF_ONE_PHASE = ("Rod of Power", "Black Periapt", "Seal of Destruction")
-"""Items whose nodes the last phase does not have."""
+"""Items whose nodes do not occur in the last phase."""
 
 
 def twins(caster: Data, dispeller: Data, **keys: Any) -> tuple[Game, Game]:
-    """The same phase as the last of the battle, and with one more to come."""
+    """Return the same phase as the last of the battle, and with one more after it."""
     last = game(caster, dispeller, **keys)
     return last, game(caster, dispeller, phases=2, **keys)
 
@@ -30,7 +30,7 @@ def twins(caster: Data, dispeller: Data, **keys: Any) -> tuple[Game, Game]:
     effects=st.lists(st.sampled_from(EFFECTS), max_size=3),
     seed=st.integers(0, 2**32),
 )
-def test_a_battle_goes_on_in_its_last_phase_as_in_any(
+def test_a_battle_continues_in_its_last_phase_as_in_any(
     caster: Data, dispeller: Data, effects: list[Data], seed: int
 ) -> None:
     for mage in (*caster["wizards"], *dispeller["wizards"]):
@@ -51,7 +51,7 @@ def test_a_battle_goes_on_in_its_last_phase_as_in_any(
             assert other.legal_actions() == last.legal_actions()
             action = choose.choice(last.legal_actions()[-6:])
             gained = last.act(action), other.act(action)
-        if other.state.phase == 0:  # else spells in play have been paid for the next phase too
+        if other.state.phase == 0:  # otherwise spells in play pay for the next phase too
             assert gained[0] == gained[1]
 
 
@@ -90,10 +90,10 @@ FOE = army(dispel_dice=1, units=[unit(models=9)])
     ],
     ids=["two missiles", "one bolt", "a line", "a healer", "other wizards", "a free spell"],
 )
-def test_tidying_the_last_phase_moves_no_value(
+def test_canonicalizing_the_last_phase_changes_no_value(
     caster: Data, dispeller: Data, effects: tuple[Data, ...]
 ) -> None:
-    dispeller = {**dispeller, "power_dice": 0}  # nothing happens in the phase behind
+    dispeller = {**dispeller, "power_dice": 0}  # nothing happens in the next phase
     last, other = twins(caster, dispeller, **miscast(*effects))
     exact, brute = Minimax(last), Minimax(other)
     assert exact.value() == pytest.approx(brute.value(), abs=1e-12)
@@ -101,7 +101,7 @@ def test_tidying_the_last_phase_moves_no_value(
 
 
 def after_a_loss(models: int, wounds: int) -> Game:
-    """A Fire Ball has wounded a unit; another is to come."""
+    """Return a battle after a Fire Ball wounded a unit, with another one to cast."""
     caster = army(wizard(4, known("Fire Ball")), wizard(4, known("Fire Ball"), name="Second"))
     battle = game(caster, army(units=[unit(models=models)]))
     battle.works("Fire Ball", wizard=0)
@@ -141,6 +141,6 @@ def test_a_spell_that_strikes_is_one_position_however_it_came_to_work() -> None:
         if battle.node == Node.DISPEL:
             battle.act(PASS)
         assert battle.node == Node.ROLL_STRIKE
-        assert battle.mover == 0  # who rolls the hits
+        assert battle.mover == 0  # which wizard rolls the hits
         keys.add(battle.key())
     assert len(keys) == 1

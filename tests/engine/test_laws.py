@@ -1,4 +1,4 @@
-"""Laws that hold in every battle: of chances, of points, of counts and of keys."""
+"""Laws of every battle: probabilities, points, counts and keys."""
 
 import ast
 import importlib
@@ -53,7 +53,7 @@ from .strategies import (
 )
 
 MERGED = (Node.ROLL_CASTING, Node.REROLL_CASTING, Node.ROLL_DISPEL, Node.REROLL_DISPEL)
-"""Nodes whose outcomes, handfuls apart, lead to different positions or points."""
+"""Nodes with outcomes that, but for a few, lead to different positions or points."""
 SEEDS = st.integers(0, 2**32)
 FEW_OR_MANY = pytest.mark.parametrize("seeds", [1, pytest.param(12, marks=pytest.mark.slow)])
 BUNDLED = pytest.mark.parametrize("scenario", bundled(), ids=lambda scenario: scenario.name)
@@ -63,12 +63,12 @@ RANDOM = settings(
 
 
 def positions(scenario: Scenario, seed: int) -> list[Game]:
-    """Copies of all positions of one random battle, the end included."""
+    """Return copies of all positions of one random battle, including the end."""
     return [battle.copy() for battle in wander(Game(scenario), seed)]
 
 
 def casts_in_vain(battle: Game) -> bool:
-    """Whether a Comet that cannot land any more is being cast or dispelled: nothing comes of it."""
+    """Return whether a Comet without any effect, which cannot land, is being cast or dispelled."""
     state, packed = battle.state, battle.packed
     if int(state.phase) + 1 < int(packed.phases):
         return False
@@ -97,7 +97,7 @@ def check_chances(battle: Game) -> None:
 
 
 def what_is_left(battle: Game) -> float:
-    """Points of all wounds and models, the second army's counted against the first's."""
+    """Return the points of all wounds and models, the second army's counted against the first's."""
     packed, state = battle.packed, battle.state
     left = [0.0, 0.0]
     for side in range(2):
@@ -149,7 +149,7 @@ def check_counts(before: Game, after: Game) -> None:
             lies = int(new.in_play[army_index]) >> index & 1
             assert lies or new.aims[army_index, index] == 0
     if new.phase != old.phase or stages(in_array(old))[0] > Stage.CASTING:
-        return  # the dice are made behind those
+        return  # dice are generated after those nodes
     assert int(new.castable) & ~int(old.castable) == 0
     assert new.power <= old.power
     assert new.dispel <= old.dispel
@@ -157,7 +157,7 @@ def check_counts(before: Game, after: Game) -> None:
 
 
 def in_array(state: State) -> NDArray[np.void]:
-    """A copy of a state in an array, as NumPy works on it."""
+    """Return a copy of a state in an array for NumPy."""
     states = new_states(1)
     states[0] = state
     return np.asarray(states)
@@ -201,10 +201,10 @@ def test_laws_of_a_battle_in_random_scenarios(scenario: Scenario, seed: int) -> 
 
 @RANDOM
 @given(further=st.booleans(), data=st.data(), seed=SEEDS, ruleset=st.sampled_from(["6e", "7e"]))
-def test_what_one_army_gains_the_other_loses(
+def test_points_of_the_armies_sum_to_zero(
     further: bool, data: st.DataObject, seed: int, ruleset: str
 ) -> None:
-    """The same phase from the other seat: one side's spells, the other army's phase empty."""
+    """Return the same phase from the other seat: sides swapped, the other army's phase empty."""
     caster, dispeller = data.draw(armies(1, further)), data.draw(armies(0, further))
     for mage in (*dispeller["wizards"], *caster["wizards"]):
         mage["items"] = [name for name in mage.get("items", ()) if name not in FURTHER_ITEMS]
@@ -215,7 +215,7 @@ def test_what_one_army_gains_the_other_loses(
         for each in mage.get("spells", []):
             if "in_play" in each:
                 each["in_play"] = False
-    rules = {"panic": False}  # nobody rolls to rally before a battle's first phase
+    rules = {"panic": False}  # no rally rolls before a battle's first phase
     first = game(caster, dispeller, ruleset=ruleset, items=OWN_ITEMS, rules=rules)
     second = game(dispeller, caster, ruleset=ruleset, items=OWN_ITEMS, rules=rules, phases=2)
     choose = random.Random(seed)
@@ -235,7 +235,7 @@ def test_what_one_army_gains_the_other_loses(
 
 @RANDOM
 @given(caster=armies(1, True), dispeller=armies(1, True), seed=SEEDS)
-def test_points_are_what_wounds_and_models_have_cost(
+def test_points_equal_the_cost_of_wounds_and_models(
     caster: Data, dispeller: Data, seed: int
 ) -> None:
     for side in (caster, dispeller):
@@ -245,7 +245,7 @@ def test_points_are_what_wounds_and_models_have_cost(
     battle = game(caster, dispeller, phases=3, items=OWN_ITEMS, **miscast(*effects))
     begun = what_is_left(battle)
     for each in wander(battle, seed):
-        if each.state.phase < 2:  # in the last phase wounds beyond any loss are tidied away
+        if each.state.phase < 2:  # in the last phase wounds beyond any loss are cleared
             assert each.points == pytest.approx(what_is_left(each) - begun)
 
 
@@ -270,7 +270,7 @@ def test_points_of_a_battle_add_up_to_what_happened() -> None:
 def test_equal_keys_have_equal_futures(scenario: Scenario, seed: int) -> None:
     begun = Game(scenario)
     for battle in positions(scenario, seed):
-        twin = begun.copy()  # nothing but the key tells it of the battle
+        twin = begun.copy()  # the battle is made from the key only
         twin._states[0] = np.frombuffer(battle.key(), twin._states.dtype)[0]
         assert twin.legal_actions() == battle.legal_actions()
         if battle.is_chance():
@@ -284,7 +284,7 @@ def test_equal_keys_have_equal_futures(scenario: Scenario, seed: int) -> None:
 
 
 def drawn(battle: Game, draws: int, seed: int) -> Counter[int]:
-    """Outcomes of a chance node, drawn by rolling its dice."""
+    """Draw outcomes of a chance node by rolling its dice."""
     rngs, scratch = new_rngs(1), new_work_spaces()
     rngs[0].key = key_of_seed(seed)
     draw = [int(sample(battle.packed, battle.state, rngs[0], scratch[0])) for _ in range(draws)]
@@ -292,7 +292,7 @@ def drawn(battle: Game, draws: int, seed: int) -> Counter[int]:
 
 
 def check_sample(battle: Game, draws: int = 6000) -> None:
-    """Chi-square, rare outcomes taken together, against the quantile of 1 in 100,000."""
+    """Compare chi-square, with rare outcomes pooled, with the quantile of 1 in 100,000."""
     expected = battle.outcomes()
     found = drawn(battle, draws, seed=11)
     assert set(found) <= set(expected)
@@ -322,7 +322,7 @@ def test_sampled_dice_follow_the_exact_chances(scenario: Scenario, seeds: int) -
 
 
 def reroll_position(dice: int) -> Game:
-    """A casting roll that may be re-rolled, by an item that reads the dice again."""
+    """Return a casting roll that may be re-rolled, by an item that reads the dice again."""
     way = {"of": "cast", "dice": "one", "changes_natural": True}
     mage = wizard(4, spell("Bolt", 8), spell("Second"), items=["Charm"])
     charm = {"name": "Charm", "uses": 1, "reroll": way}
@@ -332,7 +332,7 @@ def reroll_position(dice: int) -> Game:
 
 
 def lock_position() -> Game:
-    """A wizard rolls for its six."""
+    """Return a wizard that rolls for its six."""
     mages = wizard(1, spell(), name="A"), wizard(1, spell("Spark"), name="B")
     battle = game(army(*mages), phases=3, **miscast({"kind": "locked", "until": "six"}))
     battle.cast("Bolt", 2)
@@ -344,7 +344,7 @@ def lock_position() -> Game:
 
 
 def hit_position() -> Game:
-    """Twelve models are hit."""
+    """Return a hit on twelve models."""
     contact = [{"side": "own", "models": 12, "armour_save": 3, "ward_save": 5}]
     mage = wizard(1, spell(), base_contact=contact)
     battle = game(army(mage), **miscast({"kind": "base_contact_hit", "strength": 5}))
@@ -382,7 +382,7 @@ def test_chance_outcomes_stack_in_one_array() -> None:
 
 
 def play_bundled() -> None:
-    """Every bundled scenario once, so that the engine is compiled."""
+    """Play every bundled scenario once, so that the engine is compiled."""
     for scenario in bundled():
         for battle in positions(scenario, seed=1):
             if battle.is_chance():
@@ -390,7 +390,7 @@ def play_bundled() -> None:
 
 
 def signatures() -> dict[str, int]:
-    """How often each function of the engine has been compiled in this process, by name."""
+    """Return how often each function of the engine has been compiled in this process, by name."""
     found = {}
     for info in pkgutil.iter_modules(wfb_gym.engine.__path__):
         module = importlib.import_module(f"wfb_gym.engine.{info.name}")
@@ -420,7 +420,7 @@ def test_one_compiled_signature_per_operation() -> None:
 @COMPILED
 @pytest.mark.slow
 def test_one_compiled_signature_per_engine_function(tmp_path: Path) -> None:
-    # from a cold cache: what is loaded from a warm one leaves no trace of what it calls
+    # from a cold cache: functions loaded from a warm one do not record their callees
     code = "from tests.engine import test_laws as t; t.play_bundled(); print(t.signatures())"
     environment = {**os.environ, "WFB_GYM_CACHE_DIR": str(tmp_path)}
     run = subprocess.run(
@@ -431,14 +431,14 @@ def test_one_compiled_signature_per_engine_function(tmp_path: Path) -> None:
     assert {name: count for name, count in counts.items() if count > 1} == {}
 
 
-def test_no_byte_of_a_state_is_without_a_name() -> None:
-    # NumPy's copies leave such bytes undefined, and a key is all the bytes
+def test_every_byte_of_a_state_belongs_to_a_field() -> None:
+    # NumPy's copies leave such bytes undefined, and a key contains all bytes
     named = sum(np.dtype(STATE[name]).itemsize for name in STATE.names or ())
     assert named == STATE.itemsize
 
 
 def test_no_field_is_hidden_by_an_attribute_of_numpys_records() -> None:
-    # without the compiler a field is read as an attribute, and numpy's own come first
+    # without the compiler a field is read as an attribute, and NumPy's attributes come first
     parts = ("wfb_gym.packing.", "wfb_gym.engine.", "wfb_gym.encoding.", "wfb_gym.envs.")
     records = [each for each in Record.__subclasses__() if each.__module__.startswith(parts)]
     dtypes = [dtype_of(record) for record in records]

@@ -1,4 +1,4 @@
-"""Magic Resistance: dispel dice that a target brings against enemy spells."""
+"""Magic Resistance: dispel dice of a target against enemy spells."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ NO_DICE = actions.FIRST_DICE
 
 
 def resisting(models: int = 10, dice: int = 0, own: Data | None = None, **keys: Any) -> Game:
-    """A unit with Magic Resistance 2 and a plain one, against Fire Balls."""
+    """Return a unit with Magic Resistance 2 and a plain one, against Fire Balls."""
     foes = [unit("Warded", models, magic_resistance=2), unit("Plain", 10)]
     mage = wizard(4, own or known("Fire Ball"), known("Forked Lightning"))
     side = army(units=foes, dispel_dice=dice, heroes=keys.pop("heroes", []))
@@ -28,7 +28,7 @@ def cast_at(battle: Game, name: str, target: str) -> None:
     battle.roll(3, 4)
 
 
-def test_nobody_resists_a_comet_which_falls_on_a_point() -> None:
+def test_a_comet_meets_no_magic_resistance() -> None:
     foes = [unit("Warded", 10, magic_resistance=2)]
     mage = wizard(4, known("The Comet of Casandora"))
     battle = game(army(mage, power_dice=9), army(units=foes, dispel_dice=1), phases=4)
@@ -133,7 +133,7 @@ def test_it_does_not_help_against_a_spell_in_play() -> None:
     battle = game(army(wizard(1, held), wizard(1, doom, name="Other")), foes)
     battle.stop()
     battle.try_in_play("Chill", 0)
-    assert battle.dice_to_roll == 1  # the only number of dice there is
+    assert battle.dice_to_roll == 1  # the only possible number of dice
 
 
 def test_it_helps_against_the_free_spell_of_a_miscast() -> None:

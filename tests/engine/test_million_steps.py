@@ -17,12 +17,12 @@ from wfb_gym.scenario.sizes import UNITS
 from .invariants import BROKEN, broken, casualties, play_on
 
 DAMAGE_ALONE = ("border-skirmish",)
-"""Battles whose points are casualties and nothing else."""
+"""Battles that score only casualties."""
 compiled = pytest.mark.skipif(not hasattr(play_on, "py_func"), reason="no compiler")
 
 
 def for_victory_points(scenario: Scenario) -> Any:
-    """The packed scenario for victory points and nothing else."""
+    """Return the packed scenario with victory points as its scoring."""
     rules = scenario.rules.model_copy(update={"scoring": "victory_points"})
     packed_scenarios = pack(scenario.model_copy(update={"rules": rules}))
     for field in ("worth", "worth_per_phase"):
@@ -35,7 +35,7 @@ def for_victory_points(scenario: Scenario) -> Any:
 def played(
     scenario: Scenario, steps: int, seed: int, victory_points: bool = False
 ) -> tuple[int, int]:
-    """Steps taken and battles ended; fails where an invariant does."""
+    """Return steps taken and battles ended; fails if an invariant does."""
     packed_scenarios, states, rngs, scratch = (
         for_victory_points(scenario) if victory_points else pack(scenario),
         new_states(1),

@@ -1,4 +1,4 @@
-"""Miscasts: every effect that a row of a table can be made of."""
+"""Miscasts: every effect of a row."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ SECOND = spell("Second", 5)
 
 
 def mishap(*effects: Data, others: tuple[Data, ...] = (), **keys: Any) -> Game:
-    """A wizard with 12 dice miscasts Bolt with two; the effects are due."""
+    """Miscast Bolt with two dice of a wizard with 12; the effects are due."""
     mage = {"wounds": 3, "points": 90, **keys.pop("mage", {})}
     side = {"power_dice": 12, **keys.pop("side", {})}
     caster = army(wizard(4, BOLT, SECOND, **mage), *others, **side)
@@ -27,7 +27,7 @@ def mishap(*effects: Data, others: tuple[Data, ...] = (), **keys: Any) -> Game:
 
 
 def effect(kind: str, **keys: Any) -> Data:
-    """One effect."""
+    """Return one effect."""
     return {"kind": kind, **keys}
 
 
@@ -76,7 +76,7 @@ def test_a_ward_save_against_a_hit_without_armour() -> None:
     assert battle.roll(6, 6, 5) == 0
 
 
-def test_the_last_wound_kills_and_what_he_kept_in_play_ends() -> None:
+def test_the_last_wound_kills_and_ends_his_spells_in_play() -> None:
     own = wizard(1, lasting("Veil", in_play=True), name="Other")
     battle = mishap(effect("caster_hit", strength=10), mage={"wounds": 1}, others=(own,))
     battle.roll(3, 4)
@@ -94,7 +94,7 @@ def test_the_shared_pile_outlives_the_wizard() -> None:
     assert battle.can_cast("Spark")
 
 
-def test_removed_costs_all_that_is_left_of_him() -> None:
+def test_removal_costs_all_his_remaining_points() -> None:
     battle = mishap(effect("caster_hit", strength=10), effect("caster_removed"))
     battle.roll(3, 4)
     assert battle.roll(2, 1, 1) == -90
@@ -176,7 +176,7 @@ def test_the_sides_dice_are_lost() -> None:
     mage = {"items": ["Jewel of the Dusk"]}
     battle = mishap(effect("dice_lost", whose="side"), mage=mage, enemy=enemy_ward())
     battle.roll(3, 4)
-    assert battle.node == Node.IN_PLAY  # nobody can cast on without dice
+    assert battle.node == Node.IN_PLAY  # without dice all casting ends
     assert (battle.state.power, battle.state.own_dice[0], battle.state.dispel) == (0, 0, 3)
 
 
@@ -195,7 +195,7 @@ def test_dice_stored_in_items_are_lost() -> None:
 
 
 def enemy_ward() -> Data:
-    """An enemy whose spell is in play and pays it 5 at the end of each phase."""
+    """Return an enemy whose spell is in play and pays it 5 at the end of each phase."""
     ward = lasting("Curse", 5, 0, worth_per_phase=5, in_play=True)
     return army(wizard(2, ward, spell("Reply"), name="Foe"))
 
@@ -241,7 +241,7 @@ def test_all_spells_in_play_end() -> None:
     assert list(battle.state.in_play) == [0, 0]
 
 
-def test_a_forgotten_spell_is_gone_for_its_caster_alone() -> None:
+def test_a_forgotten_spell_is_lost_only_for_its_caster() -> None:
     other = wizard(1, BOLT, name="Other")
     battle = mishap(effect("spell_forgotten"), others=(other,))
     battle.roll(3, 4)

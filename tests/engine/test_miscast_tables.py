@@ -12,19 +12,19 @@ CONTACT = {"side": "own", "models": 1, "points": 7}
 
 
 def faces(total: int) -> tuple[int, int]:
-    """Two dice with that total."""
+    """Return two dice with that total."""
     return (total - 6, 6) if total > 7 else (1, total - 1)
 
 
 def enemy() -> Data:
-    """Two spells, one as dear as Bolt, one dearer, and a curse in play."""
+    """Return two spells, one worth as much as Bolt, one more, and a curse in play."""
     curse = lasting("Curse", 4, 0, worth_per_phase=1, in_play=True)
     keeper = wizard(1, curse, name="Keeper")
     return army(wizard(2, spell("Cheap", 5, 25), spell("Dear", 12, 70), name="Foe"), keeper)
 
 
 def mishap(total: int, packed: str, ruleset: str = "6e") -> Game:
-    """A three-wound wizard with a Power Stone miscasts Bolt and rolls `total` on the table."""
+    """Miscast Bolt with a three-wound wizard with a Power Stone, and roll `total` on the table."""
     mage = wizard(
         4,
         spell("Bolt", 5, 10),
@@ -50,8 +50,8 @@ def test_rows_come_up_as_often_as_their_totals(packed: str) -> None:
     battle.cast("Bolt", 2)
     battle.roll(1, 1)
     rows = battle.scenario.find_miscast_table(packed).rows
-    ways = [sum(WAYS[n] for n in range(row.roll[0], row.roll[1] + 1)) for row in rows]
-    expected = {index: count / 36 for index, count in enumerate(ways)}
+    counts = [sum(WAYS[n] for n in range(row.roll[0], row.roll[1] + 1)) for row in rows]
+    expected = {index: count / 36 for index, count in enumerate(counts)}
     assert battle.outcomes() == pytest.approx(expected)
 
 

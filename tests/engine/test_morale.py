@@ -1,4 +1,4 @@
-"""Panic, flight and rallying: who takes a test, what passes it, and what flight keeps from whom."""
+"""Panic, flight and rallying: tests, Leadership, and the effects of flight."""
 
 from collections import Counter
 from fractions import Fraction as F
@@ -21,18 +21,18 @@ SPEARS, SCROLL = "Spears", "Dispel Scroll"
 
 
 def strike(name: str = "Strike", **keys: Any) -> Data:
-    """A spell of 2D6 hits on an enemy unit."""
+    """Return a spell of 2D6 hits on an enemy unit."""
     return aimed(name, damage=TWO_D6, **keys)
 
 
 def seer(level: int = 2, *spells: Data, **keys: Any) -> Data:
-    """A wizard in the Spears, of less Leadership than they, with a spell of its own."""
+    """Return a wizard in the Spears, with a lower Leadership than theirs and a spell of its own."""
     known = spells or (aimed("Dart", damage=D6),)
     return wizard(level, *known, name="Seer", **{"unit": SPEARS, "leadership": 5, **keys})
 
 
 def host(*wizards: Data, models: int = 16, spears: Data | None = None, **keys: Any) -> Data:
-    """The Spears, Leadership 7, with wizards in them, and Bows beside them."""
+    """Return the Spears, Leadership 7, with wizards in them, and Bows next to them."""
     units = [unit(SPEARS, models, **{"leadership": 7, **(spears or {})}), unit("Bows", 20)]
     return army(*(wizards or (seer(),)), units=units, **keys)
 
@@ -40,14 +40,14 @@ def host(*wizards: Data, models: int = 16, spears: Data | None = None, **keys: A
 def fight(
     *spells: Data, foe: Data | None = None, own: Data | None = None, phases: int = 4, **keys: Any
 ) -> Game:
-    """A wizard with two spells against the host; his own unit stands aside."""
+    """Return a wizard with two spells against the host; his own unit is far away."""
     mage = wizard(4, *(spells or (strike(), strike("Blast"))))
     caster = own or army(mage, units=[unit("Guard", 10)])
     return game(caster, foe or host(), phases=phases, **keys)
 
 
 def lose(battle: Game, models: int, spell: str = "Strike", target: str = SPEARS) -> None:
-    """Cast the spell with two 6s, and let it cost so many models of one wound."""
+    """Cast the spell with two 6s, so that it costs this many models of one wound."""
     battle.works(spell, target)
     assert battle.node == Node.ROLL_STRIKE
     battle.resolve(models)
@@ -63,21 +63,21 @@ def miscast_strike(battle: Game) -> None:
 
 
 def stop(battle: Game) -> None:
-    """Nobody does anything any more in this phase."""
+    """Pass with both players for the rest of this phase."""
     phase = int(battle.state.phase)
     while battle.is_decision() and int(battle.state.phase) == phase:
         battle.act(PASS)
 
 
 def until(battle: Game, phase: int) -> None:
-    """Nobody does anything before that phase."""
+    """Pass with both players until that phase."""
     while battle.is_decision() and battle.state.phase < phase:
         battle.act(PASS)
     assert battle.state.phase == phase
 
 
 def panicking(lost: int = 4, **keys: Any) -> Game:
-    """The Spears have lost so many models, and the phase has come to its end."""
+    """Let the Spears lose this many models, and end the phase."""
     battle = fight(**keys)
     lose(battle, lost)
     stop(battle)
@@ -85,14 +85,14 @@ def panicking(lost: int = 4, **keys: Any) -> Game:
 
 
 def fled(**keys: Any) -> Game:
-    """The Spears flee and roll to rally before their own phase."""
+    """Let the Spears flee and roll to rally before their own phase."""
     battle = panicking(**keys)
     battle.roll(6, 6)
     return battle
 
 
 def flees(battle: Game, army: int, name: str) -> bool:
-    """Whether a unit or character flees."""
+    """Return whether a unit or character flees."""
     index = battle.code(name, army) - FIRST_TARGET - 1
     return bool(int(battle.state.fleeing[army]) >> index & 1)
 
@@ -159,26 +159,26 @@ def test_wounds_that_cost_no_model_do_not_count() -> None:
         {"traits": ["immune_to_panic"]},
     ],
 )
-def test_who_is_immune_takes_no_test(spears: Data) -> None:
+def test_immune_units_take_no_test(spears: Data) -> None:
     assert int(panicking(15, foe=host(spears=spears)).state.phase) == 1
 
 
 @pytest.mark.parametrize("fights", [{"spears": {"in_combat": True}}, {"who": seer(in_combat=True)}])
-def test_who_fights_takes_no_test(fights: Data) -> None:
+def test_engaged_units_take_no_test(fights: Data) -> None:
     foe = host(fights.get("who", seer()), spears=fights.get("spears"))
     battle = panicking(15, foe=foe, own=army(wizard(4, strike(engaged="either"))))
     assert not battle.is_chance()
     assert battle.state.phase >= 1
 
 
-def test_who_flees_already_takes_no_test() -> None:
+def test_fleeing_units_take_no_test() -> None:
     foe = host(seer(status="fleeing"), spears={"fleeing": True})
     battle = panicking(8, foe=foe)
     assert battle.node == Node.ROLL_RALLY
     assert int(battle.state.phase) == 1
 
 
-def test_what_a_miscast_costs_counts() -> None:
+def test_losses_by_a_miscast_count() -> None:
     guard = unit("Guard", 8, leadership=8)
     own = army(wizard(4, strike(), strike("Blast"), unit="Guard", leadership=6), units=[guard])
     effect = {"kind": "base_contact_hit", "strength": 10}
@@ -193,9 +193,9 @@ def test_what_a_miscast_costs_counts() -> None:
     assert not flees(battle, 0, "Guard")
 
 
-def test_what_a_comet_costs_as_it_lands_counts_in_that_phase() -> None:
+def test_losses_by_a_landing_comet_count_in_that_phase() -> None:
     battle = fight(known("The Comet of Casandora"))
-    battle.works("The Comet of Casandora", SPEARS)  # and there is nothing else to cast
+    battle.works("The Comet of Casandora", SPEARS)  # and no other spell can be cast
     battle.roll(4)
     battle.roll(6)
     while battle.node == Node.ROLL_STRIKE:
@@ -227,9 +227,7 @@ def test_both_armies_test_in_one_phase_the_active_army_of_the_first_phase_first(
 
 
 @pytest.mark.parametrize(("faces", "stands"), [((3, 4), True), ((4, 4), False), ((6, 6), False)])
-def test_equal_to_leadership_or_under_stands_and_more_flees(
-    faces: tuple[int, int], stands: bool
-) -> None:
+def test_a_roll_of_leadership_or_less_passes(faces: tuple[int, int], stands: bool) -> None:
     battle = panicking()
     battle.roll(*faces)
     assert flees(battle, 1, SPEARS) == flees(battle, 1, "Seer") == (not stands)
@@ -244,7 +242,7 @@ def test_the_best_leadership_in_the_unit_counts() -> None:
         assert works == [pytest.approx(float(passing(total)))]
 
 
-def test_a_dead_character_leads_nobody() -> None:
+def test_a_dead_character_does_not_lend_its_leadership() -> None:
     """A miscast kills the captain of the unit that it hits."""
     others = {"kind": "other_wizards_wounds", "dice": "D6"}
     row: list[Data] = [{"kind": "base_contact_hit", "strength": 10}, others]
@@ -262,7 +260,7 @@ def test_a_dead_character_leads_nobody() -> None:
 
 
 def passing(leadership: int) -> F:
-    """Chance of 2D6 of so much or less, roll by roll."""
+    """Return the probability of 2D6 at or below a number, roll by roll."""
     return F(sum(a + b <= leadership for a, b in product(range(1, 7), repeat=2)), 36)
 
 
@@ -317,7 +315,7 @@ def test_a_fleeing_wizard_brings_no_dispel_dice() -> None:
 
 
 def test_a_fleeing_runesmith_brings_no_dispel_dice() -> None:
-    """Ours: the seeds speak of wizards."""
+    """House rule: the sources mention only wizards."""
     smith = {"name": "Smith", "unit": SPEARS}
     foe = host(models=16, runesmiths=[smith])
     foe["wizards"] = []
@@ -330,7 +328,7 @@ def test_a_fleeing_runesmith_brings_no_dispel_dice() -> None:
         assert battle.state.dispel == dice
 
 
-def test_who_flees_reads_no_scroll_and_adds_nothing_to_dispels() -> None:
+def test_a_fleeing_wizard_reads_no_scroll_and_adds_nothing_to_dispels() -> None:
     foe = host(seer(items=[SCROLL, "Staff of Sorcery"]))
     for faces, uses in (((6, 6), False), ((1, 1), True)):
         battle = fled(foe=foe)
@@ -344,7 +342,7 @@ def test_who_flees_reads_no_scroll_and_adds_nothing_to_dispels() -> None:
         assert battle.can_use(SCROLL) == uses
 
 
-def test_who_flees_uses_no_bound_spell() -> None:
+def test_a_fleeing_wizard_uses_no_bound_spell() -> None:
     hero = {"name": "Captain", "unit": SPEARS, "items": ["Ring of Flame"], "leadership": 5}
     for faces, can in (((6, 6), False), ((1, 1), True)):
         adept = wizard(1, aimed("Arrow", damage=D6), name="Adept")
@@ -354,7 +352,7 @@ def test_who_flees_uses_no_bound_spell() -> None:
         assert battle.can_cast("Fire Ball") == can
 
 
-def test_a_free_spell_is_not_cast_by_who_flees() -> None:
+def test_a_fleeing_wizard_casts_no_free_spell() -> None:
     for faces, node in (((6, 6), Node.NOMINATE), ((1, 1), Node.FREE_SPELL)):
         battle = fled(**miscast({"kind": "free_spell"}))
         battle.roll(*faces)
@@ -363,7 +361,7 @@ def test_a_free_spell_is_not_cast_by_who_flees() -> None:
         assert battle.node == node
 
 
-def test_a_spell_of_who_flees_stays_in_play() -> None:
+def test_a_fleeing_wizards_spell_stays_in_play() -> None:
     veil = aimed("Veil", duration="remains_in_play", worth={"points_per_phase": 1.0})
     mage = seer(2, veil)
     battle = fight(foe=host(mage))
@@ -386,7 +384,7 @@ def test_a_fleeing_unit_keeps_its_place_and_can_be_aimed_at() -> None:
     assert SPEARS in battle.targets()
 
 
-def test_who_flees_on_takes_no_further_test() -> None:
+def test_a_unit_that_flees_on_takes_no_further_test() -> None:
     battle = fled(phases=6)
     battle.roll(6, 6)
     until(battle, 2)
@@ -403,10 +401,10 @@ def test_a_unit_below_a_quarter_does_not_rally(lost: int, rolls: bool) -> None:
     battle = fled(lost=lost)
     assert flees(battle, 1, SPEARS)
     assert battle.node == (Node.ROLL_RALLY if rolls else Node.NOMINATE)
-    assert battle.state.phase == (1 if rolls else 2)  # nobody else casts
+    assert battle.state.phase == (1 if rolls else 2)  # no other wizard can cast
 
 
-def test_nobody_rolls_to_rally_in_the_first_phase_and_all_do_in_their_next() -> None:
+def test_rally_rolls_begin_with_each_armys_second_phase() -> None:
     own = army(wizard(4, strike(), status="fleeing", unit="Guard"),
                units=[unit("Guard", 10, fleeing=True)])  # fmt: skip
     foe = host(seer(status="fleeing"), spears={"fleeing": True})
@@ -479,7 +477,7 @@ def test_several_units_rally_one_after_the_other() -> None:
 
 
 def oxen(models: int = 16, fleeing: bool = True, **keys: Any) -> Game:
-    """A shaman beside the Spears, in whom a wizard stands; the first army's turn is over."""
+    """Return a shaman next to the Spears with a wizard in them, after the first army's turn."""
     shaman = wizard(4, known("The Oxen Stands"), name="Shaman")
     status = "fleeing" if fleeing else "ready"
     foe = host(shaman, seer(status=status), models=models, spears={"fleeing": fleeing})
@@ -497,13 +495,13 @@ def test_the_oxen_stands_rallies_a_unit_and_its_wizard_casts_and_dispels_again()
     assert battle.state.dispel == 2 + 2 + 1
 
 
-def test_whom_a_spell_rallies_casts_and_brings_dice_from_the_next_phase_on() -> None:
+def test_wizards_rallied_by_a_spell_cast_from_the_next_phase_on() -> None:
     battle = oxen()
     stop(battle)
     battle.roll(6, 6)
     assert battle.state.power == 2 + 4
     battle.works("The Oxen Stands", SPEARS)
-    assert battle.state.phase == 2  # with dice left, but nobody may cast
+    assert battle.state.phase == 2  # dice are left, but no wizard may cast
     until(battle, 3)
     assert battle.state.power == 2 + 4 + 2
     assert battle.can_cast("Dart")
@@ -519,8 +517,8 @@ def test_the_oxen_stands_does_nothing_for_a_unit_below_a_quarter() -> None:
         assert (battle.mover == 1 and battle.can_cast("The Oxen Stands")) == works
 
 
-def test_the_oxen_stands_rallies_who_panicked_and_is_paid_for_nobody_else() -> None:
-    """Its worth is that of a unit that fled as the battle began."""
+def test_the_oxen_stands_is_paid_only_for_units_that_panicked() -> None:
+    """It has the same value as for a unit that fled when the battle began."""
     battle = oxen(fleeing=False)
     stop(battle)
     assert not battle.can_cast("The Oxen Stands")
@@ -533,7 +531,7 @@ def test_the_oxen_stands_rallies_who_panicked_and_is_paid_for_nobody_else() -> N
     assert not flees(battle, 1, SPEARS)
 
 
-def test_spells_that_change_leadership_or_psychology_in_print_stay_estimates() -> None:
+def test_printed_effects_on_leadership_and_psychology_stay_estimates() -> None:
     sage = wizard(4, known("Guardian Light", in_play=True), name="Sage")
     mage = wizard(4, known("Doom and Darkness!"), strike(), name="Doomsayer")
     battle = fight(own=army(mage), foe=host(sage, seer()))
@@ -546,12 +544,12 @@ def test_spells_that_change_leadership_or_psychology_in_print_stay_estimates() -
     assert flees(battle, 1, SPEARS)
 
 
-# --- what changes nothing --------------------------------------------------------------------
+# --- flight without effect -------------------------------------------------------------------
 
 
-def test_flight_that_changes_nothing_is_not_rolled_for() -> None:
+def test_irrelevant_panic_tests_are_skipped() -> None:
     battle = fight()
-    lose(battle, 15, target="Bows")  # nobody stands in them
+    lose(battle, 15, target="Bows")  # no wizard is in them
     until(battle, 1)
     hero = {"name": "Captain", "unit": SPEARS}
     until(panicking(8, foe=host(heroes=[hero]) | {"wizards": []}), 2)
@@ -560,7 +558,7 @@ def test_flight_that_changes_nothing_is_not_rolled_for() -> None:
     assert battle.node == Node.ROLL_PANIC
 
 
-def test_nobody_rolls_in_the_last_phase() -> None:
+def test_no_morale_rolls_in_the_last_phase() -> None:
     battle = fight(phases=1)
     lose(battle, 12)
     assert not battle.state.phase_models.any()
@@ -576,7 +574,7 @@ def test_a_fleeing_unit_without_magic_does_not_roll_to_rally_and_flees_on() -> N
 
 
 @pytest.mark.parametrize("starts_fleeing", [False, True])
-def test_without_the_switch_nobody_panics_and_nobody_rallies(starts_fleeing: bool) -> None:
+def test_without_the_switch_there_is_no_panic_and_no_rallying(starts_fleeing: bool) -> None:
     status = "fleeing" if starts_fleeing else "ready"
     foe = host(seer(status=status), spears={"fleeing": starts_fleeing})
     battle = fight(foe=foe, rules={"panic": False})
@@ -586,19 +584,19 @@ def test_without_the_switch_nobody_panics_and_nobody_rallies(starts_fleeing: boo
     assert not battle.state.phase_models.any()
 
 
-# --- what a position keeps ---------------------------------------------------------------------
+# --- models at the start of a phase ------------------------------------------------------------
 
 
 def began(battle: Game) -> list[int]:
-    """What the position keeps of the models that the Spears and Bows began the phase with."""
+    """Return the state's number of models at the start of the phase, for Spears and Bows."""
     models: np.ndarray[Any, Any] = battle.state.phase_models[1, :2]
     return [int(each) for each in models]
 
 
-def test_the_models_at_the_start_are_kept_only_while_they_bear_on_a_test() -> None:
+def test_the_models_at_the_start_are_kept_only_while_a_test_may_need_them() -> None:
     battle = panicking(3)
     stop(battle)
-    assert began(battle) == [13, 0]  # nobody stands in the Bows
+    assert began(battle) == [13, 0]  # no wizard is in the Bows
     lose(battle, 3)
     assert began(battle) == [13, 0]
     lose(battle, 1, "Blast")
@@ -624,10 +622,10 @@ def test_they_are_forgotten_when_the_unit_is_gone() -> None:
     lose(battle, 10)
     lose(battle, 6, "Blast")
     assert began(battle) == [0, 0]
-    until(battle, 2)  # the Seer alone casts on, and nobody tests
+    until(battle, 2)  # only the Seer can still cast, and no unit tests
 
 
-def test_the_last_phase_forgets_a_flight_that_bears_on_nothing_more() -> None:
+def test_the_last_phase_forgets_irrelevant_flight() -> None:
     battle = fled(phases=2)
     battle.roll(6, 6)
     assert battle.is_over
@@ -643,11 +641,11 @@ def test_the_last_phase_forgets_a_flight_that_bears_on_nothing_more() -> None:
 
 
 def tallied(**keys: Any) -> Game:
-    """A battle for victory points: the Spears are worth 96, the Seer 100."""
+    """Return a battle for victory points: the Spears are worth 96, the Seer 100."""
     return fight(rules={"scoring": "victory_points"}, **keys)
 
 
-def test_flight_counts_a_unit_and_all_in_it_and_rallying_gives_them_back() -> None:
+def test_flight_counts_a_unit_and_its_characters_until_they_rally() -> None:
     battle = tallied()
     lose(battle, 4)
     stop(battle)
@@ -672,7 +670,7 @@ def test_for_victory_points_units_without_magic_test_and_in_the_last_phase_too()
     assert battle.points == 96 + 100 + 120
 
 
-def test_who_is_slain_while_it_flees_counts_once() -> None:
+def test_a_unit_slain_while_fleeing_counts_once() -> None:
     battle = tallied()
     lose(battle, 4)
     stop(battle)
@@ -684,7 +682,7 @@ def test_who_is_slain_while_it_flees_counts_once() -> None:
 
 
 def test_models_are_counted_in_the_last_phase_while_a_test_may_come() -> None:
-    """However many of them no longer matter for half strength."""
+    """Also if their number no longer matters for half strength."""
     battle = tallied(phases=1, foe=host(models=100))
     lose(battle, 12)
     assert began(battle)[0] == 0  # twelve more could be lost, and it takes thirteen

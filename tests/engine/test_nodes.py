@@ -1,4 +1,4 @@
-"""The table of nodes: every node that a caller may meet has a row, and each row is whole."""
+"""The table of nodes: a complete row for every node that callers may meet."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def test_situations_name_fields_of_a_state() -> None:
             assert not {*each.needed} & {*each.allowed}
 
 
-def test_stages_follow_each_other() -> None:
+def test_stages_are_in_order() -> None:
     stages = [spec.stage for spec in NODES.values()]
     assert stages == sorted(stages, reverse=True)
     assert set(stages) == set(Stage)

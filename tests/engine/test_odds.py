@@ -1,4 +1,4 @@
-"""Tables of chances, against all rolls one by one."""
+"""Tables of probabilities, against an enumeration of all rolls."""
 
 from itertools import product
 
@@ -12,7 +12,7 @@ ROLLS = {dice: list(product(range(1, FACES + 1), repeat=dice)) for dice in range
 
 
 def ends(roll: tuple[int, ...], number: int, double_six: bool) -> bool:
-    """Whether a dispel roll ends a spell."""
+    """Return whether a dispel roll ends a spell."""
     if roll.count(1) >= 2:
         return False
     return sum(roll) >= number or (double_six and roll.count(6) >= 2)
@@ -30,7 +30,7 @@ def comes_through(
 
 @pytest.mark.parametrize("double_six", [False, True])
 @pytest.mark.parametrize("value", [3, 7, 11])
-def test_chances_to_come_through_are_those_of_all_rolls(value: int, double_six: bool) -> None:
+def test_chances_of_success_match_all_rolls(value: int, double_six: bool) -> None:
     found = through_table(3)[int(double_six), cast_need(value, 0)]
     expected = np.zeros((4, 4))
     for dice, against in product(range(1, 4), range(4)):

@@ -1,4 +1,4 @@
-"""Exact values against an expectiminimax written on its own, and end-to-end chances."""
+"""Exact values against a separate expectiminimax, and end-to-end probabilities."""
 
 from fractions import Fraction as F
 from typing import Any
@@ -12,18 +12,18 @@ from wfb_gym.scenario import scenario_from_dict
 from ..solver.oracle import END_TO_END, Army, Duel, Spell, scenario, spell_name, value
 from .builders import Game, army, game, spell, wizard
 
-# The same value over the engine's own operations.
+# The same value by the engine's own operations.
 
 
 class Minimax:
-    """Exact values of a battle's positions, by the first army's points."""
+    """Exact values of a battle's positions, in the first army's points."""
 
     def __init__(self, battle: Game) -> None:
         self.battle = battle
         self.known: dict[bytes, float] = {}
 
     def value(self) -> float:
-        """Value of the battle from where it stands; leaves it there."""
+        """Return the value of the battle at its position, which stays unchanged."""
         battle = self.battle
         key = battle.key()
         if battle.is_over:
@@ -48,7 +48,7 @@ class Minimax:
 
 
 def battle_of(duel: Duel) -> Game:
-    """The battle, by the engine."""
+    """Return the battle of the engine."""
     return Game(scenario_from_dict(scenario(duel)))
 
 
@@ -77,7 +77,7 @@ def test_the_engines_value_is_the_oracles(duel: Duel) -> None:
 
 
 def test_a_hand_counted_value() -> None:
-    # one die, 3+, nobody to dispel: four of six faces
+    # one die, 3+, no dispel dice: four of six faces
     duel = Duel(Army((1,), (Spell(0, 3, 9),), 1))
     assert value(duel) == 6
     assert Minimax(battle_of(duel)).value() == pytest.approx(6)

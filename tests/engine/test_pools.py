@@ -1,4 +1,4 @@
-"""Generate power and dispel dice."""
+"""Generation of power and dispel dice."""
 
 from typing import Any
 
@@ -13,19 +13,19 @@ BOLT = spell()
 
 
 def item(**keys: Any) -> Data:
-    """The scenario's own item "Thing"."""
+    """Return the scenario's own item "Thing"."""
     return {"name": "Thing", **keys}
 
 
 def pools(caster: Data, dispeller: Data | None = None, **keys: Any) -> tuple[int, int]:
-    """Power and dispel dice of the first phase."""
+    """Return power and dispel dice of the first phase."""
     battle = game(caster, dispeller, **keys)
     assert battle.node == Node.NOMINATE
     return int(battle.state.power), int(battle.state.dispel)
 
 
 def mages(*levels: int, **keys: Any) -> list[Data]:
-    """Wizards of these levels."""
+    """Return wizards of these levels."""
     return [wizard(n, BOLT, name=f"Mage {i}", **keys) for i, n in enumerate(levels)]
 
 

@@ -1,4 +1,4 @@
-"""Re-rolls: one die or all, and what the natural dice decide before them."""
+"""Re-rolls: one die or all, and results that the natural dice decide before them."""
 
 from typing import Any
 
@@ -14,18 +14,18 @@ REROLL_ALL = actions.REROLL_ALL
 
 
 def reroll(face: int) -> int:
-    """The action that rolls one die of that face again."""
+    """Return the action that re-rolls one die of that face."""
     return actions.FIRST_REROLL + face - 1
 
 
 def charm(dice: str = "one", *, of: str = "cast", natural: bool = False, **keys: Any) -> Data:
-    """An item that re-rolls."""
+    """Return an item that re-rolls."""
     way = {"of": of, "dice": dice, "changes_natural": natural}
     return {"name": "Charm", "uses": 1, "reroll": way, **keys}
 
 
 def cast(*faces: int, item: Data, charms: int = 1, value: int = 8, **keys: Any) -> Game:
-    """A cast with these dice by a wizard with charms."""
+    """Return a cast with these dice by a wizard with charms."""
     mage = wizard(4, spell("Bolt", value), spell("Second"), items=["Charm"] * charms)
     keys = {**miscast(), **keys}
     battle = game(army(mage), items=[item], **keys)
@@ -35,7 +35,7 @@ def cast(*faces: int, item: Data, charms: int = 1, value: int = 8, **keys: Any) 
 
 
 def dispel(*faces: int, item: Data, **keys: Any) -> Game:
-    """A dispel against 8 with these dice, the charm declared."""
+    """Return a dispel against 8 with these dice, with the charm declared."""
     battle = game(
         army(wizard(4, spell("Bolt", 8), spell("Second"))),
         army(dispel_dice=4, items=["Charm"]),
@@ -87,7 +87,7 @@ def test_a_re_roll_is_spent_and_no_power_dice_with_it() -> None:
     assert battle.state.items[0, 0] == 0
 
 
-def test_the_second_result_stands() -> None:
+def test_the_second_result_counts() -> None:
     battle = cast(4, 4, item=charm())
     battle.act(reroll(4))
     battle.roll(1)
@@ -232,7 +232,7 @@ def test_a_dispel_re_roll_can_dispel() -> None:
     assert battle.points == 0
 
 
-def test_two_ones_of_a_dispel_stand() -> None:
+def test_two_ones_of_a_dispel_cannot_be_re_rolled() -> None:
     battle = dispel(1, 1, 6, item=charm(of="dispel"))
     assert battle.node == Node.NOMINATE
     assert battle.points == 10

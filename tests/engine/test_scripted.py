@@ -1,4 +1,4 @@
-"""Dice thrown one by one: how many, in what order, and with the exact chances of the node."""
+"""Dice thrown one by one: number, order, and the exact probabilities of the node."""
 
 import random
 from collections import Counter
@@ -13,7 +13,7 @@ from .strategies import throw
 
 
 def position(name: str, **keys: Any) -> Game:
-    """The hits of the spell are to be rolled; the unit has all the saves there are."""
+    """Return a battle before the hits of a spell on a unit with all kinds of saves."""
     foe = {"models": 9, "armour_save": 5, "ward_save": 5, **keys}
     battle = game(army(wizard(4, known(name))), army(units=[unit(**foe)]), phases=4)
     battle.works(name)
@@ -22,7 +22,7 @@ def position(name: str, **keys: Any) -> Game:
 
 
 def hits_of_a_miscast() -> Game:
-    """D6 hits on a caster with saves."""
+    """Return D6 hits on a caster with saves."""
     mage = wizard(2, aimed(worth={"points": 1.0}), armour_save=5, ward_save=5, wounds=4)
     house = miscast({"kind": "caster_hits", "dice": "D6", "strength": 5})
     battle = game(army(mage), army(units=[unit()]), phases=4, **house)
@@ -34,12 +34,12 @@ def hits_of_a_miscast() -> Game:
 
 
 def drawing() -> Game:
-    """A wizard rolls three spells."""
+    """Return a wizard who rolls three spells."""
     return game(army({"name": "Mage", "level": 3, "lore": "Death"}), army(units=[unit()]))
 
 
 def shared(*faces: int) -> Game:
-    """Hits that a small unit shares with two heroes, on which some dice have been rolled."""
+    """Return hits on a small unit with two heroes, after some of the dice."""
     heroes = [{"name": name, "unit": "Spears", "wounds": 3} for name in ("One", "Two")]
     foe = army(units=[unit(models=3)], heroes=heroes)
     battle = game(army(wizard(4, known("Fiery Blast"))), foe, phases=4)
@@ -71,7 +71,7 @@ POSITIONS = {
 
 @pytest.mark.parametrize("start", POSITIONS.values(), ids=POSITIONS.keys())
 def test_thrown_dice_follow_the_exact_chances(start: Any) -> None:
-    """Chi-square against the quantile of 1 in 100,000, rare outcomes taken together."""
+    """Compare chi-square with the quantile of 1 in 100,000, rare outcomes pooled."""
     battle = start()
     die = random.Random(7)
     draws = 600
@@ -94,13 +94,13 @@ def test_thrown_dice_follow_the_exact_chances(start: Any) -> None:
 
 
 def battle_key(battle: Game, code: int) -> tuple[bytes, float]:
-    """Where an outcome leads."""
+    """Return the position after an outcome."""
     twin = battle.copy()
     twin.resolve(code)
     return twin.key(), twin.points
 
 
-def test_a_number_of_dice_that_follows_from_the_dice_is_none() -> None:
+def test_a_variable_number_of_dice_is_none() -> None:
     assert position("Fire Ball").dice_to_roll is None
     assert hits_of_a_miscast().dice_to_roll is None
     battle = game(army(wizard(4, known("Fire Ball"))), army(units=[unit()]))
@@ -128,7 +128,9 @@ def test_dice_that_are_missing_as_they_fall() -> None:
         ("Wall of Fire", (1,), "expected at least 15 dice .*3 for each of 5 hits"),
     ],
 )
-def test_a_wrong_number_of_dice_is_refused(name: str, faces: tuple[int, ...], message: str) -> None:
+def test_a_wrong_number_of_dice_is_rejected(
+    name: str, faces: tuple[int, ...], message: str
+) -> None:
     battle = position(name)
     before = battle.key()
     with pytest.raises(ValueError, match=message):
@@ -136,7 +138,7 @@ def test_a_wrong_number_of_dice_is_refused(name: str, faces: tuple[int, ...], me
     assert battle.key() == before
 
 
-def test_no_dice_are_thrown_where_a_player_chooses() -> None:
+def test_no_dice_are_thrown_at_decisions() -> None:
     battle = game(army(wizard(4, known("Fire Ball"))), army(units=[unit()]))
     with pytest.raises(ValueError, match="expected a chance node, found NOMINATE"):
         battle.roll(1)

@@ -1,4 +1,4 @@
-"""Seventh-edition dice: each wizard's own reserve beside a pool of two."""
+"""Seventh-edition dice: each wizard's own reserve, and a pool of two."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ DICE = actions.FIRST_DICE
 
 
 def duo(**keys: Any) -> Game:
-    """A level 4 lord and a level 1 apprentice with spells of their own."""
+    """Return a level 4 lord and a level 1 apprentice with spells of their own."""
     lord = wizard(4, spell("Storm", 11, 60), spell("Flame"), name="Lord")
     boy = wizard(1, spell("Spark"), spell("Gleam"), name="Apprentice")
     return game(army(lord, boy), ruleset="7e", **keys)
@@ -103,12 +103,12 @@ def test_a_fixed_reserve() -> None:
 
 
 def curse(name: str = "Curse", value: int = 7, **keys: Any) -> Data:
-    """An enemy's spell in play."""
+    """Return an enemy with a spell in play."""
     return lasting(name, value, 0, **{"worth_per_phase": 5, "in_play": True, **keys})
 
 
 def in_play(foe: Data | None = None) -> Game:
-    """The duo has cast nothing; its turn to dispel the enemy's Curse."""
+    """Return the end of a phase without casts: the duo may dispel the enemy's Curse."""
     lord = wizard(4, spell("Storm", 11, 60), name="Lord")
     boy = wizard(1, spell("Spark"), name="Apprentice")
     battle = game(army(lord, boy), foe or army(wizard(1, curse(), name="Foe")), ruleset="7e")
@@ -134,7 +134,7 @@ def test_a_dispel_of_a_spell_in_play_names_one_wizard_whose_own_dice_join() -> N
     assert battle.node == Node.DISPEL_POOL
     assert battle.legal_actions() == [DICE, DICE + 1, DICE + 2]
     battle.act(DICE + 2)
-    assert battle.dice_to_roll == 6  # no level limit on a dispel
+    assert battle.dice_to_roll == 6  # dispels have no level limit
     battle.roll(1, 1, 1, 1, 1, 1)
     assert battle.points == -5
 

@@ -1,4 +1,4 @@
-"""Hits on units of fewer than five models, shared out among all members, characters included."""
+"""Hits on units of fewer than five models, distributed over all members and characters."""
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction as F
@@ -25,31 +25,31 @@ HELD = (1, 1, 1)
 
 
 def hero(name: str = "Hero", wounds: int = 2, **keys: Any) -> Data:
-    """A hero of Toughness 3 and 100 points in the unit."""
+    """Return a hero of Toughness 3 and 100 points in the unit."""
     return {"name": name, "wounds": wounds, "points": 100.0, "unit": "Spears", **keys}
 
 
 def blast(models: int = 3, *heroes: Data, spell: str = "Fiery Blast", **keys: Any) -> Game:
-    """The spell works on a unit with heroes in it."""
+    """Cast the spell at a unit with heroes in it."""
     phases = keys.pop("phases", 4)
     foe = army(units=[unit(models=models, **keys)], heroes=list(heroes) or [hero()])
-    mage = wizard(4, known(spell), plain("Bolt"))  # the battle goes on when all are slain
+    mage = wizard(4, known(spell), plain("Bolt"))  # the battle continues after all are slain
     battle = game(army(mage), foe, phases=phases)
-    promised = float(battle.packed.armies[0].aims[0].promise)
+    expected_points = float(battle.packed.armies[0].aims[0].promise)
     battle.works(spell, "Spears")
-    assert battle.mean() == pytest.approx(promised, abs=1e-9)
+    assert battle.mean() == pytest.approx(expected_points, abs=1e-9)
     return battle
 
 
 def left(battle: Game) -> tuple[int, ...]:
-    """Wounds left of the unit and of each hero."""
+    """Return the wounds left of the unit and of each hero."""
     heroes = len(battle.armies[1].characters)
     wounds = [int(wounds) for wounds in battle.state.wounds[1][:heroes]]
     return battle.units_left(1)[0], *wounds
 
 
 def ends(battle: Game, probability: float = 1.0) -> Iterator[tuple[tuple[int, ...], float]]:
-    """What is left after the strike, and how likely that is."""
+    """Return the probabilities of the wounds left after the strike."""
     if battle.node not in SHARING:
         yield left(battle), probability
         return
@@ -60,7 +60,7 @@ def ends(battle: Game, probability: float = 1.0) -> Iterator[tuple[tuple[int, ..
 
 
 def found(battle: Game) -> dict[tuple[int, ...], float]:
-    """How likely the engine says that each end of a strike is."""
+    """Return the engine's probability of each result of a strike."""
     sums: dict[tuple[int, ...], float] = {}
     for end, probability in ends(battle):
         sums[end] = sums.get(end, 0.0) + probability
@@ -68,14 +68,14 @@ def found(battle: Game) -> dict[tuple[int, ...], float]:
 
 
 class Victim(NamedTuple):
-    """Wounds left, the chance that a hit wounds, and the wounds that it takes then."""
+    """Wounds left, the chance that a hit wounds, and the wounds of such a hit."""
 
     wounds: int
     chance: F
     each: int = 1
 
     def after(self, hits: int) -> dict[int, F]:
-        """How likely it is that so many wounds are left."""
+        """Return the probability of each number of wounds left."""
         law: dict[int, F] = {}
         for works in range(hits + 1):
             chance = comb(hits, works) * self.chance**works * (1 - self.chance) ** (hits - works)
@@ -87,19 +87,19 @@ class Victim(NamedTuple):
 def expected(
     hits: Mapping[int, F], models: int, body: Victim, *heroes: Victim
 ) -> dict[tuple[int, ...], F]:
-    """The same by an enumeration of its own: every choice of members for the odd hits."""
+    """Return the same by a separate enumeration: every choice of members for the odd hits."""
     sums: dict[tuple[int, ...], F] = {}
     members = models + len(heroes)
     for number, weight in hits.items():
         each, odd = divmod(number, members)
-        ways = list(combinations(range(members), odd))
-        for chosen in ways:
+        choices = list(combinations(range(members), odd))
+        for chosen in choices:
             on_models = each * models + sum(member < models for member in chosen)
             laws = [body.after(on_models)]
             laws += [who.after(each + (models + k in chosen)) for k, who in enumerate(heroes)]
             for ends in product(*(law.items() for law in laws)):
                 key = tuple(end for end, _ in ends)
-                probability = weight / len(ways)
+                probability = weight / len(choices)
                 for _, chance in ends:
                     probability *= chance
                 sums[key] = sums.get(key, F(0)) + probability
@@ -107,12 +107,12 @@ def expected(
 
 
 def check(battle: Game, law: Mapping[tuple[int, ...], F]) -> None:
-    """The engine's probabilities are those of the enumeration."""
-    told = found(battle)
+    """Compare the engine's probabilities with the enumeration."""
+    computed = found(battle)
     wanted = {key: float(probability) for key, probability in law.items() if probability}
-    assert told.keys() == wanted.keys()
-    assert told == pytest.approx(wanted, abs=1e-12)
-    assert sum(told.values()) == pytest.approx(1.0, abs=1e-12)
+    assert computed.keys() == wanted.keys()
+    assert computed == pytest.approx(wanted, abs=1e-12)
+    assert sum(computed.values()) == pytest.approx(1.0, abs=1e-12)
 
 
 def test_a_hero_among_three_models_is_hurt_by_a_fiery_blast() -> None:
@@ -139,7 +139,7 @@ def test_the_figures_of_a_wound_on_a_2() -> None:
 
 @pytest.mark.parametrize("models", [1, 2, 4])
 def test_members_of_all_kinds_share_the_hits(models: int) -> None:
-    """Characters with profiles of their own, models of several wounds, flames on what burns."""
+    """Characters with different profiles, models of several wounds, flames on flammable models."""
     tough, burning = hero("Tough", 3, toughness=5), hero("Burning", 4, traits=["flammable"])
     saved = hero("Saved", 1, armour_save=4, ward_save=5)
     battle = blast(models, tough, burning, saved, wounds=2, toughness=4, armour_save=5)
@@ -149,13 +149,13 @@ def test_members_of_all_kinds_share_the_hits(models: int) -> None:
     check(battle, expected(TWO_D6, models, body, *heroes))
 
 
-def test_five_models_spare_the_characters_among_them() -> None:
+def test_five_models_protect_their_characters() -> None:
     battle = blast(5)
     assert battle.node == Node.ROLL_STRIKE
     assert {wounds for _, wounds in found(battle)} == {2}
 
 
-def test_how_many_are_left_when_the_spell_strikes_decides() -> None:
+def test_the_models_left_at_the_strike_decide() -> None:
     mages = wizard(4, known("Fire Ball")), wizard(4, known("Fiery Blast"), name="Second")
     foe = army(units=[unit(models=6)], heroes=[hero()])
     for dead, node in ((1, Node.ROLL_STRIKE), (2, Node.ROLL_HITS)):
@@ -189,7 +189,7 @@ def test_dice_share_the_hits_out() -> None:
     assert spared.state.hits == 5
     assert spared.roll(*HELD * 4, *WOUND) == 6
     assert left(spared) == (2, 2)
-    assert again.dice_missing(6) == 1  # nobody is the sixth
+    assert again.dice_missing(6) == 1  # no member is the sixth
     again.roll(6, 5, 1)
     assert again.dice_missing() == 3 * 2
 
@@ -222,7 +222,7 @@ def test_more_than_six_members_are_numbered_by_two_dice() -> None:
     battle = blast(4, *heroes, spell="Fire Ball")
     battle.roll(3)
     assert battle.dice_missing() == 2
-    assert battle.dice_missing(6, 5) == 2  # 35 of 36: nobody
+    assert battle.dice_missing(6, 5) == 2  # 35 of 36: no member
     assert battle.dice_missing(1, 1) == 0
     works = 0
     for dice in product(range(1, 7), repeat=2):
@@ -233,7 +233,7 @@ def test_more_than_six_members_are_numbered_by_two_dice() -> None:
     assert F(works, 32) == F(3, 8)
 
 
-def test_the_dead_and_those_elsewhere_take_no_share() -> None:
+def test_dead_and_separate_characters_take_no_share() -> None:
     dead, away = hero("Dead", status="dead"), hero("Lone", unit=None)
     battle = blast(3, dead, hero(), away)
     law = expected(TWO_D6, 3, Victim(3, F(2, 3)), Victim(2, F(2, 3)))
@@ -257,7 +257,7 @@ def test_one_slain_earlier_takes_no_share() -> None:
 
 
 @pytest.mark.parametrize("name", ["Burning Head", "Wall of Fire", "Rule of Burning Iron"])
-def test_models_struck_where_they_stand_share_with_nobody(name: str) -> None:
+def test_hits_on_single_models_are_not_shared(name: str) -> None:
     battle = blast(4, spell=name)
     assert battle.node == Node.ROLL_STRIKE
     row = battle.packed.armies[0].aims[0]
@@ -314,7 +314,7 @@ def test_shares_of_a_unit_and_of_one_character(models: int, characters: int) -> 
 
 
 def shared_battles(*spells: str) -> Scenario:
-    """Small units on both sides, with characters and Daemons among them."""
+    """Draw small units on both sides, with characters and Daemons in them."""
     pink = unit("Horrors", 4, wounds=2, traits=["daemons"])
     focal = wizard(2, known("Fiery Blast"), name="Focal", daemon_unit="Horrors")
     guests = [hero(), hero("Second", 1, toughness=4), hero("Guest", 3, unit="Horrors")]
@@ -348,12 +348,12 @@ def test_the_potential_falls_while_a_comet_strikes_small_units() -> None:
     assert landings
 
 
-# In the last phase models beyond any possible loss are forgotten, but not those who spare a hero
+# In the last phase models beyond any possible loss are forgotten, but not models protecting a hero
 # from a spell after the next.
 
 
 def after_a_loss(models: int, wounds: int) -> Game:
-    """Of three bolts of one hit one has been cast at a unit with a hero in it."""
+    """Return a battle after one of three bolts of one hit, aimed at a unit with a hero in it."""
     bolts = [aimed(name, 5, damage={"hits": "1", "strength": 4}) for name in ("A", "B", "C")]
     battle = game(army(wizard(4, *bolts)), army(units=[unit(models=models)], heroes=[hero()]))
     battle.works("A", "Spears")
@@ -361,8 +361,8 @@ def after_a_loss(models: int, wounds: int) -> Game:
     return battle
 
 
-def test_models_who_spare_a_hero_are_not_forgotten() -> None:
-    # One may fall before the last bolt: five must be left then.
+def test_models_that_protect_a_hero_are_not_forgotten() -> None:
+    # One model may fall before the last bolt: five must be left then.
     assert after_a_loss(20, 0).key() == after_a_loss(7, 1).key()
     assert after_a_loss(7, 1).key() == after_a_loss(6, 0).key()
     assert after_a_loss(6, 1).key() != after_a_loss(6, 0).key()
@@ -371,7 +371,7 @@ def test_models_who_spare_a_hero_are_not_forgotten() -> None:
 
 @pytest.mark.parametrize(("foe", "wounds"), [(known("Storm of Cronos"), 3), (plain("Bolt"), 1)])
 def test_wounds_matter_of_a_wizard_whose_unit_may_be_struck(foe: Data, wounds: int) -> None:
-    """The enemy may cast a free spell at the unit, though none at the wizard in it."""
+    """The enemy may cast a free spell at the unit, but none at the wizard in it."""
     spent = wizard(1, plain("Bolt"), wounds=3, unit="Spears")
     other = wizard(4, plain("Bolt"), name="Second")
     own = army(spent, other, units=[unit(models=4)])

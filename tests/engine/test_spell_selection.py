@@ -1,4 +1,4 @@
-"""Spells rolled on a lore when the battle begins."""
+"""Random spell selection from a lore when the battle begins."""
 
 from math import comb
 from typing import Any
@@ -20,7 +20,7 @@ FIRE = (
 
 
 def pupil(level: int = 2, **keys: Any) -> Game:
-    """A wizard of Fire who rolls."""
+    """Return a wizard of Fire who rolls."""
     mage = {"name": "Mage", "level": level, "lore": "Fire", **keys}
     return game(army(mage), army(units=[unit()]), phases=2)
 

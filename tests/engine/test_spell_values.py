@@ -1,4 +1,4 @@
-"""What spells promise under victory points: the expected change of the tally by the phase's end."""
+"""Expected values of spells in victory points: the change of the score by the phase's end."""
 
 from fractions import Fraction as F
 from itertools import product
@@ -19,15 +19,15 @@ GENERAL = 100
 
 
 def fight(foe: Data, *spells: Data, panic: bool = False, **keys: Any) -> Game:
-    """A wizard with two bolts against an army, for victory points."""
+    """Return a wizard with two bolts against an army, for victory points."""
     mage = wizard(4, *(spells or (aimed("Bolt", damage=D6), aimed("Dart", damage=D6))))
     own = keys.pop("own", None) or army(mage, power_dice=9)
     rules = {"scoring": "victory_points", "panic": panic}
     return game(own, {**foe, "dispel_dice": 0}, rules=rules, **{"phases": 4, **keys})
 
 
-def promise(battle: Game, spell: str, target: str) -> float:
-    """What the mover's spell promises at the target."""
+def expected_points(battle: Game, spell: str, target: str) -> float:
+    """Return the expected points of the mover's spell at the target."""
     code = battle.code(target) - FIRST_TARGET
     index = battle.spell(spell)
     aim = aim_at(battle.packed, battle.mover, index, code)
@@ -35,7 +35,7 @@ def promise(battle: Game, spell: str, target: str) -> float:
 
 
 def hurt(battle: Game, target: str, wounds: int, spell: str = "Dart") -> Game:
-    """The spell takes so many wounds."""
+    """Cast the spell for this many wounds."""
     battle.works(spell, target)
     assert battle.node == Node.ROLL_STRIKE
     battle.resolve(wounds)
@@ -46,7 +46,7 @@ def hurt(battle: Game, target: str, wounds: int, spell: str = "Dart") -> Game:
 
 
 def wounds_of_a_bolt(most: int) -> dict[int, F]:
-    """Chances of wounds by D6 hits that wound on 3 or more."""
+    """Return probabilities of the wounds by D6 hits that wound on 3 or more."""
     law: dict[int, F] = {}
     for hits in range(1, 7):
         for k in range(hits + 1):
@@ -56,20 +56,20 @@ def wounds_of_a_bolt(most: int) -> dict[int, F]:
 
 
 def counted(points: int, left: int, original: int, flees: bool = False) -> int:
-    """Victory points for a unit."""
+    """Return the victory points for a unit."""
     if left == 0 or flees:
         return points
     return (points + 1) // 2 if 2 * left < original else 0
 
 
 def failing(leadership: int) -> F:
-    """Chance that 2D6 are more than Leadership."""
+    """Return the probability that 2D6 exceed Leadership."""
     rolls = list(product(range(1, 7), repeat=2))
     return F(sum(a + b > leadership for a, b in rolls), len(rolls))
 
 
 def tally(left: int, began: int, panic: bool, company: int) -> F:
-    """Points expected for nine models of 7 points each, Leadership 6 with what is in them."""
+    """Return the expected points for nine models of 7 points, Leadership 6, and characters."""
     points = counted(63, left, 9)
     if not panic or left == 0 or began == left or 4 * (began - left) < began:
         return F(points)
@@ -79,10 +79,10 @@ def tally(left: int, began: int, panic: bool, company: int) -> F:
 @pytest.mark.parametrize("general", [False, True])
 @pytest.mark.parametrize("panic", [False, True])
 @pytest.mark.parametrize("lost", [0, 2, 3, 4])
-def test_a_strike_promises_the_mean_change_of_the_tally(
+def test_a_strike_promises_the_mean_change_of_the_score(
     lost: int, panic: bool, general: bool
 ) -> None:
-    """Lost are so many of nine models, in the same phase; five spare the wizard among them."""
+    """Some of nine models fell in the same phase; five protect the wizard among them."""
     seer = wizard(1, name="Seer", unit="Spears", leadership=6, points=50.0, general=general)
     foes = [unit("Spears", 9, points=7.0, leadership=5), unit("Bows")]
     battle = fight(army(seer, units=foes), panic=panic)
@@ -94,34 +94,34 @@ def test_a_strike_promises_the_mean_change_of_the_tally(
     for wounds, chance in wounds_of_a_bolt(left).items():
         mean += chance * tally(left - wounds, 9, panic, company)
     mean -= tally(left, 9, panic, company)
-    assert promise(battle, "Bolt", "Spears") == pytest.approx(float(mean), abs=1e-9)
-    best = max(float(mean), promise(battle, "Bolt", "Bows"))
+    assert expected_points(battle, "Bolt", "Spears") == pytest.approx(float(mean), abs=1e-9)
+    best = max(float(mean), expected_points(battle, "Bolt", "Bows"))
     index = battle.spell("Bolt")
     assert worth_now(battle.packed, battle.state, 0, index, 0.0) == pytest.approx(best, abs=1e-9)
 
 
-def test_who_flees_is_counted_already() -> None:
+def test_fleeing_units_are_already_counted() -> None:
     battle = fight(army(units=[unit("Spears", 9, fleeing=True), unit("Bows")]), panic=True)
-    assert promise(battle, "Bolt", "Spears") == 0.0
-    assert promise(battle, "Bolt", "Bows") > 0.0
+    assert expected_points(battle, "Bolt", "Spears") == 0.0
+    assert expected_points(battle, "Bolt", "Bows") > 0.0
 
 
 @pytest.mark.parametrize(
     "keys", [{"traits": ["immune_to_panic"]}, {"traits": ["undead"]}, {"fleeing": True}]
 )
-def test_who_takes_no_panic_test_promises_no_flight(keys: Data) -> None:
+def test_units_without_panic_tests_promise_no_flight(keys: Data) -> None:
     means = []
     for panic in (False, True):
         battle = fight(army(units=[unit("Spears", 12, **keys), unit("Bows")]), panic=panic)
-        means.append(promise(battle, "Bolt", "Spears"))
+        means.append(expected_points(battle, "Bolt", "Spears"))
     assert means[0] == means[1]
 
 
-# --- what the engine itself brings about --------------------------------------------------------
+# --- against the engine's own results -----------------------------------------------------------
 
 
 def brought(battle: Game, phase: int = 0) -> float:
-    """Points that the phase brings on average if nobody does anything any more."""
+    """Return the mean points of the phase if both players pass."""
     if battle.is_over or battle.state.phase != phase:
         return 0.0
     if not battle.is_chance():
@@ -135,28 +135,28 @@ def brought(battle: Game, phase: int = 0) -> float:
 
 
 def check(battle: Game, spell: str, target: str) -> float:
-    """The promise is what the spell brings about by the phase's end; returned."""
-    told = promise(battle, spell, target)
+    """Compare the spell's expected value with its mean effect by the phase's end; returns it."""
+    estimated_points = expected_points(battle, spell, target)
     before = brought(battle)
     gained = battle.works(spell, target)
-    assert told == pytest.approx(gained + brought(battle) - before, abs=1e-9)
-    return told
+    assert estimated_points == pytest.approx(gained + brought(battle) - before, abs=1e-9)
+    return estimated_points
 
 
 def hero(name: str = "Hero", wounds: int = 2, **keys: Any) -> Data:
-    """A hero of 100 points in the Spears."""
+    """Return a hero of 100 points in the Spears."""
     return {"name": name, "wounds": wounds, "points": 100.0, "unit": "Spears", **keys}
 
 
 @pytest.mark.parametrize("panic", [False, True])
 @pytest.mark.parametrize("lost", [0, 2, 3])
-def test_a_strike_promises_what_it_brings_about(lost: int, panic: bool) -> None:
+def test_a_strike_promises_its_mean_effect(lost: int, panic: bool) -> None:
     ogres = unit("Ogres", 6, wounds=3, points=40.0, leadership=7)
     captain = hero("Captain", unit="Ogres", leadership=8, general=True)
     battle = fight(army(units=[ogres, unit("Bows")], heroes=[captain]), panic=panic)
     if lost:
         hurt(battle, "Ogres", lost)
-    assert (check(battle, "Bolt", "Ogres") > 0.0) == panic  # by their test alone
+    assert (check(battle, "Bolt", "Ogres") > 0.0) == panic  # only by their test
 
 
 def test_the_wounds_of_a_giant_and_of_a_character_count() -> None:
@@ -172,8 +172,8 @@ def test_the_wounds_of_a_giant_and_of_a_character_count() -> None:
 
 @pytest.mark.parametrize("heroes", [1, 2])
 @pytest.mark.parametrize("models", [1, 3, 4])
-def test_hits_that_are_shared_count_for_each_who_takes_them(models: int, heroes: int) -> None:
-    """Without panic: what a character among them has lost as they flee is left out."""
+def test_shared_hits_count_for_each_victim(models: int, heroes: int) -> None:
+    """Without panic: the loss of a character in a fleeing unit is not counted."""
     who = [hero(f"Hero {k}", wounds=1 + k, general=k == 0) for k in range(heroes)]
     foe = army(units=[unit("Spears", models), unit("Bows")], heroes=who)
     assert check(fight(foe, known("Fiery Blast"), spell()), "Fiery Blast", "Spears") > 0.0
@@ -200,7 +200,7 @@ def test_a_caster_who_gains_a_wound_counts_less(panic: bool) -> None:
     assert check(battle, "Soul", "Spears") == pytest.approx(2 / 3 * (45 + flight))
 
 
-def test_what_is_healed_is_counted_no_longer() -> None:
+def test_healed_wounds_are_no_longer_counted() -> None:
     giant = unit("Giant", 1, wounds=4, points=205.0)
     mage = wizard(4, known("Healing Hand"), spell())
     battle = fight(army(units=[unit("Bows")]), own=army(mage, units=[giant], power_dice=6))
@@ -209,7 +209,7 @@ def test_what_is_healed_is_counted_no_longer() -> None:
     assert check(battle, "Healing Hand", "Giant") == pytest.approx(103 + worth)
 
 
-def test_who_rallies_is_counted_no_longer() -> None:
+def test_rallied_units_are_no_longer_counted() -> None:
     seer = wizard(1, name="Seer", unit="Spears", points=50.0, status="fleeing", general=True)
     own = army(
         wizard(4, known("The Oxen Stands"), spell()),

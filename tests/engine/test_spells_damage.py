@@ -1,8 +1,8 @@
-"""The spells of the lores that wound: scripted dice, and means counted without the package.
+"""Damaging spells of the lores: scripted dice, and means computed without the package.
 
-The scenarios have no battlefield: everybody is in range and in sight, a line strikes one model of
-each rank, a template and a front rank strike what the formation has, and a Comet what it is aimed
-at. Where those stand on a table is the battlefield's tests'.
+The scenarios have no battlefield: all targets are in range and in sight, a line strikes one model
+of each rank, a template and a front rank strike the models that the formation gives, and a Comet
+strikes its target. Positions on a table are tested with the battlefield.
 """
 
 from fractions import Fraction as F
@@ -20,11 +20,11 @@ D6 = {hits: F(1, 6) for hits in range(1, 7)}
 TWO_D6 = {hits: F(6 - abs(hits - 7), 36) for hits in range(2, 13)}
 
 
-# The counting: the rules of wounds and casualties once more, nothing taken from the package.
+# An independent implementation of the rules of wounds and casualties, without the package.
 
 
 class Foe(NamedTuple):
-    """What is hit."""
+    """The target of the hits."""
 
     models: int = 10
     toughness: int = 3
@@ -37,7 +37,7 @@ class Foe(NamedTuple):
     struck: int = 0  # models struck for certain
 
     def as_unit(self) -> Data:
-        """The unit of a scenario."""
+        """Return the unit of a scenario."""
         return unit(
             models=self.models,
             toughness=self.toughness,
@@ -50,7 +50,7 @@ class Foe(NamedTuple):
 
 
 def wound_chance(foe: Foe, strength: int, armour: bool) -> F:
-    """Chance that a hit is not saved, counted over its three dice."""
+    """Return the probability that a hit is not saved, counted over its three dice."""
     gap = foe.toughness - strength
     need = 7 if gap >= 4 else min(6, max(2, 4 + gap))
     save = max(2, foe.armour + max(0, strength - 3)) if armour else 7
@@ -61,7 +61,7 @@ def wound_chance(foe: Foe, strength: int, armour: bool) -> F:
 
 
 def mean_points(foe: Foe, hits: "Law", chance: F, *, flaming: bool) -> F | float:
-    """Points that so many hits cost the foe on average."""
+    """Return the mean points that this many hits cost the enemy."""
     each = 2 if flaming and foe.flammable and foe.wounds > 1 else 1
     total: F | float = F(0)
     for number, probability in hits.items():
@@ -77,24 +77,24 @@ Law = dict[int, F] | dict[int, float]
 
 
 def chain(longest: int = 300) -> dict[int, float]:
-    """Hits of the Conflagration: a D6, and another D6 while the caster's die beats the other's."""
+    """Return hits of the Conflagration: a D6, and one more while the caster's die is higher."""
     pmf = dict.fromkeys(range(longest), 0.0)
     going = {hits: float(probability) for hits, probability in D6.items()}
     while going:
         following: dict[int, float] = {}
         for hits, probability in going.items():
-            pmf[hits] += probability * 21 / 36  # 15 of 36 pairs go on
+            pmf[hits] += probability * 21 / 36  # 15 of 36 pairs continue
             for die in range(2, 7):
                 more = hits + die
                 if more < longest:
-                    ways = (die - 1) / 36
-                    following[more] = following.get(more, 0.0) + probability * ways
+                    pair_probability = (die - 1) / 36
+                    following[more] = following.get(more, 0.0) + probability * pair_probability
         going = following
     return pmf
 
 
 class Row(NamedTuple):
-    """A spell, and how its hits wound."""
+    """A spell, and the rules of its hits."""
 
     name: str
     hits: Law
@@ -135,17 +135,17 @@ FOES = {
 
 
 def duel(name: str, foe: Foe, **keys: Any) -> Game:
-    """A wizard with the spell against one unit."""
+    """Return a wizard with the spell against one unit."""
     return game(army(wizard(4, known(name))), army(units=[foe.as_unit()]), **keys)
 
 
 def to_strike(name: str, foe: Foe, **keys: Any) -> Game:
-    """The spell has been cast irresistibly; its hits are to be rolled."""
+    """Return a battle after the spell was cast irresistibly, before its hits."""
     battle = duel(name, foe, **keys)
-    promised = battle.packed.armies[0].aims[0].promise
+    expected_points = battle.packed.armies[0].aims[0].promise
     at_once = battle.works(name)
     assert battle.node == Node.ROLL_STRIKE
-    assert at_once + battle.mean() == pytest.approx(promised, abs=1e-9)
+    assert at_once + battle.mean() == pytest.approx(expected_points, abs=1e-9)
     return battle
 
 
@@ -188,7 +188,7 @@ def test_a_spell_takes_a_model_for_each_hit_that_wounds_and_is_not_saved(row: Ro
     assert battle.is_over
 
 
-def test_armour_is_worn_down_by_strength() -> None:
+def test_strength_reduces_armour_saves() -> None:
     # a 5 saves at 4+ against Strength 4, and no longer against Strength 5
     for name, saved in [("Master of the Wood", True), ("Master of Stone", False)]:
         assert to_strike(name, Foe(armour=4)).roll(1, 6, 5, 1) == (0 if saved else 6)
@@ -225,7 +225,7 @@ def test_a_model_of_one_wound_burns_once() -> None:
     assert to_strike("Fire Ball", Foe(models=4, flammable=True)).roll(2, *WOUND * 2) == 12
 
 
-def test_the_conflagration_goes_on_while_the_caster_rolls_higher() -> None:
+def test_the_conflagration_continues_while_the_caster_rolls_higher() -> None:
     hit = WOUND
     assert to_strike("Conflagration of Doom", Foe()).roll(1, 3, 3, *hit) == 6
     battle = to_strike("Conflagration of Doom", Foe(models=12))
@@ -242,7 +242,7 @@ def test_the_conflagrations_mean_hits() -> None:
 
 
 def binomial(models: int, chance: F) -> dict[int, F]:
-    """How many of them are hit."""
+    """Return how many of them are hit."""
     return {
         k: comb(models, k) * chance**k * (1 - chance) ** (models - k) for k in range(models + 1)
     }
@@ -288,7 +288,7 @@ def test_fewer_models_left_are_fewer_in_the_front_rank() -> None:
 
 
 def pit(foe: Foe, **keys: Any) -> tuple[Game, int, int]:
-    """A Pit of Shades, and how many models it covers wholly and touches."""
+    """Return a Pit of Shades, with the numbers of models wholly covered and touched."""
     battle = to_strike("Pit of Shades", foe, **keys)
     strike = battle.packed.strikes[battle.packed.armies[0].aims[0].first_strike]
     wholly = int(battle.packed.hits[strike.hits + foe.models])
@@ -296,7 +296,7 @@ def pit(foe: Foe, **keys: Any) -> tuple[Game, int, int]:
 
 
 def test_mean_of_a_pit_of_shades() -> None:
-    """A template of 3 inches on a block of bases, five broad and five deep, of 20 mm."""
+    """A template of 3 inches on a block of 20 mm bases, five wide and five deep."""
     foe = Foe(models=25)
     battle, wholly, touched = pit(foe)
     assert wholly == max(
@@ -318,13 +318,13 @@ def test_mean_of_a_pit_of_shades() -> None:
     assert battle.mean() == pytest.approx(float(expected), abs=1e-9)
 
 
-def test_a_pit_of_shades_takes_whom_it_only_touches_on_a_4() -> None:
+def test_a_pit_of_shades_takes_models_it_only_touches_on_a_4() -> None:
     battle, wholly, touched = pit(Foe(models=25))
     faces = [3] * (touched - 2) + [4, 6]
     assert battle.roll(*faces, *WOUND * (wholly + 2)) == 6 * (wholly + 2)
 
 
-def test_a_pit_of_shades_slows_down_who_is_left() -> None:
+def test_a_pit_of_shades_slows_the_survivors() -> None:
     battle = duel("Pit of Shades", Foe(models=25))
     assert battle.works("Pit of Shades") == pytest.approx(0.03 * 25 * 6)
 
@@ -351,7 +351,7 @@ def test_burning_iron_does_no_more_than_kill_one_model() -> None:
 
 
 def with_hero(name: str, **keys: Any) -> Game:
-    """The spell against a unit with a hero of 3 wounds in it."""
+    """Return the spell against a unit with a hero of 3 wounds in it."""
     hero = {"name": "Captain", "unit": "Spears", "points": 90.0, "wounds": 3, **keys}
     return game(army(wizard(4, known(name))), army(units=[unit()], heroes=[hero]))
 
@@ -375,7 +375,7 @@ def test_no_other_missile_picks_a_character_out_of_his_unit() -> None:
 
 
 def thief(wounds: int, points: float = 50.0, **keys: Any) -> Game:
-    """A wizard of two wounds has so many left, and knows how to steal a soul."""
+    """Return a wizard with this many of two wounds left, who knows Steal Soul."""
     mage = wizard(4, known("Steal Soul"), wounds=2, points=points)
     battle = game(army(mage), army(units=[Foe(models=3, **keys).as_unit()]), phases=4)
     battle.state.wounds[0, 0] = wounds
@@ -385,7 +385,7 @@ def thief(wounds: int, points: float = 50.0, **keys: Any) -> Game:
 
 @pytest.mark.parametrize("ward", [7, 5, 4])
 def test_mean_of_steal_soul(ward: int) -> None:
-    """It wounds by itself, no armour, and wards save; a wound gained back counts too."""
+    """It wounds automatically; only ward saves apply; a regained wound counts too."""
     lost = F(6 - 7 + ward, 6) if ward < 7 else F(1)
     battle = thief(2, armour=2, ward=ward)
     assert battle.mean() == pytest.approx(float(lost * 6))
@@ -405,7 +405,7 @@ def test_steal_soul_gives_back_a_lost_wound_and_its_points() -> None:
     assert battle.state.wounds[0, 0] == 2
 
 
-def test_steal_soul_gives_nothing_where_nothing_was_taken() -> None:
+def test_steal_soul_gives_nothing_without_a_wound() -> None:
     battle = thief(1, ward=4)
     assert battle.roll(1, 6, 4) == 0
     assert battle.state.wounds[0, 0] == 1
@@ -440,7 +440,7 @@ def test_an_area_spell_strikes_every_unit_one_after_the_other(name: str) -> None
     assert battle.units_left(1) == [3, 4, 5]
 
 
-def test_drain_life_passes_by_the_dead() -> None:
+def test_drain_life_skips_the_dead() -> None:
     units = [unit("Bones", 5, traits=["undead"]), unit("B", 5)]
     battle = game(army(wizard(4, known("Drain Life"))), army(units=units), phases=4)
     battle.works("Drain Life")
@@ -448,7 +448,7 @@ def test_drain_life_passes_by_the_dead() -> None:
     assert battle.units_left(1) == [5, 2]
 
 
-def test_a_spell_that_would_strike_nobody_is_not_cast() -> None:
+def test_a_spell_without_victims_is_not_cast() -> None:
     battle = game(
         army(wizard(4, known("Drain Life"), known("The Howler Wind"))),
         army(units=[unit(traits=["undead"])]),

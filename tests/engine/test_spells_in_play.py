@@ -1,4 +1,4 @@
-"""Spells that remain in play or last one turn: how they end, and who may dispel them."""
+"""Spells that remain in play or last one turn: their ends, and dispels of them."""
 
 from typing import Any
 
@@ -11,12 +11,12 @@ from .builders import PASS, Data, Game, army, game, lasting, spell, wizard
 
 
 def ward(name: str = "Ward", **keys: Any) -> Data:
-    """A spell in play worth 5 to its owner at the end of every phase."""
+    """Return a spell in play worth 5 to its owner at the end of every phase."""
     return lasting(name, 7, **{"worth": 0, "worth_per_phase": 5, "in_play": True, **keys})
 
 
 def to_in_play(battle: Game) -> Game:
-    """The caster casts nothing."""
+    """Cast nothing."""
     battle.stop()
     assert battle.node == Node.IN_PLAY
     return battle
@@ -54,7 +54,7 @@ def test_it_cannot_be_cast_again_while_it_is_in_play() -> None:
 
 
 @pytest.mark.parametrize(("recast", "allowed"), [("side", False), ("caster", True)])
-def test_who_may_not_cast_it_again(recast: str, allowed: bool) -> None:
+def test_casters_that_may_not_cast_it_again(recast: str, allowed: bool) -> None:
     mages = wizard(2, ward(), name="A"), wizard(2, ward(in_play=False), spell(), name="B")
     battle = game(army(*mages), rules={"in_play_recast": recast})
     assert battle.can_cast("Ward", 1) == allowed
@@ -92,7 +92,7 @@ def test_it_is_ended_for_a_caster_who_cannot_cast() -> None:
     assert battle.node == Node.NOMINATE
 
 
-def test_nobody_ends_the_enemys_spell_or_one_that_lasts_a_turn() -> None:
+def test_the_enemys_spells_and_one_turn_spells_cannot_be_ended() -> None:
     glare = lasting("Glare", duration="one_turn")
     battle = game(army(wizard(4, glare, spell())), army(wizard(1, ward())))
     battle.cast("Glare", 2)
@@ -130,7 +130,7 @@ def test_a_spell_of_one_turn_outlasts_its_casters_next_attempt() -> None:
 def test_its_casters_death_ends_it_unless_it_says_otherwise(survives: bool) -> None:
     side = army(wizard(1, ward(survives_caster=survives), points=40))
     battle = game(side)
-    # its own attempts end it before a miscast could kill it: its death is set up by hand
+    # set up by hand, as its own attempts would end the spell before a miscast could kill it
     assert remove_wizard(battle.packed, battle.state, 0, 0) == -40
     assert battle.is_in_play("Ward", 0) == survives
 
@@ -217,7 +217,7 @@ def test_dispel_dice_that_are_left_serve_the_opponent() -> None:
     battle.dispel(2)
     battle.stop()
     battle.try_in_play("Ward", 0)
-    assert battle.node == Node.ROLL_DISPEL  # the one die that is left must be rolled
+    assert battle.node == Node.ROLL_DISPEL  # the last die must be rolled
     assert battle.dice_to_roll == 1
 
 
@@ -241,7 +241,7 @@ def test_one_attempt_a_spell_a_player_a_phase() -> None:
 
 
 def started(side: Data) -> Game:
-    """The side, with a neighbour who has Veil in play, against six dispel dice."""
+    """Return the side and a neighbour with Veil in play, against six dispel dice."""
     neighbour = wizard(1, ward("Veil"), name="Neighbour")
     side = {**side, "wizards": [*side["wizards"], neighbour]}
     return game(side, army(dispel_dice=6))
@@ -279,7 +279,7 @@ def test_an_irresistible_spell_can_be_dispelled_in_a_later_phase() -> None:
     assert battle.points == 5
 
 
-def test_a_scroll_is_no_use_against_a_spell_in_play() -> None:
+def test_a_scroll_cannot_dispel_a_spell_in_play() -> None:
     battle = to_in_play(game(army(wizard(1, ward(), spell())), army(items=["Dispel Scroll"])))
     battle.try_in_play("Ward", 0)
     assert not battle.can_use("Dispel Scroll")
@@ -309,7 +309,7 @@ def test_whether_a_spell_of_one_turn_can_be_dispelled_later(allowed: bool) -> No
     assert battle.is_over != allowed
 
 
-def test_worth_per_phase_is_paid_at_the_end_of_each_phase_that_it_sees() -> None:
+def test_worth_per_phase_is_paid_at_the_end_of_each_phase_in_play() -> None:
     side = army(wizard(2, ward(in_play=False, worth=1), spell()), dispel_dice=0)
     battle = game(side, army(dispel_dice=0, power_dice=0), phases=3)
     battle.cast("Ward", 2)
@@ -318,7 +318,7 @@ def test_worth_per_phase_is_paid_at_the_end_of_each_phase_that_it_sees() -> None
     battle.stop()  # end of its phase, of the enemy's, and on to its next
     assert battle.state.phase == 2
     assert battle.points == 1 + 5 + 5
-    battle.stop()  # it has power dice to dispel the spell with itself
+    battle.stop()  # it has power dice to dispel the spell itself
     assert (battle.node, battle.mover) == (Node.IN_PLAY, 0)
     battle.act(PASS)
     assert battle.is_over

@@ -1,7 +1,7 @@
-"""Spells on a battlefield: what strikes whom, from the packed scenario to the points.
+"""Spells on a battlefield: their victims and points, from the packed scenario on.
 
-Geometry itself is the battlefield's tests'; here are a line with friends on it, terrain that
-feeds the lore of Life, fronts that are not free, ranges, and close combat.
+Geometry itself has its own tests. These cover a line with friends on it, terrain that feeds the
+lore of Life, blocked front ranks, ranges, and close combat.
 """
 
 from fractions import Fraction as F
@@ -18,22 +18,22 @@ INCH = 25.4
 
 
 def packed(*terrain: Data) -> Data:
-    """A battlefield."""
+    """Return a battlefield."""
     return {"battlefield": {"width": 72.0, "depth": 48.0, "terrain": list(terrain)}}
 
 
 def mage_at(x: float, y: float, *names: str, **keys: Any) -> Data:
-    """A wizard alone, looking up the table."""
+    """Return a lone wizard that faces up the table."""
     return wizard(4, *(known(name) for name in names), position=[x, y], **keys)
 
 
 def at(x: float, y: float, name: str = "Foe", models: int = 10, **keys: Any) -> Data:
-    """A unit that faces down the table; five broad, the middle of its front there."""
+    """Return a unit that faces down the table, five wide, with the middle of its front there."""
     return unit(name, models, position=[x, y], facing=180.0, **keys)
 
 
 def line(*own: Data) -> Game:
-    """A Burning Head up the table at a column of two, with friends perhaps in its way."""
+    """Return a Burning Head up the table at a column of two, with friends perhaps in its way."""
     caster = army(mage_at(36.0, 10.0, "Burning Head"), units=list(own))
     return game(caster, army(units=[at(36.0, 20.0, models=2, frontage=1)]), phases=4, **packed())
 
@@ -46,7 +46,7 @@ def test_a_burning_head_burns_a_model_of_each_rank_in_its_way() -> None:
 
 
 def test_friends_on_the_line_of_a_burning_head_burn_too() -> None:
-    # a rank of nine friends right across the way, wherever the line may run
+    # a rank of nine friends across every possible line
     own = unit("Own", 9, frontage=9, points=4.0, position=[36.0, 15.0])
     battle = line(own)
     battle.works("Burning Head", "Foe")
@@ -67,7 +67,7 @@ WOOD: Data = {"name": "Wood", "kind": "wood", "position": [36.0, 20.0], "size": 
 
 
 def woods(*terrain: Data, y: float = 23.0, name: str = "Master of the Wood") -> Game:
-    """A wizard of Life far from a unit that stands at y; its front is at y, its rear behind."""
+    """Return a wizard of Life far from a unit with its front at y and its rear behind it."""
     caster = army(mage_at(36.0, 3.0, name))
     return game(caster, army(units=[at(36.0, y)]), phases=4, **packed(*terrain))
 
@@ -94,7 +94,7 @@ def test_a_unit_near_the_wood_takes_a_d6_of_hits() -> None:
 
 def test_far_from_every_wood_there_is_no_target() -> None:
     assert woods(WOOD, y=36.0).is_over
-    assert woods(y=12.0).is_over  # no wood at all: within 6 inches of the wizard
+    assert woods(y=12.0).is_over  # without a wood: within 6 inches of the wizard
     assert woods(y=8.0).can_cast("Master of the Wood")
 
 
@@ -113,17 +113,17 @@ def test_mistress_of_the_marsh_is_fed_by_water() -> None:
     assert woods(WOOD, name="Mistress of the Marsh").is_over
 
 
-def test_a_wall_of_fire_needs_a_front_with_nobody_right_before_it() -> None:
+def test_a_wall_of_fire_needs_a_free_front() -> None:
     caster = army(mage_at(36.0, 3.0, "Wall of Fire"))
-    close = at(36.0, 19.5 - 2 * 20 / INCH, "Before")  # two ranks, half an inch before the other
+    close = at(36.0, 19.5 - 2 * 20 / INCH, "Before")  # two ranks, half an inch in front
     battle = game(caster, army(units=[at(36.0, 20.0), close]), **packed())
     battle.nominate("Wall of Fire")
-    assert battle.node == Node.POOL_DICE  # the one before is the only target
+    assert battle.node == Node.POOL_DICE  # only the unit in front is a target
     alone = game(caster, army(units=[at(36.0, 20.0)]), **packed())
     assert alone.can_cast("Wall of Fire")
 
 
-def test_an_area_is_what_the_range_reaches() -> None:
+def test_an_area_spell_covers_its_range() -> None:
     caster = army(mage_at(36.0, 10.0, "Drain Life"))
     foes = army(units=[at(36.0, 21.0, "Near"), at(36.0, 40.0, "Far")])
     battle = game(caster, foes, phases=4, **packed())
@@ -140,8 +140,8 @@ def test_a_wizard_in_close_combat_casts_no_missiles(name: str, casts: bool) -> N
     assert battle.is_over is not casts
 
 
-def test_a_pit_of_shades_strikes_neighbours_whom_it_covers() -> None:
-    """Two units of one model, side by side: one template covers both."""
+def test_a_pit_of_shades_strikes_covered_neighbours() -> None:
+    """Two units of one model side by side: one template covers both."""
     caster = army(mage_at(36.0, 3.0, "Pit of Shades"))
     beside = 36.0 + 20 / INCH + 0.01
     foes = [at(36.0, 20.0, "One", 1), at(beside, 20.0, "Two", 1, points=9.0)]

@@ -1,4 +1,4 @@
-"""The spells of the lores that do not wound: points at once, phase by phase, and once only."""
+"""Spells of the lores without damage: points at once, phase by phase, and once only."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -17,7 +17,7 @@ OWN, FOE, NOBODY = "Own", "Foe", ""
 
 
 class Row(NamedTuple):
-    """A spell with the one target that it has, and what it must be worth.
+    """A spell with its one legal target, and its expected points.
 
     Points are counted by hand from the table of the lore: a share of 60 points of infantry, of 80
     of a chariot, of 100 of five riders.
@@ -28,7 +28,7 @@ class Row(NamedTuple):
     once: float
     per_phase: float
     keys: Mapping[str, Any] = MappingProxyType({})
-    not_at: Data | None = None  # a target that it has not
+    not_at: Data | None = None  # an illegal target
     mage: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -64,17 +64,17 @@ ONE_TURN = ("Commandment of Brass", "Blinding Light", "Doom and Darkness!")
 
 
 def duel(row: Row, keys: Mapping[str, Any], **further: Any) -> Game:
-    """The spell with a unit of those keys on the side that it is meant for; no dispel dice."""
+    """Return the spell with a unit of those keys on the side of its targets; no dispel dice."""
     own = [unit(OWN, **keys)] if row.target == OWN else []
     foe = [unit(FOE, **keys)] if row.target == FOE else []
-    place = {"unit": OWN} if own and not keys.get("fleeing") else {}  # else it is a target too
+    place = {"unit": OWN} if own and not keys.get("fleeing") else {}  # otherwise it is a target too
     caster = army(wizard(4, known(row.name), **row.mage, **place), units=own)
     return game(caster, army(units=foe, dispel_dice=0), **further)
 
 
 @EACH
 def test_points_of_a_spell_at_once_and_phase_by_phase(row: Row) -> None:
-    """Four phases: what remains in play pays four times, what lasts one turn twice."""
+    """Four phases: spells that remain in play pay four times, spells of one turn twice."""
     battle = duel(row, row.keys, phases=4)
     times = 2 if row.name in ONE_TURN else 4
     battle.works(row.name, row.target)
@@ -84,7 +84,7 @@ def test_points_of_a_spell_at_once_and_phase_by_phase(row: Row) -> None:
 
 
 @EACH
-def test_promise_of_a_spell(row: Row) -> None:
+def test_expected_points_of_a_spell(row: Row) -> None:
     battle = duel(row, row.keys)
     aim = battle.packed.armies[0].aims[0]
     assert aim.promise == pytest.approx(row.once)
@@ -92,17 +92,17 @@ def test_promise_of_a_spell(row: Row) -> None:
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.not_at is not None], ids=lambda r: r[0])
-def test_a_target_that_a_spell_has_not(row: Row) -> None:
+def test_an_illegal_target_of_a_spell(row: Row) -> None:
     assert row.not_at is not None
     assert duel(row, row.keys).can_cast(row.name)
-    assert duel(row, row.not_at).is_over  # nothing to cast
+    assert duel(row, row.not_at).is_over  # no spell to cast
 
 
 def test_the_bears_anger_is_for_a_wizard_in_close_combat() -> None:
     assert game(army(wizard(4, known("The Bear's Anger")))).is_over
 
 
-def test_steed_of_shadows_carries_no_one_else_out_of_his_unit() -> None:
+def test_steed_of_shadows_carries_only_its_caster_out_of_a_unit() -> None:
     hero = {"name": "Captain", "unit": OWN}
     mages = wizard(4, known("Steed of Shadows"), unit=OWN), wizard(1, name="Other")
     battle = game(army(*mages, units=[unit(OWN)], heroes=[hero]))
@@ -114,7 +114,7 @@ def test_steed_of_shadows_carries_no_one_else_out_of_his_unit() -> None:
 
 
 def healer(**wounded: int) -> Game:
-    """A healer, an unhurt hero and units; the wounds left of some of them."""
+    """Return a healer, an unhurt hero and units; the wounds left of some of them."""
     heroes = [{"name": "Captain", "points": 90.0, "wounds": 3}, {"name": "Other", "wounds": 2}]
     units = [unit("Ogres", 3, wounds=3, points=40.0), unit("Bones", 2, wounds=2, traits=["undead"])]
     mage = wizard(4, known("Healing Hand"), spell_of_two())
@@ -148,11 +148,11 @@ def test_healing_hand_is_not_for_the_unhurt_the_dead_and_the_undead() -> None:
     assert not healer(Ogres=6).can_cast("Healing Hand")
 
 
-# What a target keeps.
+# Lasting effects on a target.
 
 
 def rivals(name: str, phases: int = 4, **keys: Any) -> Game:
-    """Two wizards with the same spell, and two units to cast it at."""
+    """Return two wizards with the same spell, and two possible targets."""
     mages = wizard(4, known(name), name="A"), wizard(4, known(name), name="B")
     foes = [unit("One", **keys), unit("Two", **keys)]
     return game(army(*mages, power_dice=9), army(units=foes, dispel_dice=0), phases=phases)
@@ -169,7 +169,7 @@ def rivals(name: str, phases: int = 4, **keys: Any) -> Game:
 def test_a_spell_for_the_rest_of_the_battle_is_cast_once_at_a_target(name: str, keys: Data) -> None:
     battle = rivals(name, **keys)
     battle.works(name, "One", wizard=0)
-    assert battle.works(name, "Two", wizard=1) > 0  # the only target left
+    assert battle.works(name, "Two", wizard=1) > 0  # the only legal target
     battle.act(PASS) if not battle.is_over and battle.state.phase == 0 else None
     assert battle.is_over or not battle.can_cast(name)
 
@@ -184,7 +184,7 @@ def test_an_oxen_stands_for_the_rest_of_the_battle() -> None:
 
 
 def spell_of_two() -> Data:
-    """Another spell, so that there is something to decide."""
+    """Return another spell, so that there is a choice."""
     return {"name": "Bolt", "casting_value": 5, "worth": 1.0}
 
 
@@ -196,9 +196,9 @@ def test_a_flat_spell_of_two_wizards_does_not_stack_in_one_phase(name: str, keys
     battle.works(name, "One", wizard=0)
     assert battle.node == Node.NOMINATE
     assert battle.works(name, wizard=1) == 6  # at the other, without a choice
-    assert battle.state.phase == 2  # nobody has anything else
+    assert battle.state.phase == 2  # no other wizard has a spell
     battle.nominate(name, wizard=1)
-    assert battle.targets() == {"One", "Two"}  # this turn's states are over
+    assert battle.targets() == {"One", "Two"}  # effects of this turn have ended
 
 
 def test_a_lasting_spell_of_two_wizards_does_not_stack_on_one_unit() -> None:
@@ -241,11 +241,11 @@ def test_an_overridden_worth_by_phases() -> None:
     assert battle.points == 11
 
 
-# What becomes of targets.
+# Targets that are removed.
 
 
 def wiped_out(phases: int = 6) -> Game:
-    """Doom lies on a unit of two with a hero in it; then fire takes its last model."""
+    """Cast Doom on a unit of two with a hero in it; then fire removes its last model."""
     doom = wizard(4, known("Doom and Darkness!"), name="Doomsayer")
     burner = wizard(4, known("Fire Ball"), known("Fiery Blast"), name="Burner")
     hero = {"name": "Captain", "unit": FOE, "points": 90.0, "wounds": 3}
@@ -260,7 +260,7 @@ def wiped_out(phases: int = 6) -> Game:
     return battle
 
 
-def test_what_lies_on_a_unit_ends_with_it() -> None:
+def test_spells_on_a_unit_end_with_it() -> None:
     battle = wiped_out()
     assert not battle.is_in_play("Doom and Darkness!", 0)
     assert battle.state.aims[0].sum() == 0

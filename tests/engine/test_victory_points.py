@@ -1,4 +1,4 @@
-"""Victory points: what each loss is worth, and that all of them add up to the final tally."""
+"""Victory points: the value of each loss, and their sum in the final score."""
 
 import math
 import random
@@ -23,14 +23,14 @@ GENERAL = 100
 
 
 def battle_for(caster: Data, dispeller: Data, *effects: Data, **keys: Any) -> Game:
-    """A battle for victory points, without panic unless told; a miscast does these effects."""
+    """Return a battle for victory points, without panic by default; a miscast has these effects."""
     house = miscast(*effects)
     rules = {"panic": False, **house["rules"], **keys.pop("rules", {}), "scoring": "victory_points"}
     return game(caster, dispeller, **{**house, **keys, "rules": rules})
 
 
 def bolts(*foes: Data, characters: tuple[Data, ...] = (), phases: int = 4) -> Game:
-    """A wizard with spells of many hits against units and heroes."""
+    """Return a wizard with spells of many hits against units and heroes."""
     hail = aimed("Hail", 3, damage={"hits": "2D6", "strength": 10})
     dart = aimed("Dart", 3, target="enemy_model", damage={"hits": "2D6", "strength": 10})
     again = [{**each, "name": f"{each['name']} again"} for each in (hail, dart)]
@@ -40,7 +40,7 @@ def bolts(*foes: Data, characters: tuple[Data, ...] = (), phases: int = 4) -> Ga
 
 
 def struck(battle: Game, name: str, target: str, wounds: int) -> float:
-    """Cast a spell that takes so many wounds; returns the points."""
+    """Cast a spell for this many wounds; returns the points."""
     battle.works(name, target)
     assert battle.node == Node.ROLL_STRIKE
     return battle.resolve(wounds)
@@ -83,7 +83,7 @@ def test_a_lone_model_counts_by_its_wounds() -> None:
 
 
 def hero(wounds: int = 3, **keys: Any) -> Data:
-    """A hero of 85 points on his own."""
+    """Return a lone hero of 85 points."""
     return {"name": "Captain", "wounds": wounds, "points": 85.0, **keys}
 
 
@@ -106,7 +106,7 @@ def test_the_general_slain_counts_a_hundred_more() -> None:
     assert struck(battle, "Dart", "Captain", 1) == 85 - 43 + GENERAL
 
 
-def test_who_flees_from_the_beginning_is_counted_already() -> None:
+def test_units_fleeing_at_the_start_are_already_counted() -> None:
     foes = unit("Spears", 9, fleeing=True), unit("Bows")
     captain = hero(general=True, unit="Spears", status="fleeing")
     battle = bolts(*foes, characters=(captain, {**hero(), "name": "Other"}))
@@ -131,10 +131,10 @@ def test_daemons_count_as_their_unit_and_their_general_as_such() -> None:
     assert struck(battle, "More", "Horrors", 1) == 30 + GENERAL
 
 
-# --- losses of other causes, and what comes back ----------------------------------------------
+# --- losses of other causes, and regained wounds ----------------------------------------------
 
 
-def test_what_is_healed_is_given_back() -> None:
+def test_healed_wounds_are_given_back() -> None:
     priest = wizard(4, known("Healing Hand"), spell("Second"))
     units = [unit("Giant", 1, wounds=6, points=200.0)]
     battle = battle_for(army(priest, heroes=[hero()], units=units), army(), phases=4)
@@ -176,7 +176,7 @@ def test_a_miscast_counts_as_any_loss() -> None:
     assert costs == [0, -128, -(255 - 128) - GENERAL]
 
 
-def test_points_that_a_miscast_names_are_lost_all_the_same() -> None:
+def test_points_lost_by_a_miscast_are_still_paid() -> None:
     battle = battle_for(army(wizard()), army(), {"kind": "points_lost", "points": 9.0})
     assert battle.is_over
     battle = battle_for(
@@ -198,7 +198,7 @@ def test_models_in_contact_of_no_unit_count_nothing() -> None:
     assert battle.state.contacts[0] == 0
 
 
-def test_worths_are_paid_all_the_same() -> None:
+def test_fixed_worths_are_still_paid() -> None:
     battle = battle_for(army(wizard(4, spell("Bolt", 5, 20.0), spell("Second"))), army())
     assert battle.works("Bolt") == 20
 
@@ -206,7 +206,7 @@ def test_worths_are_paid_all_the_same() -> None:
 # --- the last phase ---------------------------------------------------------------------------
 
 
-def test_models_above_half_that_nobody_can_lose_are_one_position() -> None:
+def test_models_above_half_that_cannot_be_lost_are_merged() -> None:
     def after(models: int, wounds: int) -> Game:
         ball = known("Fire Ball")
         mages = wizard(4, ball, name="A"), wizard(4, ball, name="B")
@@ -224,7 +224,7 @@ def test_models_above_half_that_nobody_can_lose_are_one_position() -> None:
     assert after(26, 0).units_left(1)[0] == 19
 
 
-def test_wounds_of_a_wizard_who_is_done_keep_what_they_count() -> None:
+def test_wounds_of_a_wizard_without_further_actions_keep_their_points() -> None:
     lord = wizard(1, spell("Bolt"), wounds=5, name="Lord")
     left = {}
     for wounds in range(1, 6):
@@ -258,7 +258,7 @@ SPARKS = army(wizard(2, spell("Bolt", 5), wounds=3, points=99.0, general=True), 
     ],
     ids=["missiles", "small units", "miscasts alone", "a healer"],
 )
-def test_what_is_tidied_in_the_last_phase_moves_no_value(
+def test_canonicalizing_the_last_phase_changes_no_victory_points(
     caster: Data, dispeller: Data, effects: tuple[Data, ...]
 ) -> None:
     last = battle_for(caster, dispeller, *effects)
@@ -274,7 +274,7 @@ def test_what_is_tidied_in_the_last_phase_moves_no_value(
 
 
 def tally(scenario: Scenario, state: Any) -> float:
-    """Victory points of a position, the first army's less the second's, from the scenario file."""
+    """Return the victory points of a position, the first army's less the second's, by the file."""
     scores = []
     for army_index, side in enumerate(scenario.armies):
         fleeing = int(state.fleeing[army_index])
@@ -313,7 +313,7 @@ HURTS = ("caster_hits", "caster_removed", "other_wizards_wounds", "base_contact_
     phases=st.integers(1, 4),
     seed=st.integers(0, 2**32),
 )
-def test_rewards_of_a_battle_add_up_to_the_final_tally(
+def test_rewards_of_a_battle_add_up_to_the_final_score(
     panic: bool, caster: Data, dispeller: Data, phases: int, seed: int
 ) -> None:
     for side in (caster, dispeller):
@@ -331,7 +331,7 @@ def test_rewards_of_a_battle_add_up_to_the_final_tally(
 
 
 def check_tally(scenario: Scenario, choose: random.Random) -> None:
-    """Play at random; the points are those of the tally at every step, and at the end."""
+    """Play at random; the points equal the score at every step, and at the end."""
     narrated = NarratedBattle(scenario, pack(scenario))
     begun = tally(scenario, narrated.visible.state)
     while not narrated.battle.is_over:
@@ -348,22 +348,22 @@ def check_tally(scenario: Scenario, choose: random.Random) -> None:
 
 
 def wounds_of_a_bolt(chance: float, most: int) -> list[float]:
-    """Probabilities of 0, 1 ... wounds of D6 hits, all beyond `most` one."""
+    """Return the probabilities of 0, 1 ... wounds of D6 hits, with all beyond `most` as one."""
     pmf = [0.0] * (most + 1)
     for hits in range(1, 7):
         for k in range(hits + 1):
-            ways = math.comb(hits, k) * chance**k * (1 - chance) ** (hits - k)
-            pmf[min(k, most)] += ways / 6
+            probability = math.comb(hits, k) * chance**k * (1 - chance) ** (hits - k)
+            pmf[min(k, most)] += probability / 6
     return pmf
 
 
 class Caster:
-    """A caster with bolts of 5+ that strike D6 times at units of 10 points a model.
+    """Return a caster with bolts of 5+ that strike D6 times at units of 10 points a model.
 
     Args:
-        of: models that the units begin with.
-        panic: whether they flee who fail a test against Leadership 7.
-        rallies: whether those may rally once, by such a test.
+        of: models of each unit at the start.
+        panic: whether units flee after a failed test against Leadership 7.
+        rallies: whether they may rally once, by such a test.
     """
 
     def __init__(self, of: tuple[int, ...], panic: bool, rallies: bool) -> None:
@@ -372,12 +372,12 @@ class Caster:
         self.stays = 15 / 36 if rallies else 1.0
 
     def counted(self, unit: int, models: int) -> int:
-        """Points counted for a unit that does not flee."""
+        """Return the points counted for a unit that does not flee."""
         points = 10 * self.of[unit]
         return points if models == 0 else (points + 1) // 2 if 2 * models < self.of[unit] else 0
 
     def flight(self, left: tuple[int, ...]) -> float:
-        """Points that Panic tests bring on average."""
+        """Return the mean points of Panic tests."""
         points = 0.0
         for target, models in enumerate(left):
             lost = self.of[target] - models
@@ -387,7 +387,7 @@ class Caster:
         return points
 
     def value(self, dice: int, spells: int, left: tuple[int, ...]) -> float:
-        """Victory points to come."""
+        """Return the victory points to come."""
         best = self.flight(left)
         for thrown in range(1, min(dice, 2) + 1 if spells else 1):
             rest = self.value(dice - thrown, spells - 1, left)

@@ -1,7 +1,7 @@
-"""Damaged states: each is refused and changes nothing, or can be played to the end.
+"""Damaged states: each is rejected without changes, or can be played to the end.
 
-A process of its own, as what it looks for is a crash: ``python -m tests.envs.damage SEED COUNT
-SCENARIO ...`` writes how many states were refused and how many were played.
+Runs in a separate process, because a failure may be a crash: ``python -m tests.envs.damage SEED
+COUNT SCENARIO ...`` prints how many states were rejected and how many were played.
 """
 
 import sys
@@ -54,7 +54,7 @@ def play_on(envs: MagicPhaseVectorEnv, rng: np.random.Generator) -> None:
 
 
 def search(seed: int, count: int, scenario: str) -> tuple[int, int]:
-    """Damage states of a scenario's battles; returns how many were refused, how many played."""
+    """Damage states of a scenario's battles; returns how many were rejected and how many played."""
     rng = np.random.default_rng(seed)
     kind = CasterVectorEnv if seed % 2 else DispellerVectorEnv
     opponent = ["random", "greedy", "veteran"]

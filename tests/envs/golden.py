@@ -1,6 +1,6 @@
 """Golden transcripts: whole episodes of every id, word for word.
 
-`test_golden.py` plays them again. After a change that means to alter them, write them anew and
+`test_golden.py` plays them again. After an intended change, write them again and
 read the difference::
 
     python -m tests.envs.golden
@@ -26,14 +26,13 @@ HEAD = """\
 
 
 class Played(NamedTuple):
-    """How a transcript is played.
+    """Settings of a transcript.
 
     Attributes:
-        opponent: against whom.
-        seeds: how many episodes.
-        calls: of each at most so many lines; None for all.
-        named: whether observations are written out by name; of the largest armies their hashes
-            must do.
+        opponent: the other player.
+        seeds: number of episodes.
+        calls: number of lines of an episode, at most; None for all.
+        named: write observations by name; transcripts of the largest armies have only hashes.
     """
 
     opponent: str
@@ -69,11 +68,11 @@ BATTLE_GAMES = {
     "the-winds-unbound": Played("veteran", seeds=1, calls=60, named=False),
     "tower-of-the-nine-panes": Played("random", seeds=1, calls=60),
 }
-"""Named one by one: what is played of one scenario must not hang on which others there are."""
+"""Named one by one, so that a transcript does not depend on the list of scenarios."""
 
 
 def games() -> dict[Path, tuple[str, str, Played]]:
-    """Each transcript's file, the id and scenario that it is of, and how they are played."""
+    """File of each transcript, with its id, scenario and settings."""
     played = dict.fromkeys(PHASES, PHASE_GAMES) | {BATTLES: BATTLE_GAMES}
     return {
         FOLDER / f"{name.split('/')[1].lower()}.{scenario}.txt": (name, scenario, game)
@@ -83,12 +82,12 @@ def games() -> dict[Path, tuple[str, str, Played]]:
 
 
 def files() -> dict[Path, str]:
-    """Every transcript's file and its contents."""
+    """Return the name and contents of every transcript."""
     return {path: transcript(*game) for path, game in games().items()}
 
 
 def choices(seed: int) -> Callable[[NDArray[np.float32], NDArray[Any]], int]:
-    """Legal actions that follow from seed and mask alone: observations may change, these stay."""
+    """Return legal actions that depend on seed and mask only, not on observations."""
     steps = iter(range(10**6))
 
     def choose(observation: NDArray[np.float32], mask: NDArray[Any]) -> int:
@@ -99,7 +98,7 @@ def choices(seed: int) -> Callable[[NDArray[np.float32], NDArray[Any]], int]:
 
 
 def transcript(name: str, scenario: str, game: Played) -> str:
-    """A few seeds' episodes, or how they begin."""
+    """Return the episodes of some seeds, or their beginnings."""
     env = raw(name, scenario=scenario, opponent=game.opponent)
     lines = [HEAD.format(name=name, scenario=scenario, opponent=game.opponent)]
     meanings = env.action_meanings()
@@ -108,17 +107,17 @@ def transcript(name: str, scenario: str, game: Played) -> str:
     for seed in range(game.seeds):
         lines.append(f"seed {seed}\n")
         total = 0.0
-        moments = episode(env, seed, choices(seed))
-        for number, moment in enumerate(moments):
-            total += moment.reward
+        step_records = episode(env, seed, choices(seed))
+        for number, step in enumerate(step_records):
+            total += step.reward
             if game.calls is not None and number >= game.calls:
                 continue
-            mask = "".join(str(int(bit)) for bit in moment.mask)
-            observation = moment.observation
+            mask = "".join(str(int(bit)) for bit in step.mask)
+            observation = step.observation
             digest = sha256(np.round(observation, 4).astype("<f4").tobytes()).hexdigest()[:12]
-            what = "reset" if moment.action < 0 else meanings[moment.action]
-            end = "; end" if moment.terminated else ""
-            lines.append(f"  {what}; {moment.reward + 0.0:.6f}; {mask}; {digest}{end}\n")
+            what = "reset" if step.action < 0 else meanings[step.action]
+            end = "; end" if step.terminated else ""
+            lines.append(f"  {what}; {step.reward + 0.0:.6f}; {mask}; {digest}{end}\n")
             kind = observation[:kinds].tobytes()
             if game.named and kind not in nodes:
                 nodes.add(kind)
@@ -127,14 +126,14 @@ def transcript(name: str, scenario: str, game: Played) -> str:
                     for field, value in env.named_fields(observation).items()
                     if value
                 )
-        if game.calls is not None and len(moments) > game.calls:
-            lines.append(f"  {len(moments) - game.calls} calls more\n")
+        if game.calls is not None and len(step_records) > game.calls:
+            lines.append(f"  {len(step_records) - game.calls} calls more\n")
         lines.append(f"  sum {total + 0.0:.6f}\n")
     return "".join(lines)
 
 
 def write() -> None:
-    """Write every file; remove those of ids and scenarios that are no more."""
+    """Write every file; remove files of ids and scenarios that no longer exist."""
     FOLDER.mkdir(exist_ok=True)
     contents = files()
     for path in FOLDER.glob("*.txt"):

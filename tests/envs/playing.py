@@ -1,4 +1,4 @@
-"""How the tests of environments play: choices that follow from what is seen, and their records."""
+"""Play environments in tests: actions that follow from observations, and records of episodes."""
 
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -26,12 +26,12 @@ PHASES = (
     "seventh-edition-duel",
     "storm-council",
 )
-"""Bundled scenarios whose spells have fixed worths; the other ones are battles of whole armies."""
+"""Bundled scenarios whose spells have fixed points; the others are battles of whole armies."""
 MOST_STEPS = 2000
 
 
-class Moment(NamedTuple):
-    """What one call of a single environment gave, and the action before it."""
+class StepRecord(NamedTuple):
+    """The result of one call of a single environment, and the action before it."""
 
     action: int
     observation: NDArray[np.float32]
@@ -42,44 +42,44 @@ class Moment(NamedTuple):
 
 @cache
 def table_of(name: str) -> Any:
-    """A bundled scenario, packed once: to be read only."""
+    """Return a bundled scenario, packed once; read-only."""
     return pack(load_scenario(name))
 
 
 def some(name: str, many: int, few: int = 2) -> int:
-    """How many games to play: whole battles take as long as dozens of phases."""
+    """Return the number of games; a whole battle takes as long as dozens of phases."""
     return many if name in PHASES else few
 
 
 def registered() -> list[str]:
-    """Every id of the package."""
+    """Return every id of the package."""
     return sorted(name for name in gym.registry if name.startswith("wfb_gym/"))
 
 
 def pick(observation: NDArray[np.float32], mask: NDArray[Any]) -> int:
-    """A legal action that follows from the observation alone, as good as random."""
+    """Return a legal action that depends on the observation only, by a hash."""
     legal = np.flatnonzero(mask)
     return int(legal[crc32(observation.tobytes()) % len(legal)])
 
 
 def picks(observations: NDArray[np.float32], masks: NDArray[Any]) -> NDArray[np.int64]:
-    """`pick` for every row."""
+    """Return the action of `pick` for every row."""
     rows = zip(observations, masks, strict=True)
     return np.array([pick(row, mask) for row, mask in rows], np.int64)
 
 
 def lowest(observations: NDArray[np.float32], masks: NDArray[Any]) -> NDArray[np.int64]:
-    """The lowest legal action of every row."""
+    """Return the lowest legal action of every row."""
     return np.array([np.flatnonzero(mask)[0] for mask in masks], np.int64)
 
 
 def highest(observations: NDArray[np.float32], masks: NDArray[Any]) -> NDArray[np.int64]:
-    """The highest legal action of every row."""
+    """Return the highest legal action of every row."""
     return np.array([np.flatnonzero(mask)[-1] for mask in masks], np.int64)
 
 
 def raw(name: str, **keys: Any) -> Any:
-    """The environment of an id without Gymnasium's wrappers."""
+    """Return the environment of an id without Gymnasium's wrappers."""
     return gym.make(name, disable_env_checker=True, **keys).unwrapped
 
 
@@ -87,12 +87,12 @@ def episode(
     env: Any,
     seed: int | None,
     choose: Callable[[NDArray[np.float32], NDArray[Any]], int] = pick,
-) -> list[Moment]:
-    """One episode from reset to the end."""
+) -> list[StepRecord]:
+    """Return one episode from reset to the end."""
     observation, info = env.reset(seed=seed)
-    moments = [Moment(-1, observation, 0.0, False, info["action_mask"])]
-    moments.extend(rest(env, observation, info["action_mask"], choose))
-    return moments
+    steps = [StepRecord(-1, observation, 0.0, False, info["action_mask"])]
+    steps.extend(rest(env, observation, info["action_mask"], choose))
+    return steps
 
 
 def rest(
@@ -100,21 +100,21 @@ def rest(
     observation: NDArray[np.float32],
     mask: NDArray[Any],
     choose: Callable[[NDArray[np.float32], NDArray[Any]], int] = pick,
-) -> Iterator[Moment]:
-    """The steps from here to the end of the episode."""
+) -> Iterator[StepRecord]:
+    """Return the steps from here to the end of the episode."""
     for _ in range(MOST_STEPS):
         action = choose(observation, mask)
         observation, reward, terminated, truncated, info = env.step(action)
         assert not truncated
         mask = info["action_mask"]
-        yield Moment(action, observation, reward, terminated, mask)
+        yield StepRecord(action, observation, reward, terminated, mask)
         if terminated:
             return
     raise AssertionError("the episode does not end")
 
 
-def same(left: list[Moment], right: list[Moment]) -> bool:
-    """Whether two records agree bit for bit."""
+def same(left: list[StepRecord], right: list[StepRecord]) -> bool:
+    """Return whether two records agree bit for bit."""
     return len(left) == len(right) and all(
         a.action == b.action
         and np.array_equal(a.observation, b.observation)
@@ -137,7 +137,7 @@ def play_randomly(battle: Battle, rng: np.random.Generator) -> Iterator[Battle]:
 
 
 def throw(battle: Battle, rng: np.random.Generator) -> None:
-    """Resolve a chance node: with dice, or with one of its outcomes where their number is open."""
+    """Resolve a chance node: with dice, or by an outcome if the number of dice is open."""
     dice = battle.dice_to_roll
     if dice is not None:
         battle.roll(*(int(face) for face in rng.integers(1, 7, dice)))
@@ -148,7 +148,7 @@ def throw(battle: Battle, rng: np.random.Generator) -> None:
 
 
 def no_decision() -> Scenario:
-    """A phase in which the second army never has a choice."""
+    """Return a phase in which the second army never has a choice."""
     return scenario_from_dict(
         {
             "name": "helpless",

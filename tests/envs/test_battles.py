@@ -1,4 +1,4 @@
-"""`wfb_gym/Battle-v0`: whole battles of armies, from either seat, one by one and side by side."""
+"""`wfb_gym/Battle-v0`: whole battles of armies, from either seat, single and in batches."""
 
 import copy
 import pickle
@@ -29,13 +29,13 @@ def test_contract_on_every_step(scenario: str, seat: int, opponent: str) -> None
     env = raw(BATTLE, scenario=scenario, seat=seat, opponent=opponent)
     record = episode(env, 5)
     assert len(record) > 5
-    for moment in record:
-        assert env.observation_space.contains(moment.observation)
-        assert np.isfinite(moment.observation).all()
-        assert moment.mask.any()
-        assert np.isfinite(moment.reward)
+    for record_of_step in record:
+        assert env.observation_space.contains(record_of_step.observation)
+        assert np.isfinite(record_of_step.observation).all()
+        assert record_of_step.mask.any()
+        assert np.isfinite(record_of_step.reward)
     assert np.flatnonzero(record[-1].mask).tolist() == [0]
-    assert [moment.terminated for moment in record].index(True) == len(record) - 1
+    assert [record_of_step.terminated for record_of_step in record].index(True) == len(record) - 1
 
 
 def test_the_first_seat_of_a_border_skirmish_unless_asked_otherwise() -> None:
@@ -50,13 +50,13 @@ def test_the_first_seat_of_a_border_skirmish_unless_asked_otherwise() -> None:
 
 @pytest.mark.parametrize("seat", [2, -1, True, np.bool_(True), "0", None, 0.5])
 @pytest.mark.parametrize("kind", [BattleEnv, BattleVectorEnv])
-def test_a_seat_that_there_is_not_is_refused(kind: Any, seat: Any) -> None:
+def test_an_unknown_seat_is_rejected(kind: Any, seat: Any) -> None:
     with pytest.raises(ValueError, match="seat: expected 0 for the first army or 1"):
         kind(seat=seat)
 
 
 @pytest.mark.parametrize("name", IDS)
-def test_each_seat_is_that_of_the_id_with_its_name(name: str) -> None:
+def test_each_seat_equals_the_id_with_its_name(name: str) -> None:
     one = raw(BATTLE, seat=SEAT[name], opponent="random")
     other = raw(name, scenario="border-skirmish", opponent="random")
     assert one.observation_space == other.observation_space
@@ -79,7 +79,7 @@ def test_rewards_are_the_difference_of_points_in_every_battle(scenario: str, sea
 
 @pytest.mark.parametrize("scenario", ["border-skirmish", "the-crooked-mile", "the-iron-tide"])
 def test_rewards_of_both_seats_sum_to_zero(scenario: str) -> None:
-    """Both sides choose by what they see, so that the battle is the same from either seat."""
+    """Both sides choose by their observations, so the battle is the same from either seat."""
     totals = []
     for seat in (0, 1):
         env = raw(BATTLE, scenario=scenario, seat=seat, opponent=picks)
@@ -91,9 +91,7 @@ def test_rewards_of_both_seats_sum_to_zero(scenario: str) -> None:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("scenario", ["border-skirmish", "the-iron-tide"])
 @pytest.mark.parametrize("seat", [0, 1])
-def test_a_batch_plays_what_single_environments_play(
-    mode: AutoresetMode, scenario: str, seat: int
-) -> None:
+def test_a_batch_equals_single_environments(mode: AutoresetMode, scenario: str, seat: int) -> None:
     keys = {"scenario": scenario, "seat": seat, "opponent": ["random", "veteran"]}
     ours = run(native(BATTLE, 3, autoreset_mode=mode, **keys), 90, 7, mode)
     theirs = run(sync(BATTLE, 3, mode, **keys), 90, 7, mode)
@@ -124,7 +122,7 @@ def test_battles_of_different_kinds_share_a_batch(seat: int) -> None:
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_copies_go_on_alike_and_apart(copied: Any) -> None:
+def test_copies_continue_alike_and_independently(copied: Any) -> None:
     env = raw(BATTLE, scenario="the-crooked-mile", seat=1, opponent="random")
     observation, info = env.reset(seed=7)
     for _ in range(4):
@@ -142,9 +140,9 @@ def test_a_saved_state_resumes_bit_for_bit(scenario: str) -> None:
     observation, info = env.reset(seed=4)
     for _ in range(5):
         state = env.get_state()
-        seen, told = other.set_state(state)
+        seen, new_info = other.set_state(state)
         assert np.array_equal(seen, observation)
-        assert np.array_equal(told["action_mask"], info["action_mask"])
+        assert np.array_equal(new_info["action_mask"], info["action_mask"])
         expected = list(rest(env, observation, info["action_mask"]))
         assert same(expected, list(rest(other, observation, info["action_mask"])))
         env.set_state(state)
@@ -172,13 +170,13 @@ def test_meanings_name_units_and_characters() -> None:
             "at enemy Captain", "at own Sorcerer", "no target"} <= set(meanings)  # fmt: skip
 
 
-def test_all_points_that_change_hands_are_those_of_models_that_fall() -> None:
-    """Units seen in the last observation but one bring no less than what was won with them."""
+def test_points_are_only_those_of_lost_models() -> None:
+    """The points of all visible units but one are at most the points won."""
     env = raw(BATTLE, opponent="random", points_per_reward=1.0)
     fallen = 0.0
     for seed in range(12):
         record = episode(env, seed)
-        named = [env.named_fields(moment.observation) for moment in record[:-1]]
+        named = [env.named_fields(record_of_step.observation) for record_of_step in record[:-1]]
         start, last = named[0], named[-1]
         lost = 0.0
         for owner, sign in (("enemy", 1.0), ("own", -1.0)):
@@ -186,14 +184,14 @@ def test_all_points_that_change_hands_are_those_of_models_that_fall() -> None:
                 unit = f"{owner} unit {kind}"
                 models = (start[f"{unit} wounds"] - last[f"{unit} wounds"]) * 20
                 lost += sign * models * start[f"{unit} points"] * 100
-        won = sum(moment.reward for moment in record[:-1])
+        won = sum(record_of_step.reward for record_of_step in record[:-1])
         characters = any(
             start[f"{owner} wizard {k} wounds"] != last[f"{owner} wizard {k} wounds"]
             for owner in ("own", "enemy")
             for k in (1, 2)
         )
-        tidied = last["phases left"] <= 1 / 12 + 1e-6  # then wounds out of reach are cleared
+        tidied = last["phases left"] <= 1 / 12 + 1e-6  # afterwards unreachable wounds are cleared
         if not characters and not tidied:
-            assert won == pytest.approx(lost, rel=1e-5)  # float32 numbers were multiplied
+            assert won == pytest.approx(lost, rel=1e-5)  # products of float32 numbers
             fallen += abs(lost)
     assert fallen > 0.0

@@ -1,4 +1,4 @@
-"""Other people's checkers, with their warnings as errors (pytest turns all of them into such)."""
+"""Checkers of other libraries, with warnings as errors (set in pytest's configuration)."""
 
 import subprocess
 import sys
@@ -62,9 +62,7 @@ PLAYED: list[tuple[str, str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("name", "scenario", "keys"), PLAYED)
-def test_passive_checker_is_content_with_an_episode(
-    name: str, scenario: str, keys: dict[str, Any]
-) -> None:
+def test_passive_checker_accepts_an_episode(name: str, scenario: str, keys: dict[str, Any]) -> None:
     env = gym.make(name, scenario=scenario, **keys)
     inner = env
     while not isinstance(inner, PassiveEnvChecker):
@@ -126,7 +124,7 @@ def own_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("own_scenario")
 @pytest.mark.parametrize("arguments", SPEC_ARGUMENTS)
-def test_a_made_environment_is_made_again_whatever_its_arguments(
+def test_a_made_environment_is_made_again_with_any_arguments(
     arguments: Callable[[], dict[str, Any]],
 ) -> None:
     env = gym.make(CASTER, **arguments())
@@ -153,7 +151,7 @@ def test_the_spec_of_a_vector_environment_survives_json() -> None:
     assert again.batch.scenarios == envs.batch.scenarios
 
 
-def test_limits_of_other_fields_are_refused() -> None:
+def test_limits_of_other_fields_are_rejected() -> None:
     with pytest.raises(ValueError, match="limits: expected the fields of Limits, found"):
         gym.make(CASTER, limits={"dice": 3})
 

@@ -1,4 +1,4 @@
-"""What a user sees the first time: a line that says why it takes so long, and only once."""
+"""The first run with a cold cache: one line explains the delay, and only once."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ pytestmark = [
 ]
 
 
-def test_the_first_make_says_that_it_compiles(tmp_path: Path) -> None:
+def test_the_first_make_reports_that_it_compiles(tmp_path: Path) -> None:
     code = 'import gymnasium as gym, wfb_gym; gym.make("wfb_gym/Caster-v0").reset(seed=0)'
     environment = {**os.environ, "WFB_GYM_CACHE_DIR": str(tmp_path)}
 

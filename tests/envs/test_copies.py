@@ -1,4 +1,4 @@
-"""Copies go on from the scenario that was loaded, whatever becomes of its file."""
+"""Copies keep the loaded scenario, even if its file changes or is deleted."""
 
 import copy
 import pickle
@@ -44,7 +44,7 @@ def _go_elsewhere(patch: pytest.MonkeyPatch) -> None:
 def lose(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[], None]:
-    """Write a file in the working folder, and return what makes its path useless."""
+    """Write a file in the working folder; returns functions that make its path useless."""
     monkeypatch.chdir(tmp_path)
     OWN.write_text(text_of("long-siege"))
     return lambda: request.param(monkeypatch)
@@ -58,7 +58,7 @@ def copied(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
 
 @pytest.mark.parametrize("scenario", [str(OWN), OWN])
 @pytest.mark.parametrize("name", [*IDS, BATTLE])
-def test_of_a_single_environment(
+def test_a_single_environment(
     name: str, scenario: str | Path, copied: Any, lose: Callable[[], None]
 ) -> None:
     env = raw(name, scenario=scenario, opponent=["random", "veteran"])
@@ -73,7 +73,7 @@ def test_of_a_single_environment(
     assert np.array_equal(env.reset()[0], twin.reset()[0])
 
 
-def test_of_a_vector_environment(copied: Any, lose: Callable[[], None]) -> None:
+def test_a_vector_environment(copied: Any, lose: Callable[[], None]) -> None:
     envs = native(DISPELLER, 4, scenario=[str(OWN), "long-siege"], opponent="random")
     observations, infos = envs.reset(seed=5)
     lose()
@@ -86,7 +86,7 @@ def test_of_a_vector_environment(copied: Any, lose: Callable[[], None]) -> None:
 
 
 @pytest.mark.parametrize("begun", [False, True])
-def test_of_a_self_play_batch(begun: bool, copied: Any, lose: Callable[[], None]) -> None:
+def test_a_self_play_batch(begun: bool, copied: Any, lose: Callable[[], None]) -> None:
     turns = SelfPlayBatch(3, OWN)
     if begun:
         shown = turns.play(*(lowest(*each[1:]) for each in turns.reset(5)))
@@ -100,7 +100,7 @@ def test_of_a_self_play_batch(begun: bool, copied: Any, lose: Callable[[], None]
     assert same_records(record(turns, shown, 30), record(twin, shown, 30))
 
 
-def test_of_generated_scenarios_hold_none_of_them(copied: Any) -> None:
+def test_copies_of_generated_scenarios_do_not_contain_the_pool(copied: Any) -> None:
     env = raw(BATTLE, scenario="generated-duel")
     observation, info = env.reset(seed=5)
     assert len(pickle.dumps(env)) < env.batch.packed_scenarios.nbytes

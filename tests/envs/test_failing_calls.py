@@ -1,4 +1,4 @@
-"""A call that fails changes nothing: what comes next is what would have come without it."""
+"""A failed call changes nothing: the following results are the same as without it."""
 
 import contextlib
 from collections.abc import Callable
@@ -44,7 +44,7 @@ def refused(call: Callable[[Any], Any], env: Any) -> None:
 
 @pytest.mark.parametrize("begun", [False, True])
 @pytest.mark.parametrize("name", VECTOR_CALLS)
-def test_of_a_vector_environment(name: str, begun: bool) -> None:
+def test_a_vector_environment(name: str, begun: bool) -> None:
     envs, twin = (native(CASTER, 3, autoreset_mode="Disabled") for _ in range(2))
     for each in (envs, twin):
         if begun:
@@ -60,7 +60,7 @@ def test_of_a_vector_environment(name: str, begun: bool) -> None:
     if begun:
         assert data_equivalence(list(envs.reset()), list(twin.reset()))
     else:
-        envs.reset()  # has dice of its own, in each environment
+        envs.reset()  # it has its own dice in each environment
         assert len(set(envs.batch.envs["rng"]["key"].tolist())) == 3
 
 
@@ -83,7 +83,7 @@ SINGLE_CALLS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", SINGLE_CALLS)
-def test_of_a_single_environment(name: str) -> None:
+def test_a_single_environment(name: str) -> None:
     env, twin = (raw(CASTER, strict=True) for _ in range(2))
     for each in (env, twin):
         each.reset(seed=5)
@@ -94,7 +94,7 @@ def test_of_a_single_environment(name: str) -> None:
     assert np.array_equal(env.reset()[0], twin.reset()[0])
 
 
-def test_of_the_first_reset() -> None:
+def test_the_first_reset() -> None:
     env = raw(CASTER)
     refused(lambda env: env.reset(seed=-1), env)
     env.reset()
@@ -105,7 +105,7 @@ def test_of_the_first_reset() -> None:
 
 
 @pytest.mark.parametrize("render_mode", [None, "ansi"])
-def test_of_a_reset_whose_opponent_fails(render_mode: str | None) -> None:
+def test_a_reset_whose_opponent_fails(render_mode: str | None) -> None:
     agent = Misbehaving(raising, after=10_000)
     env = raw(DISPELLER, opponent=agent, render_mode=render_mode)
     envs = native(DISPELLER, 3, opponent=agent)
@@ -139,7 +139,7 @@ def test_every_bad_seed_of_a_vector_environment_is_a_value_error(seed: Any) -> N
         native(CASTER, 3).reset(seed=seed)
 
 
-def test_of_self_play() -> None:
+def test_self_play() -> None:
     turns, twin = (SelfPlayBatch(3, "archmage-duel") for _ in range(2))
     for each in (turns, twin):
         first, second = each.reset(4)
@@ -163,7 +163,7 @@ def test_of_self_play() -> None:
     assert (idle.get_state(), idle.points.tolist(), idle.ended.tolist()) == kept
 
 
-def test_of_pettingzoo() -> None:
+def test_pettingzoo() -> None:
     interop = pytest.importorskip("wfb_gym.interop.pettingzoo")
     env, twin = (interop.raw_env(strict=True) for _ in range(2))
     for each in (env, twin):
@@ -183,7 +183,7 @@ def test_of_pettingzoo() -> None:
     assert np.array_equal(env.state(), twin.state())
 
 
-def test_of_stable_baselines3() -> None:
+def test_stable_baselines3() -> None:
     interop = pytest.importorskip("wfb_gym.interop.sb3")
     agent = Misbehaving(raising, after=10_000)
     envs = interop.PhaseVecEnv(3, "dispeller", opponent=agent)
@@ -216,7 +216,7 @@ WRONG_POINTS = [
 
 @pytest.mark.parametrize("points", WRONG_POINTS, ids=lambda points: str(points)[:8])
 @pytest.mark.parametrize("kind", ["single", "vector", "battle", "sb3", "pettingzoo"])
-def test_points_that_make_no_reward_are_refused(kind: str, points: Any) -> None:
+def test_points_that_make_no_reward_are_rejected(kind: str, points: Any) -> None:
     given = {"points_per_reward": points}
     make: Callable[..., Any] = partial(raw, "wfb_gym/Battle-v0" if kind == "battle" else CASTER)
     if kind == "vector":

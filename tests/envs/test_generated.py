@@ -1,4 +1,4 @@
-"""Environments of generated battles: one of a pool is drawn for every episode."""
+"""Environments of generated battles: each episode draws a scenario from a pool."""
 
 import copy
 from pathlib import Path
@@ -24,7 +24,7 @@ OTHER = Generated("test", 3, options=SMALL)
 
 
 def drawn(envs: Any, steps: int, seed: int) -> list[list[int]]:
-    """Which scenario each environment plays after each step that ends an episode, and at first."""
+    """Return the scenarios of all environments, at first and after each end of an episode."""
     observations, infos = envs.reset(seed=seed)
     found = [[int(k)] for k in envs.batch.envs.scenario]
     for _ in range(steps):
@@ -45,7 +45,7 @@ def test_every_scenario_of_the_pool_is_drawn() -> None:
     }  # fmt: skip
 
 
-def test_a_seed_draws_the_same_scenarios_whatever_the_batchs_size() -> None:
+def test_a_seed_draws_the_same_scenarios_for_any_batch_size() -> None:
     large = drawn(native(BATTLE, 5, scenario=POOL), 100, 9)
     small = drawn(native(BATTLE, 2, scenario=POOL), 100, 9)
     assert large[:2] == small
@@ -60,7 +60,7 @@ def test_a_seed_draws_the_same_scenarios_whatever_the_batchs_size() -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("seat", [0, 1])
-def test_a_batch_plays_what_single_environments_play(mode: AutoresetMode, seat: int) -> None:
+def test_a_batch_equals_single_environments(mode: AutoresetMode, seat: int) -> None:
     keys = {"scenario": POOL, "seat": seat, "opponent": ["random", "veteran"]}
     ours = run(native(BATTLE, 3, autoreset_mode=mode, **keys), 60, 3, mode)
     theirs = run(sync(BATTLE, 3, mode, **keys), 60, 3, mode)
@@ -69,7 +69,7 @@ def test_a_batch_plays_what_single_environments_play(mode: AutoresetMode, seat: 
 
 
 def test_spaces_are_one_for_training_and_tests() -> None:
-    """A policy meets the same spaces as learner and as opponent, whatever the seeds."""
+    """A policy has the same spaces as learner and as opponent, for all seeds."""
     sizes: list[tuple[int, ...]] = []
 
     def looking(seen: Any, masks: Any) -> Any:
@@ -97,12 +97,12 @@ def test_the_spaces_hold_every_scenario_of_these_sizes() -> None:
 def test_observations_stay_in_bounds_and_actions_in_the_space(pool: Generated, seat: int) -> None:
     env = raw(BATTLE, scenario=pool, seat=seat, opponent="random")
     for seed in range(4):
-        for moment in episode(env, seed):
-            assert env.observation_space.contains(moment.observation)
-            assert moment.mask.any()
+        for record_of_step in episode(env, seed):
+            assert env.observation_space.contains(record_of_step.observation)
+            assert record_of_step.mask.any()
 
 
-def test_meanings_are_those_of_the_scenario_that_is_played() -> None:
+def test_meanings_follow_the_current_scenario() -> None:
     env = raw(BATTLE, scenario=POOL)
     meanings = {}
     for seed in range(12):
@@ -115,7 +115,7 @@ def test_meanings_are_those_of_the_scenario_that_is_played() -> None:
     assert env.scenario == POOL.scenarios()[int(env.batch.envs.scenario[0])]
 
 
-def test_vector_environments_name_what_each_plays() -> None:
+def test_vector_environments_name_each_scenario() -> None:
     envs: Any = gym.make_vec(BATTLE, 3, scenario=["apprentice", "archmage-duel"])
     assert [each.name for each in envs.unwrapped.scenarios] == [
         "apprentice", "archmage-duel", "apprentice",
@@ -126,7 +126,7 @@ def test_vector_environments_name_what_each_plays() -> None:
 
 
 @pytest.mark.parametrize(
-    ("argument", "told"),
+    ("argument", "message"),
     [
         ({"scenario": 3}, "expected a bundled name, a path or a Scenario, found 3"),
         ({"limits": "x"}, "limits: expected wfb_gym's Limits, found 'x'"),
@@ -134,8 +134,8 @@ def test_vector_environments_name_what_each_plays() -> None:
         ({"opponent": Path}, r"opponent: .* found the class Path; Path\(\) makes one"),
     ],
 )
-def test_arguments_of_a_wrong_type_are_named(argument: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_arguments_of_a_wrong_type_are_named(argument: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         raw(BATTLE, **argument)
 
 
@@ -152,7 +152,7 @@ def test_states_and_copies_keep_the_scenario() -> None:
         assert same(expected, episode(twin, None))
 
 
-def test_a_state_of_another_pool_is_refused() -> None:
+def test_a_state_of_another_pool_is_rejected() -> None:
     env, other = raw(BATTLE, scenario=POOL), raw(BATTLE, scenario=OTHER)
     other.reset(seed=1)
     with pytest.raises(ValueError, match="state"):
@@ -160,7 +160,7 @@ def test_a_state_of_another_pool_is_refused() -> None:
 
 
 @pytest.mark.parametrize("text", ["generated:", "generated:dev", "generated:train:5"])
-def test_a_pool_that_there_is_not_is_refused(text: str) -> None:
+def test_an_unknown_pool_is_rejected(text: str) -> None:
     with pytest.raises(ScenarioError, match="generated:test"):
         raw(BATTLE, scenario=text)
 

@@ -1,4 +1,4 @@
-"""The golden transcripts still hold; `python -m tests.envs.golden` writes them anew."""
+"""Golden transcripts are unchanged; `python -m tests.envs.golden` writes them again."""
 
 from difflib import unified_diff
 from pathlib import Path

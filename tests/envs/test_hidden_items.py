@@ -1,4 +1,4 @@
-"""Environments whose armies hold hidden items: deals, what is asked, and Gymnasium's checks."""
+"""Environments with hidden items: deals, decision nodes and Gymnasium's checks."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ COUNT = 4000
 
 
 def columns(env: Any, name: str) -> list[int]:
-    """Places of the numbers of an observation whose names begin so."""
+    """Return the indices of the observation's numbers with this prefix."""
     fields = env.unwrapped.batch.layout.fields
     return [k for k, field in enumerate(fields) if field.name.startswith(name)]
 
@@ -28,13 +28,13 @@ def test_each_set_is_dealt_as_often_as_its_weight_says() -> None:
     env = gym.make_vec("wfb_gym/Dispeller-v0", num_envs=COUNT, scenario="hidden-scrolls")
     observations, _ = env.reset(seed=1)
     shares = observations[:, columns(env, "own kind ")][:, -4:].sum(0)
-    # a battle without any decision of the dispeller's is over before it is seen
+    # a battle without any decision of the dispeller ends before it is observed
     assert 0.7 * COUNT < shares.sum() < COUNT
     shares /= shares.sum()
     assert shares == pytest.approx([0.25, 0.5, 0.25, 0.0], abs=0.03)
 
 
-def test_who_casts_sees_the_chances_alone() -> None:
+def test_the_caster_sees_only_the_chances() -> None:
     env = gym.make_vec("wfb_gym/Caster-v0", num_envs=64, scenario="hidden-scrolls")
     observations, _ = env.reset(seed=1)
     assert (observations == observations[0]).all()

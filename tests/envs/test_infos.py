@@ -1,4 +1,4 @@
-"""Infos of vector steps: plain dicts of arrays, in every mode, also when episodes end."""
+"""Infos of vector steps: plain dicts of arrays in every mode, also when episodes end."""
 
 from typing import Any
 

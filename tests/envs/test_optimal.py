@@ -1,4 +1,4 @@
-"""The optimal opponent in batches: every move is the best, and the mean is the value."""
+"""The optimal opponent in batches: every move is optimal, and the mean equals the value."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -32,7 +32,7 @@ SEVERAL = ("a duel", "several wizards", "a re-roll of one die", "two phases")
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Solutions are kept nowhere else than here."""
+    """Store solutions only in a temporary folder."""
     monkeypatch.setattr(solving, "CACHE_FOLDER", tmp_path)
     monkeypatch.setattr(solver_move_tables, "_CACHE", {})
     yield  # noqa: PT022 (the patches end afterwards)
@@ -48,7 +48,7 @@ def batch_of(scenarios: Any, seat: int, opponent: Any, num_envs: int = 64, **key
 
 
 def played(batch: Batch, steps: int, seed: int = 7) -> list[Any]:
-    """What a batch gives while the learner plays as good as at random."""
+    """Return the results of a batch whose learner plays at random."""
     batch.seed(range(seed, seed + batch.num_envs))
     out = batch.reset(np.ones(batch.num_envs, np.bool_))
     seen: list[Any] = [out.observations, out.masks]
@@ -64,8 +64,8 @@ def equal(one: list[Any], other: list[Any]) -> bool:
 
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("name", SEVERAL)
-def test_the_optimal_opponent_plays_as_the_solution_does(name: str, seat: int) -> None:
-    """A table of the solution's own, asked from outside, plays the very same battles."""
+def test_the_optimal_opponent_plays_the_solution(name: str, seat: int) -> None:
+    """A table of the same solution, used as an external opponent, plays the same battles."""
     made = small(name)
     batch = batch_of(made, seat, "optimal")
     packed = solver.solve(made).policy(1 - seat, batch._other.limits)
@@ -125,7 +125,7 @@ def test_the_same_seed_gives_the_same_battles() -> None:
     assert not equal(played(batch_of("archmage-duel", 0, "optimal"), 15, seed=500), one)
 
 
-def test_no_random_actions_are_no_random_actions() -> None:
+def test_an_epsilon_of_0_changes_nothing() -> None:
     plain, never, ever = (
         played(batch_of("archmage-duel", 1, f"optimal{chance}"), 15) for chance in ("", ":0", ":1")
     )
@@ -149,12 +149,12 @@ def test_optimal_play_may_be_one_of_a_pool() -> None:
         ("Optimal", "expected one of random, greedy, veteran, optimal"),
     ],
 )
-def test_other_names_are_refused(name: str, message: str) -> None:
+def test_other_names_are_rejected(name: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         gym.make_vec(IDS["caster"], num_envs=2, opponent=name)
 
 
-def test_generated_battles_are_refused_ahead() -> None:
+def test_generated_battles_are_rejected_before_solving() -> None:
     with pytest.raises(ValueError, match="optimal plays scenarios that can be solved"):
         batch_of(Generated(count=2), 0, "optimal", 4)
 
@@ -173,7 +173,7 @@ def test_the_refusal_of_a_large_scenario_names_other_opponents(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("quick_refusals")
-def test_a_scenario_too_large_to_solve_is_refused() -> None:
+def test_a_scenario_too_large_to_solve_is_rejected() -> None:
     with pytest.raises(solver.TooLarge, match="border-skirmish does not fit"):
         gym.make_vec("wfb_gym/Battle-v0", num_envs=2, opponent="optimal:0.5")
 
@@ -205,8 +205,8 @@ def test_the_mean_of_a_million_optimal_battles_is_within_its_confidence_interval
     assert half_width < 0.07
 
 
-def test_anybody_wins_less_against_optimal_play_than_optimal_play() -> None:
-    """By the exact values of what is played, and by what the batch plays."""
+def test_no_player_beats_optimal_play_in_expectation() -> None:
+    """Tested with the exact values of the policies, and with the batch's results."""
     exact = solver.evaluate(duel(), "veteran", "optimal")
     points = play_battles(
         ScriptedAgent("veteran"), seat="caster", scenario="archmage-duel", opponent="optimal",

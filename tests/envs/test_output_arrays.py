@@ -1,4 +1,4 @@
-"""Arrays that steps give: never written again while anybody has them, unless that was asked for."""
+"""Output arrays of steps: not overwritten while referenced, unless `copy` is off."""
 
 import gc
 import pickle
@@ -33,10 +33,10 @@ HOLDERS: dict[str, Callable[[Any], Any]] = {
     "DLPack": np.from_dlpack,
     "its base": lambda array: array[1:].base,
 }
-"""What refers to an array's memory, in ways that do not refer to the array itself."""
+"""Objects that refer to an array's memory without a reference to the array itself."""
 
 
-def test_an_array_is_handed_out_again_only_when_nobody_has_it() -> None:
+def test_an_array_is_reused_only_without_references() -> None:
     arrays = RecycledArrays((3,), np.float32)
     first = arrays.take()
     second = arrays.take()
@@ -50,7 +50,7 @@ def test_an_array_is_handed_out_again_only_when_nobody_has_it() -> None:
 
 
 def held_while_others_are_taken(hold: Callable[[NDArray[Any]], Any]) -> bool:
-    """Return whether memory that is held stays as it is while ten more arrays are written."""
+    """Return whether referenced memory keeps its contents while ten more arrays are written."""
     arrays = RecycledArrays((3, 3), np.float32)
     array = arrays.take()
     array[:] = 7.0
@@ -94,14 +94,14 @@ def test_memory_is_not_reused_while_garbage_refers_to_it() -> None:
 def test_no_interpreters_reference_counts_matter(
     count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Python 3.14 counts fewer references of a function's own than others do."""
+    """Python 3.14 counts fewer references to a function's locals than other versions."""
     monkeypatch.setattr(sys, "getrefcount", lambda _: count)
     assert held_while_others_are_taken(lambda array: array)
     at_once, later = play(copy=True)
     assert equal(at_once, later)
 
 
-def test_an_array_that_was_let_go_is_handed_out_again() -> None:
+def test_a_released_array_is_reused() -> None:
     arrays = RecycledArrays((3,), np.float32)
     held, places = arrays.take(), set()
     for _ in range(10):  # as a loop over steps does
@@ -110,7 +110,7 @@ def test_an_array_that_was_let_go_is_handed_out_again() -> None:
     assert len(places) == 2
 
 
-def test_arrays_that_somebody_keeps_are_forgotten() -> None:
+def test_referenced_arrays_are_dropped_from_the_pool() -> None:
     arrays = RecycledArrays((3,), np.float32)
     kept = [arrays.take() for _ in range(5)]
     held, places = arrays.take(), set()
@@ -122,7 +122,7 @@ def test_arrays_that_somebody_keeps_are_forgotten() -> None:
 
 
 @pytest.mark.parametrize("copy", [True, False])
-def test_a_pickled_environment_goes_on_in_arrays_of_its_own(copy: bool) -> None:
+def test_a_pickled_environment_has_its_own_arrays(copy: bool) -> None:
     envs = gym.make_vec("wfb_gym/Caster-v0", num_envs=SIZE, copy=copy)
     envs.reset(seed=1)
     small = len(pickle.dumps(envs))
@@ -136,7 +136,7 @@ def test_a_pickled_environment_goes_on_in_arrays_of_its_own(copy: bool) -> None:
 
 
 def play(copy: bool) -> tuple[list[Any], list[Any]]:
-    """Return what 20 steps give, copied at once, and as it is after the last of them."""
+    """Return the results of 20 steps, as copies and as the arrays are after the last step."""
     envs = gym.make_vec("wfb_gym/Caster-v0", num_envs=SIZE, copy=copy)
     *_, infos = envs.reset(seed=1)
     at_once, later = [], []
@@ -159,7 +159,7 @@ def equal(first: list[Any], second: list[Any]) -> bool:
     )
 
 
-def test_steps_write_into_nothing_that_was_given() -> None:
+def test_steps_do_not_overwrite_returned_arrays() -> None:
     at_once, later = play(copy=True)
     assert equal(at_once, later)
 

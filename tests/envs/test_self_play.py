@@ -1,4 +1,4 @@
-"""Battles in which both armies are played from outside."""
+"""Battles with external players for both armies."""
 
 import copy
 from typing import Any
@@ -28,7 +28,7 @@ def at_random(shown: Decisions, rng: np.random.Generator) -> NDArray[np.int64]:
 def record(
     turns: SelfPlayBatch, shown: tuple[Decisions, Decisions], steps: int, seed: int = 0
 ) -> list[Any]:
-    """What some steps of play by the first legal action that a hash picks bring."""
+    """Return the results of steps that take the legal action chosen by a hash."""
     seen = []
     for _ in range(steps):
         actions = []
@@ -40,8 +40,10 @@ def record(
             ]
             actions.append(np.array(places, np.int64))
         shown = turns.play(actions[0], actions[1])
-        told = [np.concatenate([one.members, one.observations.ravel()]) for one in shown]
-        seen.append((turns.points.copy(), turns.opening_points.copy(), turns.ended.copy(), *told))
+        observed = [np.concatenate([one.members, one.observations.ravel()]) for one in shown]
+        seen.append(
+            (turns.points.copy(), turns.opening_points.copy(), turns.ended.copy(), *observed)
+        )
     return seen
 
 
@@ -58,7 +60,7 @@ def test_playing_needs_a_reset() -> None:
         SelfPlayBatch(2, "apprentice").play(np.zeros(2, np.int64), np.zeros(0, np.int64))
 
 
-def test_another_number_of_actions_than_decisions_is_refused() -> None:
+def test_another_number_of_actions_than_decisions_is_rejected() -> None:
     turns = SelfPlayBatch(2, DUEL)
     turns.reset(0)
     with pytest.raises(ValueError, match=r"caster: expected shape \(2,\), found \(3,\)"):
@@ -71,7 +73,7 @@ def test_another_number_of_actions_than_decisions_is_refused() -> None:
     "scenario",
     ["apprentice", DUEL, pytest.param("seventh-edition-duel", marks=pytest.mark.slow)],
 )
-def test_random_play_wins_what_it_is_worth(scenario: str) -> None:
+def test_the_mean_of_random_play_is_its_value(scenario: str) -> None:
     turns, rng = SelfPlayBatch(512, scenario), np.random.default_rng(1)
     shown = turns.reset(11)
     battles: list[float] = []
@@ -82,7 +84,7 @@ def test_random_play_wins_what_it_is_worth(scenario: str) -> None:
         battles += points[turns.ended].tolist()
         points = np.where(turns.ended, turns.opening_points, points)
     assert len(battles) > 3000
-    # Long battles are the ones that are missing at the end; they are few.
+    # Only few battles, the longest ones, are missing at the end.
     error = np.std(battles) / len(battles) ** 0.5
     assert abs(np.mean(battles) - solver.evaluate(scenario, "random", "random")) < 5 * error
 
@@ -107,9 +109,9 @@ def test_every_battle_waits_for_one_army_which_sees_its_own_side(scenario: str) 
     assert movers == {0, 1}
 
 
-def test_the_same_seed_brings_the_same_battles_whatever_their_number() -> None:
+def test_the_same_seed_gives_the_same_battles_for_any_batch_size() -> None:
     many, few = SelfPlayBatch(8, DUEL), SelfPlayBatch(3, DUEL)
-    for _ in range(2):  # whatever was played before
+    for _ in range(2):  # independent of the battles before
         first = record(many, many.reset(40), 30)
         second = record(few, few.reset(40), 30)
         for one, other in zip(first, second, strict=True):
@@ -121,7 +123,7 @@ def test_the_same_seed_brings_the_same_battles_whatever_their_number() -> None:
 @pytest.mark.parametrize(
     "scenario", [DUEL, pytest.param("generated-phase", marks=pytest.mark.slow)]
 )
-def test_a_state_that_was_kept_goes_on_the_same(scenario: str) -> None:
+def test_a_restored_state_continues_the_same(scenario: str) -> None:
     turns = SelfPlayBatch(16, scenario)
     record(turns, turns.reset(3), 7)
     kept = turns.get_state()
@@ -132,7 +134,7 @@ def test_a_state_that_was_kept_goes_on_the_same(scenario: str) -> None:
         SelfPlayBatch(8, DUEL).set_state(kept)
 
 
-def test_a_state_in_which_battles_are_over_is_refused_where_they_begin_anew() -> None:
+def test_a_state_with_ended_battles_is_rejected_with_autoreset() -> None:
     turns = SelfPlayBatch(4, "apprentice")
     turns.reset(1)
     kept = turns.get_state()
@@ -161,7 +163,7 @@ def test_without_autoreset_battles_that_are_over_wait_for_the_others() -> None:
     assert points.any()
 
 
-def test_generated_battles_are_drawn_anew() -> None:
+def test_generated_battles_are_drawn_in_each_episode() -> None:
     turns, rng = SelfPlayBatch(32, "generated-phase"), np.random.default_rng(0)
     shown = turns.reset(1)
     met = set(turns.playing.tolist())
@@ -188,7 +190,7 @@ def nothing_to_decide() -> dict[str, Any]:
     }
 
 
-def test_what_cannot_be_played_is_refused() -> None:
+def test_invalid_arguments_are_rejected() -> None:
     with pytest.raises(ValueError, match="num_envs: expected 1 or more, found 0"):
         SelfPlayBatch(0, DUEL)
     small = Limits(ArmyLimits(), ArmyLimits(), 1)

@@ -1,4 +1,4 @@
-"""The single environment: its contract, its dice, its state, its rewards."""
+"""The single environment: contract, dice, state, rewards."""
 
 import copy
 import pickle
@@ -34,8 +34,8 @@ SCENARIOS = (*PHASES, "border-skirmish")
 CASTER, DISPELLER = IDS
 
 
-def outcome(moments: list[Any]) -> float:
-    return float(sum(moment.reward for moment in moments))
+def outcome(step_records: list[Any]) -> float:
+    return float(sum(record_of_step.reward for record_of_step in step_records))
 
 
 @pytest.mark.parametrize("name", IDS)
@@ -82,7 +82,7 @@ def test_reset_comes_first(call: str) -> None:
     "action",
     [None, "0", 1.0, np.float32(1), [0], np.array([0]), -1, 10, 2**70, np.int64(-1), (0,)],
 )
-def test_what_is_no_action_is_refused_and_changes_nothing(action: Any) -> None:
+def test_an_invalid_action_is_rejected_and_changes_nothing(action: Any) -> None:
     env = raw(CASTER)
     env.reset(seed=1)
     before = env.get_state()
@@ -127,7 +127,7 @@ def test_an_illegal_action_becomes_the_lowest_legal_one() -> None:
     assert env.get_state() == twin.get_state()
 
 
-def test_strict_refuses_an_illegal_action_and_changes_nothing() -> None:
+def test_strict_rejects_an_illegal_action_and_changes_nothing() -> None:
     env = raw(CASTER, strict=True)
     env.reset(seed=5)
     before = env.get_state()
@@ -137,7 +137,7 @@ def test_strict_refuses_an_illegal_action_and_changes_nothing() -> None:
     assert env.step(6)[4]["illegal_action"] is False
 
 
-def test_nothing_that_was_given_out_changes_later() -> None:
+def test_returned_arrays_do_not_change_later() -> None:
     env = raw(CASTER)
     given: list[tuple[NDArray[Any], NDArray[Any]]] = []
 
@@ -157,7 +157,7 @@ def test_nothing_that_was_given_out_changes_later() -> None:
     assert all(np.array_equal(array, old) for array, old in given)
 
 
-def test_writing_into_what_was_given_out_changes_nothing() -> None:
+def test_writing_into_returned_arrays_changes_nothing() -> None:
     env, twin = raw(CASTER), raw(CASTER)
     observation, info = env.reset(seed=2)
     observation[:] = 7
@@ -178,9 +178,9 @@ def test_same_seed_same_battle(name: str) -> None:
     assert not all(same(first, episode(env, seed)) for seed in range(12, 20))
 
 
-def test_numpys_global_seed_has_no_say() -> None:
+def test_numpys_global_seed_has_no_effect() -> None:
     env = raw(CASTER, opponent="random")
-    np.random.seed(0)  # noqa: NPY002 - what must not matter
+    np.random.seed(0)  # noqa: NPY002 - a seed that must have no effect
     first = episode(env, 4)
     np.random.seed(1)  # noqa: NPY002
     assert same(first, episode(env, 4))
@@ -193,7 +193,7 @@ def test_numpys_global_seed_has_no_say() -> None:
     assert len(set(fresh)) == 4
 
 
-def test_reset_without_seed_goes_on_with_the_dice() -> None:
+def test_reset_without_seed_continues_the_dice() -> None:
     env, twin = raw(CASTER), raw(CASTER)
     run = [episode(env, 3), *(episode(env, None) for _ in range(4))]
     again = [episode(twin, 3), *(episode(twin, None) for _ in range(4))]
@@ -201,7 +201,7 @@ def test_reset_without_seed_goes_on_with_the_dice() -> None:
     assert not all(same(run[0], other) for other in run[1:])
 
 
-def test_an_unseeded_run_is_told_by_its_generators_seed() -> None:
+def test_an_unseeded_run_can_be_repeated_by_its_np_random_seed() -> None:
     env, twin = raw(CASTER), raw(CASTER)
     first = episode(env, None)
     other = episode(twin, None)
@@ -229,7 +229,7 @@ def test_huge_seeds_are_not_cut_short() -> None:
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "1"])
-def test_what_is_no_seed_is_refused(seed: Any) -> None:
+def test_an_invalid_seed_is_rejected(seed: Any) -> None:
     with pytest.raises((gym.error.Error, TypeError), match="Seed must be"):
         raw(CASTER).reset(seed=seed)
 
@@ -244,7 +244,7 @@ def test_options_are_ignored(options: dict[str, Any] | None) -> None:
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda e: pickle.loads(pickle.dumps(e))])
 @pytest.mark.parametrize("name", IDS)
-def test_copies_go_on_alike_and_apart(name: str, copied: Any) -> None:
+def test_copies_continue_alike_and_independently(name: str, copied: Any) -> None:
     env = gym.make(name, scenario="long-siege", opponent="random")
     observation, info = env.reset(seed=7)
     for _ in range(3):
@@ -270,9 +270,9 @@ def test_a_saved_state_resumes_bit_for_bit(name: str, scenario: str) -> None:
     steps = 0
     while not done and steps < 12:
         state = env.get_state()
-        seen, told = other.set_state(state)
+        seen, new_info = other.set_state(state)
         assert np.array_equal(seen, observation)
-        assert np.array_equal(told["action_mask"], mask)
+        assert np.array_equal(new_info["action_mask"], mask)
         assert np.array_equal(other.action_masks(), mask)
         expected = list(rest(env, observation, mask))
         assert same(expected, list(rest(other, observation, mask)))
@@ -287,13 +287,13 @@ def test_a_saved_state_resumes_bit_for_bit(name: str, scenario: str) -> None:
 def test_a_state_after_the_end_is_kept_too() -> None:
     env, other = raw(CASTER), raw(CASTER)
     last = episode(env, 1)[-1]
-    seen, told = other.set_state(env.get_state())
+    seen, new_info = other.set_state(env.get_state())
     assert np.array_equal(seen, last.observation)
-    assert np.array_equal(told["action_mask"], last.mask)
+    assert np.array_equal(new_info["action_mask"], last.mask)
     assert other.step(0)[1:4] == (0.0, True, False)
 
 
-def test_a_state_of_several_environments_is_refused() -> None:
+def test_a_state_of_several_environments_is_rejected() -> None:
     envs = gym.make_vec(CASTER, num_envs=2)
     envs.reset(seed=1)
     env = raw(CASTER)
@@ -305,15 +305,17 @@ def test_a_state_of_several_environments_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "foreign"),
+    ("keys", "other_keys"),
     [
         ({}, {"scenario": "apprentice"}),
         ({}, {"scenario": "long-siege"}),
         ({"scenario": "long-siege"}, {"scenario": "archmage-duel"}),
     ],
 )
-def test_a_foreign_state_is_refused(keys: dict[str, Any], foreign: dict[str, Any]) -> None:
-    other = raw(CASTER, **foreign)
+def test_a_state_of_another_scenario_is_rejected(
+    keys: dict[str, Any], other_keys: dict[str, Any]
+) -> None:
+    other = raw(CASTER, **other_keys)
     other.reset(seed=1)
     env = raw(CASTER, **keys)
     env.reset(seed=1)
@@ -321,7 +323,7 @@ def test_a_foreign_state_is_refused(keys: dict[str, Any], foreign: dict[str, Any
         env.set_state(other.get_state())
 
 
-def test_a_state_of_the_other_seat_is_refused() -> None:
+def test_a_state_of_the_other_seat_is_rejected() -> None:
     other = raw(DISPELLER)
     other.reset(seed=1)
     env = raw(CASTER)
@@ -399,7 +401,7 @@ def test_a_learner_without_decisions_gets_the_points_in_one_step(opponent: str) 
     assert {-0.8, -0.3, -0.5} & {round(total, 6) for total in totals}
 
 
-def test_where_only_pass_is_legal_another_action_is_told() -> None:
+def test_another_action_than_the_only_legal_pass_is_reported() -> None:
     env = raw(DISPELLER, scenario=no_decision(), opponent="greedy")
     _, info = env.reset(seed=1)
     assert env.action_space.n > 1
@@ -422,7 +424,7 @@ def test_points_per_reward(points: float) -> None:
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_rewards_of_both_seats_sum_to_zero(scenario: str) -> None:
-    """The same battle from both seats: each opponent plays what the other's learner played."""
+    """Play the same battle from both seats: each opponent repeats the other run's learner."""
     caster_codec = action_codec(fit(table_of(scenario), 0))
     dispeller_codec = action_codec(fit(table_of(scenario), 1))
     decided = 0
@@ -460,7 +462,7 @@ def test_rewards_are_the_engines_points(name: str, scenario: str) -> None:
 
 
 def check_points(name: str, scenario: str, seat: int, seeds: int) -> None:
-    """Both armies' actions of an environment, played again on the engine with the same dice."""
+    """Replay both armies' actions of an environment on the engine with the same dice."""
     packed = table_of(scenario)
     own, other = action_codec(fit(packed, seat)), action_codec(fit(packed, 1 - seat))
     sign = 1 - 2 * seat
@@ -474,10 +476,10 @@ def check_points(name: str, scenario: str, seat: int, seeds: int) -> None:
 
         keys = {"seat": seat} if name == BATTLE else {}
         env = raw(name, scenario=scenario, opponent=recording, **keys)
-        moments = episode(env, seed)
-        moves = iter([int(own.code_of[m.action]) for m in moments[1:]])
+        step_records = episode(env, seed)
+        moves = iter([int(own.code_of[m.action]) for m in step_records[1:]])
         answers = iter(replies)
-        states = iter(moments)
+        states = iter(step_records)
         battle = Battle(packed)
         rng = env.batch.envs.rng.copy().view(np.recarray)
         rng["dice"] = 0
@@ -486,19 +488,19 @@ def check_points(name: str, scenario: str, seat: int, seeds: int) -> None:
             if not battle.is_decision():
                 resolve_with(battle, rng)
             elif battle.mover == seat:
-                moment = next(states)
-                paid += moment.reward
-                if moment.action >= 0:  # what came before the first decision is paid with it
+                record_of_step = next(states)
+                paid += record_of_step.reward
+                if record_of_step.action >= 0:  # with points from before the first decision
                     assert battle.points * sign == pytest.approx(paid * 100.0)
                 battle.act(next(moves))
             else:
                 battle.act(next(answers))
-        assert outcome(moments) * 100.0 == pytest.approx(battle.points * sign)
+        assert outcome(step_records) * 100.0 == pytest.approx(battle.points * sign)
         assert rng["dice"][0] == env.batch.envs.rng["dice"][0]
 
 
 def resolve_with(battle: Battle, rng: Any) -> None:
-    """Resolve a chance node with the generator's dice, as the environments do."""
+    """Resolve a chance node with the generator's dice, like the environments."""
     battle.resolve(int(sample(battle.packed, battle.state, rng[0], battle._work[0])))
 
 

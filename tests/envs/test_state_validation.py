@@ -1,4 +1,4 @@
-"""Saved environments from elsewhere: refused with a message, or played on without harm."""
+"""Saved environments from outside: rejected with a message, or played without errors."""
 
 import subprocess
 import sys
@@ -36,11 +36,11 @@ def at_random(masks: Any, rng: np.random.Generator) -> Any:
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_what_an_environment_saved_is_never_refused(seat: int) -> None:
+def test_saved_environments_are_always_accepted(seat: int) -> None:
     names = [*bundled_scenarios(), *hidden_scenarios()]
     rng = np.random.default_rng(seat)
     batch = Batch(5 * len(names), names, seat, "random", None, Autoreset.SAME_STEP, 1.0)
-    batch.set_state(batch.get_state())  # nothing has begun
+    batch.set_state(batch.get_state())  # before the first step
     batch.reset(np.ones(batch.num_envs, np.bool_), range(batch.num_envs))
     for _ in range(25):
         batch.set_state(batch.get_state())
@@ -49,7 +49,7 @@ def test_what_an_environment_saved_is_never_refused(seat: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scenario", ["generated", "generated-phase", "every-item", None])
-def test_what_self_play_saved_is_never_refused(scenario: str | None) -> None:
+def test_saved_self_play_is_always_accepted(scenario: str | None) -> None:
     names: Any = scenario if scenario in ("generated", "generated-phase") else bundled_scenarios()
     battles, rng = SelfPlayBatch(512, names), np.random.default_rng(1)
     battles.reset(1)
@@ -142,7 +142,7 @@ def test_a_field_out_of_its_range_is_named(name: str) -> None:
     assert battles.get_state() == saved
 
 
-def test_an_episode_that_is_over_is_saved_only_where_the_next_call_begins_it_anew() -> None:
+def test_an_ended_episode_is_saved_only_with_next_step_autoreset() -> None:
     for mode in ("SameStep", "NextStep", "Disabled"):
         envs = native(CASTER, 1, autoreset_mode=mode)
         envs.reset(seed=1)
@@ -156,13 +156,13 @@ def test_an_episode_that_is_over_is_saved_only_where_the_next_call_begins_it_ane
             envs.set_state(state)
 
 
-def test_the_other_seats_decision_is_refused() -> None:
+def test_the_other_seats_decision_is_rejected() -> None:
     envs, other = native(CASTER, 2), native(DISPELLER, 2)
     for each in (envs, other):
         each.reset(seed=1)
-    foreign = {**envs.get_state(), "envs": other.get_state()["envs"]}
+    other_state = {**envs.get_state(), "envs": other.get_state()["envs"]}
     with pytest.raises(ValueError, match="environment 0: state: expected a decision of seat 0"):
-        envs.set_state(foreign)
+        envs.set_state(other_state)
 
 
 def search(seed: int, count: int, *scenarios: str) -> None:
@@ -177,10 +177,10 @@ def search(seed: int, count: int, *scenarios: str) -> None:
         assert int(played) > count // 50
 
 
-def test_damaged_states_are_refused_or_played() -> None:
+def test_damaged_states_are_rejected_or_played() -> None:
     search(1, 400, "archmage-duel", "border-skirmish", "seventh-edition-duel")
 
 
 @pytest.mark.slow
-def test_thousands_of_damaged_states_are_refused_or_played() -> None:
+def test_thousands_of_damaged_states_are_rejected_or_played() -> None:
     search(10, 4000, *bundled_scenarios())

@@ -1,4 +1,4 @@
-"""Threads share a step: what it gives is the same, whatever becomes of a helper."""
+"""Threads share a step: results are the same, also if a helper thread fails."""
 
 import multiprocessing
 import os
@@ -27,7 +27,7 @@ STEPS = 60
 
 
 def digests(monkeypatch: pytest.MonkeyPatch, pool: ThreadPool, opponent: Any) -> list[int]:
-    """Play with a pool; returns a number for what each step gives."""
+    """Play with a pool; returns a hash of each step's results."""
     monkeypatch.setattr(driver_module, "THREAD_POOL", pool)
     envs = gym.make_vec(
         "wfb_gym/Caster-v0", num_envs=SIZE, scenario="orc-shaman-hunt", opponent=opponent
@@ -54,7 +54,7 @@ def test_results_do_not_depend_on_the_number_of_threads(
     shared = ThreadPool(4)
     expected = digests(monkeypatch, ThreadPool(1), opponent)
     assert digests(monkeypatch, shared, opponent) == expected
-    assert shared._process == os.getpid()  # helpers were there
+    assert shared._process == os.getpid()  # helpers took part
 
 
 def nothing(team: int) -> int:
@@ -65,7 +65,7 @@ def no_help() -> Callable[[int], None]:
     return lambda team: time.sleep(0.001)
 
 
-def test_a_task_gives_what_it_gives_alone_where_no_helper_comes() -> None:
+def test_a_task_without_helpers_gives_the_same_results() -> None:
     teams: list[int] = []
 
     def task(team: int) -> int:
@@ -97,12 +97,12 @@ def test_a_task_runs_alone_while_the_threads_work_on_another() -> None:
     assert teams[1] == ALONE
 
 
-def test_what_a_helper_raises_is_raised_and_others_help_next() -> None:
+def test_errors_of_a_helper_are_raised_and_the_pool_stays_usable() -> None:
     pool = ThreadPool(2)
 
     def fail() -> Callable[[int], None]:
         def help_team(team: int) -> None:
-            pool._memory[_WORKING // 8] += 1  # as if it had joined
+            pool._memory[_WORKING // 8] += 1  # as if it had joined the task
             raise OSError("a helper fails")
 
         return help_team
@@ -129,7 +129,7 @@ def test_an_interrupted_task_leaves_a_pool_that_works(monkeypatch: pytest.Monkey
     assert digests(monkeypatch, pool, "veteran") == expected
 
 
-def test_late_helpers_are_left_alone_for_some_tasks() -> None:
+def test_late_helpers_are_skipped_for_some_tasks() -> None:
     pool = ThreadPool(2)
     teams: list[int] = []
 
@@ -147,7 +147,7 @@ def test_late_helpers_are_left_alone_for_some_tasks() -> None:
         while len(teams) == 1 and not pool._memory[_WORKING // 8]:
             time.sleep(0.001)
         if len(teams) > 1:
-            time.sleep(0.02)  # so that a busy machine makes nobody late
+            time.sleep(0.02)  # so that no helper is late on a busy machine
         return 0
 
     def helped() -> Callable[[int], None]:

@@ -51,7 +51,7 @@ def sync(name: str, num_envs: int, mode: AutoresetMode, **keys: Any) -> SyncVect
 
 
 def run(envs: Any, steps: int, seed: int, mode: AutoresetMode) -> Iterator[tuple[Any, ...]]:
-    """Results of resets and steps; every action follows from what was seen."""
+    """Return the results of resets and steps; actions follow from the observations."""
     observations, infos = envs.reset(seed=seed)
     yield observations, infos
     for _ in range(steps):
@@ -60,7 +60,7 @@ def run(envs: Any, steps: int, seed: int, mode: AutoresetMode) -> Iterator[tuple
         yield observations, rewards, terminations, truncations, infos
         if mode == AutoresetMode.DISABLED and terminations.any():
             observations, infos = envs.reset(options={"reset_mask": terminations.copy()})
-            # Gymnasium's own leaves what `infos` say of the other environments out.
+            # Gymnasium's implementation omits the other environments from `infos`.
             yield observations, infos["action_mask"][terminations]
             infos = {"action_mask": np.stack(masks_of(envs))}
 
@@ -85,9 +85,7 @@ def masks_of(envs: Any) -> list[Masks]:
     ],
     ids=lambda keys: keys.get("scenario", "archmage-duel"),
 )
-def test_plays_what_single_environments_play(
-    mode: AutoresetMode, name: str, keys: dict[str, Any]
-) -> None:
+def test_equals_single_environments(mode: AutoresetMode, name: str, keys: dict[str, Any]) -> None:
     ours = run(native(name, 5, autoreset_mode=mode, **keys), 120, 40, mode)
     theirs = run(sync(name, 5, mode, **keys), 120, 40, mode)
     ended = 0
@@ -119,9 +117,9 @@ def test_environment_i_plays_the_single_one_of_seed_plus_i(name: str) -> None:
         actions = picks(observations, masks)
         for i, record in enumerate(records):
             if places[i] < len(record):
-                moment = record[places[i]]
-                assert np.array_equal(observations[i], moment.observation)
-                assert np.array_equal(masks[i], moment.mask)
+                record_of_step = record[places[i]]
+                assert np.array_equal(observations[i], record_of_step.observation)
+                assert np.array_equal(masks[i], record_of_step.mask)
         observations, rewards, terminations, _, infos = envs.step(actions)
         masks = infos["action_mask"]
         for i, record in enumerate(records):
@@ -152,15 +150,15 @@ def test_the_batchs_size_does_not_matter(mode: AutoresetMode) -> None:
     assert compared > 5
 
 
-def test_a_batch_that_threads_share_plays_what_small_ones_play() -> None:
+def test_a_batch_with_threads_equals_small_batches() -> None:
     large, small = native(CASTER, 9001), native(CASTER, 40)
     seen, infos = large.reset(seed=5)
-    few, told = small.reset(seed=5 + 8961)
+    few, message = small.reset(seed=5 + 8961)
     for _ in range(12):
         assert np.array_equal(seen[-40:], few)
-        assert np.array_equal(infos["action_mask"][-40:], told["action_mask"])
+        assert np.array_equal(infos["action_mask"][-40:], message["action_mask"])
         seen, rewards, *_, infos = large.step(lowest(seen, infos["action_mask"]))
-        few, expected, *_, told = small.step(lowest(few, told["action_mask"]))
+        few, expected, *_, message = small.step(lowest(few, message["action_mask"]))
         assert np.array_equal(rewards[-40:], expected)
 
 
@@ -221,19 +219,19 @@ def test_modes_may_come_by_name(mode: str) -> None:
     assert native(CASTER, 1, autoreset_mode=mode).metadata["autoreset_mode"].value == mode
 
 
-def test_an_unknown_mode_is_refused() -> None:
+def test_an_unknown_mode_is_rejected() -> None:
     modes = "NextStep, SameStep, Disabled"
     with pytest.raises(ValueError, match=f"autoreset_mode: .* {modes}, found 'Sometimes'"):
         native(CASTER, 1, autoreset_mode="Sometimes")
 
 
-def test_seeds_that_are_no_numbers_are_refused() -> None:
+def test_seeds_that_are_no_numbers_are_rejected() -> None:
     with pytest.raises(ValueError, match=r"seed: expected a whole number, .* found 1\.5"):
         native(CASTER, 2).reset(seed=1.5)
 
 
 @pytest.mark.parametrize("num_envs", [0, -1, None, "4", 2.5, True])
-def test_an_empty_batch_is_refused(num_envs: Any) -> None:
+def test_an_empty_batch_is_rejected(num_envs: Any) -> None:
     with pytest.raises(ValueError, match="num_envs: expected 1 or more"):
         native(CASTER, num_envs)
 
@@ -278,7 +276,7 @@ def test_the_same_options_reset_the_same_environments_again() -> None:
         assert after.tolist() == [True, False, True]
 
 
-def test_reset_mask_with_seeds_leaves_the_others_dice_alone() -> None:
+def test_reset_mask_with_seeds_does_not_change_the_other_dice() -> None:
     envs, twin = (native(CASTER, 3, autoreset_mode="Disabled") for _ in range(2))
     envs.reset(seed=3)
     twin.reset(seed=3)
@@ -303,7 +301,7 @@ def test_reset_mask_with_seeds_leaves_the_others_dice_alone() -> None:
     ],
     ids=repr,
 )
-def test_a_bad_reset_mask_is_refused_and_changes_nothing(mask: Any) -> None:
+def test_a_bad_reset_mask_is_rejected_and_changes_nothing(mask: Any) -> None:
     envs = native(CASTER, 3, autoreset_mode="Disabled")
     envs.reset(seed=1)
     envs.step(np.array([6, 7, 8]))
@@ -326,7 +324,7 @@ def test_disabled_keeps_what_has_ended() -> None:
     assert np.flatnonzero(infos["action_mask"][0]).tolist() == [0]
 
 
-def test_same_step_tells_of_the_end() -> None:
+def test_same_step_reports_the_end() -> None:
     envs = native(CASTER, 3)
     start, _ = envs.reset(seed=1)
     observations, _, terminations, _, infos = envs.step(np.array([0, 6, 3]))
@@ -372,7 +370,7 @@ def test_next_step_takes_a_step_to_reset() -> None:
     ],
     ids=repr,
 )
-def test_wrong_shapes_and_types_are_refused_and_change_nothing(actions: Any) -> None:
+def test_wrong_shapes_and_types_are_rejected_and_change_nothing(actions: Any) -> None:
     envs = native(CASTER, 2)
     envs.reset(seed=1)
     before = envs.get_state()
@@ -383,7 +381,7 @@ def test_wrong_shapes_and_types_are_refused_and_change_nothing(actions: Any) -> 
 
 @pytest.mark.parametrize("action", [-1, 10, 2**62, -(2**62), 2**63, 2**64 - 1])
 @pytest.mark.parametrize("mode", MODES)
-def test_an_action_outside_the_space_is_refused(action: int, mode: AutoresetMode) -> None:
+def test_an_action_outside_the_space_is_rejected(action: int, mode: AutoresetMode) -> None:
     envs = native(CASTER, 3, autoreset_mode=mode)
     envs.reset(seed=1)
     before = envs.get_state()
@@ -403,7 +401,7 @@ def test_integers_of_any_kind_are_actions(dtype: Any) -> None:
     assert np.array_equal(envs.step(strided)[0], twin.step(np.array([1, 2, 3]))[0])
 
 
-def test_illegal_actions_are_replaced_and_told() -> None:
+def test_illegal_actions_are_replaced_and_reported() -> None:
     envs, twin = (native(CASTER, 3, autoreset_mode="Disabled") for _ in range(2))
     envs.reset(seed=1)
     twin.reset(seed=1)
@@ -417,7 +415,7 @@ def test_illegal_actions_are_replaced_and_told() -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_strict_refuses_illegal_actions_and_changes_nothing(mode: AutoresetMode) -> None:
+def test_strict_rejects_illegal_actions_and_changes_nothing(mode: AutoresetMode) -> None:
     envs = native(CASTER, 3, strict=True, autoreset_mode=mode)
     envs.reset(seed=1)
     before = envs.get_state()
@@ -427,7 +425,7 @@ def test_strict_refuses_illegal_actions_and_changes_nothing(mode: AutoresetMode)
     envs.step(np.array([6, 6, 7]))
 
 
-def test_strict_ignores_what_ended_environments_are_told() -> None:
+def test_strict_ignores_actions_of_ended_environments() -> None:
     envs = native(CASTER, 2, strict=True, autoreset_mode="NextStep")
     envs.reset(seed=1)
     assert envs.step(np.array([0, 6]))[2].tolist() == [True, False]
@@ -446,7 +444,7 @@ def test_strict_looks_past_ended_environments() -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("opponent", ["veteran", picks], ids=["compiled", "callable"])
-def test_nothing_that_was_given_out_changes_later(mode: AutoresetMode, opponent: Any) -> None:
+def test_returned_arrays_do_not_change_later(mode: AutoresetMode, opponent: Any) -> None:
     envs = native(CASTER, 3, autoreset_mode=mode, opponent=opponent)
     given: list[tuple[NDArray[Any], NDArray[Any]]] = []
 
@@ -471,7 +469,7 @@ def test_nothing_that_was_given_out_changes_later(mode: AutoresetMode, opponent:
     assert all(np.array_equal(array, old) for array, old in given)
 
 
-def test_writing_into_what_was_given_out_changes_nothing() -> None:
+def test_writing_into_returned_arrays_changes_nothing() -> None:
     envs = native(CASTER, 2)
     observations, infos = envs.reset(seed=2)
     observations[:] = 7
@@ -540,7 +538,7 @@ def test_infos_as_lists() -> None:
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda e: pickle.loads(pickle.dumps(e))])
 @pytest.mark.parametrize("opponent", ["random", picks], ids=["compiled", "callable"])
-def test_copies_go_on_alike_and_apart(copied: Any, opponent: Any) -> None:
+def test_copies_continue_alike_and_independently(copied: Any, opponent: Any) -> None:
     envs = native(DISPELLER, 4, scenario="long-siege", opponent=opponent)
     list(run(envs, 7, 3, AutoresetMode.SAME_STEP))
     twin = copied(envs)
@@ -572,12 +570,12 @@ def test_a_saved_state_resumes_bit_for_bit(mode: AutoresetMode) -> None:
         left, right = envs.step(actions), other.step(actions)
         assert data_equivalence(list(left), list(right))
         actions = picks(left[0], left[4]["action_mask"])
-    again, told = envs.set_state(state)
+    again, message = envs.set_state(state)
     assert np.array_equal(again, observations)
-    assert data_equivalence(told, infos)
+    assert data_equivalence(message, infos)
 
 
-def test_a_state_of_another_number_of_environments_is_refused() -> None:
+def test_a_state_of_another_number_of_environments_is_rejected() -> None:
     envs = native(CASTER, 2)
     envs.reset(seed=1)
     before = envs.get_state()
@@ -587,10 +585,10 @@ def test_a_state_of_another_number_of_environments_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "foreign", [{"scenario": "apprentice"}, {"opponent": ["random", "greedy"]}], ids=str
+    "other_keys", [{"scenario": "apprentice"}, {"opponent": ["random", "greedy"]}], ids=str
 )
-def test_a_foreign_state_is_refused(foreign: dict[str, Any]) -> None:
-    envs, other = native(CASTER, 2), native(CASTER, 2, **foreign)
+def test_a_state_of_another_scenario_is_rejected(other_keys: dict[str, Any]) -> None:
+    envs, other = native(CASTER, 2), native(CASTER, 2, **other_keys)
     envs.reset(seed=1)
     other.reset(seed=1)
     before = envs.get_state()
@@ -600,13 +598,13 @@ def test_a_foreign_state_is_refused(foreign: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("seeds", [[1], [1, 2, 3, 4], []])
-def test_a_wrong_number_of_seeds_is_refused(seeds: list[int]) -> None:
+def test_a_wrong_number_of_seeds_is_rejected(seeds: list[int]) -> None:
     with pytest.raises(ValueError, match=f"seed: expected 3 seeds, found {len(seeds)}"):
         native(CASTER, 3).reset(seed=seeds)
 
 
 @pytest.mark.parametrize("seed", [-1, [1, -1, 2]])
-def test_a_negative_seed_is_refused(seed: Any) -> None:
+def test_a_negative_seed_is_rejected(seed: Any) -> None:
     with pytest.raises((gym.error.Error, ValueError)):
         native(CASTER, 3).reset(seed=seed)
 
@@ -721,32 +719,32 @@ def test_wider_limits_do_not_change_the_battle() -> None:
 
 
 @pytest.mark.parametrize("make", [lambda **keys: native(CASTER, 2, **keys), None])
-def test_limits_that_are_too_small_are_refused(make: Any) -> None:
+def test_limits_that_are_too_small_are_rejected(make: Any) -> None:
     make = make or (lambda **keys: raw(CASTER, **keys))
     limits = Limits(ArmyLimits(1, 2, 0), ArmyLimits(1, 0, 0), dice=3)
     with pytest.raises(ValueError, match="limits") as caught:
         make(limits=limits)
-    told = str(caught.value)
-    assert "own.spells: the scenario needs 4, found 2" in told
-    assert "opponent.items: the scenario needs 1, found 0" in told
-    assert "dice: the scenario needs 5, found 3" in told
-    assert "wizards" not in told
+    message = str(caught.value)
+    assert "own.spells: the scenario needs 4, found 2" in message
+    assert "opponent.items: the scenario needs 1, found 0" in message
+    assert "dice: the scenario needs 5, found 3" in message
+    assert "wizards" not in message
 
 
-def test_scenarios_that_no_environment_would_play_are_refused() -> None:
+def test_unused_scenarios_are_rejected() -> None:
     scenarios = ["apprentice", "archmage-duel", "long-siege"]
     for make in (partial(raw, CASTER), partial(native, CASTER, 2)):
         with pytest.raises(ValueError, match="scenario: expected at most one for each environment"):
             make(scenario=scenarios)
 
 
-def test_no_scenario_is_refused() -> None:
+def test_no_scenario_is_rejected() -> None:
     with pytest.raises(ValueError, match="scenario: expected at least one"):
         native(CASTER, 2, scenario=[])
 
 
 @pytest.mark.parametrize("opponent", ["vetran", "nobody", "", None, 3, [], ["random", "x"]])
-def test_unknown_opponents_are_refused(opponent: Any) -> None:
+def test_unknown_opponents_are_rejected(opponent: Any) -> None:
     with pytest.raises(ValueError, match="opponent: expected") as caught:
         native(CASTER, 2, opponent=opponent)
     if opponent != []:
@@ -755,7 +753,7 @@ def test_unknown_opponents_are_refused(opponent: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
         (lambda o, m: lowest(o, m)[:, None], "shape"),
         (lambda o, m: int(lowest(o, m)[0]), "shape"),
@@ -769,11 +767,11 @@ def test_unknown_opponents_are_refused(opponent: Any) -> None:
     ],
     ids=["rank", "scalar", "length", "float", "bool", "none", "negative", "outside", "illegal"],
 )
-def test_an_opponent_that_answers_wrongly_is_told(wrong: Any, told: str) -> None:
+def test_an_opponent_with_invalid_answers_is_reported(wrong: Any, message: str) -> None:
     envs = native(DISPELLER, 3, opponent=wrong)
     with pytest.raises(ValueError, match="opponent") as caught:
         envs.reset(seed=1)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_after_an_opponents_error_nothing_has_happened() -> None:
@@ -817,7 +815,7 @@ def test_opponents_see_their_own_side() -> None:
     assert all(np.array_equal(row, info["action_mask"]) for row in masks)
 
 
-def test_opponents_cannot_meddle() -> None:
+def test_opponents_cannot_change_the_environment() -> None:
     def meddling(observations: NDArray[np.float32], masks: Masks) -> NDArray[np.int64]:
         chosen = picks(observations, masks)
         observations[:] = 9.0
@@ -845,7 +843,7 @@ def test_opponents_are_asked_once_a_batch() -> None:
 @pytest.mark.parametrize("choose", [lowest, highest])
 @pytest.mark.parametrize("scenario", [*PHASES, "border-skirmish"])
 def test_a_policy_plays_the_same_from_either_side(choose: Any, scenario: str) -> None:
-    """Lowest or highest action on both sides: who is the learner and who the opponent is one."""
+    """Both sides play their lowest or highest action, so learner and opponent have one policy."""
     totals = []
     for name in IDS:
         envs = native(name, 6, scenario=scenario, opponent=choose, autoreset_mode="Disabled")
@@ -878,7 +876,7 @@ def test_every_member_of_a_pool_is_drawn(pool: list[Any]) -> None:
 
 
 def test_a_pool_plays_its_members() -> None:
-    """Each episode against a pool is the episode against the member that was drawn."""
+    """An episode against a pool equals the episode against the drawn member."""
     pool = [lowest, highest]
     env = raw(DISPELLER, opponent=pool)
     seen = set()

@@ -19,12 +19,12 @@ from .test_vector import VECTOR, native, sync
 CASTER = IDS[0]
 NAMES = pytest.mark.parametrize("name", [*IDS, BATTLE])
 NO_SUB_ENVIRONMENTS = {"env_fns", "envs", "observation_mode"}
-"""What `SyncVectorEnv` has because it is made of environments."""
+"""Attributes that `SyncVectorEnv` has because it contains environments."""
 NOT_OF_EACH = {"batch", "close", "get_state", "reset", "set_state", "step", "unwrapped"} | {
     "np_random", "np_random_seed", "set_np_random_through_seed", "set_wrapper_attr",
     "get_wrapper_attr", "has_wrapper_attr",
 }  # fmt: skip
-"""What environments have of their own, and those of a batch have not."""
+"""Attributes that exist only in a list of environments, not in a batch."""
 
 
 def pair(name: str, mode: AutoresetMode = AutoresetMode.SAME_STEP, **keys: Any) -> list[Any]:
@@ -112,7 +112,7 @@ def test_call_returns_the_specification_of_single_environments(name: str) -> Non
     assert native(name, 1).get_attr("spec") == (None,)
 
 
-def test_call_passes_arguments_on() -> None:
+def test_call_forwards_arguments() -> None:
     ours, theirs = pair(CASTER)
     observation = ours.single_observation_space.sample()
     for arguments in ([observation], []):
@@ -176,7 +176,7 @@ def test_strict_can_be_set() -> None:
 
 
 @pytest.mark.parametrize("name", ["limits", "scenario", "seat", "named_fields", "batch", "step"])
-def test_what_the_batch_fixes_cannot_be_set(name: str) -> None:
+def test_fixed_attributes_of_the_batch_cannot_be_set(name: str) -> None:
     envs, _ = pair(CASTER)
     before = envs.get_state()
     with pytest.raises(AttributeError, match=f"name: expected strict or a new name, .* '{name}'"):

@@ -1,4 +1,4 @@
-"""Tasks of `test_workers.py`, in a module that a process of its own imports at once."""
+"""Tasks of `test_workers.py`, in a module that a separate process can import quickly."""
 
 import os
 import signal

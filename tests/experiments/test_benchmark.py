@@ -1,4 +1,4 @@
-"""The benchmark script runs and tells what it should; how fast is not a test's business."""
+"""The benchmark script: its output, without any check of speed."""
 
 import json
 import os
@@ -43,7 +43,7 @@ NOT_QUICK = {
 
 
 @pytest.mark.slow
-def test_a_quick_run_prints_json_alone(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_quick_run_prints_only_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert benchmark.main(["--quick", "--json"]) == 0
     results = json.loads(capsys.readouterr().out)
     assert list(results["batched"]) == ["1", "64"]
@@ -73,7 +73,7 @@ def test_aims_are_met_on_the_right_side() -> None:
     assert not time.is_met(1.5)
 
 
-def test_what_was_not_measured_is_neither_met_nor_missed() -> None:
+def test_aims_without_a_measurement_are_neither_met_nor_missed() -> None:
     assert len({aim.what for aim in AIMS}) == len(AIMS)
     for each in compare_with_targets({}):
         assert (each["value"], each["met"]) == (None, None)
@@ -87,7 +87,7 @@ def test_what_was_not_measured_is_neither_met_nor_missed() -> None:
     ]
 
 
-def test_rows_tell_what_results_hold(tmp_path: Path) -> None:
+def test_rows_match_the_results(tmp_path: Path) -> None:
     assert tables.speed_rows(RESULTS) == [
         ["million env-steps/s", "1", "64"],
         ["archmage-duel, opponent random", "0.045", "2.0"],
@@ -162,7 +162,7 @@ def test_a_wheel_is_measured_where_it_is_installed(
     assert starting.ROOT not in imported.parents
 
 
-def test_a_wheel_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wheel_that_is_none_is_rejected(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         benchmark.main(["--wheel", "nowhere.whl"])
     assert "--wheel: expected a wheel, found no file nowhere.whl" in capsys.readouterr().err

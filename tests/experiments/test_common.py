@@ -1,4 +1,4 @@
-"""What all commands share: folders of quick runs, tables."""
+"""Functions shared by all commands: folders of quick runs, tables, progress."""
 
 import io
 import sys
@@ -21,7 +21,7 @@ from wfb_gym.players.registry import make_agent
 @pytest.mark.parametrize(
     ("module", "runner"), [(train, train), (train_fast, runs), (distil, distil), (imitate, imitate)]
 )
-def test_a_quick_run_leaves_the_folder_of_a_whole_one_alone(
+def test_a_quick_run_does_not_touch_the_folder_of_a_full_run(
     module: Any, runner: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -35,7 +35,7 @@ def test_a_quick_run_leaves_the_folder_of_a_whole_one_alone(
     assert not usual.name.endswith("-quick")
 
 
-def test_what_is_printed_into_a_pipe_is_not_cut(capsys: pytest.CaptureFixture[str]) -> None:
+def test_output_into_a_pipe_is_not_cut(capsys: pytest.CaptureFixture[str]) -> None:
     names = [f"{letter}-long-scenario-name-of-a-file" for letter in "abcde"]
     print_results({}, [text_table([names, names], "names")], as_json=False)
     with progress() as bar:
@@ -66,7 +66,7 @@ def test_progress_of_the_solver_follows_the_note_on_a_terminal(
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     with progress() as bar:
         task = bar.add_task("grading", total=4)
-        bar.reset(task, description="grading", note="")  # which replaces all fields
+        bar.reset(task, description="grading", note="")  # the description replaces all fields
         _progress.tell("asking the caster: 7 of 9")
         assert bar.tasks[0].fields["detail"] == "asking the caster: 7 of 9"
         _progress.tell("")

@@ -1,4 +1,4 @@
-"""The distance from optimal play: figures are the exact ones where those are known."""
+"""The optimality gap: measured numbers equal exact ones where these are known."""
 
 import json
 from collections.abc import Callable
@@ -24,7 +24,7 @@ ONE = "apprentice"
 
 
 def value_as(seat: int, player: str, opponent: str) -> float:
-    """Exact points of a player in a seat of the duel."""
+    """Return a player's exact points in a seat of the duel."""
     pair = (player, opponent) if seat == 0 else (opponent, player)
     return solver.evaluate(DUEL, *pair) * (1.0 if seat == 0 else -1.0)
 
@@ -46,7 +46,7 @@ def test_the_best_exploiter_is_chosen_and_its_gain_is_the_exact_one(seat: int) -
     assert found.gain.mean <= best - exact[ITSELF] + found.gain.half_width
 
 
-def test_who_finds_nothing_better_gains_nothing() -> None:
+def test_an_exploiter_without_improvement_gains_nothing() -> None:
     effort = Effort(exploiter=("random",), budget=0, battles=400)
     found = exploit(effort, DUEL, "greedy", 1)
     assert (found.exploiter, found.gain.mean, found.gain.half_width) == (ITSELF, 0.0, 0.0)
@@ -90,7 +90,7 @@ def test_a_player_that_searches_is_met_after_others(
     assert first[1] != second[1]
 
 
-def test_why_nothing_was_trained_is_told(
+def test_the_reason_for_no_training_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "apprentice-greedy-exploiter").write_text("in the way")
@@ -117,7 +117,9 @@ def run(out: Path, *arguments: str, status: int = 0) -> Any:
     return json.loads((out / "results.json").read_text())
 
 
-def test_json_alone_tells_every_seat(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_json_is_printed_for_every_seat(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     found = run(tmp_path, "greedy", "veteran", "--json")
     assert json.loads(capsys.readouterr().out) == found
     assert [(each["player"], each["seat"]) for each in found["parts"]] == [
@@ -130,7 +132,7 @@ def test_json_alone_tells_every_seat(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert not found["interrupted"]
 
 
-def test_what_is_finished_is_not_measured_again(
+def test_finished_parts_are_not_measured_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     really: Callable[..., Any] = distance.measure_gap
@@ -158,7 +160,9 @@ def test_what_is_finished_is_not_measured_again(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("quick_refusals")
-def test_what_is_too_large_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_too_large_scenarios_are_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     found = run(tmp_path, "--scenario", "seventh-edition-duel", "--memory", "1")
     assert "does not fit into" in capsys.readouterr().err
     assert {row[3] for row in gap_rows(found["parts"])[1:]} == {"too large"}
@@ -186,7 +190,7 @@ def part(seat: str, mean: float, half_width: float) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def test_other_refusals_than_those_for_size_are_named_so() -> None:
+def test_errors_other_than_size_are_named_refused() -> None:
     pair = f"{DUEL}/caster+{DUEL}/dispeller"
     refused = part("caster", 3.0, 3.0)
     refused["exact"] = exact_figures(Settings(), ONE, pair, 0)

@@ -1,4 +1,4 @@
-"""Exact results of several policies at once are what the solver says of each."""
+"""Exact results of several policies at once equal the solver's result for each."""
 
 import numpy as np
 import pytest
@@ -52,7 +52,7 @@ def test_decisions_are_counted(game: ExactGame) -> None:
 
 
 class FirstLegal:
-    """Takes the first legal action, and knows one size."""
+    """Takes the first legal action, and supports one observation size only."""
 
     name = "first.zip"
 
@@ -82,7 +82,7 @@ def test_a_model_is_asked_in_the_sizes_that_it_learned(
     assert found["own"] == pytest.approx(found["fitted"])
 
 
-def test_a_model_of_other_sizes_is_refused_before_it_is_asked(
+def test_a_model_of_other_sizes_is_rejected_before_it_is_asked(
     game: ExactGame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     agent = FirstLegal(fit(pack(game.solution.scenario), 0))
@@ -93,6 +93,6 @@ def test_a_model_of_other_sizes_is_refused_before_it_is_asked(
         score_of(game, "first.zip", "caster")
 
 
-def test_what_is_too_large_is_refused() -> None:
+def test_too_large_scenarios_are_rejected() -> None:
     with pytest.raises(solver.TooLarge):
         ExactGame(DUEL, max_bytes=1000)

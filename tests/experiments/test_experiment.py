@@ -1,4 +1,4 @@
-"""The runner of experiments: going on, Ctrl-C, what fails, what is written and shown."""
+"""The runner of experiments: resuming, Ctrl-C, failures, files and output."""
 
 import json
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from wfb_gym.cli.parser import COULD_NOT_RUN
 
 @dataclass(frozen=True)
 class Settings:
-    """What is squared.
+    """Settings of a run that squares numbers.
 
     Attributes:
         number: to square.
@@ -88,9 +88,9 @@ def test_results_are_written_drawn_and_shown(
     assert results["squares"] == [9, 4]
     assert results["args"]["number"] == [3, 2]
     assert (tmp_path / "squares.png").stat().st_size == 2
-    told = capsys.readouterr()
-    assert told.out.endswith(f"results: {tmp_path}\n")
-    assert "experiments.squares" not in told.err
+    captured = capsys.readouterr()
+    assert captured.out.endswith(f"results: {tmp_path}\n")
+    assert "experiments.squares" not in captured.err
     assert SQUARES.main([*arguments(tmp_path, 3, 2), "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == results
 
@@ -112,7 +112,7 @@ def test_without_names_the_record_has_the_order_of_the_parts(tmp_path: Path) -> 
 
 @dataclass(frozen=True)
 class GroupedSettings:
-    """What is squared, with records by group.
+    """Settings of a run that squares numbers, with records by group.
 
     Attributes:
         number: to square.
@@ -163,9 +163,9 @@ def test_groups_of_parts_have_records_of_their_own(
 
     assert run(3, 4, 5, 13) == INTERRUPTED
     assert (kept("even"), kept("odd")) == ([4], [3])
-    told = capsys.readouterr()
-    assert told.out == "3\n4\n5\n"
-    assert told.err.endswith("a note\n")
+    captured = capsys.readouterr()
+    assert captured.out == "3\n4\n5\n"
+    assert captured.err.endswith("a note\n")
     assert run(6, 3, 4, 5) == FAILED
     assert measured == ["3", "4", "5", "13", "6", "5"]
     assert kept("even") == [4, 6]
@@ -174,7 +174,7 @@ def test_groups_of_parts_have_records_of_their_own(
         grouped.main(["--quick"])
 
 
-def test_an_interrupted_run_keeps_what_is_done(
+def test_an_interrupted_run_keeps_finished_parts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert SQUARES.main(arguments(tmp_path, 3, 13, 4)) == INTERRUPTED
@@ -199,7 +199,7 @@ def test_a_part_that_fails_ends_in_one_line(
     assert len((tmp_path / "parts.jsonl").read_text(encoding="utf-8").splitlines()) == 2
 
 
-def test_other_settings_and_folders_that_cannot_be_used_are_refused(
+def test_other_settings_and_folders_that_cannot_be_used_are_rejected(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert SQUARES.main(arguments(tmp_path, 3)) == 0
@@ -210,7 +210,7 @@ def test_other_settings_and_folders_that_cannot_be_used_are_refused(
 
 
 @pytest.mark.parametrize("notes_fail", [False, True])
-def test_notes_are_told_and_may_fail(
+def test_notes_are_printed_and_may_fail(
     notes_fail: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status = replace(SQUARES, notes_fail=notes_fail).main(arguments(tmp_path, 10))
@@ -227,7 +227,7 @@ def test_a_figure_that_cannot_be_written_costs_no_results(
     assert "no figure could be drawn: Is a directory" in capsys.readouterr().err
 
 
-def test_wrong_settings_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_settings_are_rejected(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         SQUARES.main(["--offset", "-1"])
     assert "--offset: expected 0 or more, found -1" in capsys.readouterr().err

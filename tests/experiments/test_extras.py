@@ -1,4 +1,4 @@
-"""What a command says where the extra `train` is missing; it hides what the extra brings."""
+"""Errors of commands without the extra `train`; the tests hide its packages."""
 
 import os
 import re
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def run_without(missing: str, command: str, tmp_path: Path) -> "subprocess.CompletedProcess[str]":
-    """Run a command of the checkout where a module cannot be found."""
+    """Run a command of the clone with a module hidden."""
     hidden = f"""\
 import sys
 class Hidden:
@@ -60,7 +60,7 @@ def test_other_modules_are_a_mistake_in_the_code(tmp_path: Path) -> None:
     assert "pip install" not in ended.stderr
 
 
-def test_all_that_the_extra_brings_is_known() -> None:
+def test_all_modules_of_the_extra_are_listed() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     named = {re.split(r"[>=]", each)[0] for each in project["optional-dependencies"]["train"]}
     assert {each.replace("-", "_") for each in named} | {"torch"} == _commands._TRAIN

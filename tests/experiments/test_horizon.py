@@ -1,4 +1,4 @@
-"""How far ahead a player must look: exact scores, points in battles, continued runs."""
+"""Search depth and score: exact scores, points in battles, resumed runs."""
 
 import json
 from pathlib import Path
@@ -26,10 +26,10 @@ def test_all_phases_are_the_optimum_and_one_is_not() -> None:
     for seat in ("caster", "dispeller"):
         assert last[f"exact {seat}"] == pytest.approx(100.0)
         assert last[f"phase-search {seat}"] == pytest.approx(100.0)
-        assert first[f"exact {seat}"] < 90.0  # it reads scrolls that are worth more later
+        assert first[f"exact {seat}"] < 90.0  # it reads scrolls too early
 
 
-def test_a_run_goes_on_where_it_was_interrupted(
+def test_an_interrupted_run_resumes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupted(*_: Any) -> Any:
@@ -39,7 +39,7 @@ def test_a_run_goes_on_where_it_was_interrupted(
         patched.setattr(horizon, "battle_parts", interrupted)
         assert main([*LINE, "--out", str(tmp_path)]) == 130
     with monkeypatch.context() as patched:
-        patched.setattr(horizon, "exact_parts", interrupted)  # what is done is not done again
+        patched.setattr(horizon, "exact_parts", interrupted)  # finished parts are not repeated
         assert main([*LINE, "--out", str(tmp_path)]) == 0
     assert capsys.readouterr().out.endswith(f"results: {tmp_path}\n")
     whole = _parts(tmp_path)
@@ -51,7 +51,7 @@ def test_a_run_goes_on_where_it_was_interrupted(
     assert (tmp_path / "horizon.png").stat().st_size > 10_000
 
 
-def test_a_row_says_what_looking_further_wins() -> None:
+def test_a_row_has_the_gain_of_deeper_search() -> None:
     seat = {"more": 1.25, "half_width": 0.5, "points": 7.0, "milliseconds": 0.5}
     parts = [{"battle": "a", "phases": n, "caster": seat, "dispeller": seat} for n in (1, 2)]
     _, first, second = battle_rows(parts)
@@ -69,7 +69,7 @@ def test_a_row_says_what_looking_further_wins() -> None:
         (["--battles", "0"], "--battles"),
     ],
 )
-def test_what_cannot_be_measured_is_refused(
+def test_scenarios_that_cannot_be_measured_are_rejected(
     arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
@@ -77,7 +77,7 @@ def test_what_cannot_be_measured_is_refused(
     assert expected in capsys.readouterr().err
 
 
-def test_other_settings_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_settings_are_rejected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     line = ["--scenario", "apprentice", "--battle", "apprentice", "--battles", "2"]
     assert main([*line, "--out", str(tmp_path)]) == 0
     assert main([*line, "--seed", "1", "--out", str(tmp_path)]) != 0

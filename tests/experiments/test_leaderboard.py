@@ -1,4 +1,4 @@
-"""The benchmark's protocol, submissions, and the page that is made of them."""
+"""The benchmark's protocol, its submissions, and the page generated from them."""
 
 import json
 import os
@@ -57,7 +57,7 @@ KINDS_GRADED = ("generated-duel", "generated-duel-500")
 SMALL = ["--task", "apprentice/caster", "--task", "archmage-duel/dispeller"]
 
 
-# --- what is committed ---------------------------------------------------------------------
+# --- committed files -------------------------------------------------------------------------
 
 
 def test_the_page_is_made_of_the_submissions() -> None:
@@ -65,7 +65,7 @@ def test_the_page_is_made_of_the_submissions() -> None:
     assert leaderboard.main(["--check"]) == 0
 
 
-def test_the_scripted_players_stand_there() -> None:
+def test_the_scripted_players_are_listed() -> None:
     names = {each.name for each in read_submissions()}
     assert {*POOL} <= names
     for each in read_submissions(FOLDER):
@@ -73,8 +73,8 @@ def test_the_scripted_players_stand_there() -> None:
             assert all(page.track_interval(each, track) is not None for track in TRACKS)
 
 
-def test_committed_results_are_what_grading_gives() -> None:
-    """Cheap tasks of the committed files; all others come from the same command."""
+def test_committed_results_equal_new_grades() -> None:
+    """Grade the cheap tasks of the committed files; the others come from the same command."""
     for each in read_submissions():
         if each.name not in POOL:
             continue
@@ -97,7 +97,7 @@ def hidden_stone() -> solver.Equilibrium:
 
 
 def hidden_score(name: str, seat: str) -> Any:
-    """What grading in hidden-stone should find, of the solver alone."""
+    """Return the expected grades of hidden-stone, computed with the solver only."""
     found = hidden_stone()
     strategy = found.game.strategy_of(registry.make_agent(name), seat)
     return pytest.approx(found.score(strategy, seat).score, abs=1e-3)
@@ -151,14 +151,14 @@ def test_kinds_do_not_share_their_seeds() -> None:
         ),
     ],
 )
-def test_the_optimum_where_items_are_hidden_is_between_the_bounds(name: str) -> None:
+def test_the_optimum_with_hidden_items_is_between_the_bounds(name: str) -> None:
     found = solver.solve_hidden(name, gap=0.005)
     away = protocol.HIDDEN_GAP / 2
     assert found.lower - away <= protocol.HIDDEN[name] <= found.upper + away
 
 
-def test_the_optimum_is_close_enough_for_what_is_at_stake() -> None:
-    """Half of the gap moves a score by less than what `--again` takes for the same."""
+def test_the_gap_is_small_against_the_stake() -> None:
+    """Half of the gap changes a score by less than the tolerance of `--again`."""
     for name in ("hidden-scroll", "hidden-stone"):
         game = solver.HiddenGame(name)
         for seat, sign in enumerate((1.0, -1.0)):
@@ -166,14 +166,14 @@ def test_the_optimum_is_close_enough_for_what_is_at_stake() -> None:
             assert 100.0 * protocol.HIDDEN_GAP / 2.0 / stake < 1e-3
 
 
-def test_what_is_hidden_and_not_graded_is_too_large() -> None:
+def test_ungraded_scenarios_with_hidden_items_are_too_large() -> None:
     assert {*hidden_scenarios()} - {*protocol.HIDDEN} == {"hidden-phases"}
 
 
 # --- grading -------------------------------------------------------------------------------
 
 
-def test_grading_writes_a_submission_that_is_one(tmp_path: Path) -> None:
+def test_grading_writes_a_valid_submission(tmp_path: Path) -> None:
     arguments = ["--evaluate", "veteran", "optimal:0.2", *SMALL, "--folder", str(tmp_path)]
     assert leaderboard.main(arguments) == 0
     veteran, optimal = (
@@ -205,7 +205,7 @@ def test_processes_share_the_grading(tmp_path: Path) -> None:
     assert len(one.duels) == 2
 
 
-def test_grading_where_items_are_hidden(tmp_path: Path) -> None:
+def test_grading_with_hidden_items(tmp_path: Path) -> None:
     tasks = [f"--task=hidden-stone/{seat}" for seat in SEATS]
     players = ["veteran", "phase-search", "random"]
     folder = ["--folder", str(tmp_path)]
@@ -220,7 +220,7 @@ def test_grading_where_items_are_hidden(tmp_path: Path) -> None:
     assert leaderboard.main(["--again", *folder]) == 0
 
 
-def test_what_cannot_play_with_secrets_is_told(
+def test_players_without_hidden_item_support_are_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = ["--evaluate", "optimal", "--task", "hidden-scroll/caster", "--folder", str(tmp_path)]
@@ -242,7 +242,7 @@ def test_generated_scenarios_and_battles(tmp_path: Path, monkeypatch: pytest.Mon
         assert scores == pytest.approx(caster_scores("greedy", few), abs=1e-3)
     points = found.battles["border-skirmish/dispeller"]
     assert {name: len(runs) for name, runs in points.items()} == dict.fromkeys(POOL, 5)
-    assert len(set(points["veteran"])) > 1  # other dice in each run
+    assert len(set(points["veteran"])) > 1  # each run has other dice
     assert np.mean(points["random"]) > np.mean(points["veteran"])
 
 
@@ -268,7 +268,7 @@ def test_models_trained_as_the_page_describes_are_graded(
 
 
 @pytest.mark.usefixtures("quick_refusals")
-def test_what_cannot_be_graded_is_told_and_the_rest_is_kept(
+def test_failed_tasks_are_reported_and_the_rest_is_kept(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(protocol, "BATTLES_EACH", 4)
@@ -307,7 +307,7 @@ def test_ctrl_c_keeps_the_tasks_that_were_done(
     monkeypatch.setattr(protocol, "grade_duel", counted)
     assert leaderboard.main(arguments) == 0
     assert "greedy apprentice/caster" not in graded
-    assert len(graded) == len(SMALL) - 1  # of both, each task behind a --task
+    assert len(graded) == len(SMALL) - 1  # of both, with one `--task` for each task
     assert not record.exists()
     assert len(read_submission(tmp_path / "random.json").duels) == len(SMALL) // 2
 
@@ -350,13 +350,13 @@ def test_other_tasks_are_added_to_a_submission(
     assert leaderboard.main([*line, "--steps", "999", "--task", "apprentice/caster"]) != 0
     assert "expected steps 1000, found 999" in capsys.readouterr().err
     line.remove("--add")
-    with pytest.raises(SystemExit):  # dwarf-hold would be gone
+    with pytest.raises(SystemExit):  # dwarf-hold would be lost
         leaderboard.main([*line, "--steps", "1000", "--task", "apprentice/caster"])
     assert "mine.json holds other tasks; expected --add" in capsys.readouterr().err
     assert read_submission(tmp_path / "mine.json").duels == found.duels
 
 
-def test_generated_scenarios_count_by_score_and_by_what_is_at_stake() -> None:
+def test_generated_scenarios_count_by_score_and_stake() -> None:
     stakes = (1.0, 1.0, 1.0, 97.0)
     scores = {f"generated-{kind}/caster": [[100.0], [100.0]] for kind in protocol.GENERATED}
     scores["generated-duel/caster"] = [[-300.0, 100.0, 100.0, 90.0], [-300.0, 100.0, 100.0, 100.0]]
@@ -385,7 +385,7 @@ def test_generated_scenarios_count_by_score_and_by_what_is_at_stake() -> None:
     assert share.low < share.value < share.high
 
 
-def test_axes_compare_what_was_seen_with_what_was_not() -> None:
+def test_axes_compare_seen_with_unseen_scenarios() -> None:
     seen, unseen = (
         [[k] * len(scenarios_at_stake(TASKS[f"generated-lores-{side}/caster"]))] * 5
         for k, side in ((80.0, "seen"), (60.0, "unseen"))
@@ -394,9 +394,9 @@ def test_axes_compare_what_was_seen_with_what_was_not() -> None:
     found = Submission.model_validate(_submission(axes=axes))
     check_submission(found)
     heading, row = page.axis_rows([found])
-    told = dict(zip(heading, row, strict=True))
-    assert (told["lores: seen"], told["lores: unseen"]) == ("80.0 / 80", "60.0 / 60")
-    assert told["edition: unseen"] == page.MISSING
+    printed = dict(zip(heading, row, strict=True))
+    assert (printed["lores: seen"], printed["lores: unseen"]) == ("80.0 / 80", "60.0 / 60")
+    assert printed["edition: unseen"] == page.MISSING
 
 
 @pytest.mark.slow
@@ -415,7 +415,7 @@ def test_no_generated_scenario_of_the_benchmark_is_one_of_the_training_split() -
 # --- grading again -------------------------------------------------------------------------
 
 
-def test_grading_again_finds_what_differs(
+def test_grading_again_finds_differences(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = ["--folder", str(tmp_path / "entries")]
@@ -468,8 +468,8 @@ def test_kept_models_of_stable_baselines_play_as_before(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_models_of_the_leaderboard_reach_what_stands_there() -> None:
-    """Of each submission whose models are kept, the cheapest task."""
+def test_the_models_of_the_leaderboard_reach_their_scores() -> None:
+    """Grade the cheapest task of each submission with stored models."""
     for each in read_submissions():
         for key, names in each.policies.items():
             if key not in {**each.duels, **each.hidden} or not model_names(names):
@@ -482,7 +482,7 @@ def test_the_models_of_the_leaderboard_reach_what_stands_there() -> None:
             break
 
 
-def test_what_is_over_the_budget_is_marked_and_may_have_one_run() -> None:
+def test_submissions_over_the_budget_are_marked_and_may_have_one_run() -> None:
     one_run = {str(task): [60.0] for task in TRACKS["duels"]}
     within = _submission(duels=one_run, steps=protocol.BUDGET)
     with pytest.raises(SubmissionError, match="expected 5 runs or more, found 1"):
@@ -517,7 +517,7 @@ def test_the_overall_table(tmp_path: Path) -> None:
     assert duels.low < 64.0 < duels.high
     fought = page.track_interval(found, "battles")
     assert fought is not None
-    assert fought.value == pytest.approx(30.0 * (1 + 1 + 1 / 2) / 3)  # one is of 2,000 points
+    assert fought.value == pytest.approx(30.0 * (1 + 1 + 1 / 2) / 3)  # one task is of 2,000 points
     assert page.track_interval(found, "generated") is None
 
 
@@ -529,8 +529,8 @@ def test_comparison_is_the_chance_of_improvement(
     _written(tmp_path, _submission(name="other", duels=better), "other")
     folder = ["--folder", str(tmp_path)]
     assert leaderboard.main(["--compare", "other", "mine", *folder, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["duels"]["value"] == pytest.approx((4 * 5 + 2) / 25)
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["duels"]["value"] == pytest.approx((4 * 5 + 2) / 25)
     assert leaderboard.main(["--compare", "other", "nobody", *folder]) == FAILED
     assert "expected one of mine, other, found 'nobody'" in capsys.readouterr().err
     _written(tmp_path, _submission(name="begun", duels={"apprentice/caster": [1.0] * 5}), "begun")
@@ -546,12 +546,12 @@ def test_comparison_is_the_chance_of_improvement(
 def test_json_is_the_overall_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _written(tmp_path, _submission())
     assert leaderboard.main(["--folder", str(tmp_path), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["mine"]["duels"]["value"] == pytest.approx(64.0)
-    assert told["mine"]["battles"] is None
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["mine"]["duels"]["value"] == pytest.approx(64.0)
+    assert printed["mine"]["battles"] is None
 
 
-def test_an_old_page_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_outdated_page_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _written(tmp_path, _submission())
     folder = ["--folder", str(tmp_path)]
     assert leaderboard.main(["--check", *folder]) == FAILED
@@ -603,7 +603,7 @@ FIVE = [1.0] * 5
         ),
     ],
 )
-def test_bad_submissions_are_refused(changes: Any, message: str, tmp_path: Path) -> None:
+def test_bad_submissions_are_rejected(changes: Any, message: str, tmp_path: Path) -> None:
     path = _written(tmp_path, _submission(**changes))
     with pytest.raises(SubmissionError) as refused:
         read_submission(path)
@@ -611,7 +611,7 @@ def test_bad_submissions_are_refused(changes: Any, message: str, tmp_path: Path)
     assert message in str(refused.value)
 
 
-def test_numbers_that_are_none_are_refused(tmp_path: Path) -> None:
+def test_invalid_numbers_are_rejected(tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
     text = json.dumps(_submission()).replace("60.0", "NaN", 1)
     path.write_text(text)
@@ -622,7 +622,7 @@ def test_numbers_that_are_none_are_refused(tmp_path: Path) -> None:
         read_submission(path)
 
 
-def test_a_bad_file_in_the_folder_is_told(
+def test_a_bad_file_in_the_folder_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _written(tmp_path, _submission(steps=-1))
@@ -656,7 +656,7 @@ def test_bad_input_ends_with_one_line(
     assert err.count("\n") == 1
 
 
-def test_too_few_models_are_refused(
+def test_too_few_models_are_rejected(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(leaderboard_settings, "make_agent", lambda *_, **__: None)
@@ -669,7 +669,7 @@ def test_too_few_models_are_refused(
 # --- docs/benchmark.md ---------------------------------------------------------------------
 
 
-def test_the_page_of_the_protocol_names_what_is_played() -> None:
+def test_the_page_of_the_protocol_names_the_tasks() -> None:
     rows = {row[0]: row for row in rows_of(docs_page("benchmark.md"), "Tracks")}
     assert list(rows) == list(TRACKS)
     for track in ("duels", "hidden", "battles"):
@@ -735,7 +735,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_files_of_strangers_are_refused_in_a_line(name: str, tmp_path: Path) -> None:
+def test_other_files_give_a_one_line_error(name: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
     path.write_text(HOSTILE[name])
     tracemalloc.start()
@@ -749,7 +749,7 @@ def test_files_of_strangers_are_refused_in_a_line(name: str, tmp_path: Path) -> 
     assert len(str(refused.value)) < 1000
 
 
-def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+def test_paths_other_than_files_are_rejected(tmp_path: Path) -> None:
     pipe = tmp_path / "mine.json"
     os.mkfifo(pipe)
     for path in (pipe, tmp_path, Path("/dev/zero"), tmp_path / "none.json", Path("a\0.json")):

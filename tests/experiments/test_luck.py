@@ -1,4 +1,4 @@
-"""Luck-adjusted points: of the same mean, exactly, with any estimate; narrower; followed truly."""
+"""Luck-adjusted points: exactly the same mean with any estimate, less variance, exact tracking."""
 
 from collections import defaultdict
 from functools import cache
@@ -29,13 +29,13 @@ from ..engine.builders import army, miscast, spell, wizard
 from ..envs.playing import highest
 from ..solver.small import scenario
 
-pytestmark = pytest.mark.slow  # it compiles the engine once more
+pytestmark = pytest.mark.slow  # it compiles another copy of the engine
 
 BATTLE = "border-skirmish"
 
 
 class Highest:
-    """Most dice, always."""
+    """Casts and dispels with the most dice."""
 
     def act(self, observations: Any, action_masks: Any, positions: Any = None) -> Any:
         return highest(observations, action_masks)
@@ -43,7 +43,7 @@ class Highest:
 
 @cache
 def tiny() -> Scenario:
-    """Few enough ways for a battle to go that a few thousand battles go all of them."""
+    """A battle with so few possible courses that a few thousand battles cover all of them."""
     return scenario(
         army(wizard(1, spell("Bolt", 5, 20.0), spell("Beam", 8, 45.0)), power_dice=3),
         army(wizard(1), dispel_dice=2),
@@ -51,8 +51,8 @@ def tiny() -> Scenario:
     )
 
 
-def way_of(seed: int, views: tuple[View, View], packed: Any) -> tuple[tuple[int, ...], float]:
-    """The outcomes of a seed's dice where both play their highest action, and their chance."""
+def course_of(seed: int, views: tuple[View, View], packed: Any) -> tuple[tuple[int, ...], float]:
+    """Return outcomes and probability of a seed's dice if both play their highest action."""
     battle, rngs, work = Battle(packed), new_rngs(1), new_work_spaces()
     rngs[0].key = key_of_seed(seed)
     outcomes, chance = [], 1.0
@@ -68,12 +68,12 @@ def way_of(seed: int, views: tuple[View, View], packed: Any) -> tuple[tuple[int,
 
 
 def noise(outlook: Outlook) -> NDArray[np.float64]:
-    """An estimate that knows nothing."""
+    """Estimate every position as 0."""
     return np.array([crc32(state.tobytes()) % 1000 / 10.0 for state in outlook.states])
 
 
 @pytest.mark.parametrize("estimate", [phase_estimate, noise])
-def test_luck_is_nothing_over_all_that_dice_can_do(estimate: luck.ValueEstimate) -> None:
+def test_luck_sums_to_zero_over_all_dice(estimate: luck.ValueEstimate) -> None:
     battles, packed = 6000, pack(tiny())
     views = View.fitted(packed, 0, None), View.fitted(packed, 1, None)
     found = play_with_luck(
@@ -83,14 +83,14 @@ def test_luck_is_nothing_over_all_that_dice_can_do(estimate: luck.ValueEstimate)
     chances: dict[tuple[int, ...], float] = {}
     values: dict[tuple[int, ...], set[tuple[float, float]]] = defaultdict(set)
     for seed in range(battles):
-        way, chances_of_way = way_of(seed, views, packed)
-        chances[way] = chances_of_way
-        values[way].add((found.points[seed], round(found.luck[seed], 12)))
-    assert sum(chances.values()) == pytest.approx(1.0, abs=1e-12)  # so these are all ways
+        course, chances_of_course = course_of(seed, views, packed)
+        chances[course] = chances_of_course
+        values[course].add((found.points[seed], round(found.luck[seed], 12)))
+    assert sum(chances.values()) == pytest.approx(1.0, abs=1e-12)  # so these are all courses
     assert len(chances) > 10
     assert {len(each) for each in values.values()} == {1}
-    mean_points = sum(chances[way] * points for way, ((points, _),) in values.items())
-    mean_luck = sum(chances[way] * luck for way, ((_, luck),) in values.items())
+    mean_points = sum(chances[course] * points for course, ((points, _),) in values.items())
+    mean_luck = sum(chances[course] * luck for course, ((_, luck),) in values.items())
     exact = solver.evaluate(tiny(), highest, highest)
     assert mean_points == pytest.approx(exact, abs=1e-9)
     assert mean_luck == pytest.approx(0.0, abs=1e-9)
@@ -112,8 +112,8 @@ def test_the_adjusted_mean_is_the_exact_value(seat: str) -> None:
     assert 4.0 * error < found.points.std() / 10.0
 
 
-def test_battles_are_those_of_play_and_their_luck_is_their_own() -> None:
-    """However many are played at once, and whether or not the opponent is asked from outside."""
+def test_battles_equal_play_and_have_their_own_luck() -> None:
+    """With any number of parallel battles, and with internal or external opponents."""
     one: dict[str, Any] = {"seat": "dispeller", "scenario": BATTLE}
     player = make_agent("veteran")
     inside = play_with_luck(player, opponent="greedy", battles=300, seed=9_000, **one)
@@ -137,7 +137,7 @@ class Checking(LuckWatcher):
         self.steps += 1
 
 
-def test_what_is_followed_is_what_happens() -> None:
+def test_tracked_battles_equal_played_ones() -> None:
     watcher = Checking(40)
     play_battles(
         make_agent("random", seed=1), seat="caster", scenario="the-iron-tide",
@@ -160,7 +160,7 @@ def test_luck_of_the_seats_is_opposite() -> None:
 
 
 def test_estimates_are_asked_for_decisions() -> None:
-    """Not for rolls that follow at once: those are looked through."""
+    """Estimates are computed for decisions only, not for the rolls in between."""
     kinds = []
 
     def estimate(outlook: Outlook) -> NDArray[np.float64]:
@@ -176,7 +176,7 @@ def test_estimates_are_asked_for_decisions() -> None:
     assert max(kinds) <= LAST_DECISION
 
 
-def test_battles_that_begin_anew_are_refused() -> None:
+def test_restarted_battles_are_rejected() -> None:
     envs: Any = gym.make_vec("wfb_gym/Caster-v0", num_envs=2, scenario="apprentice")
     envs.batch.watcher = LuckWatcher(2)
     envs.reset(seed=0)

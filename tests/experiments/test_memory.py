@@ -1,4 +1,4 @@
-"""What memory is worth: what looks the same, its averages, the table, going on."""
+"""The value of history: information states, averaged policies, the table, resuming."""
 
 import json
 from pathlib import Path
@@ -14,13 +14,13 @@ from wfb_gym.solver import HiddenGame
 
 
 def run(out: Path, *arguments: str) -> Any:
-    """A quick run's results."""
+    """Return a quick run's results."""
     assert memory.main(["--quick", "--out", str(out), *arguments]) == 0
     return json.loads((out / "results.json").read_text(encoding="utf-8"))
 
 
-def test_averages_are_a_policy_of_what_is_seen() -> None:
-    """Wherever a seat sees the same, it answers alike; probabilities are of legal actions."""
+def test_averages_are_a_policy_of_observations() -> None:
+    """A seat's policy is the same at equal observations; probabilities are of legal actions."""
     scenario = hidden_scenario(caster=kinds([], [STONE]), dispeller=kinds([], [SCROLL]))
     game = HiddenGame(scenario, whole=True)
     found = game.solve(0.01)
@@ -40,7 +40,7 @@ def test_averages_are_a_policy_of_what_is_seen() -> None:
                 assert legal == pytest.approx(answers.setdefault(int(seen), legal))
 
 
-def test_what_tells_everything_loses_nothing(tmp_path: Path) -> None:
+def test_full_information_loses_nothing(tmp_path: Path) -> None:
     parts = run(tmp_path)["parts"]
     assert [part["seat"] for part in parts] == list(SEATS)
     for part in parts:
@@ -50,7 +50,7 @@ def test_what_tells_everything_loses_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_who_forgets_loses_where_memory_counts() -> None:
+def test_forgetting_loses_if_history_matters() -> None:
     caster, dispeller = memory.run_part(memory.Settings(gap=0.01), "hidden-scrolls")["parts"]
     assert caster["without"]["score"] < 99.0 < 99.9 < caster["with"]["score"]
     assert dispeller["without"]["score"] > 99.9
@@ -63,9 +63,7 @@ def test_the_table_has_a_row_for_each_seat(tmp_path: Path) -> None:
     assert all(len(row) == len(header) for row in rows)
 
 
-def test_it_goes_on_where_it_was_interrupted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_run_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = run(tmp_path)
 
     def nothing(*_: Any) -> Any:
@@ -75,7 +73,7 @@ def test_it_goes_on_where_it_was_interrupted(
     assert run(tmp_path)["parts"] == before["parts"]
 
 
-def test_a_scenario_without_secrets_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_scenario_without_secrets_is_rejected(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         memory.main(["archmage-duel"])
     assert "expected hidden items, found none in archmage-duel" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""What a secret is worth: the scenario with it, its table and picture, going on."""
+"""The value of hiding an item: its scenarios, table, picture, resuming."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ from wfb_gym.solver import solve
 
 
 def run(out: Path, *arguments: str) -> Any:
-    """A quick run's results."""
+    """Return a quick run's results."""
     assert secret.main(["--quick", "--out", str(out), *arguments]) == 0
     return json.loads((out / "results.json").read_text(encoding="utf-8"))
 
@@ -27,7 +27,7 @@ def test_the_item_is_taken_from_its_bearer_and_hidden() -> None:
     assert hidden.caster == duel.caster
 
 
-def test_its_ends_are_the_scenario_without_and_with_the_item(tmp_path: Path) -> None:
+def test_probabilities_0_and_1_are_the_scenarios_without_and_with_the_item(tmp_path: Path) -> None:
     parts = run(tmp_path)["parts"]
     assert [part["chance"] for part in parts] == [0.0, 0.5, 1.0]
     lesson = load_scenario("apprentice")
@@ -43,12 +43,12 @@ def test_its_ends_are_the_scenario_without_and_with_the_item(tmp_path: Path) -> 
     assert parts[1]["value"] < parts[1]["known"] - 0.1
 
 
-def test_the_table_says_what_the_secret_brings_its_owner(tmp_path: Path) -> None:
+def test_the_table_has_the_owners_gain(tmp_path: Path) -> None:
     header, none, half, one = secret.secret_rows(run(tmp_path))
     brings = header.index("value of hiding")
     assert float(half[brings]) > 0.1
     assert none[brings] == one[brings] == "0.00"
-    assert none[-1] == ""  # nobody holds what is never dealt
+    assert none[-1] == ""  # an item that is never dealt
 
 
 def test_a_secret_of_the_casters_is_worth_something_to_the_caster(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_a_secret_of_the_casters_is_worth_something_to_the_caster(tmp_path: Path
     assert found["parts"][1]["value"] >= found["parts"][1]["known"] - 1e-9
 
 
-def test_it_goes_on_where_it_was_interrupted(tmp_path: Path) -> None:
+def test_an_interrupted_run_resumes(tmp_path: Path) -> None:
     run(tmp_path)
     before = (tmp_path / "parts.jsonl").read_bytes()
     run(tmp_path)
@@ -73,7 +73,7 @@ def test_it_goes_on_where_it_was_interrupted(tmp_path: Path) -> None:
         (["--chances", "0"], "--chances"),
     ],
 )
-def test_wrong_settings_are_refused(
+def test_wrong_settings_are_rejected(
     arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):

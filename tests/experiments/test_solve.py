@@ -1,4 +1,4 @@
-"""The solving script and its pictures: what they tell is what the solver says."""
+"""The solving script and its pictures: they report the solver's results."""
 
 import json
 from pathlib import Path
@@ -38,30 +38,30 @@ def duel() -> solver.Solution:
 
 @pytest.fixture
 def three(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three small scenarios are all that is bundled."""
+    """Reduce the bundled scenarios to three small ones."""
     monkeypatch.setattr(solve, "bundled_scenarios", lambda: SMALL)
     monkeypatch.setattr(solver, "estimate", lambda scenario: TINY, raising=False)
 
 
-def test_json_alone_tells_what_the_solver_says(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_matches_the_solver(capsys: pytest.CaptureFixture[str]) -> None:
     assert solve.main(["orc-shaman-hunt", DUEL, DUEL, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert not told["interrupted"]
-    assert [each["scenario"] for each in told["scenarios"]] == ["orc-shaman-hunt", DUEL]
-    for each in told["scenarios"]:
+    printed = json.loads(capsys.readouterr().out)
+    assert not printed["interrupted"]
+    assert [each["scenario"] for each in printed["scenarios"]] == ["orc-shaman-hunt", DUEL]
+    for each in printed["scenarios"]:
         solution = solver.solve(each["scenario"])
         assert each["value"] == solution.value
         assert each["states"] == solution.states
         assert each["bytes"] == solution.bytes
         assert each["seconds"] > 0
-    assert told["scenarios"][1]["opening"] == {
+    assert printed["scenarios"][1]["opening"] == {
         "words": "cast Burning Head (9+) on 3 dice",
         "army": "caster",
         "after_dice": False,
     }
 
 
-def test_one_scenario_is_told_in_plain_lines(
+def test_one_scenario_is_printed_in_plain_lines(
     capsys: pytest.CaptureFixture[str], duel: solver.Solution
 ) -> None:
     assert solve.main([DUEL]) == 0
@@ -83,20 +83,20 @@ def test_the_table_keeps_the_order(form: list[str], capsys: pytest.CaptureFixtur
 
 def test_the_first_phases_of_a_battle(capsys: pytest.CaptureFixture[str]) -> None:
     assert solve.main(["border-skirmish", "--phases", "1", "--json"]) == 0
-    (told,) = json.loads(capsys.readouterr().out)["scenarios"]
-    assert told["phases"] == 1
-    assert told["value"] == solver.solve(load_scenario("border-skirmish").first_phases(1)).value
+    (printed,) = json.loads(capsys.readouterr().out)["scenarios"]
+    assert printed["phases"] == 1
+    assert printed["value"] == solver.solve(load_scenario("border-skirmish").first_phases(1)).value
     with pytest.raises(SystemExit):
         solve.main(["border-skirmish", "--phases", "7"])
     assert "--phases: phases: expected 1..6, found 7" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("quick_refusals")
-def test_of_a_battle_that_is_too_large_the_first_phases_are_solved(
+def test_the_first_phases_of_a_too_large_battle_are_solved(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(solve, "bundled_scenarios", lambda: ["border-skirmish"])
-    monkeypatch.setattr(solve, "FIRST_PHASES", solutions.MIB)  # the first alone
+    monkeypatch.setattr(solve, "FIRST_PHASES", solutions.MIB)  # only the first
     assert solve.main(["--all", "--json"]) == 0
     whole, opening = json.loads(capsys.readouterr().out)["scenarios"]
     assert "the wounds left of 8 units" in whole["too_large"]["causes"]
@@ -119,7 +119,7 @@ def test_markdown_is_a_table() -> None:
     assert len({line.count("|") for line in lines}) == 1
 
 
-def test_all_says_what_is_too_large_without_trying(
+def test_all_lists_too_large_scenarios_without_solving(
     three: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def estimate(scenario: Scenario) -> SimpleNamespace:
@@ -128,17 +128,17 @@ def test_all_says_what_is_too_large_without_trying(
     tried = _recorded(monkeypatch)
     monkeypatch.setattr(solver, "estimate", estimate, raising=False)
     assert solve.main(["--all", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)["scenarios"]
-    assert [each["scenario"] for each in told] == list(SMALL)
-    assert told[1]["too_large"] == {**vars(HUGE), "causes": list(HUGE.causes)}
-    assert "value" in told[0]
+    printed = json.loads(capsys.readouterr().out)["scenarios"]
+    assert [each["scenario"] for each in printed] == list(SMALL)
+    assert printed[1]["too_large"] == {**vars(HUGE), "causes": list(HUGE.causes)}
+    assert "value" in printed[0]
     assert tried == [solve.SMALLEST, SMALL[0], SMALL[2]]  # the rules are compiled first
 
 
 def _recorded(
     monkeypatch: pytest.MonkeyPatch, trouble: dict[str, BaseException] | None = None
 ) -> list[str]:
-    """Names of what is solved from here on; some of it ends in trouble."""
+    """Record the names of solved scenarios; some of them fail."""
     names: list[str] = []
     really = solver.solve
 
@@ -168,7 +168,7 @@ def test_the_limit_of_memory_reaches_the_solver(
     limits: list[int] = []
 
     def refused(scenario: Any, **options: Any) -> solver.Solution:
-        if "max_bytes" not in options:  # the one that warms up
+        if "max_bytes" not in options:  # the scenario that compiles the rules
             return really(scenario)
         limits.append(options["max_bytes"])
         raise solver.TooLarge("no room")
@@ -181,15 +181,15 @@ def test_the_limit_of_memory_reaches_the_solver(
 
 
 @pytest.mark.usefixtures("three")
-def test_an_interrupted_run_tells_what_was_done(
+def test_an_interrupted_run_prints_finished_parts(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _recorded(monkeypatch, {SMALL[2]: KeyboardInterrupt()})
     assert solve.main(["--all", "--json"]) == INTERRUPTED
     captured = capsys.readouterr()
-    told = json.loads(captured.out)
-    assert told["interrupted"]
-    assert [each["scenario"] for each in told["scenarios"]] == list(SMALL[:2])
+    printed = json.loads(captured.out)
+    assert printed["interrupted"]
+    assert [each["scenario"] for each in printed["scenarios"]] == list(SMALL[:2])
     assert "interrupted after 2 of 3 parts" in captured.err
 
 
@@ -229,7 +229,7 @@ def test_a_plot_is_drawn_beside_the_json(
     assert (tmp_path / "dice.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_what_cannot_be_drawn_is_still_told(
+def test_results_are_printed_if_drawing_fails(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     scenario = tmp_path / "idle.toml"
@@ -288,7 +288,7 @@ def test_openings_in_words() -> None:
     assert later == "dispeller: cast Bolt (5+) on 1 die"
 
 
-def test_an_item_and_own_dice_are_told() -> None:
+def test_an_item_and_own_dice_are_named() -> None:
     stone = {**_casting(), "items": ["Power Stone"], "power_dice": 1}
     assert (
         _told(caster=stone, dispeller={})
@@ -337,7 +337,7 @@ def test_a_bound_spell_takes_no_dice_and_its_points_are_no_loss() -> None:
     assert grid.lost[0] == pytest.approx(0.0, abs=1e-9)
 
 
-def test_a_target_is_told() -> None:
+def test_a_target_is_named() -> None:
     damage = {"hits": "D6", "strength": 4}
     strike = {"name": "Bolt", "casting_value": 5, "target": "enemy_unit", "damage": damage}
     boyz = {"name": "Orc Boyz", "models": 10, "toughness": 4, "armour_save": 6, "points": 5}
@@ -346,7 +346,7 @@ def test_a_target_is_told() -> None:
     assert words.startswith("cast Bolt (5+) at Orc Boyz on ")
 
 
-def test_dice_before_the_first_decision_are_told() -> None:
+def test_dice_before_the_first_decision_are_named() -> None:
     rolled = {"wizards": [{**WIZARD, "lore": "Fire"}]}
     boyz = {"name": "Orc Boyz", "models": 3, "toughness": 4, "points": 5}
     scenario = scenario_from_dict(
@@ -357,7 +357,7 @@ def test_dice_before_the_first_decision_are_told() -> None:
     assert found["words"].startswith("after dice, for example: ")
 
 
-def test_openings_leave_the_position_alone(duel: solver.Solution) -> None:
+def test_openings_do_not_change_the_position(duel: solver.Solution) -> None:
     battle = Battle(duel.packed)
     before = battle.key()
     opening = openings.play_opening(battle, duel.best_action)
@@ -369,7 +369,7 @@ def test_openings_leave_the_position_alone(duel: solver.Solution) -> None:
 
 
 def _fixed(name: str, power: int, dispel: int) -> Scenario:
-    """A scenario with the pools of a cell."""
+    """Return a scenario with the pools of a cell."""
     scenario = load_scenario(name)
     caster = scenario.caster.model_copy(update={"power_dice": power})
     dispeller = scenario.dispeller.model_copy(update={"dispel_dice": dispel})
@@ -399,7 +399,7 @@ def test_cells_of_the_duel_are_solved_as_scenarios_with_such_pools(duel: solver.
         assert (grid.spells[place], grid.dice[place]) == (opening.spell, opening.dice)
 
 
-def test_the_optimal_grid_is_what_the_solution_plays(duel: solver.Solution) -> None:
+def test_the_optimal_grid_matches_the_solution(duel: solver.Solution) -> None:
     cells = HeatMap(duel)
     grid = heat_map.optimal_grid(cells)
     assert np.abs(grid.lost).max() < 1e-9
@@ -446,17 +446,17 @@ def test_a_wizard_without_dice_cannot_try_his_spells() -> None:
 
 
 def policy_grid(cells: HeatMap, policy: Policy) -> heat_map.Grid:
-    """What a policy casts in every cell."""
+    """Return the casts of a policy in every cell."""
     return cells.grid(heat_map.policy_openings(cells, policy, cells.positions()))
 
 
 def _last(observations: Observations, masks: Masks) -> NDArray[np.int64]:
-    """The last legal action: the dearest spell on all dice."""
+    """Play the last legal action: the spell of most points with all dice."""
     last: NDArray[np.int64] = masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
     return last
 
 
-def test_a_policy_that_never_casts_loses_all_there_was_to_win(duel: solver.Solution) -> None:
+def test_a_policy_that_never_casts_loses_the_whole_value(duel: solver.Solution) -> None:
     cells = HeatMap(duel)
     grid = policy_grid(cells, lambda observations, masks: masks.argmax(axis=1))
     assert (grid.spells == STOP).all()
@@ -465,7 +465,7 @@ def test_a_policy_that_never_casts_loses_all_there_was_to_win(duel: solver.Solut
     assert grid.lost[4, 5] == pytest.approx(duel.value, abs=1e-9)
 
 
-def test_a_policy_is_asked_with_what_the_environment_shows(duel: solver.Solution) -> None:
+def test_a_policy_gets_the_environments_observations(duel: solver.Solution) -> None:
     import gymnasium as gym
 
     env: Any = gym.make("wfb_gym/Caster-v0", scenario=DUEL)
@@ -477,7 +477,7 @@ def test_a_policy_is_asked_with_what_the_environment_shows(duel: solver.Solution
         return _last(observations, masks)
 
     grid = policy_grid(HeatMap(duel), policy)
-    assert [len(masks) for _, masks in asked] == [30, 25]  # one die leaves no choice
+    assert [len(masks) for _, masks in asked] == [30, 25]  # with one die there is no choice
     assert (asked[0][0][-1] == observation).all()
     assert (asked[0][1][-1] == info["action_mask"]).all()
     after, _, _, _, info = env.step(_last(observation[None], info["action_mask"][None])[0])
@@ -502,12 +502,10 @@ def test_a_policy_must_play_by_the_rules(
         policy_grid(HeatMap(duel), lambda observations, masks: actions)
 
 
-def test_a_policy_is_shown_where_its_battles_come_to_alone(
-    duel: solver.Solution, tmp_path: Path
-) -> None:
+def test_a_policy_is_drawn_only_in_reachable_cells(duel: solver.Solution, tmp_path: Path) -> None:
     cells, optimal = HeatMap(duel), duel.policy(0).act
     positions, visits = heat_map.visited_nominations(cells, optimal, 64)
-    assert visits[0] == 64  # all begin alike
+    assert visits[0] == 64  # all begin with the same decision
     assert positions[0].key() == cells.start.key()
     assert len({position.key() for position in positions}) == len(positions) > 5
     found = heat_map.policy_openings(cells, optimal, positions)
@@ -531,7 +529,7 @@ def test_the_second_army_loses_points_with_the_same_sign() -> None:
     assert np.abs(heat_map.optimal_grid(cells).lost).max() < 1e-9
 
 
-def test_short_names_tell_spells_apart() -> None:
+def test_short_names_of_spells_differ() -> None:
     assert heat_map.short_spell_names(load_scenario(DUEL), 0) == [
         "Fire",
         "Fiery",

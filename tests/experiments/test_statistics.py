@@ -1,4 +1,4 @@
-"""Interquartile means and bootstrap intervals: against SciPy, against known laws, at the edges."""
+"""Interquartile means and bootstrap intervals: against SciPy, known laws, and edge cases."""
 
 from typing import Any
 
@@ -62,7 +62,7 @@ def test_runs_of_a_task_are_drawn_apart_from_those_of_others() -> None:
 
 @pytest.mark.parametrize("statistic", [mean, interquartile_mean])
 def test_the_interval_covers_the_truth_as_often_as_it_says(statistic: Any) -> None:
-    """Skewed scores whose mean and interquartile mean are known from a great many."""
+    """Skewed scores; a large sample gives their mean and interquartile mean."""
     rng = np.random.default_rng(3)
 
     def draw(runs: int) -> NDArray[np.float64]:
@@ -86,7 +86,7 @@ def test_the_interval_is_that_of_normal_theory_where_there_are_many() -> None:
 
 
 def test_strata_keep_their_share() -> None:
-    """Two tasks far apart without chance in them: no draw may mix them."""
+    """Two tasks far apart without randomness: no bootstrap sample may mix them."""
     found = bootstrap(mean, np.array([[0.0, 100.0]] * 5))
     assert found == Interval(50.0, 50.0, 50.0)
 
@@ -134,6 +134,6 @@ def test_the_chance_of_improvement() -> None:
         ((np.zeros((1, 1)),), {"level": 1.0}, "level: expected a probability between 0 and 1"),
     ],
 )
-def test_bad_input_is_refused(scores: Any, settings: Any, message: str) -> None:
+def test_bad_input_is_rejected(scores: Any, settings: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         bootstrap(mean, *scores, **settings)

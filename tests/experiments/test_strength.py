@@ -1,4 +1,4 @@
-"""Strength in battles: paired differences, continued runs, players that fail."""
+"""Strength in battles: paired differences, resumed runs, players that fail."""
 
 import json
 from pathlib import Path
@@ -68,9 +68,7 @@ def test_a_model_that_is_missing_is_named(capsys: pytest.CaptureFixture[str]) ->
     assert "runs/apprentice.npz: expected a saved network, found no file" in capsys.readouterr().err
 
 
-def test_a_run_goes_on_where_it_was_interrupted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_run_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     played: list[str] = []
 
     def counted(match: Match) -> MatchResult:
@@ -82,7 +80,7 @@ def test_a_run_goes_on_where_it_was_interrupted(
     monkeypatch.setattr(strength, "play_match", counted)
     assert main([*LINE, "--out", str(tmp_path)]) == 130
     assert main([*LINE, "--out", str(tmp_path)]) == 0
-    assert len(played) == 1 + 3  # the one that was cut off is played again
+    assert len(played) == 1 + 3  # the interrupted match is played again
     whole = _results(tmp_path)["rows"]
     assert main([*LINE, "--out", str(tmp_path / "again")]) == 0
     again = _results(tmp_path / "again")["rows"]
@@ -91,13 +89,13 @@ def test_a_run_goes_on_where_it_was_interrupted(
     assert whole == again
 
 
-def test_other_settings_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_settings_are_rejected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*LINE, "--out", str(tmp_path)]) == 0
     assert main([*LINE, "--seed", "1", "--out", str(tmp_path)]) != 0
     assert "holds another measurement" in capsys.readouterr().err
 
 
-def test_one_player_is_no_comparison(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_single_player_is_rejected(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["greedy"])
     assert "expected a reference and at least one more" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The tournament: its numbers are the exact ones, nobody spoils it, it goes on where it was."""
+"""The tournament: exact numbers, misbehaving players, resuming."""
 
 import errno
 import json
@@ -77,13 +77,13 @@ def test_cells_and_order_are_those_of_the_exact_values(
         assert each["rating"]["low"] - 0.03 < rough < each["rating"]["high"] + 0.03
         assert each["forfeits"] == 0
     worst = {each["agent"]: each for each in found["rating"]}
-    assert worst["optimal"]["worst"]["high"] > 0.0  # nobody beats it
+    assert worst["optimal"]["worst"]["high"] > 0.0  # it has the highest rating
     assert worst["veteran"]["against"] == "optimal"
     assert (tmp_path / f"{HUNT}.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "rating.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.slow  # it compiles the engine once more
+@pytest.mark.slow  # it compiles another copy of the engine
 def test_points_without_their_luck_are_closer_to_the_exact_values(tmp_path: Path) -> None:
     arguments = ["veteran", "greedy", "--scenario", DUEL, "--battles", "300"]
     plain = run(*arguments, out=tmp_path / "plain")
@@ -98,7 +98,7 @@ def test_points_without_their_luck_are_closer_to_the_exact_values(tmp_path: Path
 
 
 def test_the_same_battles_have_the_same_dice_for_all() -> None:
-    """Two optimal players that are one, under two names: every battle alike."""
+    """Two optimal players with different names and the same play: every battle is the same."""
     points = [
         play_match(_match(caster, "veteran")).array
         for caster in ("optimal", "optimal:0.0", "random")
@@ -130,7 +130,7 @@ def test_points_do_not_depend_on_the_parts(monkeypatch: pytest.MonkeyPatch) -> N
 def _cells(
     scenario: str, strengths: dict[str, tuple[float, float]], scale: float, level: float
 ) -> list[MatchResult]:
-    """Cells of known strengths, with the same luck in all of them."""
+    """Return cells for known strengths, with the same luck in all of them."""
     luck = np.array([-1.0, 1.0] * 50)
     return [
         MatchResult(scenario, i, j, tuple(scale * (level + a - d + luck)), (0.0, 0.0))
@@ -171,7 +171,7 @@ def test_a_long_name_leaves_all_numbers_in_the_table_of_ratings() -> None:
 
 
 def test_missing_cells_do_not_move_the_others() -> None:
-    """One agent is left out of a scenario, and a cell failed: the fit fills the gaps."""
+    """Without one agent in a scenario and with a failed cell, the fit fills the gaps."""
     fewer = {name: STRENGTHS[name] for name in ("b", "c")}
     some = _cells("low", STRENGTHS, 10.0, 2.0) + _cells("high", fewer, 80.0, -1.0)
     lost = some.pop(1)
@@ -186,11 +186,11 @@ def test_missing_cells_do_not_move_the_others() -> None:
         assert rating is not None
         assert rating.value == pytest.approx((casting + dispelling) / 2)
     assert [each.forfeits for each in found.agents] == [0, 0, 1]
-    assert found.agents[-1].agent == "b"  # who forfeits stands behind
+    assert found.agents[-1].agent == "b"  # a forfeit ranks below
 
 
 def test_dice_that_all_share_cancel() -> None:
-    """Luck that is the same in every cell says nothing about who is better."""
+    """Luck that is the same in every cell does not change the ratings."""
     found = rate(list(STRENGTHS), _cells("low", STRENGTHS, 10.0, 2.0))
     for each in found.agents:
         assert each.rating is not None
@@ -257,7 +257,7 @@ BAD: dict[str, tuple[type[RandomAgent], str]] = {
 
 @pytest.fixture
 def misfits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Agents that misbehave have names."""
+    """Add named agents that misbehave."""
 
     def made(name: str, **options: Any) -> Agent:
         return BAD[name][0](0) if name in BAD else make_agent(name, **options)
@@ -269,7 +269,7 @@ def misfits(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("misfits")
 @pytest.mark.parametrize("name", BAD)
 @pytest.mark.parametrize("seat", ["caster", "dispeller"])
-def test_who_misbehaves_forfeits_in_one_line(name: str, seat: str) -> None:
+def test_a_misbehaving_agent_forfeits_with_one_line(name: str, seat: str) -> None:
     pair = (name, "veteran") if seat == "caster" else ("veteran", name)
     cell = play_match(_match(*pair, battles=20, seconds=0.001))
     assert cell.points == ()
@@ -281,7 +281,7 @@ def test_who_misbehaves_forfeits_in_one_line(name: str, seat: str) -> None:
 
 
 @pytest.mark.usefixtures("misfits")
-def test_the_rest_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_other_matches_continue(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     players = ["veteran", "crashing", "random"]
     found = run(*players, "--scenario", "apprentice", "--battles", "50", out=tmp_path)
     (scenario,) = found["scenarios"]
@@ -312,7 +312,7 @@ def test_the_first_answer_takes_as_long_as_it_likes(monkeypatch: pytest.MonkeyPa
         agent.act(np.zeros((2, 1), np.float32), masks)
 
 
-def test_a_model_of_other_sizes_fails_its_cells_alone(tmp_path: Path) -> None:
+def test_a_model_of_other_sizes_fails_only_its_cells(tmp_path: Path) -> None:
     from sb3_contrib import MaskablePPO
 
     from wfb_gym.interop.sb3 import PhaseVecEnv
@@ -358,7 +358,7 @@ def test_models_that_read_histories_play_in_either_seat(
     assert (result.failure, len(result.points)) == (None, 20)
 
 
-def test_an_agent_may_be_two_for_the_two_seats(tmp_path: Path) -> None:
+def test_an_agent_may_have_one_model_for_each_seat(tmp_path: Path) -> None:
     both = "optimal+random"
     found = run(both, "veteran", "--scenario", "apprentice", "--battles", "30", out=tmp_path)
     exact = {(c["caster"], c["dispeller"]): c["exact"] for c in found["scenarios"][0]["cells"]}
@@ -380,7 +380,7 @@ def test_an_agent_may_be_two_for_the_two_seats(tmp_path: Path) -> None:
         ([0.5], ["+0.5"]),
     ],
 )
-def test_ticks_have_the_decimals_that_tell_them_apart(ticks: list[float], shown: list[str]) -> None:
+def test_ticks_have_enough_decimals_to_differ(ticks: list[float], shown: list[str]) -> None:
     axis = Figure().add_subplot().xaxis
     axis.set_ticks(ticks)
     assert [signed_tick(axis, each) for each in ticks] == shown
@@ -390,7 +390,7 @@ def test_ticks_have_the_decimals_that_tell_them_apart(ticks: list[float], shown:
 
 
 @pytest.mark.usefixtures("quick_refusals")
-def test_the_optimal_player_is_left_out_where_it_cannot_be(
+def test_the_optimal_player_is_left_out_of_unsolvable_scenarios(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["optimal", "veteran", "optimal:0.5", "--scenario", "border-skirmish"]
@@ -413,7 +413,7 @@ def open_record(folder: Path) -> ResultFile:
 SMALL = ("veteran", "random", "--scenario", "apprentice", "--scenario", DUEL, "--battles", "40")
 
 
-def test_an_interrupted_tournament_goes_on_where_it_was(
+def test_an_interrupted_tournament_resumes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     whole = run(*SMALL, out=tmp_path / "whole")
@@ -432,16 +432,16 @@ def test_an_interrupted_tournament_goes_on_where_it_was(
     assert [len(each["cells"]) for each in part["scenarios"]] == [4, 1]
     assert "interrupted after 6 of 10 parts; the same command continues" in capsys.readouterr().err
     file = tmp_path / "part" / FILE
-    file.write_bytes(file.read_bytes() + b'{"cell": {"scena')  # the light went out just then
+    file.write_bytes(file.read_bytes() + b'{"cell": {"scena')  # interrupted as if by a power cut
     again = run(*SMALL, out=tmp_path / "part")
     assert count == 6 + 3
-    once_more = run(*SMALL, out=tmp_path / "part")  # finds all of it done
+    once_more = run(*SMALL, out=tmp_path / "part")  # finds all matches finished
     assert count == 6 + 3
     for key in ("scenarios", "rating", "misfit"):
         assert again[key] == once_more[key] == whole[key]
 
 
-def test_other_settings_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_settings_are_rejected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(*SMALL, out=tmp_path)
     before = (tmp_path / FILE).read_bytes()
     capsys.readouterr()
@@ -452,7 +452,7 @@ def test_other_settings_are_refused(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert (tmp_path / FILE).read_bytes() == before
 
 
-def test_two_tournaments_in_one_folder_are_refused(
+def test_two_tournaments_in_one_folder_are_rejected(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with open_record(tmp_path):
@@ -462,7 +462,7 @@ def test_two_tournaments_in_one_folder_are_refused(
         assert free.lines == []
 
 
-def test_a_match_that_the_disk_cannot_take_leaves_the_others_whole(
+def test_a_match_on_a_full_disk_leaves_the_others_intact(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_record(tmp_path) as record:
@@ -480,7 +480,7 @@ def test_a_match_that_the_disk_cannot_take_leaves_the_others_whole(
         assert again.lines == [{"cell": 1}, {"cell": 3}]
 
 
-def test_a_file_that_is_no_record_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_no_record_is_rejected(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text("points\n")
     with pytest.raises(RecordError, match="expected the results of a tournament"):
         open_record(tmp_path)
@@ -512,7 +512,7 @@ def test_bad_input_ends_with_one_line(
 
 
 @pytest.mark.parametrize("name", ["../../escaped", "/tmp/escaped", "a/b", "rating"])
-def test_a_scenario_has_no_name_that_leads_out_of_the_folder(
+def test_names_of_scenarios_cannot_leave_the_folder(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, out = tmp_path / "own.toml", tmp_path / "one" / "out"
@@ -524,14 +524,14 @@ def test_a_scenario_has_no_name_that_leads_out_of_the_folder(
     assert [*tmp_path.rglob("*")] == [file]
 
 
-def test_a_player_who_is_another_with_every_seed_has_no_exact_value() -> None:
+def test_a_player_that_depends_on_its_seed_has_no_exact_value() -> None:
     agents = ("random", "mcts:5", "expectimax:1")
     this = running.load_round("apprentice", agents)
     values = running.exact_values(running.Settings(agents, ("apprentice",)), this, [])
     assert {name for pair in values for name in pair} == {"random", "expectimax:1"}
 
 
-def test_nobody_plays_optimally_where_items_are_hidden() -> None:
+def test_there_is_no_optimal_player_with_hidden_items() -> None:
     this = running.load_round("hidden-scroll", ("optimal", "greedy"))
     assert this.agents == ("greedy",)
     assert "hidden items" in this.absent["optimal"]

@@ -1,4 +1,4 @@
-"""Tasks done elsewhere: the same results in the same order, and one line for what goes wrong."""
+"""Tasks in other processes: same results in the same order, and one-line errors."""
 
 import json
 import subprocess
@@ -32,7 +32,7 @@ GENERAL = Path(ROOT, "wfb_gym/players/policies/generalist.npz")
 
 
 class Elsewhere:
-    """Does tasks some ahead of their results, as who is elsewhere does: all is pickled."""
+    """Runs a few tasks before their results are needed, as remote workers do, and pickles all."""
 
     shares = True
 
@@ -61,7 +61,7 @@ class Elsewhere:
 
 @pytest.fixture
 def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Elsewhere:
-    """Does the tasks of the commands."""
+    """Runs the tasks of the commands."""
     found = Elsewhere()
 
     @contextmanager
@@ -75,7 +75,7 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Elsewhere:
 # --- here and in processes -----------------------------------------------------------------------
 
 
-def test_here_a_task_is_done_when_its_result_is_asked_for() -> None:
+def test_in_process_tasks_run_on_request() -> None:
     taken: list[int] = []
 
     def take(number: int) -> int:
@@ -106,7 +106,7 @@ def test_results_come_in_order_and_few_are_under_way(monkeypatch: pytest.MonkeyP
 
 
 def _is_alive(process: str) -> bool:
-    """Whether a process has not ended; one that nobody has asked for its status has."""
+    """Return whether a process is running; a zombie counts as ended."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
@@ -144,7 +144,7 @@ if __name__ == "__main__":
         (die_at_three, r"task \d: a worker process has failed$"),
     ],
 )
-def test_a_failure_in_a_process_is_told_in_one_line(
+def test_a_failure_in_a_process_gives_one_line(
     function: Callable[[int], int], message: str
 ) -> None:
     with open_workers(processes=2) as pool, pytest.raises(WorkerError, match=message) as raised:
@@ -163,13 +163,13 @@ def test_without_ray_the_extra_is_named(
     assert not out.exists()
 
 
-def test_what_differs_is_named() -> None:
+def test_differences_are_named() -> None:
     found = ray_cluster.fingerprint() | {"numpy": "1.0", "Python": "3.0"}
-    told = ray_cluster.difference(ray_cluster.fingerprint(), found)
-    assert "numpy: expected" in told
-    assert "found 1.0" in told
-    assert "Python: expected" in told
-    assert "numba" not in told
+    reported = ray_cluster.difference(ray_cluster.fingerprint(), found)
+    assert "numpy: expected" in reported
+    assert "found 1.0" in reported
+    assert "Python: expected" in reported
+    assert "numba" not in reported
     assert ray_cluster.difference(found, dict(found)) == ""
 
 
@@ -184,13 +184,13 @@ def test_pytorch_uses_one_thread_in_the_block() -> None:
         torch.set_num_threads(before)
 
 
-# --- the same, whoever does it -------------------------------------------------------------------
+# --- the same results everywhere ------------------------------------------------------------------
 
 TOURNAMENT = ("veteran", "random", str(POLICY), "--scenario", "apprentice", "--battles", "20")
 
 
 def cells(folder: Path) -> list[str]:
-    """The lines of a tournament's record, without the measured times."""
+    """Return the lines of a tournament's record, without the measured times."""
     lines = (folder / "cells.jsonl").read_text(encoding="utf-8").splitlines()
     found = [json.loads(line) for line in lines]
     for line in found:
@@ -243,7 +243,7 @@ def test_submissions_are_the_same(
 
 
 @pytest.mark.usefixtures("elsewhere")
-def test_a_refused_policy_is_told_once(
+def test_a_rejected_policy_is_reported_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     few = protocol.generated_scenarios("phase-500")[:6]
@@ -264,7 +264,7 @@ def test_targets_and_grades_of_distillation_are_the_same(tmp_path: Path) -> None
     def made(name: str, pool: Workers) -> tuple[list[bool], dict[str, bytes], list[Any], str]:
         kinds = (KINDS["phase"], KINDS["duel-500"])
         source = TargetSource(kinds, tmp_path / name, max_bytes=1 << 20, decisions=64)
-        if pool is not HERE:  # goes on with what an interrupted run has made
+        if pool is not HERE:  # resumes from the files of an interrupted run
             list(make_targets(source, range(1, 5, 2)))
         useful = list(make_targets(source, range(5), pool))
         files = {each.name: each.read_bytes() for each in source.folder.iterdir()}
@@ -279,22 +279,22 @@ def test_targets_and_grades_of_distillation_are_the_same(tmp_path: Path) -> None
 # --- on Ray --------------------------------------------------------------------------------------
 
 
-def test_a_cluster_that_nobody_answers_for_is_told_before_anything_is_begun(
+def test_an_unreachable_cluster_is_reported_before_the_start(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("ray")
     out = tmp_path / "out"
     for address, reason in (("127.0.0.1:1", "refused"), ("nowhere", "expected HOST:PORT")):
         assert tournament.main(["random", "--ray", address, "--out", str(out)]) == FAILED
-        told = capsys.readouterr().err
-        assert told.startswith(f"python -m experiments.tournament: no Ray at {address}: ")
-        assert reason in told
-        assert told.count("\n") == 1
+        reported = capsys.readouterr().err
+        assert reported.startswith(f"python -m experiments.tournament: no Ray at {address}: ")
+        assert reason in reported
+        assert reported.count("\n") == 1
     assert not out.exists()
 
 
 @pytest.mark.slow
-def test_on_ray_files_travel_and_failures_are_told(tmp_path: Path) -> None:
+def test_on_ray_files_are_copied_and_failures_are_reported(tmp_path: Path) -> None:
     pytest.importorskip("ray")
     name = str(tmp_path / "note.txt")
     Path(name).write_text("kept", encoding="utf-8")
@@ -302,20 +302,20 @@ def test_on_ray_files_travel_and_failures_are_told(tmp_path: Path) -> None:
         Path(name).unlink()
         (found,) = pool.map(read_file, [name])
         assert list(pool.map(slow_first, range(20))) == [number**2 for number in range(20)]
-        assert next(pool.map(partial(pow, 2), range(1000))) == 1  # the rest is given up
+        assert next(pool.map(partial(pow, 2), range(1000))) == 1  # the other tasks are cancelled
         with pytest.raises(WorkerError, match=r"^3: ZeroDivisionError: three is refused \(on "):
             list(pool.map(fail_at_three, range(6)))
         with pytest.raises(WorkerError, match=r"^3: a worker on Ray has failed: ") as raised:
             list(pool.map(die_at_three, range(6)))
         assert "\n" not in str(raised.value)
-    there, text, told = found
+    there, text, reported = found
     assert there != name
     assert text == "kept"
-    assert told == f"bad {name}"
+    assert reported == f"bad {name}"
 
 
 @pytest.mark.slow
-def test_on_ray_other_sources_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_ray_other_sources_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ray")
     others = ray_cluster.fingerprint() | {"the checkout's sources": "others"}
     monkeypatch.setattr(ray_cluster, "fingerprint", lambda: others)

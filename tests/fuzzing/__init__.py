@@ -1,6 +1,6 @@
 """Fuzzing of everything that reads data from outside: `python -m tests.fuzzing`, or `make fuzz`.
 
-A kind of input has one module that generates cases, reads them and checks laws of what is accepted.
+A kind of input has one module that generates cases, reads them and checks laws of accepted input.
 
 - `mutations` changes one leaf of a decoded document, so that the case is signed again and only that
   leaf is wrong.

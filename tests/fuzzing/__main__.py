@@ -21,10 +21,10 @@ from tests.fuzzing.running import Finding, Outcome, run_case, run_cases, work
 INTERRUPTED = 130
 _MINUTES = 5.0
 _TITLE = 40
-"""Characters of a finding's last line by which similar ones are known."""
+"""Number of characters of a finding's last line that identify similar findings."""
 PROOF_SEED = 1
 PROOF_CASES = 3000
-"""Cases within which a removed check must be found."""
+"""Number of cases within which a removed check must be found."""
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -116,7 +116,7 @@ def _fuzz_kind(name: str, options: argparse.Namespace, seconds: float, outcome: 
 
 
 def _first_of_its_kind(seen: set[str], finding: Finding) -> bool:
-    """Whether no finding before was similar: the same but for numbers, paths and values."""
+    """Return whether no earlier finding differs only in numbers, paths and values."""
     title = re.sub(r"/\S*|\d+", "", finding.title)[:_TITLE]
     is_new = title not in seen
     seen.add(title)
@@ -148,7 +148,7 @@ def _prove(seed: int) -> int:
 
 
 def find_removal(without: str, seed: int, most: int = PROOF_CASES) -> Finding | None:
-    """Return the first finding without a check that there is not with it; None if there is none."""
+    """Return the first finding that occurs only without a check; None if there is none."""
     name = REMOVALS[without].kind
     command = [*command_of(name, seed, without), "--work"]
     for case, _, text in run_cases(command, seconds=float("inf"), most=most):
@@ -158,7 +158,7 @@ def find_removal(without: str, seed: int, most: int = PROOF_CASES) -> Finding | 
 
 
 def _breaks_a_law(name: str, seed: int, case: int) -> bool:
-    """Whether a case is a finding with the whole package."""
+    """Return whether a case is a finding with the unchanged package."""
     kind = find_kind(name)
     kind.prepare()
     return bool(run_case(kind, name, seed, case)[1])

@@ -1,4 +1,4 @@
-"""Calls with arguments that make no sense, and random battles of random scenarios."""
+"""Calls with invalid arguments, and random battles of random scenarios."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -23,11 +23,11 @@ OPPONENTS = ("random", "greedy", "veteran", ["random", "veteran"])
 BATTLES = ("border-skirmish", "redhorn-pass", "ford-of-the-green-lady")
 MISUSES = 40
 REJECTED = (ValueError, TypeError, gym.error.Error, AssertionError)
-"""What a call that makes no sense may raise; assertions are Gymnasium's own."""
+"""Exceptions that an invalid call may raise; assertions are Gymnasium's own."""
 
 
 def random_scenario(rng: Rng) -> Scenario | None:
-    """A bundled scenario or a generated one; None if no army fits what was asked for."""
+    """Return a bundled or generated scenario; None if no army fits the options."""
     if rng.random() < 0.3:
         return load_scenario(str(rng.choice(bundled_scenarios())))
     options = {
@@ -49,7 +49,7 @@ def random_scenario(rng: Rng) -> Scenario | None:
 
 
 def _play(rng: Rng, folder: Path) -> str:
-    """Random battles break no invariant of the rules."""
+    """Play random battles; they break no invariant of the rules."""
     scenario = random_scenario(rng)
     if scenario is None:
         return "no such army"
@@ -66,12 +66,12 @@ def play_randomly(scenario: Scenario, seed: int, steps: int) -> None:
 
 
 def random_actions(rng: Rng, masks: Any) -> Any:
-    """Legal actions, by masks (n, actions)."""
+    """Return legal actions, by masks (n, actions)."""
     return np.where(masks, rng.random(masks.shape), -1.0).argmax(1)
 
 
 def random_envs(rng: Rng, count: int) -> dict[str, Any]:
-    """Arguments of `gym.make_vec` that are in order."""
+    """Return valid arguments of `gym.make_vec`."""
     name = str(rng.choice(IDS))
     scenario = str(rng.choice(BATTLES if name == IDS[2] and rng.random() < 0.5 else PHASES))
     opponent = OPPONENTS[int(rng.integers(len(OPPONENTS)))]
@@ -79,7 +79,7 @@ def random_envs(rng: Rng, count: int) -> dict[str, Any]:
 
 
 def _misuse(rng: Rng, folder: Path) -> str:
-    """A call that makes no sense is rejected, and play goes on as if it had not been."""
+    """Make an invalid call: it is rejected, and play continues as if it had not happened."""
     keys = random_envs(rng, 3)
     envs: Any = gym.make_vec(**keys)
     twin: Any = gym.make_vec(**keys)

@@ -1,7 +1,7 @@
-"""Files with one wrong value, signed again: rejected by one error of their reader, or sound.
+"""Files with one wrong value and a valid signature: rejected by their reader's error, or valid.
 
-A `Format` knows how a file is decoded to nested values and encoded again, and which laws hold for
-what its reader accepts.
+A `Format` defines how a file is decoded to nested values and encoded again, and which laws hold for
+accepted input.
 """
 
 import contextlib
@@ -50,25 +50,25 @@ torch.set_num_threads(1)  # CPU seconds are measured
 
 _SMALL = "apprentice"
 _HUGE = 240 << 20
-"""Bytes that some small archives unpack to."""
+"""Size of the contents of some small archives, in bytes."""
 _RAW = 0.12
 _PACKED = 0.04
 _MANY = 0.3
-"""Probabilities of damaged bytes, of an archive that is far larger inside, and that it has many
-members rather than a large one."""
+"""Probabilities of damaged bytes, of an archive with far larger contents, and of many members in it
+instead of one large member."""
 
 
 class Format(NamedTuple):
     """A kind of file.
 
     Attributes:
-        name: of a file.
+        name: the name of a file.
         make: returns the contents of a valid file.
-        decode: contents to nested values.
+        decode: converts contents to nested values.
         encode: the reverse, with digests that fit; it takes any values.
-        read: reads a file and does with it what a user would.
-        error: that reading raises for any file that it rejects.
-        check: checks the laws of what was read; it may raise `error` too, as replaying does.
+        read: reads a file and uses its contents like a user.
+        error: raised for any file that is rejected.
+        check: checks the laws of accepted contents; it may raise `error` too, as replaying does.
     """
 
     name: str
@@ -81,10 +81,10 @@ class Format(NamedTuple):
 
 
 def _run(form: Format, rng: Rng, folder: Path) -> str:
-    content, way = _whole(form), rng.random()
-    if way < _RAW:
+    content, draw = _whole(form), rng.random()
+    if draw < _RAW:
         content = damaged(rng, content)
-    elif way < _RAW + _PACKED and content[:2] == b"PK":
+    elif draw < _RAW + _PACKED and content[:2] == b"PK":
         content = _amplified(rng, content)
     else:
         content = form.encode(mutated(rng, form.decode(content)))
@@ -111,7 +111,7 @@ def _prepare(form: Format) -> None:
 
 
 def kind_of(form: Format) -> Kind:
-    """Return the kind of input that a format's files are."""
+    """Return the kind of input for a format's files."""
     return Kind(partial(_run, form), partial(_prepare, form))
 
 
@@ -385,7 +385,7 @@ def _check_checkpoint(trainer: Trainer, path: Path) -> None:
             each.update()
             each.update()
     same = (trainer.frames, trainer.learned) == (again.frames, again.learned)
-    require(same and trainer.frames >= 0, "plays on as the one that was saved")
+    require(same and trainer.frames >= 0, "continues like the saved trainer")
 
 
 CHECKPOINT = kind_of(
@@ -466,7 +466,7 @@ SUBMISSION = kind_of(
 
 
 def _run_scenario(rng: Rng, folder: Path) -> str:
-    """Read a damaged scenario from a file or from Python, and play what is accepted."""
+    """Read a damaged scenario from a file or from Python, and play it if it is accepted."""
     document = mutant(rng)
     path = folder / "mutant.toml"
     if isinstance(document, str):

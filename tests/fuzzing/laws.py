@@ -1,4 +1,4 @@
-"""Laws of reading: how an input is rejected, and what that may cost."""
+"""Laws of reading: the form of a rejection, and its cost."""
 
 import re
 import time

@@ -1,7 +1,7 @@
 """Documents with one change: one leaf, list or table of nested values, arrays and bytes.
 
 The generators of cases decode a valid input, change it here, and encode it again with its digest.
-So the change passes the first checks and reaches those behind them.
+So the change passes the first checks and reaches the later ones.
 """
 
 import copy
@@ -25,7 +25,7 @@ _NUMBERS = (
 )  # fmt: skip
 _FRACTIONS = (np.nan, np.inf, -np.inf, 1e30, -1e300, -1.0, 0.0, -0.0, 0.5, 1.0, 2.0, 1e-320)
 _STOP = 0.15
-"""Probability to change a list or table rather than something in it."""
+"""Probability of changing a list or table itself instead of a value in it."""
 
 
 def pick(rng: Rng, values: Any) -> Any:
@@ -51,7 +51,7 @@ def mutated(rng: Rng, value: Any) -> Any:
 
 
 def _changed(rng: Rng, value: Any) -> Any:
-    """Return something in place of a value, mostly of the same type."""
+    """Return a replacement for a value, mostly of the same type."""
     if rng.random() < 0.1:
         return pick(rng, (None, True, [], {}, "", 0, [[]] * 200_000, {"x": value}, [value] * 2))
     if isinstance(value, np.ndarray):
@@ -91,14 +91,14 @@ def _changed_list(rng: Rng, value: list[Any]) -> list[Any]:
     if not value:
         return [pick(rng, (None, 0, "", [], DEEP))] * int(pick(rng, (1, 2, LONG // 10)))
     at = int(rng.integers(len(value)))
-    ways = (
+    changes = (
         value[:at] + value[at + 1 :],
         value[: at + 1] + value[at:],
         value[:at],
         value[::-1],
         value[:at] + value[at : at + 1] * 2000 + value[at:],
     )
-    return ways[int(rng.integers(len(ways)))]
+    return changes[int(rng.integers(len(changes)))]
 
 
 def changed_array(rng: Rng, array: Any) -> Any:
@@ -112,7 +112,7 @@ def changed_array(rng: Rng, array: Any) -> Any:
         else:
             flat[at] = changed_number(rng, flat[at], flat)
         return changed
-    ways = (
+    changes = (
         array[:0] if array.ndim else array.reshape(1),
         array[:-1] if array.ndim else array[None, None],
         array[None],
@@ -126,11 +126,11 @@ def changed_array(rng: Rng, array: Any) -> Any:
         np.array(0),
         np.zeros(20_000_000, np.int8),
     )
-    return ways[int(rng.integers(len(ways)))]
+    return changes[int(rng.integers(len(changes)))]
 
 
 def changed_number(rng: Rng, value: Any, others: Any) -> Any:
-    """Return a number of an array's type near a value, at an edge, or from elsewhere in it."""
+    """Return a number of an array's type: near a value, at a bound, or another element."""
     dtype = others.dtype
     if dtype.kind == "f":
         found = pick(rng, (*_FRACTIONS, -float(value), pick(rng, others)))

@@ -13,9 +13,9 @@ class Removal(NamedTuple):
     """A check that is removed.
 
     Attributes:
-        kind: of the input that the check is about.
-        module: that has the check.
-        check: its source, which stands there once.
+        kind: the kind of input that the check is about.
+        module: the module with the check.
+        check: its source, which occurs there once.
         instead: the source in its place.
     """
 

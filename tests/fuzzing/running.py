@@ -1,4 +1,4 @@
-"""Runs cases in processes of their own, with limits of CPU time and memory for each case."""
+"""Runs cases in separate processes, with limits of CPU time and memory for each case."""
 
 import contextlib
 import itertools
@@ -23,13 +23,13 @@ import numpy as np
 Rng = np.random.Generator
 
 CASE_SECONDS = 60.0
-"""CPU seconds of a case, whatever it does; then its process is killed."""
+"""CPU seconds of a case; then its process is killed."""
 SILENT_SECONDS = 20 * CASE_SECONDS
-"""Seconds after which a process that says nothing is killed: it waits, or the machine is busy."""
+"""Seconds without output after which a process is killed: it waits, or the machine is busy."""
 _LAST_SECONDS = 10.0
 """Seconds that a process has to end its last case, and processes of its own."""
 _EXTRA_BYTES = 6 << 30
-"""Memory that a process may take beyond what it has before its first case."""
+"""Memory that a process may take in addition to its memory before the first case."""
 ABNORMAL = "the process ended: "
 
 
@@ -62,7 +62,7 @@ class Finding:
 
 @dataclass
 class Outcome:
-    """What the cases of one kind came to.
+    """Results of the cases of one kind.
 
     Attributes:
         endings: number of cases by ending.
@@ -85,7 +85,7 @@ def run_case(kind: Kind, name: str, seed: int, case: int) -> tuple[str, str]:
     try:
         with tempfile.TemporaryDirectory() as folder:
             return kind.run(generator_of(name, seed, case), Path(folder)), ""
-    except (Exception, SystemExit):  # noqa: BLE001 - whatever a case raises is a finding
+    except (Exception, SystemExit):  # noqa: BLE001 - any exception of a case is a finding
         return "finding", traceback.format_exc()
 
 
@@ -96,7 +96,7 @@ def work(kind: Kind, name: str, seed: int, first: int) -> None:
     """Run cases from a number on until stdin is closed; report each on stdout, a JSON line."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that reports
     reports = sys.stdout
-    sys.stdout = sys.stderr  # what a case prints is no report
+    sys.stdout = sys.stderr  # output of a case is not a report
     kind.prepare()
     _limit_memory()
     stopped = threading.Event()
@@ -122,7 +122,7 @@ def _report(reports: object, line: list[object]) -> None:
 
 
 def _limit_memory() -> None:
-    """Have allocations fail rather than take the machine's memory."""
+    """Make allocations fail before they exhaust the machine's memory."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     data = next(line for line in status.splitlines() if line.startswith("VmData:"))
     most = 1024 * int(data.split()[1]) + _EXTRA_BYTES
@@ -138,11 +138,11 @@ def run_cases(
 ) -> Iterator[tuple[int, str, str]]:
     """Yield number, ending and traceback of cases that other processes run, one after another.
 
-    A process that crashes or exceeds its limits is a finding; another one goes on behind it.
+    A process that crashes or exceeds its limits is a finding; another one continues after it.
 
     Args:
-        command: of a process that calls `work`; the number of its first case is added.
-        seconds: to run cases for; preparing takes some of it, and the first case is always run.
+        command: starts a process that calls `work`; the number of its first case is added.
+        seconds: time limit, including preparation; the first case is always run.
         most: number of cases, if limited.
         first: number of the first case.
     """
@@ -168,7 +168,7 @@ def run_cases(
 
 
 class _Worker:
-    """A process that reports lines; it ends with the block."""
+    """A process that reports lines; it ends with the `with` block."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -200,7 +200,7 @@ class _Worker:
         self._lines.put(b"")
 
     def lines(self) -> Iterator[list[object]]:
-        """Yield what the process reports until it ends or is silent for too long."""
+        """Yield the process's reports until it ends or is silent for too long."""
         try:
             while line := self._lines.get(timeout=SILENT_SECONDS):
                 yield json.loads(line)

@@ -1,7 +1,7 @@
 """The ranges of a saved position's fields, written from their meaning in `wfb_gym.engine.state`.
 
 An oracle for `wfb_gym.encoding.state_validation`: it uses neither its tables nor its functions, and
-works on the plain numbers of one position. It knows ranges and what follows from few fields, so it
+works on the plain numbers of one position. It checks ranges and relations of few fields. So it
 finds fewer faults than the validation, but none that the validation may accept.
 """
 
@@ -111,7 +111,7 @@ def _ranges_of_army(
 
 
 def _laws(packed: Any, state: Any) -> Iterator[tuple[str, bool]]:
-    """Yield what follows from several fields, and whether it is so."""
+    """Yield conditions on several fields, and whether they hold."""
     node, active, target = Node(int(state["node"])), int(state["active"]), int(state["target"])
     running = node != Node.END
     yield "active: the army of the phase", not running or active == int(state["phase"]) % 2

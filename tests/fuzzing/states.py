@@ -1,4 +1,4 @@
-"""Saved states with one wrong number: rejected, with nothing changed, or sound and played on."""
+"""Saved states with one wrong number: rejected without changes, or valid and playable."""
 
 from collections import defaultdict
 from functools import cache, partial
@@ -38,7 +38,7 @@ environment instead, and of a second change."""
 def positions() -> list[list[tuple[str, Any]]]:
     """Return saved battles by situation: the scenario's name, and an `ENVIRONMENT` record (1,).
 
-    A situation is a node with what is under way at it, so that rare ones are as likely as others.
+    A situation is a node with its operation in progress, so that rare ones are as likely as others.
     """
     names = [*bundled_scenarios(), *hidden_scenarios()]
     battles, rng = SelfPlayBatch(_BATTLES, names), np.random.default_rng(0)
@@ -230,7 +230,7 @@ def _play_both(rng: Rng, battles: SelfPlayBatch, decisions: tuple[Decisions, Dec
     """Play both seats on."""
     for _ in range(_MOST_STEPS):
         asked = sum(len(each.members) for each in decisions)
-        require(asked == 2, f"{asked} decisions are asked for in 2 battles")
+        require(asked == 2, f"{asked} decisions are pending in 2 battles")
         for each in decisions:
             require(bool(each.masks.any(1).all()), "no action is legal")
             require(bool(np.isfinite(each.observations).all()), "an observation is not finite")

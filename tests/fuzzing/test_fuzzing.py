@@ -21,7 +21,7 @@ from wfb_gym.engine.state import STATE
 ROOT = Path(__file__).parents[2]
 SEED = 20260707
 NEEDS = {"session": "nicegui", "server": "nicegui"}
-"""Modules that kinds need, beside PyTorch for files."""
+"""Modules that kinds of input need, in addition to PyTorch for files."""
 ODD = """
 import os, sys, time
 from tests.fuzzing.running import Kind, work
@@ -232,7 +232,7 @@ def test_the_command_reports_findings_and_counts(
 
 
 @pytest.mark.parametrize("line", ["--minutes 0", "--only nothing", "--case 3", "--minutes nan"])
-def test_arguments_that_make_no_sense_are_rejected(line: str) -> None:
+def test_invalid_arguments_are_rejected(line: str) -> None:
     with pytest.raises(SystemExit) as caught:
         main(line.split())
     assert caught.value.code == 2

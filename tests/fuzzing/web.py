@@ -30,13 +30,13 @@ from wfb_gym.web.session import Session, Setup, scenario_of
 
 _CHOICES = 6
 _ANSWER_SECONDS = 60.0
-"""Wall-clock seconds in which the server answers; it shares a busy machine."""
+"""Wall-clock seconds in which the server must answer, on a busy machine."""
 _MORE_SECONDS = 0.2
-"""Wall-clock seconds in which it sends more."""
+"""Wall-clock seconds in which it must send more."""
 _CASE_SECONDS = 5.0
 """CPU seconds of the server for one case."""
 _SERVER_BYTES = 400 << 20
-"""Memory by which all cases together may raise the server's."""
+"""Memory that all cases together may add to the server's."""
 _MOST_BODY = 4 << 20
 _SERVE = """
 import ctypes, runpy, signal, sys
@@ -67,11 +67,11 @@ _DICE = (0, 1, 6, 24, 25, -1, 10**30)
 def _setup(rng: Rng) -> Setup:
     form = dict(_SETUP)
     form["opponent"] = pick(rng, _OPPONENTS) if rng.random() < 0.3 else form["opponent"]
-    way = rng.random()
-    if way < 0.4:
+    draw = rng.random()
+    if draw < 0.4:
         document = mutant(rng)
         form |= {"scenario": None, "text": document if isinstance(document, str) else "x"}
-    elif way < 0.7:
+    elif draw < 0.7:
         spells = mutated(rng, ["Fire Ball=20", "7=5"])
         texts = map(str, spells) if isinstance(spells, list) else [str(spells)]
         wizards = [[pick(rng, _LEVELS), *texts]]
@@ -89,7 +89,7 @@ def _run_session(rng: Rng, folder: Path) -> str:
     setup = _setup(rng)
 
     def begin() -> Session | None:
-        with contextlib.suppress(TooLarge):  # an optimal opponent tries to solve the scenario first
+        with contextlib.suppress(TooLarge):  # an optimal opponent first tries to solve the scenario
             return Session(scenario_of(setup), setup)
         return None
 
@@ -142,7 +142,7 @@ class _Server(NamedTuple):
 def _server() -> _Server:
     """Start a server, which ends with this process."""
     command = [sys.executable, "-c", _SERVE]
-    # What pytest sets would have NiceGUI look for its own test plugin.
+    # With pytest's variables NiceGUI would look for its own test plugin.
     kept = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
     process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -195,7 +195,7 @@ def _request(method: str, path: str, headers: dict[str, str], body: bytes = b"")
 
 
 def _send(port: int, content: bytes, then: tuple[bytes, ...] = ()) -> bytes:
-    """Send bytes and some more after the first answer; return the answer's beginning."""
+    """Send bytes, and more bytes after the first answer; return the answer's beginning."""
     found = b""
     with (
         socket.create_connection(("127.0.0.1", port), timeout=_ANSWER_SECONDS) as connection,
@@ -259,8 +259,8 @@ def _run_server(rng: Rng, folder: Path) -> str:
     server = _server()
     printed, before = len(server.printed), _cpu_seconds(server.process.pid)
     key = base64.b64encode(rng.bytes(16)).decode()
-    way = rng.random()
-    if way < 0.5:
+    draw = rng.random()
+    if draw < 0.5:
         upgrade = {
             "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13",
             "Sec-WebSocket-Key": key,

@@ -1,4 +1,4 @@
-"""Generated scenarios are legal ones that fit their sizes, the same for a seed and all different.
+"""Generated scenarios are legal, fit their sizes, and are determined by their seed.
 
 Seeds and splits are `test_pools`.
 """
@@ -54,7 +54,7 @@ def armies() -> Iterator[tuple[Scenario, Army]]:
 
 
 def people_of(army: Army) -> ArmyList:
-    """The list that all profiles of an army stand in."""
+    """Return the list that contains all profiles of an army."""
     named = {unit.profile for unit in army.units}
     named |= {who.profile for who in army.characters if who.profile is not None}
     found = []
@@ -67,12 +67,12 @@ def people_of(army: Army) -> ArmyList:
 
 
 def slot_of(who: Character) -> str | None:
-    """Lord or hero; None for a unit of Daemons that casts."""
+    """Return lord or hero; None for a unit of Daemons that casts."""
     return None if who.profile is None else character_profiles()[who.profile].slot
 
 
 def army_cost(scenario: Scenario, army: Army) -> float:
-    """Points of a generated army: units with banners, characters with items."""
+    """Return the points of a generated army: units with banners, characters with items."""
     points = 0.0
     for unit in army.units:
         points += unit.models * unit.points
@@ -128,7 +128,7 @@ def check_wizards(scenario: Scenario, army: Army, options: Generation) -> None:
 
 
 def check_general(army: Army) -> None:
-    """One general: the character of highest Leadership, a lord where one has it."""
+    """One general: the character of highest Leadership, a lord if one has it."""
     leaders = [who for who in army.characters if who.profile is not None]
     best = max((who.leadership for who in leaders), default=0)
     leaders = [who for who in leaders if who.leadership == best]
@@ -151,7 +151,7 @@ def check_items(scenario: Scenario, army: Army) -> None:
         if who in army.runesmiths:
             assert all("Rune" in name for name in arcane)
         elif isinstance(who, Wizard):
-            assert len(set(arcane)) <= 1  # Power Stones alone, scrolls alone, or one other
+            assert len(set(arcane)) <= 1  # only Power Stones, only scrolls, or one other item
             allowed = {SCROLL, STONE, "Staff of Sorcery", *OF_LISTS.get(people, ())}
             assert allowed.issuperset(arcane)
         else:
@@ -161,7 +161,7 @@ def check_items(scenario: Scenario, army: Army) -> None:
 
 
 def check_combats(scenario: Scenario) -> None:
-    """Units in combat touch an enemy; all others keep an inch from theirs."""
+    """Units in combat touch an enemy; all others keep an inch away from enemies."""
     shapes = scenario.deployment.outlines()
     sides = [(shapes[side], army) for side, army in scenario.keyed_armies()]
     for (own, army), (theirs, _) in (sides, sides[::-1]):
@@ -172,7 +172,7 @@ def check_combats(scenario: Scenario) -> None:
 
 
 def check(scenario: Scenario, options: Generation) -> None:
-    """All that holds for every generated scenario."""
+    """Check the laws of every generated scenario."""
     assert scenario.phases == options.phases
     assert scenario.ruleset == options.ruleset
     assert (scenario.battlefield is not None) == options.battlefield
@@ -261,7 +261,7 @@ def test_duels_have_spells_of_fixed_worth_and_no_units(kind: str) -> None:
     assert per_phase > 0
 
 
-def test_no_battle_asks_for_more_aims_than_there_is_room_for() -> None:
+def test_no_battle_exceeds_the_capacity_of_aims() -> None:
     # Six Comets and six other spells might, each Comet at up to 64 points.
     options = Generation(
         points=2000, units=10, characters=6, wizards=6, spells=12, items=8,
@@ -276,7 +276,7 @@ def test_no_battle_asks_for_more_aims_than_there_is_room_for() -> None:
 
 
 def digest(scenario: Scenario) -> str:
-    """A hash of what a scenario writes, without what the lores say of its spells."""
+    """Return a hash of a written scenario, without the lores' data of its spells."""
     dumped: dict[str, Any] = scenario.model_dump(mode="json", exclude_defaults=True)
     for side in ("caster", "dispeller"):
         for wizard in dumped[side].get("wizards", ()):
@@ -290,9 +290,9 @@ def test_the_same_seed_makes_the_same_scenario() -> None:
         assert digest(generate(seed)) == digest(generate(seed))
 
 
-def test_a_seed_makes_what_it_made_before() -> None:
-    # Runs of old seeds mean something only as long as this holds: a change of the generator, of
-    # the army lists or of the items makes a new value here, and is told to users.
+def test_a_seed_makes_the_same_scenario_as_before() -> None:
+    # Results with old seeds are comparable only as long as this holds. A change of the generator,
+    # of the army lists or of the items needs a new value here and an entry in the changelog.
     assert digest(generate(20_000)) == PINNED
 
 
@@ -358,7 +358,7 @@ def test_terrain_of_every_kind_occurs() -> None:
     assert kinds == {"wood", "hill", "water", "rocks", "ruins", "building", "wall"}
 
 
-def test_every_first_army_has_something_to_cast_at() -> None:
+def test_every_first_army_has_a_target() -> None:
     idle = [scenario.name for scenario in pool() if int(pack(scenario)[0].armies[0].n_aims) == 0]
     assert idle == []
 
@@ -366,7 +366,7 @@ def test_every_first_army_has_something_to_cast_at() -> None:
 # -------------------------------------------------------------------------------- wishes
 
 
-def test_dwarfs_are_met_with_runes_and_four_dice() -> None:
+def test_dwarfs_have_runes_and_four_dice() -> None:
     for seed in range(20):
         army = generate(seed, Generation(opposition="dwarfs")).dispeller
         assert army.dwarf
@@ -374,7 +374,7 @@ def test_dwarfs_are_met_with_runes_and_four_dice() -> None:
         assert not army.wizards
 
 
-def test_daemons_are_met_casting_from_their_own_table() -> None:
+def test_daemons_cast_with_their_own_table() -> None:
     for seed in range(20):
         scenario = generate(seed, Generation(opposition="daemons"))
         army = scenario.dispeller
@@ -383,14 +383,14 @@ def test_daemons_are_met_casting_from_their_own_table() -> None:
         assert {scenario.miscast_table_of(army, wizard) for wizard in army.wizards} == {"daemons"}
 
 
-def test_wizards_are_met_who_are_no_daemons() -> None:
+def test_other_wizards_than_daemons_occur() -> None:
     for seed in range(20):
         army = generate(seed, Generation(opposition="wizards")).dispeller
         assert army.wizards
         assert people_of(army).name != "Daemons"
 
 
-def test_no_opposition_is_two_dice_and_nothing_else() -> None:
+def test_opposition_none_is_only_two_dice() -> None:
     for seed in range(20):
         army = generate(seed, Generation(opposition="none")).dispeller
         assert not army.wizards
@@ -400,7 +400,7 @@ def test_no_opposition_is_two_dice_and_nothing_else() -> None:
         assert not any(unit.magic_item for unit in army.units)
 
 
-def test_only_lores_and_armies_that_are_asked_for_come() -> None:
+def test_only_requested_lores_and_armies_occur() -> None:
     options = Generation(lores=("Light", "Metal"), armies=("empire", "skaven"))
     for seed in range(20):
         scenario = generate(seed, options)
@@ -439,7 +439,7 @@ def test_only_lores_and_armies_that_are_asked_for_come() -> None:
         ),
     ],
 )
-def test_options_that_cannot_be_are_refused(wrong: dict[str, Any], message: str) -> None:
+def test_impossible_options_are_rejected(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(ScenarioError) as caught:
         Generation(**wrong)
     assert str(caught.value) == f"generation: {message}"
@@ -457,12 +457,12 @@ def test_numpy_integers_count_as_pythons() -> None:
 
 
 @pytest.mark.parametrize("seed", [-1, 2**32, 1.0, True, "1"])
-def test_seeds_that_there_are_none_of_are_refused(seed: Any) -> None:
+def test_invalid_seeds_are_rejected(seed: Any) -> None:
     with pytest.raises(ScenarioError, match="seed: expected a whole number from 0 to 4294967295"):
         generate(seed)
 
 
 @pytest.mark.parametrize("fields", [{"bogus": 1}, {"options": 3}, {"options": {"bogus": 1}}])
-def test_other_fields_are_one_error(fields: dict[str, Any]) -> None:
+def test_unknown_fields_are_one_error(fields: dict[str, Any]) -> None:
     with pytest.raises(ScenarioError, match=r"expected the fields of wfb_gym\.generating"):
         Generated.from_fields({"split": "train", **fields})

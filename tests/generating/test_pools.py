@@ -51,7 +51,7 @@ def test_seeds_are_counted_from_the_first_of_a_split() -> None:
         ),
     ],
 )
-def test_a_split_refuses_seeds_that_are_not_its_own(asked: Any, message: str) -> None:
+def test_a_split_rejects_seeds_that_are_not_its_own(asked: Any, message: str) -> None:
     with pytest.raises(ScenarioError) as caught:
         seeds(*asked)
     assert str(caught.value) == message
@@ -60,7 +60,7 @@ def test_a_split_refuses_seeds_that_are_not_its_own(asked: Any, message: str) ->
         Generated(split=split, count=count, first=first)
 
 
-def test_a_word_stands_for_each_split() -> None:
+def test_each_split_has_a_name() -> None:
     assert Generated.parse("generated") == Generated.parse("generated:train") == Generated()
     assert Generated.parse("generated:test") == Generated(split="test")
     assert Generated().count == 256
@@ -86,13 +86,13 @@ ALL = KINDS | KINDS_OF_AXES
         ),
     ],
 )
-def test_other_words_are_refused(text: str, expected: str) -> None:
+def test_other_words_are_rejected(text: str, expected: str) -> None:
     with pytest.raises(ScenarioError) as caught:
         Generated.parse(text)
     assert str(caught.value).startswith(f"scenario: expected {expected}")
 
 
-def test_scenarios_are_those_of_the_seeds() -> None:
+def test_scenarios_follow_from_the_seeds() -> None:
     options = Generation(points=500)
     generated = Generated(split="test", count=3, first=7, options=options)
     expected = tuple(generate(2**31 + 7 + i, options) for i in range(3))
@@ -108,7 +108,7 @@ def test_sizes_are_those_of_the_options() -> None:
         assert Generated(options=Generation(**without)).sizes == Sizes(3, 5, 9, 4, 0)
 
 
-def test_progress_is_told_only_where_it_takes_long(
+def test_progress_is_reported_only_for_long_work(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     options = Generation(points=501)

@@ -1,4 +1,4 @@
-"""Deployments of units and characters that have no more than what geometry reads."""
+"""Deployments of units and characters with only the attributes that geometry reads."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from wfb_gym.scenario.battlefield import aim_rules_of, deployment_of
 from wfb_gym.scenario.effects import Damage, Near, SpellEffect
 
 MM = 25.4
-"""Bases of this size are an inch across, which makes numbers easy to reckon."""
+"""Bases of this size are one inch wide, which makes numbers easy to compute."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def deployment(
     battlefield: bool = True,
     ruleset: str = "6e",
 ) -> Deployment:
-    """A battle of these units and characters, the first army casting."""
+    """Return a battle of these units and characters, with the first army casting."""
     armies = [
         Army(
             tuple(one for one in side if isinstance(one, Unit)),
@@ -97,7 +97,7 @@ def deployment(
 
 
 def aim(where: Deployment, army: int, character: int, effect: SpellEffect) -> Aim:
-    """A character of an army with a spell."""
+    """Return a character of an army with a spell."""
     return Aim(where, where.pieces[16 * army + 10 + character], aim_rules_of(effect))
 
 
@@ -112,7 +112,7 @@ def strikes(
 
 
 def effect(target: str = "enemy_unit", reach: int | None = 24, **keys: Any) -> SpellEffect:
-    """An effect; one with nothing else said does a D6 hits, or heals friends."""
+    """Return an effect; by default it deals D6 hits, or heals friends."""
     if not {"damage", "worth", "heals"} & set(keys):
         if target in ("enemy_unit", "enemy_model", "enemy_area"):
             keys["damage"] = Damage(hits="D6", strength=4)

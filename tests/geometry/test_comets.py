@@ -1,4 +1,4 @@
-"""Points that a Comet may be aimed at, and which of them are offered."""
+"""Points that a Comet may be aimed at, and the points that are offered."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def test_a_point_between_two_units_reaches_both() -> None:
     assert len(both)
     assert ((both[:, 0] >= 32.5) & (both[:, 0] <= 37.5)).all()
     middles = found.distances[:2]
-    assert middles.max(axis=1).min() > 6.0  # from no middle
+    assert middles.max(axis=1).min() > 6.0  # from no middle of a unit
 
 
 @settings(max_examples=15, deadline=None)
@@ -66,7 +66,7 @@ def test_no_point_reaches_a_set_of_enemies_that_none_of_the_points_reaches(seed:
 
 
 def worth(found: Comets, **values: float) -> Worth:
-    """What places are worth: so much for each piece within three inches."""
+    """Return the points of places: the weights of all pieces within three inches."""
     codes = {"left": LEFT_CODE, "right": RIGHT_CODE, "own": 0}
     columns = [found.codes.index(codes[name]) for name in values]
     won = np.array([*values.values()])
@@ -91,12 +91,12 @@ def test_the_best_point_comes_first_and_each_target_has_a_point_on_it() -> None:
     assert (np.diff(values[chosen]) <= 0.0).all()
     for code in codes:
         assert found.distances[chosen, found.codes.index(code)].min() <= 1.0
-    # Where none is allowed, none is offered; nor where nobody is to be reached.
+    # Without an allowed point none is offered; nor if no piece is in reach.
     assert not len(found.choose(worth(found, left=1.0), nowhere, codes))
     assert not len(found.choose(worth(found, left=1.0), everywhere, []))
 
 
-def test_a_friend_in_the_middle_is_spared_where_that_costs_more() -> None:
+def test_a_friend_between_is_spared_if_it_costs_more() -> None:
     guard = Unit("Guard", 1, 1, (35.0, 30.5), 180.0)
     found = points(LEFT, RIGHT, ours=(guard,))
     codes = [LEFT_CODE, RIGHT_CODE]
@@ -107,7 +107,7 @@ def test_a_friend_in_the_middle_is_spared_where_that_costs_more() -> None:
 
 
 def largest_sets(reached: np.ndarray[tuple[int, int], np.dtype[np.bool_]]) -> set[frozenset[int]]:
-    """Sets of columns that some row has, and that are part of no larger such set."""
+    """Return the sets of columns that some row has and that are in no larger such set."""
     sets = {frozenset(np.flatnonzero(row).tolist()) for row in reached}
     return {one for one in sets if one and not any(one < other for other in sets)}
 

@@ -45,14 +45,14 @@ def test_the_notch_of_a_short_last_rank_is_free() -> None:
     assert problems(short, Character(position=(30.4, 19.0))) == found
 
 
-def test_a_character_in_a_unit_overlaps_nobody_but_his_unit_is_larger() -> None:
+def test_a_character_in_a_unit_overlaps_nothing_but_enlarges_his_unit() -> None:
     unit = Unit("A", 5, 5, (30.0, 20.0))
     behind = Unit("B", 1, 1, (29.5, 19.0))
     assert problems(unit, behind) == []
     assert len(problems(unit, behind, Character(unit="A"))) == 1
 
 
-def test_who_is_off_the_battlefield_or_dead_is_in_nobodys_way() -> None:
+def test_pieces_off_the_battlefield_or_dead_do_not_overlap() -> None:
     unit = Unit("A", 5, 5, (30.0, 20.0))
     off = Character(status="off_table"), Character("B", (30.0, 20.0), status="dead")
     assert problems(unit, *off) == []
@@ -62,17 +62,17 @@ def test_who_is_off_the_battlefield_or_dead_is_in_nobodys_way() -> None:
     ("x", "y", "beyond"),
     [(2.4, 20.0, 0.1), (36.0, 0.5, 0.5), (69.6, 20.0, 0.1), (36.0, 48.02, 0.02)],
 )
-def test_every_base_stands_on_the_battlefield(x: float, y: float, beyond: float) -> None:
+def test_every_base_is_on_the_battlefield(x: float, y: float, beyond: float) -> None:
     (found,) = deployment((Unit("A", 5, 5, (x, y)),)).misplacements()
     assert (found.piece.name, found.other) == ("A", None)
     assert found.beyond == pytest.approx(beyond)
 
 
-def test_a_unit_may_stand_at_the_edge_of_the_battlefield() -> None:
+def test_a_unit_may_be_at_the_edge_of_the_battlefield() -> None:
     assert problems(Unit("A", 5, 5, (2.5, 1.0)), Unit("B", 5, 5, (69.5, 48.0))) == []
 
 
-def test_without_a_battlefield_nothing_stands_wrongly() -> None:
+def test_without_a_battlefield_every_position_is_valid() -> None:
     where = deployment((Unit(), Unit("B")), battlefield=False)
     assert where.misplacements() == []
     assert where.outlines() == {}

@@ -24,12 +24,12 @@ def test_facing_turns_clockwise_from_growing_y() -> None:
     assert frame_at((3.0, 4.0), 90).world(np.array([1.0, 2.0])) == pytest.approx([5.0, 3.0])
 
 
-def test_ranks_stand_behind_the_position_of_the_front_edge() -> None:
+def test_ranks_are_behind_the_front_edge() -> None:
     where = deployment((Unit(models=4, frontage=2, position=(10.0, 20.0)),))
     assert centres(where, 0) == [[9.5, 19.5], [10.5, 19.5], [9.5, 18.5], [10.5, 18.5]]
 
 
-def test_a_turned_unit_has_its_ranks_behind_its_front_all_the_same() -> None:
+def test_a_turned_unit_also_has_its_ranks_behind_its_front() -> None:
     unit = Unit(models=2, frontage=1, position=(10.0, 20.0), facing=90.0)
     assert centres(deployment((unit,)), 0) == [[9.5, 20.0], [8.5, 20.0]]
 
@@ -41,7 +41,7 @@ def test_bases_are_measured_in_millimetres() -> None:
     assert bases.centres[0] == pytest.approx([-10 / 25.4, -20 / 25.4])
 
 
-def test_the_last_rank_stands_in_the_middle_when_it_is_short() -> None:
+def test_a_short_last_rank_is_centred() -> None:
     where = deployment((Unit(models=7, frontage=5, position=(10.0, 20.0)),))
     assert centres(where, 0)[5:] == [[10.0, 18.5], [9.0, 18.5]]
     blocks = blocks_of(where.pieces[0])
@@ -75,7 +75,7 @@ def test_the_blocks_of_a_unit_are_its_bases_and_places_of_its_characters(
             assert ((centre > low) & (centre < high)).all(axis=1).any()
 
 
-def test_a_character_stands_in_the_middle_of_the_front_rank_of_his_unit() -> None:
+def test_a_character_is_in_the_middle_of_his_units_front_rank() -> None:
     unit = Unit(models=5, frontage=3, position=(10.0, 20.0))
     where = deployment((unit, Character(unit="Boyz"), Character("Hans", unit="Boyz")))
     assert centres(where, 10) == [[10.0, 19.5]]
@@ -83,7 +83,7 @@ def test_a_character_stands_in_the_middle_of_the_front_rank_of_his_unit() -> Non
     assert centres(where, 0) == [[11, 19.5], [10, 18.5], [9, 18.5], [11, 18.5], [10, 17.5]]
 
 
-def test_a_larger_base_of_a_character_stands_flush_with_the_front() -> None:
+def test_a_larger_base_of_a_character_is_flush_with_the_front() -> None:
     unit = Unit(models=5, frontage=5, position=(10.0, 20.0))
     rider = Character(unit="Boyz", base=(25.4, 50.8))
     assert centres(deployment((unit, rider)), 10) == [[10.0, 19.0]]
@@ -102,7 +102,7 @@ def test_the_focal_model_of_daemons_is_the_middle_model_of_their_front_rank() ->
     assert len(centres(where, 0)) == 10
 
 
-def test_engagement_is_shared_by_a_unit_and_all_who_stand_in_it() -> None:
+def test_engagement_is_shared_by_a_unit_and_its_characters() -> None:
     unit = Unit(models=5, position=(10.0, 20.0))
     fighting = Character(unit="Boyz", in_combat=True)
     pieces = deployment((unit, fighting, Character("Hans", unit="Boyz"))).pieces

@@ -50,7 +50,7 @@ def test_a_line_between_two_files_crosses_one_of_them_at_a_time() -> None:
     assert 4 <= struck[8] < 8
 
 
-def test_a_line_goes_on_through_further_units_of_either_side() -> None:
+def test_a_line_continues_through_units_of_either_side() -> None:
     friend = Unit("Friend", 9, 9, (36.0, 26.5), 180.0, points=1.0)
     theirs = (foe(models=2), foe("Far", 24.0, models=2))
     struck = hits((KARL, friend), theirs)
@@ -83,7 +83,7 @@ def test_a_target_beyond_the_end_of_every_line_is_out_of_range() -> None:
     assert verdict.reason == "is 18.1 inches away: out of range (18 inches)"
 
 
-def test_a_target_near_enough_that_only_a_longer_line_reaches_is_no_target() -> None:
+def test_a_target_that_only_a_longer_line_reaches_is_illegal() -> None:
     # From corner to corner 10.9 and 14.28: 17.96 inches. From the middle of its base to that
     # corner 11.4 and 14.78: 18.67, of which 0.63 lie on its base and 18.04 do not.
     aside = Unit("Foe", 1, 1, (47.9, 24.28), 180.0)
@@ -92,7 +92,7 @@ def test_a_target_near_enough_that_only_a_longer_line_reaches_is_no_target() -> 
     assert verdict.reason == "has no line of 18 inches that avoids close combat"
 
 
-def test_a_line_leaves_in_any_direction_and_spares_the_casters_own_base() -> None:
+def test_a_line_in_any_direction_spares_the_casters_own_base() -> None:
     behind = foe(y=5.0, models=1)
     assert hits((KARL,), (behind,)) == {16: (0, 1)}
     assert 10 not in hits((KARL,), (behind,))
@@ -107,7 +107,7 @@ def test_a_line_backwards_strikes_the_casters_own_unit() -> None:
     assert 0 in struck
 
 
-def test_characters_on_the_line_are_struck_in_a_unit_or_alone() -> None:
+def test_characters_on_the_line_are_struck_in_or_out_of_a_unit() -> None:
     inside, lone = Character("In", unit="Foe"), Character("Lone", (36.0, 26.0), 180.0)
     assert hits((KARL,), (foe(), inside, lone)) == {16: (0, 1, 2, 3, 4), 26: (0, 1), 27: (0, 1)}
 
@@ -132,15 +132,15 @@ def test_without_a_battlefield_no_line_has_a_direction() -> None:
 def crossed(
     bases: Bases, start: NDArray[np.float64], end: NDArray[np.float64]
 ) -> NDArray[np.bool_]:
-    """Which stretches, from point to point (k, 2), run through the inside of each base: (k, n)."""
+    """Return which stretches, from point to point (k, 2), cross the inside of each base: (k, n)."""
     low, high = np.zeros((len(end), len(bases.centres))), np.ones((len(end), len(bases.centres)))
     one, other = bases.frame.local(start), bases.frame.local(end)
     for axis in (0, 1):
-        way = (other - one)[:, axis, None]
+        step = (other - one)[:, axis, None]
         for side in (-1, 1):
             edge = bases.centres[:, axis] + side * (bases.half[axis] - 2e-6)
-            at = (edge - one[:, axis, None]) / way
-            enters = side * way < 0
+            at = (edge - one[:, axis, None]) / step
+            enters = side * step < 0
             low = np.where(enters, np.maximum(low, at), low)
             high = np.where(enters, high, np.minimum(high, at))
     return low < high
@@ -167,13 +167,13 @@ def test_no_other_line_of_thousands_strikes_more(seed: int) -> None:
     pieces = deployment(tuple(friends), tuple(foes)).pieces
     bases = {code: bases_of(piece, pieces) for code, piece in pieces.items()}
     angles = choices.uniform(-np.pi, np.pi, 30_000)
-    ways = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    directions = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     own = bases[10]
     middle = own.frame.world(own.centres[0])
-    leaves = (own.half / np.abs(ways @ own.frame.axes.T)).min(axis=1)[:, None]
-    start, end = middle + leaves * ways, middle + (leaves + 18.0) * ways
-    able = np.ones(len(ways), np.bool_)
-    score = np.zeros(len(ways))
+    leaves = (own.half / np.abs(directions @ own.frame.axes.T)).min(axis=1)[:, None]
+    start, end = middle + leaves * directions, middle + (leaves + 18.0) * directions
+    able = np.ones(len(directions), np.bool_)
+    score = np.zeros(len(directions))
     through = {}
     for code, some in bases.items():
         if code != 10:

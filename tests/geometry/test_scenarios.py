@@ -1,4 +1,4 @@
-"""Geometry on scenarios as they are written."""
+"""Geometry of scenario files."""
 
 import gc
 
@@ -68,7 +68,7 @@ def scenario(y: float = 30.0) -> Scenario:
     return scenario_from_dict(written(y))
 
 
-def test_a_written_scenario_is_judged() -> None:
+def test_targets_of_a_written_scenario_are_checked() -> None:
     here = scenario()
     effect = here.caster.wizards[0].spells[0].effect
     assert effect is not None
@@ -79,7 +79,7 @@ def test_a_written_scenario_is_judged() -> None:
     ]
 
 
-def test_a_written_line_strikes_the_ranks_before_it() -> None:
+def test_a_line_of_a_written_scenario_strikes_the_ranks_in_front() -> None:
     here = scenario(20.0)
     effect = here.caster.wizards[0].spells[1].effect
     assert effect is not None
@@ -96,7 +96,7 @@ def test_a_wizard_who_rolls_his_spells_may_ask_about_all_of_his_lore() -> None:
     assert rows[1].reason == "a Daemon may not leave its unit by magic"
 
 
-def test_units_that_overlap_are_refused_with_their_keys() -> None:
+def test_units_that_overlap_are_rejected_with_their_keys() -> None:
     with pytest.raises(ScenarioError) as refused:
         scenario(9.5)
     (problem,) = refused.value.problems
@@ -126,8 +126,8 @@ def test_a_comet_is_explained_by_the_enemies_that_its_points_reach() -> None:
     ]
 
 
-def test_an_area_that_reaches_nobody() -> None:
-    """A spell that strikes an area needs somebody there; one without damage does not."""
+def test_an_area_without_models_in_reach() -> None:
+    """A spell that strikes an area needs a model there; one without damage does not."""
     document = written()
     wizards = document["caster"]["wizards"]  # type: ignore[index]
     area = {"casting_value": 5, "target": "enemy_area"}
@@ -160,7 +160,7 @@ def test_the_engine_agrees_which_spells_have_a_target(name: str) -> None:
             assert any(row.legal for row in rows) == expected, (who, slot.spell.name)
 
 
-def test_who_may_come_to_flee_is_told_for_a_spell_that_asks_for_it() -> None:
+def test_a_spell_for_fleeing_units_lists_units_that_may_flee() -> None:
     document = written()
     wizards = document["caster"]["wizards"]  # type: ignore[index]
     wizards[0]["spells"] = [{"name": "The Oxen Stands"}]
@@ -187,7 +187,7 @@ def test_a_spell_of_fixed_worth_needs_no_target() -> None:
     assert explain_targets(scenario_from_dict(document), 0, "Karl", "Charm") == [fixed]
 
 
-def test_unknown_names_are_refused_with_the_known_ones() -> None:
+def test_unknown_names_are_rejected_with_the_known_ones() -> None:
     here = scenario()
     with pytest.raises(ValueError, match="expected one of Karl, Fiend, found Hans"):
         explain_targets(here, 0, "Hans", "Fire Ball")

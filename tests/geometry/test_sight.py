@@ -27,7 +27,7 @@ def target(x: float = 36.0, y: float = 30.0, wide: int = 1) -> Unit:
     return Unit("Target", wide, wide, (x, y), 180.0)
 
 
-def test_a_model_sees_what_stands_before_it() -> None:
+def test_a_model_sees_pieces_in_front_of_it() -> None:
     assert unseen(target()) == ""
 
 
@@ -69,7 +69,7 @@ def test_a_gap_between_two_units_lets_sight_through() -> None:
     assert unseen(target(), left, closed) == "is out of sight behind Left and Right"
 
 
-def test_what_blocks_hides_only_what_lies_in_its_shadow() -> None:
+def test_a_blocking_piece_hides_only_its_shadow() -> None:
     # A wall from x 35.5 to 36.5, its near edge at y 19 and so 9.5 away: at 20.5 away it hides
     # 1.08 inches to each side of x 36, which is wider than a target of one base.
     wall = Unit("Wall", 1, 1, (36.0, 20.0))
@@ -111,7 +111,7 @@ def test_a_turned_wood_blocks_where_it_lies() -> None:
 
 
 def test_his_own_unit_does_not_block_his_sight() -> None:
-    # As the second of two characters in a file it stands behind the first.
+    # The second of two characters in a unit of one file is behind the first.
     narrow = Unit("Guard", 3, 1, (36.0, 10.0))
     second = Character("Hans", unit="Guard")
     survey = deployment((narrow, KARL, second), (target(),))
@@ -129,7 +129,7 @@ def test_a_target_does_not_hide_itself_nor_the_character_whose_unit_is_gone() ->
 def test_sight_does_not_change_when_the_whole_battlefield_is_turned(
     x: float, y: float, facing: float, turn: float
 ) -> None:
-    """Lone models, so that sight is a matter of what lies between them."""
+    """Single models, so that sight depends only on the pieces between them."""
     frame = frame_at(None, turn)
 
     def turned(place: tuple[float, float]) -> tuple[float, float]:

@@ -46,7 +46,7 @@ def test_a_wall_of_fire_strikes_the_characters_in_the_front_rank_too() -> None:
     ]
 
 
-def test_a_spell_on_the_caster_strikes_him_and_one_on_the_player_nobody() -> None:
+def test_a_spell_on_the_caster_strikes_him_and_one_on_the_player_no_model() -> None:
     assert strikes(deployment((KARL,)), 0, 0, effect("caster", None), None) == [
         Strike(10, None, None, False)
     ]
@@ -70,13 +70,13 @@ def test_a_storm_strikes_every_visible_unengaged_enemy_in_range() -> None:
     assert [strike.victim for strike in unseen] == [16, 18, 26]
 
 
-def test_an_area_spell_spares_what_it_does_not_work_on() -> None:
+def test_an_area_spell_spares_immune_pieces() -> None:
     where = deployment((KARL,), (foe(traits=("undead",)), foe("More", 15.0)))
     drain = effect("enemy_area", 12, not_on=["undead"])
     assert [strike.victim for strike in strikes(where, 0, 0, drain, None)] == [17]
 
 
-def test_a_friendly_area_holds_the_caster_who_stands_alone_and_the_units_near_him() -> None:
+def test_a_friendly_area_contains_the_lone_caster_and_the_units_near_him() -> None:
     friends = (foe("Near", 15.0), foe("Far", 40.0), foe("Fights", 15.0, x=42.0, in_combat=True))
     where = deployment((KARL, *friends), (foe("Enemy", 20.0, x=30.0),))
     found = strikes(where, 0, 0, effect("friendly_area", 12), None)
@@ -102,7 +102,7 @@ def test_a_comet_may_strike_all_units_and_lone_characters_of_both_sides() -> Non
     assert found == [Strike(code) for code in (0, 10, 16, 17, 26)]
 
 
-def test_without_a_battlefield_a_comet_reaches_its_target_alone() -> None:
+def test_without_a_battlefield_a_comet_reaches_only_its_target() -> None:
     where = deployment((Character(), Unit("Own")), (Unit("A"), Unit("B")), battlefield=False)
     assert strikes(where, 0, 0, comet(), 17) == [Strike(17)]
 
@@ -120,7 +120,7 @@ def test_a_unit_that_touches_the_terrain_of_a_spell_is_marked() -> None:
     assert not strike.touches
 
 
-def test_a_wizard_who_cannot_cast_strikes_nobody() -> None:
+def test_a_wizard_who_cannot_cast_strikes_no_model() -> None:
     where = deployment((Character(status="off_table"),), (foe(),))
     assert strikes(where, 0, 0, effect("enemy_area", 12), None) == []
 

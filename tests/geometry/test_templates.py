@@ -27,14 +27,14 @@ def block(models: int, frontage: int, width: float = 1.0, depth: float = 1.0) ->
 
 
 def beyond(places: Floats, bases: Bases) -> tuple[Floats, Floats]:
-    """Distances (k, n) from places to the nearest and to the farthest point of each base."""
+    """Return distances (k, n) from places to the nearest and the farthest point of each base."""
     away = np.abs((places - bases.frame.origin)[:, None] @ bases.frame.axes.T - bases.centres)
     near = np.maximum(away - bases.half, 0.0)
     return np.hypot(near[..., 0], near[..., 1]), np.hypot(*np.moveaxis(away + bases.half, 2, 0))
 
 
 def searched_best(bases: Bases, radius: float, barred: Sequence[Bases] = ()) -> tuple[int, int]:
-    """The most bases covered, and of those places most touched, by a grid and a search from there.
+    """Return the most bases covered, and the most touched there, by a grid and a local search.
 
     A base counts as touched if it reaches two millionths of an inch under the template.
     """
@@ -112,7 +112,7 @@ def test_a_base_that_only_meets_the_edge_is_not_touched_and_does_not_bar_the_pla
         assert place_template(inch, 3.0, walls).hits[1] == covered
 
 
-def test_the_place_lies_amid_those_that_are_as_good() -> None:
+def test_the_place_is_central_among_equal_ones() -> None:
     found = place_template(block(1, 1), 3.0, [])
     assert found.centre is not None
     assert block(1, 1).frame.local(found.centre) == pytest.approx([0.0, -0.5])
@@ -202,7 +202,7 @@ def test_a_target_wedged_in_among_engaged_units_leaves_no_place_for_the_template
     assert verdicts(crowd, 0, 0, template())[0][1:] == (False, reason, False)
 
 
-def test_a_template_strikes_whatever_else_of_the_enemy_lies_under_it() -> None:
+def test_a_template_strikes_all_enemies_under_it() -> None:
     pair = Unit("Pair", 2, 2, (36.0, 30.0), 180.0)
     hero = Character("Foe", (36.0, 31.0), 180.0)
     (unit, lone) = strikes(deployment((KARL,), (pair, hero)), 0, 0, template(), 16)

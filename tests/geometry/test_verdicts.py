@@ -106,7 +106,7 @@ def test_magic_missiles_are_barred_while_the_wizard_or_his_unit_fights(unit_figh
     assert reason(where, effect()) == ""
 
 
-def test_a_spell_for_fighters_asks_the_caster_to_fight() -> None:
+def test_a_spell_for_fighters_needs_an_engaged_caster() -> None:
     bear = effect("caster", None, caster_engaged=True)
     assert reason(deployment((KARL,)), bear, None) == "Karl is not in close combat"
     fighting = Character(position=(36.0, 10.0), in_combat=True)
@@ -132,7 +132,7 @@ def test_a_focal_model_flees_with_its_unit() -> None:
     assert reason(where, effect()) == "Fiend is fleeing"
 
 
-# What the spell asks of its target
+# Conditions of the spell on its target
 
 
 def test_dead_characters_and_those_off_the_table_are_no_targets() -> None:
@@ -149,7 +149,7 @@ def test_a_spell_for_some_troop_types_works_on_no_other() -> None:
     assert reason(deployment((KARL,), (foe(),)), brass) == "is infantry, not war machine or chariot"
 
 
-def test_a_spell_that_a_trait_keeps_off_says_which() -> None:
+def test_the_reason_names_the_trait_that_blocks_a_spell() -> None:
     where = deployment((KARL,), (foe(traits=("immune_to_psychology",)), foe("More", 30.0)))
     spell = effect(not_on=["undead", "immune_to_psychology"])
     assert reason(where, spell) == "is immune to psychology, so the spell has no effect"
@@ -172,7 +172,7 @@ def test_a_spell_on_magic_items_needs_one_in_the_unit() -> None:
     assert reason(deployment((KARL,), (foe(), bearer)), gold) == ""
 
 
-def test_a_wall_of_fire_needs_a_front_rank_with_nobody_within_an_inch() -> None:
+def test_a_wall_of_fire_needs_a_front_rank_free_for_an_inch() -> None:
     wall = front_rank()
     assert reason(deployment((KARL,), (foe(),)), wall) == ""
     assert reason(deployment((KARL,), (foe(skirmish=True),)), wall) == "has no front rank"
@@ -186,7 +186,7 @@ def test_a_wall_of_fire_needs_a_front_rank_with_nobody_within_an_inch() -> None:
     assert reason(deployment((KARL,), (foe(), foe("Beside", x=42.1))), wall) == ""
 
 
-def test_models_near_the_rear_ranks_do_not_disturb_the_front_rank() -> None:
+def test_models_near_the_rear_ranks_do_not_block_the_front_rank() -> None:
     column = Unit("Foe", 3, 1, (36.0, 20.0), 180.0)  # ranks from y 20 to 23
     behind = Unit("Behind", 2, 2, (38.0, 22.5), 180.0)
     assert reason(deployment((KARL,), (column, behind)), front_rank()) == ""
@@ -225,7 +225,7 @@ def test_a_character_in_a_unit_is_a_target_only_once_it_is_gone() -> None:
     assert judged(where, effect(reach=9))[26] == Verdict(26, False, "stands in Foe", False)
 
 
-def test_a_character_who_comes_to_stand_alone_may_still_be_guarded() -> None:
+def test_a_character_without_his_unit_may_still_be_guarded() -> None:
     hidden, guard = Character("Hans", unit="Foe"), foe("Guard", 17.0, x=42.5)
     where = deployment((KARL,), (foe(), guard, hidden))
     assert not judged(where, missile())[26].alone
@@ -246,7 +246,7 @@ LONE = Character("Hans", (36.0, 25.0), 180.0)
 
 
 def guarded(guard_x: float, guard_y: float = 21.0, **keys: int) -> Deployment:
-    """Hans at 15 inches, and a unit whose left edge is 2.5 inches left of `guard_x`."""
+    """Return Hans at 15 inches, and a unit whose left edge is 2.5 inches left of `guard_x`."""
     return deployment((KARL,), (foe("Guard", guard_y, x=guard_x, **keys), LONE))
 
 
@@ -259,7 +259,7 @@ def test_a_lone_character_near_a_large_unit_is_no_target_of_a_missile_unless_nea
     assert reason(guarded(40.0, models=4), missile(), 26) == ""  # too few to hide among
 
 
-def test_an_engaged_or_hidden_unit_makes_nobody_else_the_nearer_target() -> None:
+def test_an_engaged_or_hidden_unit_is_no_nearer_target() -> None:
     fight = foe("Guard", 21.0, x=40.0, in_combat=True)
     assert reason(deployment((KARL,), (fight, LONE)), missile(), 26) == ""
     screen = Terrain("Screen", "wood", (38.6, 16.0), (3.0, 1.0), blocks_sight=True)
@@ -295,13 +295,13 @@ def test_a_mounted_or_much_larger_character_may_be_picked_out(
     troop: str, base: float, guards: list[dict[str, Any]], free: bool
 ) -> None:
     hans = replace(LONE, troop=troop, base=(base, base))
-    # Behind the first guard, which stands nearer to the caster than Hans does.
+    # Behind the first guard, which is nearer to the caster than Hans.
     units = [
         foe(f"Guard {i}", 21.0 + 4.0 * i, **{"x": 40.0, **keys}) for i, keys in enumerate(guards)
     ]
     found = judged(deployment((KARL,), (*units, hans)), missile())[26]
     assert found.legal == free, found.reason
-    # So is one that comes to stand alone.
+    # The same for a character after the loss of his unit.
     host = foe("Host", 25.0, x=36.0, base=(base, base))
     inside = replace(hans, position=None, unit="Host")
     found = judged(deployment((KARL,), (host, *units, inside)), missile())[26]
@@ -313,7 +313,7 @@ def test_the_seventh_edition_does_not_guard_lone_characters() -> None:
     assert reason(where, missile(), 26) == ""
 
 
-def test_shooting_rules_ask_sight_of_a_missile() -> None:
+def test_shooting_rules_require_sight_for_a_missile() -> None:
     wall = foe("Wall", 15.0, models=5)
     behind = Unit("Foe", 1, 1, (36.0, 20.0), 180.0)
     why = "is out of sight behind Wall"
@@ -352,7 +352,7 @@ def test_a_steed_takes_its_caster_out_of_his_unit_but_no_daemon_out_of_its() -> 
     assert reason(daemons, effect("caster", None), None) == ""
 
 
-def test_friendly_spells_look_at_friends_only_and_at_the_casters_own_unit_too() -> None:
+def test_friendly_spells_consider_only_friends_and_the_casters_unit() -> None:
     guard = Unit("Guard", 5, 5, (36.0, 10.0))
     where = deployment((guard, Character(unit="Guard")), (foe(),))
     found = judged(where, effect("friendly_unit", 6, sight=True))

@@ -1,7 +1,7 @@
 """Gymnasium's wrappers and vector environments as clients of the registered ids.
 
-The checkers stand in `tests/envs/test_checkers.py`, the native vector environment's own contract in
-`tests/envs/test_vector.py`, which also holds it to Gymnasium's own.
+The checkers are in `tests/envs/test_checkers.py`, the native vector environment's own contract in
+`tests/envs/test_vector.py`, which also compares it with Gymnasium's.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ def made(name: str, **keys: Any) -> gym.Env[Any, Any]:
 
 
 def masked(env: gym.Env[Any, Any], info: dict[str, Any], rng: np.random.Generator) -> np.int64:
-    """A legal action; masks pass through every wrapper that keeps infos."""
+    """Return a legal action; masks pass through every wrapper that keeps infos."""
     return np.int64(rng.choice(np.flatnonzero(info["action_mask"])))
 
 
@@ -124,9 +124,9 @@ def test_masks_reach_through_wrappers(name: str) -> None:
 # --- Gymnasium's vector environments over single ones, and ours ------------------------------
 
 
-def thunk(name: str) -> Callable[[], gym.Env[Any, Any]]:
+def constructor(name: str) -> Callable[[], gym.Env[Any, Any]]:
     def make() -> gym.Env[Any, Any]:
-        import wfb_gym  # noqa: F401 (processes of their own know no ids)
+        import wfb_gym  # noqa: F401 (a new process has no registered ids)
 
         return gym.make(name, opponent="veteran")
 
@@ -134,7 +134,7 @@ def thunk(name: str) -> Callable[[], gym.Env[Any, Any]]:
 
 
 def advanced(envs: VectorEnv[Any, Any, Any], mode: AutoresetMode, steps: int) -> list[Any]:
-    """Steps by the lowest legal actions, which are the same in every kind; what they brought."""
+    """Return the results of steps with the lowest legal actions, equal in every kind."""
     observations, infos = envs.reset(seed=7)
     seen: list[Any] = [observations]
     masks: NDArray[Any] = infos["action_mask"]
@@ -158,7 +158,7 @@ def highest(masks: NDArray[Any]) -> NDArray[np.int64]:
 @MODES
 def test_battles_side_by_side_are_those_of_gymnasiums_own(mode: AutoresetMode) -> None:
     native = gym.make_vec(BATTLE, 3, autoreset_mode=mode)
-    sync = SyncVectorEnv([thunk(BATTLE)] * 3, autoreset_mode=mode)
+    sync = SyncVectorEnv([constructor(BATTLE)] * 3, autoreset_mode=mode)
     mine, theirs = advanced(native, mode, 40), advanced(sync, mode, 40)
     assert data_equivalence(mine, theirs)
     assert any(step[2].any() for step in theirs if isinstance(step, tuple))
@@ -167,8 +167,8 @@ def test_battles_side_by_side_are_those_of_gymnasiums_own(mode: AutoresetMode) -
 @pytest.mark.slow
 @MODES
 def test_processes_play_the_same(mode: AutoresetMode) -> None:
-    sync = SyncVectorEnv([thunk(CASTER)] * 2, autoreset_mode=mode)
-    processes = AsyncVectorEnv([thunk(CASTER)] * 2, autoreset_mode=mode, context="spawn")
+    sync = SyncVectorEnv([constructor(CASTER)] * 2, autoreset_mode=mode)
+    processes = AsyncVectorEnv([constructor(CASTER)] * 2, autoreset_mode=mode, context="spawn")
     try:
         assert data_equivalence(advanced(sync, mode, 15), advanced(processes, mode, 15))
     finally:
@@ -184,7 +184,7 @@ ANY_MODE: dict[str, VectorWrapping] = {
     "NormalizeReward": lambda envs: vector_wrappers.NormalizeReward(envs, gamma=1.0),
     "TransformAction": lambda envs: vector_wrappers.TransformAction(envs, lambda actions: actions),
 }
-"""Vector wrappers that keep to rewards, actions and infos."""
+"""Vector wrappers of rewards, actions and infos."""
 SEEN: dict[str, VectorWrapping] = {
     "NormalizeObservation": vector_wrappers.NormalizeObservation,
     "FlattenObservation": vector_wrappers.FlattenObservation,
@@ -196,12 +196,12 @@ SEEN: dict[str, VectorWrapping] = {
         envs, lambda seen: seen
     ),
 }
-"""Wrappers of observations. Gymnasium refuses them in SAME_STEP, where they would miss the last one
-of an episode, and the one that keeps statistics in DISABLED too."""
+"""Wrappers of observations. Gymnasium rejects them in SAME_STEP, where they would miss the last
+observation of an episode, and rejects the statistics wrapper in DISABLED too."""
 
 
 def stepped(envs: VectorEnv[Any, Any, Any], mode: AutoresetMode, steps: int = 30) -> int:
-    """Random steps through a wrapper; how many episodes ended."""
+    """Take random steps through a wrapper; returns the number of ended episodes."""
     observations, _ = envs.reset(seed=3)
     envs.action_space.seed(3)
     ends = 0

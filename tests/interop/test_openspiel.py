@@ -1,4 +1,4 @@
-"""The OpenSpiel game against what OpenSpiel asks of one; its numbers are `tests/solver`'s."""
+"""The OpenSpiel game: OpenSpiel's requirements, and the numbers of `tests/solver`."""
 
 import pickle
 import sys
@@ -101,17 +101,17 @@ def test_simulation_of_a_file(game: PhaseGame) -> None:
     pyspiel.random_sim_test(game, num_sims=20, serialize=True, verbose=False)
 
 
-def test_the_default_is_the_yardstick() -> None:
+def test_the_default_is_archmage_duel() -> None:
     assert pyspiel.load_game("wfb_gym_phase").scenario.name == "archmage-duel"
     assert "wfb_gym_phase" in pyspiel.registered_names()
 
 
-def test_unknown_scenarios_are_refused() -> None:
+def test_unknown_scenarios_are_rejected() -> None:
     with pytest.raises(ScenarioError, match="bundled"):
         load_battle("no-such-battle")
 
 
-def test_a_playthrough_is_played_again_to_the_letter() -> None:
+def test_a_playthrough_is_replayed_exactly() -> None:
     name = "wfb_gym_phase(scenario=apprentice)"
     first = generate_playthrough.playthrough(name, action_sequence=None, seed=1)
     lines = first.splitlines()
@@ -125,18 +125,18 @@ def test_a_playthrough_is_played_again_to_the_letter() -> None:
 def test_values_of_value_iteration_and_of_the_solver(
     game: PhaseGame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # It brings a solver of linear programmes with requirements of its own, for other games.
+    # It needs a linear programming solver with its own dependencies, for other games.
     unused = "open_spiel.python.algorithms.lp_solver"
     monkeypatch.setitem(sys.modules, unused, ModuleType(unused))
     from open_spiel.python.algorithms import value_iteration
 
     values = value_iteration.value_iteration(game, -1, 1e-12)
-    # It keeps no chance nodes, and the first position of these games is none.
+    # It omits chance nodes, and the first position of these games is one.
     assert values[str(game.new_initial_state())] == close(solver.solve(game.scenario).value)
 
 
 def mixed(atlas: Atlas, seed: int) -> Choices:
-    """Random chances at each decision."""
+    """Return random probabilities at each decision."""
     rng = np.random.default_rng(seed)
     found = {}
     for at in atlas.decisions():
@@ -147,7 +147,7 @@ def mixed(atlas: Atlas, seed: int) -> Choices:
 
 
 def agrees(game: PhaseGame, policy: Policy, choices: Choices) -> None:
-    """Best responses and exploitability of a policy, by OpenSpiel and by the solver."""
+    """Return best responses to a policy and its exploitability, by OpenSpiel and by the solver."""
     atlas = Atlas(game)
     caster, dispeller = (seen_policy(atlas, seat, choices) for seat in (0, 1))
     root = game.new_initial_state()
@@ -181,7 +181,7 @@ def test_counterfactual_regret_finds_the_optimum(game: PhaseGame) -> None:
     assert 0 <= left < 0.05 * uniform
     score = expected_game_score.policy_value(root, [policy, policy])[0]
     assert abs(score - solved.value / POINTS_PER_UTILITY) < uniform / 20
-    # What it learned by OpenSpiel's information states the package's solver grades alike.
+    # The package's solver gives the same grade to the policy over OpenSpiel's information states.
     choices = {}
     for at in Atlas(game).decisions():
         learned = policy.policy_for_key(f"player {at.player} {at.text}")
@@ -203,26 +203,26 @@ def test_openspiels_compiled_algorithms(game: PhaseGame) -> None:
 
 
 @EACH
-def test_strings_and_tensors_tell_apart_what_differs(game: PhaseGame) -> None:
+def test_strings_and_tensors_differ_for_different_positions(game: PhaseGame) -> None:
     states = get_all_states.get_all_states(game, include_chance_states=True)
     assert len({str(state) for state in states.values()}) == len(states)
-    told: dict[str, set[Any]] = {}
+    texts: dict[str, set[Any]] = {}
     shown: dict[bytes, set[Any]] = {}
     for state in states.values():
         if state.current_player() < 0:
             continue
         player, key = state.current_player(), state.position.key
-        told.setdefault(state.information_state_string(player), set()).add((player, key))
+        texts.setdefault(state.information_state_string(player), set()).add((player, key))
         tensor = np.array(state.information_state_tensor(player), np.float32)
         shown.setdefault(tensor.tobytes() + bytes([player]), set()).add((player, key))
         assert state.observation_string(player) == state.information_state_string(player)
         words = [state.action_to_string(action) for action in state.legal_actions()]
         assert len(set(words)) == len(words)
-    assert all(len(members) == 1 for members in (*told.values(), *shown.values()))
-    assert len(told) == len(shown) == len(Atlas(game).decisions())
+    assert all(len(members) == 1 for members in (*texts.values(), *shown.values()))
+    assert len(texts) == len(shown) == len(Atlas(game).decisions())
 
 
-def test_a_tensor_is_what_the_environment_shows() -> None:
+def test_a_tensor_equals_the_environments_observation() -> None:
     game = load_battle("archmage-duel")
     state, observation = game.new_initial_state(), make_observation(game)
     state.apply_action(state.legal_actions()[-1])
@@ -253,7 +253,7 @@ def test_points_are_the_engines() -> None:
     assert abs(state.returns()[0]) < game.max_utility()
 
 
-def test_no_utility_is_beyond_the_bounds_where_a_general_counts_a_hundred_more() -> None:
+def test_utilities_stay_in_bounds_with_the_points_for_a_general() -> None:
     strike = aimed(target="enemy_model", damage={"hits": "1", "strength": 10})
     general = wizard(1, name="General", points=1.0, wounds=1, general=True)
     tallied = miscast()
@@ -267,7 +267,7 @@ def test_no_utility_is_beyond_the_bounds_where_a_general_counts_a_hundred_more()
     assert game.max_utility() >= battle.points / 100
 
 
-def test_copies_go_their_own_way() -> None:
+def test_copies_are_independent() -> None:
     game = load_battle("archmage-duel")
     state = game.new_initial_state()
     twin, saved = state.clone(), pickle.dumps(state)
@@ -287,7 +287,7 @@ def test_a_scenario_of_python_can_be_saved_here() -> None:
     assert str(twin) == str(state)
 
 
-def test_the_book_may_forget(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_may_forget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(openspiel, "_MAX_CACHED", 10)
     pyspiel.random_sim_test(load_battle("apprentice"), num_sims=5, serialize=True, verbose=False)
 
@@ -320,7 +320,7 @@ def test_observers_take_no_parameters() -> None:
 
 
 @EACH
-def test_a_policy_of_openspiel_is_graded_as_what_it_does(game: PhaseGame) -> None:
+def test_a_policy_of_openspiel_is_graded_exactly(game: PhaseGame) -> None:
     atlas = Atlas(game)
     choices = mixed(atlas, 5)
     player = PolicyPlayer(game, ByPosition(game, choices))
@@ -330,7 +330,7 @@ def test_a_policy_of_openspiel_is_graded_as_what_it_does(game: PhaseGame) -> Non
         assert found == pytest.approx(wanted)
 
 
-def test_a_policy_of_openspiel_plays_as_often_as_it_says() -> None:
+def test_a_policy_of_openspiel_plays_with_its_probabilities() -> None:
     game = load_battle("apprentice")
     player = PolicyPlayer(game, UniformRandomPolicy(game), seed=1)
     points = [
@@ -344,7 +344,7 @@ def test_a_policy_of_openspiel_plays_as_often_as_it_says() -> None:
     assert not np.array_equal(points[1], points[2])
 
 
-def test_a_policy_of_openspiel_plays_its_own_scenario_alone() -> None:
+def test_a_policy_of_openspiel_plays_only_its_own_scenario() -> None:
     game = load_battle("apprentice")
     player = PolicyPlayer(game, UniformRandomPolicy(game))
     with pytest.raises(ValueError, match="expected battles of the policy's scenario"):

@@ -1,4 +1,4 @@
-"""The OpenSpiel game of scenarios with hidden items: what is told to whom, and what it is worth."""
+"""The OpenSpiel game with hidden items: each player's information, and exact values."""
 
 import pickle
 from collections import defaultdict
@@ -57,7 +57,7 @@ def one_spell(
     dice: int = 2,
     **answers: Any,
 ) -> Scenario:
-    """One spell against few dice, with hidden items on either side."""
+    """Return one spell against few dice, with hidden items on either side."""
     answers = {"dispel_dice": 0, "hidden": dispeller or [], **answers}
     mage = wizard(2, spell("Bolt", 7, 40.0))
     document = {
@@ -105,7 +105,7 @@ def test_openspiels_own_simulation(name: str) -> None:
     pyspiel.random_sim_test(game_of(name), num_sims=3, serialize=True, verbose=False)
 
 
-def test_a_file_is_simulated_and_played_again_to_the_letter(tmp_path: Path) -> None:
+def test_a_file_is_simulated_and_replayed_exactly(tmp_path: Path) -> None:
     (tmp_path / "secret.toml").write_text(SECRET_SCROLL)
     name = f"wfb_gym_phase(scenario={tmp_path / 'secret.toml'})"
     pyspiel.random_sim_test(pyspiel.load_game(name), num_sims=20, serialize=True, verbose=False)
@@ -117,7 +117,7 @@ def test_a_file_is_simulated_and_played_again_to_the_letter(tmp_path: Path) -> N
     assert "ChanceOutcomes() = [(0,0.333333), (1,0.666667)]" in first
 
 
-def test_information_is_imperfect_where_the_scenario_says_so() -> None:
+def test_information_is_imperfect_with_hidden_items() -> None:
     for name in SMALL:
         kind = game_of(name).get_type()
         assert kind.information == Information.IMPERFECT_INFORMATION
@@ -154,7 +154,7 @@ def test_sets_of_weight_0_are_left_out() -> None:
 
 
 def dealt_states(game: PhaseGame) -> list[PhaseState]:
-    """The beginnings of a battle, one for each way to deal."""
+    """Return the initial states of a battle, one for each deal."""
     found = [game.new_initial_state()]
     for _ in game.store.deals:
         found = [state.child(k) for state in found for k in state.legal_actions()]
@@ -162,14 +162,14 @@ def dealt_states(game: PhaseGame) -> list[PhaseState]:
 
 
 def twins(game: PhaseGame, player: int) -> Iterator[tuple[PhaseState, PhaseState]]:
-    """Pairs of beginnings that differ only in what the other army was dealt."""
+    """Return pairs of initial states that differ only in the other army's deal."""
     for one, two in combinations(dealt_states(game), 2):
         if one.dealt(player) == two.dealt(player):
             yield one, two
 
 
-def told(state: PhaseState, player: int) -> list[Any]:
-    """All that OpenSpiel tells a player of a state."""
+def information_of(state: PhaseState, player: int) -> list[Any]:
+    """Return all information of a player in a state."""
     return [
         state.information_state_string(player),
         state.observation_string(player),
@@ -184,14 +184,14 @@ def told(state: PhaseState, player: int) -> list[Any]:
 
 @pytest.mark.parametrize("name", [*SMALL, *LARGE])
 @pytest.mark.parametrize("player", [0, 1])
-def test_what_the_enemy_was_dealt_is_not_told(name: str, player: int) -> None:
+def test_the_enemys_deal_is_not_in_the_information_state(name: str, player: int) -> None:
     rng = np.random.default_rng(7)
     compared = 0
     for beginnings in twins(game_of(name), player):
         for _ in range(6):
             one, two = (state.clone() for state in beginnings)
             while True:
-                assert told(one, player) == told(two, player)
+                assert information_of(one, player) == information_of(two, player)
                 for said in ("information_state_string", "information_state_tensor"):
                     assert getattr(one, said)(1 - player) != getattr(two, said)(1 - player)
                 compared += 1
@@ -207,7 +207,7 @@ def test_what_the_enemy_was_dealt_is_not_told(name: str, player: int) -> None:
 
 @EACH
 def test_own_deals_and_moves_are_recalled(name: str) -> None:
-    """At each information state the same own deal, actions, and own information states before."""
+    """One information state has one own deal, one action set and one own history."""
     game = game_of(name)
     recalled: dict[str, set[Any]] = defaultdict(set)
     tensors: dict[bytes, set[str]] = defaultdict(set)
@@ -234,7 +234,7 @@ def test_own_deals_and_moves_are_recalled(name: str) -> None:
 
 
 @EACH
-def test_strings_of_states_tell_them_apart(name: str) -> None:
+def test_strings_of_states_differ(name: str) -> None:
     states = get_all_states.get_all_states(game_of(name), include_chance_states=True)
     assert len({str(state) for state in states.values()}) == len(states)
     for state in states.values():
@@ -246,7 +246,7 @@ def test_strings_of_states_tell_them_apart(name: str) -> None:
 
 
 def seen(state: PhaseState, player: int, **kind: Any) -> tuple[str, dict[str, Any]]:
-    """What an observer of a type tells."""
+    """Return the output of an observer of a type."""
     kind = {"perfect_recall": False, **kind}
     observer = make_observation(state.get_game(), pyspiel.IIGObservationType(**kind))
     observer.set_from(state, player)
@@ -254,7 +254,7 @@ def seen(state: PhaseState, player: int, **kind: Any) -> tuple[str, dict[str, An
 
 
 @pytest.mark.parametrize("recall", [False, True])
-def test_what_is_public_is_the_same_whatever_was_dealt(recall: bool) -> None:
+def test_public_observations_do_not_depend_on_the_deal(recall: bool) -> None:
     battles = [[*played(state)] for state in dealt_states(game_of("both"))]
     assert len({len(battle) for battle in battles}) == 1
     for first, *others in zip(*battles, strict=True):
@@ -267,14 +267,14 @@ def test_what_is_public_is_the_same_whatever_was_dealt(recall: bool) -> None:
 
 
 def played(state: PhaseState) -> Iterator[PhaseState]:
-    """The states of a battle in which everybody passes, which everybody may."""
+    """Return the states of a battle in which both players always pass."""
     yield state
     while not state.is_terminal():
         state = state.child(state.legal_actions()[0])
         yield state
 
 
-def test_what_is_private_is_the_deal_alone() -> None:
+def test_private_observations_contain_only_the_deal() -> None:
     for state in dealt_states(game_of("both")):
         own = np.zeros((2, 4))
         own[1, state.dealt(1)] = 1.0
@@ -283,7 +283,7 @@ def test_what_is_private_is_the_deal_alone() -> None:
         assert parts == {"dealt": own.tolist()}
 
 
-def test_who_knows_all_is_told_all() -> None:
+def test_full_information_observers_get_everything() -> None:
     told_all = [
         seen(state, 0, private_info=Private.ALL_PLAYERS) for state in dealt_states(game_of("both"))
     ]
@@ -291,7 +291,7 @@ def test_who_knows_all_is_told_all() -> None:
     assert len({str(parts["dealt"]) for _, parts in told_all}) == 4
 
 
-def test_an_observation_is_what_the_environment_shows() -> None:
+def test_an_observation_equals_the_environments() -> None:
     game = game_of("both")
     observer = make_observation(game, INFO_STATE_OBS_TYPE)
     for state in dealt_states(game):
@@ -313,7 +313,7 @@ def test_observers_take_no_parameters() -> None:
 # --- copies ----------------------------------------------------------------------------------
 
 
-def test_copies_go_their_own_way_and_remember_their_deals() -> None:
+def test_copies_are_independent_and_keep_their_deals() -> None:
     state = dealt_states(game_of("both"))[3]
     state.apply_action(state.legal_actions()[-1])
     twin, saved = state.clone(), pickle.dumps(state)
@@ -324,7 +324,7 @@ def test_copies_go_their_own_way_and_remember_their_deals() -> None:
     assert len(twin.public_history()) == 2
     for copy in (pickle.loads(saved), read, state):
         assert [copy.dealt(army) for army in (0, 1)] == [1, 1]
-        assert told(copy, 1) == told(state, 1)
+        assert information_of(copy, 1) == information_of(state, 1)
         assert len(copy.public_history()) == 1
 
 
@@ -334,11 +334,11 @@ def test_policies_of_histories_are_no_players() -> None:
         PolicyPlayer(game, UniformRandomPolicy(game))
 
 
-# --- what it is worth ------------------------------------------------------------------------
+# --- values ---------------------------------------------------------------------------------
 
 
 @EACH
-def test_random_play_is_as_far_from_its_best_answers_as_the_solver_says(name: str) -> None:
+def test_exploitability_of_random_play_matches_the_solver(name: str) -> None:
     game, tree = game_of(name), tree_of(name)
     policy, root = UniformRandomPolicy(game), game.new_initial_state()
     score = expected_game_score.policy_value(root, [policy, policy])
@@ -360,7 +360,7 @@ def test_counterfactual_regret_finds_the_equilibrium(name: str) -> None:
     left = exploitability.nash_conv(game, policy)
     assert 0 <= left < 0.02 * exploitability.nash_conv(game, UniformRandomPolicy(game))
     found = expected_game_score.policy_value(root, [policy, policy])[0]
-    # Neither a policy nor what it is worth can be further from the equilibrium than that.
+    # Bounds the distances of the policy and of its value from the equilibrium.
     assert found == utility(tree_of(name).solve(gap=1e-5).value, within=left + 1e-7)
 
 
@@ -379,7 +379,7 @@ def test_openspiels_compiled_solver_finds_the_equilibrium(name: str) -> None:
     assert upper + 1e-9 >= solved.lower / POINTS_PER_UTILITY
 
 
-def test_one_set_is_worth_what_it_is_worth_when_all_know_of_it() -> None:
+def test_one_set_has_the_value_of_open_items() -> None:
     game = load_battle(one_spell(dispeller=kinds([SCROLL]), dispel_dice=1))
     known = one_spell(dispel_dice=1, items=[SCROLL])
     cfrs = pyspiel.CFRPlusSolver(game)

@@ -1,4 +1,4 @@
-"""The page on other libraries: its code runs, its tables are those of the code."""
+"""The page on other libraries: its code runs, its tables match the code."""
 
 import re
 from importlib.metadata import version
@@ -17,7 +17,7 @@ LIBRARIES = {
     "OpenSpiel": "pyspiel",
     "TorchRL": "torchrl",
 }
-"""What the code of each section imports beside the core."""
+"""Modules that the code of each section imports, in addition to the core."""
 DISTRIBUTIONS = {
     "Gymnasium": "gymnasium",
     "Stable-Baselines3": "stable-baselines3",
@@ -28,7 +28,7 @@ DISTRIBUTIONS = {
 
 
 def code_of(heading: str) -> list[str]:
-    """The Python of a section."""
+    """Return the Python code of a section."""
     section = PAGE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     return re.findall(r"```python\n(.*?)```", section, re.DOTALL)
 
@@ -44,10 +44,10 @@ def test_the_python_of_a_section_runs(heading: str, capsys: pytest.CaptureFixtur
     names: dict[str, Any] = {}
     for code in codes:
         exec(code, names)
-    told = capsys.readouterr().out.splitlines()
-    assert told or heading == "Stable-Baselines3"
+    printed = capsys.readouterr().out.splitlines()
+    assert printed or heading == "Stable-Baselines3"
     if heading == "OpenSpiel":
-        theirs, ours, score = map(float, told[-3:])
+        theirs, ours, score = map(float, printed[-3:])
         assert theirs == pytest.approx(ours, abs=1e-9)
         assert score == pytest.approx(0.0, abs=1e-9)  # of random play
     if heading == "PettingZoo":

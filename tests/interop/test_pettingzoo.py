@@ -1,4 +1,4 @@
-"""The PettingZoo environments under PettingZoo's own checkers and against the single ones."""
+"""The PettingZoo environments: PettingZoo's own checkers, and equality with single ones."""
 
 import copy
 import pickle
@@ -49,7 +49,7 @@ def test_api(scenario: str, made: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize("made", [interop.env, interop.raw_env])
-# PettingZoo warns of these for dicts of all games but its own.
+# PettingZoo warns about these for dicts of all games but its own.
 @pytest.mark.filterwarnings("ignore:Observation is not a NumPy array")
 @pytest.mark.filterwarnings("ignore:Observation space for each agent probably should be")
 def test_api_with_masks_observed(made: Callable[..., Any]) -> None:
@@ -103,11 +103,11 @@ def test_the_registry() -> None:
 
 # --- against the single environments --------------------------------------------------------
 
-Told = list[tuple[Any, ...]]
+Records = list[tuple[Any, ...]]
 
 
 class Whim:
-    """A policy of what is seen, another one for each salt: the opponent of a single environment."""
+    """Return a policy of the observation for a salt: the opponent of a single environment."""
 
     def __init__(self) -> None:
         self.salt = 0
@@ -122,30 +122,30 @@ class Whim:
         return np.array([self.pick(row, mask) for row, mask in rows], np.int64)
 
 
-def seats_of(env: Any, learner: str, seed: int | None, whim: Whim | None = None) -> Told:
-    """What one agent saw, did and won in an episode, both of one policy."""
+def seats_of(env: Any, learner: str, seed: int | None, whim: Whim | None = None) -> Records:
+    """Return an agent's observations, actions and rewards of an episode; both play one policy."""
     whim = whim or Whim()
     env.reset(seed=seed)
-    told: Told = []
+    records: Records = []
     for agent in env.agent_iter():
         observation, reward, over, _, info = env.last()
         action = None if over else whim.pick(observation, info["action_mask"])
         if agent == learner:
-            told.append((observation, info["action_mask"], action, reward))
+            records.append((observation, info["action_mask"], action, reward))
         env.step(action)
-    return told
+    return records
 
 
-def single(env: Any, seed: int | None, whim: Whim) -> Told:
-    """The same of a single environment; rewards stand with the step that they follow."""
+def single(env: Any, seed: int | None, whim: Whim) -> Records:
+    """Return the same for a single environment; each reward is listed with the step before it."""
     observation, info = env.reset(seed=seed)
-    told: Told = []
+    records: Records = []
     reward, over = 0.0, False
     while not over:
         action = whim.pick(observation, info["action_mask"])
-        told.append((observation, info["action_mask"], action, reward))
+        records.append((observation, info["action_mask"], action, reward))
         observation, reward, over, _, info = env.step(action)
-    return [*told, (observation, info["action_mask"], None, reward)]
+    return [*records, (observation, info["action_mask"], None, reward)]
 
 
 DRAWN = Generated(count=4, options=Generation(phases=1))
@@ -157,7 +157,7 @@ CASES: list[tuple[Any, str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("scenario", "name", "keys"), CASES)
-def test_a_seed_brings_the_battle_of_the_single_environment(
+def test_a_seed_gives_the_battle_of_the_single_environment(
     scenario: Any, name: str, keys: dict[str, Any]
 ) -> None:
     whim = Whim()
@@ -180,9 +180,9 @@ def test_a_seed_brings_the_battle_of_the_single_environment(
             np.testing.assert_array_equal(mine[0], theirs[0])
             np.testing.assert_array_equal(mine[1], theirs[1])
             assert mine[2] == theirs[2]
-        rewards = [told[3] for told in found]
-        # The single environment brings what was won before the first decision with what follows.
-        wanted = [told[3] for told in expected]
+        rewards = [records[3] for records in found]
+        # The single environment pays points from before the first decision with the next reward.
+        wanted = [records[3] for records in expected]
         if len(found) > 1:
             assert rewards[0] + rewards[1] == pytest.approx(wanted[1], abs=1e-12)
             assert rewards[2:] == pytest.approx(wanted[2:], abs=1e-12)
@@ -193,7 +193,7 @@ def test_a_seed_brings_the_battle_of_the_single_environment(
     assert len(lengths) > 2
 
 
-def test_a_reset_in_the_middle_goes_on_with_the_dice_as_they_come() -> None:
+def test_a_reset_in_the_middle_continues_the_dice() -> None:
     whim = Whim()
     both = interop.raw_env(limits="fitted")
     alone = gym.make(IDS[0], opponent=whim).unwrapped
@@ -205,14 +205,14 @@ def test_a_reset_in_the_middle_goes_on_with_the_dice_as_they_come() -> None:
         alone.step(whim.pick(observation, info["action_mask"]))
         acted = False  # up to the same decision of the same army, so that as many dice have fallen
         while True:
-            seen, _, over, _, told = both.last()
+            seen, _, over, _, records = both.last()
             if over or (acted and both.agent_selection == "caster_0"):
                 break
             acted |= both.agent_selection == "caster_0"
-            both.step(whim.pick(seen, told["action_mask"]))
+            both.step(whim.pick(seen, records["action_mask"]))
         middles += not any(both.terminations.values())
         found, expected = seats_of(both, "caster_0", None, whim), single(alone, None, whim)
-        assert [told[2] for told in found] == [told[2] for told in expected]
+        assert [records[2] for records in found] == [records[2] for records in expected]
         np.testing.assert_array_equal(found[-1][0], expected[-1][0])
     assert middles > 3
 
@@ -221,7 +221,7 @@ def test_a_reset_in_the_middle_goes_on_with_the_dice_as_they_come() -> None:
 
 
 @EACH
-def test_what_one_wins_the_other_loses(scenario: str) -> None:
+def test_rewards_sum_to_zero(scenario: str) -> None:
     env = interop.raw_env(scenario=scenario, points_per_reward=1.0)
     results, whim = [], Whim()
     for seed in range(12):
@@ -242,7 +242,7 @@ def test_what_one_wins_the_other_loses(scenario: str) -> None:
 
 
 def early() -> Scenario:
-    """A battle that costs the first army ten points before anybody decides."""
+    """Return a battle that costs the first army ten points before the first decision."""
     hex_ = {
         "name": "Hex", "casting_value": 7, "worth": 1.0, "duration": "remains_in_play",
         "worth_per_phase": 10.0, "in_play": True,
@@ -260,7 +260,7 @@ def early() -> Scenario:
     })  # fmt: skip
 
 
-def test_points_won_before_the_first_decision_come_with_the_first_rewards() -> None:
+def test_points_before_the_first_decision_come_with_the_first_rewards() -> None:
     env = interop.raw_env(scenario=early(), points_per_reward=1.0)
     env.reset(seed=0)
     assert env.agent_selection == "army_1"
@@ -271,14 +271,14 @@ def test_points_won_before_the_first_decision_come_with_the_first_rewards() -> N
     env.step(0)  # nothing to dispel: the phase ends, and the spell in play pays once more
     assert env.rewards == {"army_0": -10.0, "army_1": 10.0}
     assert all(env.terminations.values())
-    # 10 of the second step were not seen by its agent, 20 by the other one, who was never asked.
+    # 10 of the second step were not seen by its agent, 20 by the other one, which had no decision.
     assert (env.last()[1], env._cumulative_rewards["army_1"]) == (-20.0, 10.0)
 
 
 # --- actions -------------------------------------------------------------------------------
 
 
-def test_an_illegal_action_is_replaced_and_told() -> None:
+def test_an_illegal_action_is_replaced_and_reported() -> None:
     env, other = interop.raw_env(), interop.raw_env()
     env.reset(seed=1)
     other.reset(seed=1)
@@ -291,7 +291,7 @@ def test_an_illegal_action_is_replaced_and_told() -> None:
     np.testing.assert_array_equal(env.state(), other.state())
 
 
-def test_a_strict_one_raises_and_stays_as_it_was() -> None:
+def test_a_strict_environment_raises_and_stays_unchanged() -> None:
     env = interop.raw_env(strict=True)
     env.reset(seed=1)
     before = env.state()
@@ -301,7 +301,7 @@ def test_a_strict_one_raises_and_stays_as_it_was() -> None:
     np.testing.assert_array_equal(env.state(), before)
 
 
-def test_the_wrapped_one_ends_on_an_illegal_action() -> None:
+def test_the_wrapped_environment_ends_on_an_illegal_action() -> None:
     env = interop.env()
     for seed in (1, None):
         env.reset(seed=seed)
@@ -313,7 +313,7 @@ def test_the_wrapped_one_ends_on_an_illegal_action() -> None:
 
 
 @pytest.mark.parametrize("action", [-1, 99, 1.5, None, "pass"])
-def test_actions_outside_the_space_are_refused(action: Any) -> None:
+def test_actions_outside_the_space_are_rejected(action: Any) -> None:
     env = interop.raw_env()
     env.reset(seed=1)
     with pytest.raises(ValueError, match="expected a member of Discrete"):
@@ -355,7 +355,7 @@ def test_masks_and_observations() -> None:
     assert not np.array_equal(env.observe("dispeller_0"), env.observe("caster_0"))
 
 
-def test_one_policy_can_play_both_seats_unless_spaces_are_to_fit() -> None:
+def test_one_policy_can_play_both_seats_unless_spaces_are_fitted() -> None:
     for scenario in SCENARIOS:
         env = interop.raw_env(scenario=scenario)
         spaces = [(env.observation_space(a), env.action_space(a)) for a in env.possible_agents]
@@ -369,7 +369,7 @@ def test_one_policy_can_play_both_seats_unless_spaces_are_to_fit() -> None:
         interop.raw_env(limits=Limits(ArmyLimits(), ArmyLimits(), 1))
 
 
-def test_what_learned_here_is_graded_with_the_limits_of_its_agent() -> None:
+def test_trained_policies_are_graded_with_the_limits_of_their_agent() -> None:
     env = interop.env(scenario="apprentice")
     for seat, agent in enumerate(env.possible_agents):
         (size,) = env.observation_space(agent).shape
@@ -402,7 +402,7 @@ def test_unseeded_environments_have_dice_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("keys", [{"render_mode": "film"}, {"points_per_reward": 0.0}])
-def test_wrong_arguments_are_refused(keys: dict[str, Any]) -> None:
+def test_wrong_arguments_are_rejected(keys: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="expected"):
         interop.raw_env(**keys)
 
@@ -430,7 +430,7 @@ def test_rendering(scenario: str, capsys: pytest.CaptureFixture[str]) -> None:
             return
 
 
-def test_what_is_told_is_what_happened() -> None:
+def test_descriptions_match_the_steps() -> None:
     env: Any = interop.raw_env(render_mode="ansi", points_per_reward=1.0)
     for seed in range(5):
         env.reset(seed=seed)
@@ -447,7 +447,7 @@ def test_what_is_told_is_what_happened() -> None:
         assert env._watcher._narrated.battle.points == pytest.approx(total)
 
 
-def test_without_a_mode_there_is_nothing_to_see() -> None:
+def test_without_a_mode_nothing_is_rendered() -> None:
     env = interop.raw_env()
     env.reset(seed=0)
     with pytest.warns(UserWarning, match="no render_mode"):
@@ -464,7 +464,7 @@ def through_pickle(env: Any) -> Any:
 @pytest.mark.parametrize("copied", [copy.deepcopy, through_pickle])
 @pytest.mark.parametrize("made", [interop.raw_env, interop.env])
 @pytest.mark.parametrize("scenario", ["archmage-duel", SKIRMISH])
-def test_copies_go_on_the_same(
+def test_copies_continue_the_same(
     copied: Callable[[Any], Any], made: Callable[..., Any], scenario: str
 ) -> None:
     env = made(scenario=scenario)

@@ -1,4 +1,4 @@
-"""PettingZoo with hidden items: an agent observes the same whatever its enemy was dealt."""
+"""PettingZoo with hidden items: observations do not depend on the enemy's deal."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ EPISODES = 12
 
 
 def battle_of(env: Any) -> Battle:
-    """The position of an environment, in a battle of its own."""
+    """Return the position of an environment in a separate battle."""
     game = env._game
     battle = Battle(game.packed_scenarios)
     battle.state.setfield(game.states(np.zeros(1, np.int64))[0], battle.state.dtype)
@@ -28,7 +28,7 @@ def battle_of(env: Any) -> Battle:
 
 
 def deal(env: Any, army: int, kind: int) -> None:
-    """Change what an army was dealt in an environment."""
+    """Change an army's deal in an environment."""
     battle = battle_of(env)
     deal_instead(battle.packed, battle.state, army, kind)
     states = np.array([battle.state], battle.state.dtype)
@@ -37,7 +37,7 @@ def deal(env: Any, army: int, kind: int) -> None:
 
 
 def same_for(agent: str, one: Any, two: Any) -> bool:
-    """Whether an agent is told the same by both environments."""
+    """Return whether an agent has the same observation, mask and rewards in both environments."""
     assert one.agent_selection == two.agent_selection
     assert one.rewards == two.rewards
     assert one.terminations == two.terminations
@@ -47,7 +47,7 @@ def same_for(agent: str, one: Any, two: Any) -> bool:
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_what_the_enemy_was_dealt_is_not_observed(name: str) -> None:
+def test_the_enemys_deal_is_not_observed(name: str) -> None:
     rng, compared, differ = np.random.default_rng(7), 0, 0
     env, twin = (interop.raw_env(scenario=SCENARIOS[name]) for _ in range(2))
     for episode in range(EPISODES):

@@ -1,4 +1,4 @@
-"""Names that PettingZoo and OpenSpiel know after ``import wfb_gym``."""
+"""Names registered with PettingZoo and OpenSpiel by ``import wfb_gym``."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ GAMES = "wfb_gym_phase(scenario=apprentice) wfb_gym_phase(scenario=archmage-duel
 
 
 def output_of(code: str) -> str:
-    """Run Python code in an interpreter of its own and return what it prints."""
+    """Run Python code in a new interpreter and return its output."""
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
         env=os.environ | {"PYTHONPATH": str(ROOT)},
@@ -32,7 +32,7 @@ def output_of(code: str) -> str:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr  # there it says what it compiles, if it does
+    assert done.returncode == 0, done.stderr  # stderr may contain progress of the compiler
     return done.stdout.strip()
 
 
@@ -52,8 +52,8 @@ def test_openspiel_knows_the_game(imports: str) -> None:
     assert output_of(imports + OPENSPIEL) == GAMES
 
 
-def test_an_older_pettingzoo_is_left_alone(tmp_path: Path) -> None:
-    """A release that makes nothing by name is left alone."""
+def test_an_older_pettingzoo_stays_unchanged(tmp_path: Path) -> None:
+    """A release without lookup by name stays unchanged."""
     (tmp_path / "pettingzoo.py").write_text("__version__ = '1.24'\n", encoding="utf-8")
     code = (
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
@@ -63,7 +63,7 @@ def test_an_older_pettingzoo_is_left_alone(tmp_path: Path) -> None:
     assert output_of(code) == "1.24"
 
 
-def test_importing_the_package_changes_nothing_of_python() -> None:
+def test_importing_the_package_changes_no_python_settings() -> None:
     code = (
         "import atexit, gymnasium, signal, sys\n"
         "def installed():\n"

@@ -1,4 +1,4 @@
-"""PhaseVecEnv against what Stable-Baselines3 asks of a VecEnv, and saved models as opponents."""
+"""PhaseVecEnv: the interface of Stable-Baselines3's VecEnv, and saved models as opponents."""
 
 import pickle
 import zipfile
@@ -31,7 +31,7 @@ SEATS = {"caster": "wfb_gym/Caster-v0", "dispeller": "wfb_gym/Dispeller-v0"}
 
 
 def chosen(masks: NDArray[np.bool_], step: int) -> NDArray[np.int64]:
-    """A legal action for each row, another one at each step."""
+    """Return a legal action for each row, different at each step."""
     legal = [np.flatnonzero(row) for row in masks]
     return np.array([row[step % len(row)] for row in legal], np.int64)
 
@@ -120,7 +120,7 @@ def test_the_same_seed_gives_the_same_battles() -> None:
             np.testing.assert_array_equal(left, right)
 
 
-def test_a_seed_is_used_once_and_the_dice_go_on() -> None:
+def test_a_seed_is_used_once_and_the_dice_continue() -> None:
     envs = PhaseVecEnv(64)
     envs.seed(1)
     envs.reset()
@@ -158,7 +158,7 @@ def test_results_of_a_step_do_not_change_later() -> None:
         np.testing.assert_array_equal(array, copy)
 
 
-def test_masks_are_what_maskable_ppo_asks_for() -> None:
+def test_masks_have_the_interface_of_maskable_ppo() -> None:
     envs = PhaseVecEnv(5)
     envs.reset()
     assert is_masking_supported(envs)
@@ -204,12 +204,12 @@ def test_attributes() -> None:
 
 
 @pytest.mark.parametrize("seat", [2, "referee", None])
-def test_an_unknown_seat_is_refused(seat: Any) -> None:
+def test_an_unknown_seat_is_rejected(seat: Any) -> None:
     with pytest.raises(ValueError, match="seat: expected"):
         PhaseVecEnv(1, seat)
 
 
-def test_steps_before_a_reset_are_refused() -> None:
+def test_steps_before_a_reset_are_rejected() -> None:
     envs = PhaseVecEnv(2)
     with pytest.raises(RuntimeError, match="reset"):
         envs.step(np.zeros(2, np.int64))
@@ -223,7 +223,7 @@ def test_steps_before_a_reset_are_refused() -> None:
 @pytest.mark.parametrize(
     "actions", [np.zeros(3, np.int64), np.zeros(2), np.array([0, 99]), np.array([-1, 0])]
 )
-def test_bad_actions_are_refused(actions: NDArray[Any]) -> None:
+def test_bad_actions_are_rejected(actions: NDArray[Any]) -> None:
     envs = PhaseVecEnv(2)
     envs.reset()
     with pytest.raises(ValueError, match="expected"):
@@ -296,7 +296,7 @@ def test_models_without_masks_play_legally(kind: type[BaseAlgorithm], tmp_path: 
         envs.step(chosen(envs.action_masks(), step))
 
 
-def test_a_saved_model_draws_in_proportion_to_its_own_chances(saved: Path) -> None:
+def test_a_saved_model_draws_with_its_own_probabilities(saved: Path) -> None:
     envs = PhaseVecEnv(16, "dispeller")
     envs.seed(0)
     observations, masks = envs.reset(), envs.action_masks()
@@ -315,7 +315,7 @@ def test_a_saved_model_draws_in_proportion_to_its_own_chances(saved: Path) -> No
     assert not found[~masks[0]].any()
 
 
-def test_a_model_in_memory_is_graded_as_it_is_once_saved(saved: Path) -> None:
+def test_a_model_in_memory_has_the_grade_of_the_saved_one(saved: Path) -> None:
     model: Any = MaskablePPO.load(saved, device="cpu")
     expected = solver.normalised_score("archmage-duel", saved, seat="dispeller")
     assert solver.normalised_score("archmage-duel", model, seat="dispeller") == expected
@@ -343,7 +343,7 @@ def test_a_saved_model_is_an_opponent(saved: Path) -> None:
     assert dones > 32
 
 
-def test_a_model_of_other_sizes_is_refused(saved: Path) -> None:
+def test_a_model_of_other_sizes_is_rejected(saved: Path) -> None:
     usual = PhaseVecEnv(1).limits
     envs = PhaseVecEnv(64, opponent=saved, limits=replace(usual, own=ArmyLimits(1, 6, 0)))
     with pytest.raises(ValueError, match=r"trained on observations of size \d+ and \d+ actions"):
@@ -357,7 +357,7 @@ def played(envs: PhaseVecEnv, steps: int) -> None:
         envs.step(chosen(envs.action_masks(), step))
 
 
-def test_files_that_are_no_models_are_refused(tmp_path: Path) -> None:
+def test_files_that_are_no_models_are_rejected(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="no file"):
         load_policy(tmp_path / "missing.zip")
     text = tmp_path / "text.zip"
@@ -371,7 +371,7 @@ def test_files_that_are_no_models_are_refused(tmp_path: Path) -> None:
         load_policy(empty)
 
 
-def test_damaged_models_are_refused_with_one_error(tmp_path: Path) -> None:
+def test_damaged_models_are_rejected_with_one_error(tmp_path: Path) -> None:
     path = tmp_path / "model.zip"
     made = PPO("MlpPolicy", PhaseVecEnv(2), n_steps=2, batch_size=2)
     made.save(path)
@@ -402,7 +402,7 @@ def test_dqn_takes_the_legal_action_of_the_greatest_value(tmp_path: Path) -> Non
     PhaseVecEnv(2, opponent=str(path)).reset()
 
 
-def test_a_model_of_another_kind_is_refused(tmp_path: Path) -> None:
+def test_a_model_of_another_kind_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "qrdqn.zip"
     tiny(QRDQN, PhaseVecEnv(1, "dispeller"), buffer_size=8).save(path)
     with pytest.raises(ValueError, match="expected a model of MaskablePPO"):

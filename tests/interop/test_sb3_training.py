@@ -1,6 +1,6 @@
-"""Stable-Baselines3's algorithms at work for a few hundred steps each, saved and loaded.
+"""Stable-Baselines3's algorithms: a few hundred training steps each, saved and loaded.
 
-What `PhaseVecEnv` owes to the interface stands in `test_sb3.py`, the checker in
+The interface of `PhaseVecEnv` is tested in `test_sb3.py`, the checker in
 `tests/envs/test_checkers.py`.
 """
 
@@ -39,7 +39,7 @@ STEPS = 384
 
 @pytest.fixture(autouse=True)
 def _one_thread() -> Iterator[None]:
-    """Networks of this size are slower on several."""
+    """Use one thread: networks of this size are slower on several."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -58,7 +58,7 @@ def parameters(model: Any) -> np.ndarray[Any, Any]:
     ("kind", "seat"),
     [(PPO, "caster"), (A2C, "dispeller"), (DQN, "caster"), (MaskablePPO, "dispeller")],
 )
-def test_an_algorithm_learns_is_saved_and_goes_on(
+def test_an_algorithm_learns_is_saved_and_continues(
     kind: type[BaseAlgorithm], seat: str, tmp_path: Path
 ) -> None:
     envs: Any = VecMonitor(PhaseVecEnv(8, seat))
@@ -87,7 +87,7 @@ def test_a_recurrent_policy_learns() -> None:
     assert model.learn(256).num_timesteps == 256
 
 
-def test_normalised_training_goes_on_after_loading(tmp_path: Path) -> None:
+def test_normalised_training_continues_after_loading(tmp_path: Path) -> None:
     envs = VecNormalize(VecMonitor(PhaseVecEnv(8)), gamma=1.0)
     model = learner(PPO, envs, **OPTIONS[PPO]).learn(STEPS)
     model.save(tmp_path / "model")
@@ -108,7 +108,7 @@ def test_frames_can_be_stacked() -> None:
     assert learner(A2C, envs, n_steps=8).learn(128).num_timesteps == 128
 
 
-def test_callbacks_evaluate_and_keep(tmp_path: Path) -> None:
+def test_callbacks_evaluate_and_save(tmp_path: Path) -> None:
     folder = str(tmp_path / "best")
     masked = MaskableEvalCallback(
         VecMonitor(PhaseVecEnv(4)), best_model_save_path=folder, eval_freq=24, n_eval_episodes=8,
@@ -134,7 +134,7 @@ def test_every_id_trains_by_its_name(name: str) -> None:
 
 @pytest.mark.parametrize("name", registered())
 def test_every_id_trains_in_stable_baselines_own_vector_environment(name: str) -> None:
-    keys = {"opponent": "random", "render_mode": None}  # it asks for pictures unless told
+    keys = {"opponent": "random", "render_mode": None}  # it asks for pictures by default
     envs = make_vec_env(name, 3, seed=0, env_kwargs=keys)
     model = learner(MaskablePPO, envs, n_steps=16, batch_size=16, n_epochs=1)
     assert model.learn(96).num_timesteps == 96

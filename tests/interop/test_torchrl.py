@@ -53,7 +53,7 @@ def test_the_native_vector_environment_rolls_out(name: str, mode: str) -> None:
     assert not steps["next", "truncated"].any()
     ended = steps["next", "done"].squeeze(-1)[:, :-1]
     assert ended.any()
-    # Where an episode ends, the next observation is its last one, which is always the same.
+    # At the end of an episode the next observation is the last one, which is always the same.
     last, first = steps["next", "observation"][:, :-1][ended], steps["observation"][:, 1:][ended]
     assert (last == last[0]).all()
     assert (first != last).any()
@@ -62,7 +62,7 @@ def test_the_native_vector_environment_rolls_out(name: str, mode: str) -> None:
 
 
 def masked(name: str) -> Any:
-    """An id whose masks TorchRL reads from the infos, as the page on interoperation has it."""
+    """Return an id whose masks TorchRL reads from the infos, as on the page on interoperation."""
     env = GymEnv(name, strict=True, categorical_action_encoding=True)
     mask = Binary(env.action_spec.n, dtype=torch.int8)
     reader = default_info_dict_reader(["action_mask"], spec=Composite(action_mask=mask))
@@ -92,7 +92,7 @@ def test_turns_of_two_agents(scenario: str) -> None:
     won = set()
     for _ in range(10):
         steps = env.rollout(300)
-        # One agent decides at each step, legally, or the strict environment would have raised.
+        # One agent decides at each step, legally: otherwise the strict environment would raise.
         assert (steps[first, "mask"] ^ steps[second, "mask"]).all()
         assert steps["next", "done"][-1].all()
         rewards = [steps["next", agent, "reward"].sum().item() for agent in (first, second)]
@@ -102,7 +102,7 @@ def test_turns_of_two_agents(scenario: str) -> None:
 
 
 def test_several_environments_in_one() -> None:
-    name = f"wfb_gym:{registered()[0]}"  # each has a process of its own, which knows no ids
+    name = f"wfb_gym:{registered()[0]}"  # each runs in a new process without registered ids
     size = gym.make(name).observation_space.shape
     env = GymEnv(name, num_envs=2)
     try:

@@ -1,4 +1,4 @@
-"""Books of moves: the best action at every position, and none where there is no position."""
+"""Move tables: the best action at every position, and none at unknown positions."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,14 +31,14 @@ from ..solver.small import SMALL, everywhere, small, solved, start
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where solutions are kept, empty; and nothing at hand."""
+    """Return an empty folder for solutions, with an empty cache in memory."""
     monkeypatch.setattr(solving, "CACHE_FOLDER", tmp_path)
     monkeypatch.setattr(solver_move_tables, "_CACHE", {})
     yield tmp_path  # noqa: PT022 (the patches end afterwards)
 
 
 class Reader:
-    """Reads moves, and plays as scripted players do."""
+    """Looks up moves; plays as scripted players do."""
 
     def __init__(self, found: Any, move_storage: Any, which: int = 0) -> None:
         self.move_table, self.move_storage = found[which], move_storage
@@ -64,8 +64,8 @@ class Reader:
 
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("name", SMALL)
-def test_the_book_has_the_best_action_at_every_position(name: str, seat: int) -> None:
-    """At all that can come about, not only at those that stand for others."""
+def test_the_move_table_has_the_best_action_at_every_position(name: str, seat: int) -> None:
+    """At all reachable positions, not only at canonical ones."""
     solution = solved(name)
     reader = Reader(*load_move_tables([small(name)], seat))
     battle = start(small(name))
@@ -81,7 +81,7 @@ def test_the_book_has_the_best_action_at_every_position(name: str, seat: int) ->
     assert own > 0 or seat == 1
 
 
-def test_a_shelf_holds_several_books() -> None:
+def test_several_move_tables_share_one_array() -> None:
     names = ("a duel", "several wizards", "two phases", "a duel")
     found, move_storage = load_move_tables([small(name) for name in names], 0)
     assert len(found) == 4
@@ -94,7 +94,7 @@ def test_a_shelf_holds_several_books() -> None:
                 assert reader.move(battle) == solution.best_action(battle)
 
 
-def test_books_are_half_empty_at_most_and_end_where_the_next_begins() -> None:
+def test_move_tables_are_at_most_half_full_and_contiguous() -> None:
     found, move_storage = load_move_tables([small("a duel"), small("two phases")], 1)
     end = 0
     for move_table, name in zip(found, ("a duel", "two phases"), strict=True):
@@ -109,13 +109,13 @@ def test_books_are_half_empty_at_most_and_end_where_the_next_begins() -> None:
     assert end == len(move_storage)
 
 
-def test_moves_are_found_however_full_the_book_is() -> None:
+def test_moves_are_found_at_any_load_of_the_table() -> None:
     solution = solved("several wizards")
     graph = solution.graph
     own = np.flatnonzero(graph.kinds[: graph.size] == 0)
     found = new_records(MoveTable, 1)
     found[0].plan = graph.plan[0]
-    found[0].slots = 1 << len(own).bit_length()  # fuller than `move_tables` has them
+    found[0].slots = 1 << len(own).bit_length()  # more entries than `move_tables` allows
     assert found[0].slots < 2 * len(own)
     words = int(graph.plan[0].words)
     found[0].first = 3
@@ -131,7 +131,7 @@ def test_moves_are_found_however_full_the_book_is() -> None:
             assert reader.move(battle) == NO_MOVE
 
 
-def test_there_is_no_move_where_there_is_no_book() -> None:
+def test_there_is_no_move_without_a_table() -> None:
     reader = Reader(*no_move_tables())
     battle = start(small("a duel"))
     assert reader.move(battle) == NO_MOVE
@@ -139,13 +139,13 @@ def test_there_is_no_move_where_there_is_no_book() -> None:
     assert reader.choice(battle, int(Scripted.OPTIMAL)) == veteran
 
 
-def test_positions_that_cannot_come_about_have_no_move() -> None:
+def test_unreachable_positions_have_no_move() -> None:
     reader = Reader(*load_move_tables([small("a duel")], 0))
     battle = start(small("a duel"))
-    battle.state.power = 64  # a bit that never moves
+    battle.state.power = 64  # a bit that never changes
     assert reader.move(battle) == NO_MOVE
     battle.state.power = 3
-    battle.state.dispel = 3  # bits that do, together
+    battle.state.dispel = 3  # bits that change, but not together
     assert reader.move(battle) == NO_MOVE
 
 
@@ -166,9 +166,7 @@ def test_random_actions_are_taken_at_the_given_rate(epsilon: float) -> None:
     assert not reader.rngs["dice"][0]
 
 
-def test_solutions_are_read_once_and_kept_at_hand(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_solutions_are_read_once_and_cached(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = load_move_tables([small("a duel")], 0)
     assert load_move_tables([small("a duel")], 0) is first
     assert load_move_tables([small("a duel")], 1) is not first
@@ -180,7 +178,7 @@ def test_solutions_are_read_once_and_kept_at_hand(
 
 
 @pytest.mark.usefixtures("quick_refusals")
-def test_what_cannot_be_solved_has_no_book(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unsolvable_scenario_has_no_move_table(monkeypatch: pytest.MonkeyPatch) -> None:
     def little(scenarios: Any, **keys: Any) -> Any:
         return solve_all(scenarios, max_bytes=200_000, **keys)
 
@@ -190,7 +188,7 @@ def test_what_cannot_be_solved_has_no_book(monkeypatch: pytest.MonkeyPatch) -> N
     assert not solver_move_tables._CACHE
 
 
-def test_the_book_of_a_bundled_duel() -> None:
+def test_the_move_table_of_a_bundled_duel() -> None:
     made = load_scenario("archmage-duel")
     solution = solve(made)
     for seat in (0, 1):

@@ -1,4 +1,4 @@
-"""How policies are named: players with an option, shipped networks and files."""
+"""Names of policies: players with an option, shipped networks and files."""
 
 import subprocess
 import sys
@@ -49,7 +49,7 @@ def test_other_names_are_found_nowhere(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["veteran:", "veteran:1.5", "veteran:nan", "mcts:0", "search:x"])
-def test_impossible_options_are_refused(text: str) -> None:
+def test_impossible_options_are_rejected(text: str) -> None:
     with pytest.raises(ValueError, match=f"^who: expected .* behind {text.partition(':')[0]}:"):
         PolicySpec.find(text, "who")
 

@@ -1,4 +1,4 @@
-"""Positions: who gets them, and that they are copies of what is played."""
+"""Positions for players: which players get them, and that they are copies."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ SCENARIOS = ["archmage-duel", "orc-shaman-hunt"]
 
 
 class Looker:
-    """Plays its lowest action, and keeps what it was shown."""
+    """Plays its lowest action, and stores its arguments."""
 
     sees_positions = True
 
@@ -31,7 +31,7 @@ class Looker:
 
 
 class Blind:
-    """Knows no third argument."""
+    """Takes no third argument."""
 
     sees_positions = False
 
@@ -45,7 +45,7 @@ def batch_against(opponent: Any, seat: int = 0, num_envs: int = 16) -> Batch:
     return batch
 
 
-def test_who_sees_positions() -> None:
+def test_which_players_get_positions() -> None:
     assert sees_positions(Looker())
     assert sees_positions(Looker().act)
     assert not sees_positions(Blind().act)
@@ -53,7 +53,7 @@ def test_who_sees_positions() -> None:
     assert not sees_positions(lambda observations, masks: None)
 
 
-def test_positions_are_made_only_for_those_who_see_them() -> None:
+def test_positions_are_made_only_for_players_that_need_them() -> None:
     def never() -> Positions:
         raise AssertionError
 
@@ -64,7 +64,7 @@ def test_positions_are_made_only_for_those_who_see_them() -> None:
 
 
 def legal_in(positions: Positions, row: int) -> set[int]:
-    """Legal actions of a position, by the engine."""
+    """Return the legal actions of a position, by the engine."""
     scratch = new_work_spaces()
     packed = positions.packed_scenarios[int(positions.scenario[row])]
     count = int(legal_actions(packed, positions.states[row], scratch[0]))
@@ -73,7 +73,7 @@ def legal_in(positions: Positions, row: int) -> set[int]:
 
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("bound", [False, True])
-def test_an_opponent_sees_the_positions_it_is_asked_about(seat: int, bound: bool) -> None:
+def test_an_opponent_gets_the_positions_of_its_decisions(seat: int, bound: bool) -> None:
     looker = Looker()
     batch = batch_against(looker.act if bound else looker, seat)
     out = batch.reset(np.ones(16, np.bool_))
@@ -94,7 +94,7 @@ def test_an_opponent_sees_the_positions_it_is_asked_about(seat: int, bound: bool
 
 
 class Vandal(Looker):
-    """Leaves nothing of what it was given as it was, but the tables."""
+    """Overwrites all its arguments, except the tables."""
 
     def act(self, observations: Any, masks: Any, positions: Any = None) -> Any:
         answer = masks.argmax(axis=1)
@@ -132,7 +132,7 @@ def test_the_learner_sees_his_own_positions(seat: int) -> None:
     positions = batch.positions()
     assert positions.seat == seat
     for row in range(16):
-        legal = legal_in(positions, row) or {0}  # none at all where the battle is over
+        legal = legal_in(positions, row) or {0}  # none if the battle is over
         assert legal == set(np.flatnonzero(out.masks[row]).tolist())
     some = batch.positions(np.array([3, 5]))
     assert len(some) == 2
@@ -146,7 +146,7 @@ def test_the_solver_shows_the_positions_of_its_nodes(seat: int) -> None:
     looker = Looker()
     expected = solver.best_response(solution, Blind(), seat).value
     assert solver.best_response(solution, looker, seat).value == expected
-    assert len(looker.seen) == 4  # three times for the check of its memory
+    assert len(looker.seen) == 4  # the memory check asks three times
     decisions = SeatDecisions(solution.full, seat)
     for observations, masks, positions in looker.seen:
         assert positions.seat == seat
@@ -156,8 +156,8 @@ def test_the_solver_shows_the_positions_of_its_nodes(seat: int) -> None:
             assert np.array_equal(decisions.observe(np.array([node]))[0][0], observations[row])
 
 
-def test_one_that_goes_by_positions_other_than_its_own_is_found_out() -> None:
-    """The check of its memory moves rows and positions together."""
+def test_a_policy_that_reads_other_rows_is_detected() -> None:
+    """The memory check reorders rows and positions together."""
 
     class Slow(Looker):
         def act(self, observations: Any, masks: Any, positions: Any = None) -> Any:

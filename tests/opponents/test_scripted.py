@@ -1,4 +1,4 @@
-"""Scripted players: always legal, never touching the position, and true to their own rules."""
+"""Scripted players: always legal, no change of the position, and consistent with their rules."""
 
 import os
 import shutil
@@ -120,7 +120,7 @@ def start(name: str) -> Battle:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", [*SCENARIOS, *EXOTIC])
-def test_choices_are_legal_and_leave_the_position_alone(kind: Scripted, name: str) -> None:
+def test_choices_are_legal_and_do_not_change_the_position(kind: Scripted, name: str) -> None:
     movers = check_choices(kind, name, 10 if name in EXOTIC else some(name, 4))
     assert movers == {0, 1} or name == "apprentice"
 
@@ -133,13 +133,13 @@ def test_choices_of_many_games_are_legal(kind: Scripted, name: str) -> None:
 
 
 def check_choices(kind: Scripted, name: str, games: int) -> set[int]:
-    """Play games in which every choice is checked; the armies that had one."""
+    """Play games in which every choice is checked; returns the armies that had one."""
     first = start(name)
     rng = np.random.default_rng(4)
     movers = set()
     for game in range(games):
         players = [Player(kind, 2 * game), Player(kind, 2 * game + 1)]
-        if game % 2:  # positions that it would not come to by itself
+        if game % 2:  # positions that its own play does not reach
             players[game // 2 % 2] = Player(Scripted.RANDOM, 77 + game)
         battle = first.copy()
         everybody = [Player(each, game) for each in KINDS]
@@ -158,7 +158,7 @@ def check_choices(kind: Scripted, name: str, games: int) -> set[int]:
 
 @pytest.mark.parametrize("kind", THINKING)
 @pytest.mark.parametrize("name", [*SCENARIOS, *EXOTIC])
-def test_those_who_think_draw_nothing(kind: Scripted, name: str) -> None:
+def test_deterministic_players_draw_no_random_numbers(kind: Scripted, name: str) -> None:
     player = Player(kind)
     before = player.rngs.tobytes()
     battle = start(name)
@@ -189,8 +189,8 @@ def test_random_is_uniform() -> None:
 
 
 @pytest.mark.parametrize("opponent", ["random", ["random", "random"], ["greedy", "random"]])
-def test_what_the_opponent_draws_does_not_shift_the_dice(opponent: Any) -> None:
-    """The first cast falls as the seed's first dice do, however much was drawn for choices."""
+def test_draws_of_the_opponent_do_not_shift_the_dice(opponent: Any) -> None:
+    """The first cast uses the seed's first dice, however many random numbers the choices take."""
     env = raw("wfb_gym/Dispeller-v0", opponent=opponent)
     compared = 0
     for seed in range(60):
@@ -219,14 +219,14 @@ def fire(power: int, *spells: Any, **keys: Any) -> Game:
 
 
 def test_veteran_casts_the_dearest_of_the_likely_spells() -> None:
-    """With 3 dice: 5+ in 93 %, 9+ in 74 %, 11+ in 50 %; the last would promise more points."""
+    """With 3 dice: 5+ in 93 %, 9+ in 74 %, 11+ in 50 %; the last has the most expected points."""
     battle = fire(3, spell("A", 5, 20.0), spell("B", 9, 50.0), spell("C", 11, 90.0))
     assert 0.5 * 90.0 > 160 / 216 * 50.0
     assert veteran(battle) == FIRST_CAST + 1
     assert greedy(battle) == FIRST_CAST + 2
 
 
-def test_veteran_takes_the_most_expected_points_where_nothing_is_likely() -> None:
+def test_veteran_takes_the_most_expected_points_if_no_cast_is_likely() -> None:
     """With 2 dice: 9+ in 28 %, 8+ in 42 %, 11+ in 8 %."""
     battle = fire(2, spell("A", 9, 50.0), spell("B", 8, 40.0), spell("C", 11, 90.0))
     for player in (veteran, greedy):
@@ -247,20 +247,20 @@ def test_casting_dice(value: int, fewest: int, likeliest: int) -> None:
     assert greedy(battle) == FIRST_DICE + likeliest
 
 
-def test_where_60_percent_are_out_of_reach_all_that_helps_is_thrown() -> None:
+def test_all_useful_dice_are_thrown_if_60_percent_are_out_of_reach() -> None:
     battle = fire(3, spell("A", 11, 20.0))
     battle.nominate("A")
     assert veteran(battle) == FIRST_DICE + 3
 
 
-def test_casting_stops_where_no_spell_is_worth_anything() -> None:
+def test_casting_stops_without_a_spell_of_value() -> None:
     battle = fire(6, spell("A", 5, 0.0))
     for player in (veteran, greedy):
         assert player(battle) == PASS
 
 
 def test_veteran_keeps_the_power_stone_for_unlikely_casts() -> None:
-    """With the stone's dice the unlikely cast gets likelier."""
+    """The stone's dice make the unlikely cast likelier."""
     for power, wanted in ((2, True), (4, False)):
         battle = fire(power, spell("A", 9, 50.0), items=["Power Stone"])
         battle.nominate("A")
@@ -268,7 +268,7 @@ def test_veteran_keeps_the_power_stone_for_unlikely_casts() -> None:
         assert (veteran(battle) != PASS) == wanted
 
 
-def test_greedy_uses_the_power_stone_wherever_it_helps() -> None:
+def test_greedy_uses_the_power_stone_if_it_helps() -> None:
     battle = fire(3, spell("A", 9, 50.0), items=["Power Stone"])
     battle.nominate("A")
     assert greedy(battle) == FIRST_ITEM
@@ -276,7 +276,7 @@ def test_greedy_uses_the_power_stone_wherever_it_helps() -> None:
 
 
 def test_an_item_that_forbids_irresistible_force_is_known_to_help_less() -> None:
-    """14 with three dice: two 6s and a 1 would do, if they might."""
+    """14 with three dice: two 6s and a 1 would be enough if irresistible force were allowed."""
     dice = {"extra_dice": 2}
     battle = new_game(
         army(wizard(4, spell("A", 14, 50.0), items=["Stone", "Gem"]), power_dice=1),
@@ -296,7 +296,7 @@ def test_an_item_that_forbids_irresistible_force_is_known_to_help_less() -> None
 def against(
     total: tuple[int, ...], dice: int, worth: float, *others: Any, scrolls: int = 0
 ) -> Game:
-    """A spell of that worth has been cast with these dice; the others are still to come."""
+    """A spell of these points has been cast with these dice; the other spells follow."""
     battle = new_game(
         army(wizard(4, spell("A", 3, worth), *others), power_dice=12),
         army(wizard(4), dispel_dice=dice, items=["Dispel Scroll"] * scrolls),
@@ -323,7 +323,7 @@ def test_dispel_dice(total: tuple[int, ...], fewest: int, likeliest: int) -> Non
 
 
 def dispel_chance(number: int, dice: int) -> float:
-    """Counted roll by roll: two 1s fail, and two 6s are no more than 12 (6th edition)."""
+    """Counted roll by roll: two 1s fail, and two 6s are only 12 (6th edition)."""
     rolls = list(product(range(1, 7), repeat=dice))
     return sum(sum(roll) >= number and roll.count(1) < 2 for roll in rolls) / len(rolls)
 
@@ -340,15 +340,15 @@ def test_veteran_reads_the_scroll_against_the_dearest_that_dice_cannot_stop() ->
     assert veteran(against((1, 3), 5, 50.0, spell("B", 8, 40.0), scrolls=1)) != FIRST_ITEM
 
 
-def test_veteran_lets_trifles_through_while_greater_threats_are_to_come() -> None:
-    """Half of 50 is the border; 3.5 points a die for two such numbers are spare dice."""
+def test_veteran_lets_weak_spells_through_before_greater_threats() -> None:
+    """The threshold is half of 50; two such numbers at 3.5 points a die are spare dice."""
     assert veteran(against((5, 4), 4, 24.0, spell("B", 8, 50.0))) == PASS
     assert veteran(against((5, 4), 4, 25.0, spell("B", 8, 50.0))) != PASS
     assert veteran(against((5, 4), 6, 24.0, spell("B", 8, 50.0))) != PASS
     assert greedy(against((5, 4), 4, 24.0, spell("B", 8, 50.0))) != PASS
 
 
-def test_spells_that_harm_nobody_are_let_through() -> None:
+def test_harmless_spells_are_let_through() -> None:
     for player in (veteran, greedy):
         assert player(against((5, 4), 4, 0.0, scrolls=1)) == PASS
 
@@ -404,8 +404,8 @@ def test_the_dearest_free_spell_is_taken(player: Callable[[Battle], int]) -> Non
 
 
 @pytest.mark.parametrize("player", [veteran, greedy])
-def test_spells_are_aimed_where_they_promise_most(player: Callable[[Battle], int]) -> None:
-    """Three and a half hits, two in three of which wound: at most the dearest models count."""
+def test_spells_are_aimed_at_the_most_expected_points(player: Callable[[Battle], int]) -> None:
+    """Three and a half hits wound with probability 2/3; the dearest models are the best target."""
     battle = new_game(
         army(wizard(4, STRIKE), power_dice=4),
         army(units=[unit("Few", 1, points=20.0), unit("Guard", points=8.0), unit("Spears")]),
@@ -417,7 +417,7 @@ def test_spells_are_aimed_where_they_promise_most(player: Callable[[Battle], int
 
 @pytest.mark.parametrize("player", [veteran, greedy])
 @pytest.mark.parametrize(("phases", "target"), [(2, "Flash"), (6, "Glow")])
-def test_what_is_paid_by_phase_counts_as_often_as_it_will_be_paid(
+def test_points_by_phase_count_for_each_remaining_phase(
     player: Callable[[Battle], int], phases: int, target: str
 ) -> None:
     doom = aimed("Doom", 5, duration="remains_in_play", worth={"points": 10.0})
@@ -433,7 +433,7 @@ def test_what_is_paid_by_phase_counts_as_often_as_it_will_be_paid(
 
 
 @pytest.mark.parametrize("player", [veteran, greedy])
-def test_a_free_spell_is_aimed_where_it_promises_most(player: Callable[[Battle], int]) -> None:
+def test_a_free_spell_is_aimed_at_the_most_expected_points(player: Callable[[Battle], int]) -> None:
     battle = new_game(
         army(
             wizard(4, spell(), unit="Spears"),
@@ -450,7 +450,7 @@ def test_a_free_spell_is_aimed_where_it_promises_most(player: Callable[[Battle],
 
 
 @pytest.mark.parametrize(("worth", "bound_first"), [(30.0, False), (10.0, True)])
-def test_a_bound_spell_is_as_good_as_cast(worth: float, bound_first: bool) -> None:
+def test_a_bound_spell_counts_as_cast(worth: float, bound_first: bool) -> None:
     """The ring's Fire Ball: D6 hits of Strength 4 that wound two in three, 6 points: 14."""
     battle = new_game(
         army(wizard(4, spell("Bolt", 3, worth), items=["Ring of Flame"]), power_dice=4),
@@ -468,9 +468,9 @@ def test_a_bound_spell_is_as_good_as_cast(worth: float, bound_first: bool) -> No
 def test_magic_resistance_counts_among_the_dice(
     resistance: int, total: tuple[int, ...], wanted: int
 ) -> None:
-    """Veterans throw the fewest dice that reach 60 % together with those of the resistance.
+    """Veterans throw the fewest dice that reach 60 % together with the resistance dice.
 
-    A total of 3 falls to one die in 67 % of cases, 6 to two in 72 %, 9 to three in 74 %.
+    One die beats a total of 3 in 67 % of cases, two dice 6 in 72 %, three dice 9 in 74 %.
     """
     battle = new_game(
         army(wizard(4, aimed("Strike", 3, worth={"points": 50.0})), power_dice=6),
@@ -502,9 +502,9 @@ def test_the_least_promising_spell_is_swapped_for_a_better_first(
     )
     battle.roll(2, 3)
     assert battle.node == Node.SWAP_SPELL
-    promises = [promise(battle, name) for name in names]
-    assert (promises[0] > min(promises[1:])) == swaps
-    worst = names[1 + promises[1:].index(min(promises[1:]))]
+    expected_points = [points_by_chance(battle, name) for name in names]
+    assert (expected_points[0] > min(expected_points[1:])) == swaps
+    worst = names[1 + expected_points[1:].index(min(expected_points[1:]))]
     assert player(battle) == (FIRST_CAST + battle.spell(worst) if swaps else PASS)
 
 
@@ -512,8 +512,8 @@ def first_three(lore: str) -> list[str]:
     return [each.name for each in lore_spells() if each.lore == lore][:3]
 
 
-def promise(battle: Game, name: str) -> float:
-    """Points of the spell's best aim by its chance with the most dice of a level 2 wizard."""
+def points_by_chance(battle: Game, name: str) -> float:
+    """Return the points of a spell's best aim times the chance of a level 2 wizard's most dice."""
     entry = battle.packed.armies[0].spells[battle.spell(name, 0)]
     aims = battle.packed.armies[0].aims[int(entry.first_aim) : int(entry.first_aim + entry.n_aims)]
     rolls = list(product(range(1, 7), repeat=3))
@@ -521,7 +521,7 @@ def promise(battle: Game, name: str) -> float:
         roll.count(1) < 2 and (sum(roll) >= entry.casting_value or roll.count(6) > 1)
         for roll in rolls
     )
-    most = float(max(aims["promise"] + aims["worth_per_phase"]))
+    most = float(max(aims["points_by_chance"] + aims["worth_per_phase"]))
     return most * int(cast) / len(rolls)
 
 
@@ -537,7 +537,7 @@ def test_as_many_dice_are_kept_as_the_item_holds(player: Callable[[Battle], int]
 
 @pytest.mark.parametrize("player", [veteran, greedy])
 @pytest.mark.parametrize(("phases", "casts"), [(1, False), (2, True)])
-def test_no_comet_is_called_that_cannot_land_any_more(
+def test_no_comet_is_cast_that_cannot_land_any_more(
     player: Callable[[Battle], int], phases: int, casts: bool
 ) -> None:
     mage = wizard(4, known("The Comet of Casandora"))
@@ -562,7 +562,7 @@ def test_in_a_generated_phase_dice_are_not_spent_on_a_comet(
                 throws += battle.node == Node.POOL_DICE
             else:
                 throw(battle, rng)
-    assert throws  # on something else
+    assert throws  # on another spell
 
 
 # The registry.
@@ -583,7 +583,7 @@ def test_callables_keep_their_place() -> None:
 
 
 @pytest.mark.parametrize("opponent", ["nobody", "Veteran ", "model.pt", None, 7, [None], ["x"]])
-def test_what_is_no_opponent_is_refused(opponent: Any) -> None:
+def test_an_invalid_opponent_is_rejected(opponent: Any) -> None:
     with pytest.raises(ValueError, match="expected one of random, greedy, veteran"):
         resolve_opponents(opponent)
 
@@ -595,12 +595,12 @@ def test_a_close_name_is_suggested(wrong: str, right: str) -> None:
 
 
 @pytest.mark.parametrize("empty", [[], ()])
-def test_an_empty_pool_is_refused(empty: Any) -> None:
+def test_an_empty_pool_is_rejected(empty: Any) -> None:
     with pytest.raises(ValueError, match="empty pool"):
         resolve_opponents(empty)
 
 
-def test_a_model_that_is_not_there_is_refused(tmp_path: Any) -> None:
+def test_a_missing_model_is_rejected(tmp_path: Any) -> None:
     pytest.importorskip("sb3_contrib")
     with pytest.raises(FileNotFoundError):
         resolve_opponents(tmp_path / "missing.zip")

@@ -1,4 +1,4 @@
-"""What spells are worth to scripted players: flight, and wounds that pass no threshold."""
+"""Values of spells for scripted players: flight, and wounds that pass no threshold."""
 
 from collections.abc import Callable
 from math import comb
@@ -26,7 +26,7 @@ PLAYERS = pytest.mark.parametrize("player", [veteran, greedy])
 
 
 def fight(*foes: Data, spells: tuple[Data, ...] = (HAIL,), wizards: Any = (), **keys: Any) -> Game:
-    """A wizard against an army of these units, with wizards in them."""
+    """Return a wizard against an army of these units, with wizards in them."""
     rules = keys.pop("rules", {"panic": True})
     foe = army(*wizards, units=list(foes), dispel_dice=keys.pop("dispel", 4))
     mage = army(wizard(4, *spells), power_dice=8)
@@ -37,12 +37,12 @@ def fight(*foes: Data, spells: tuple[Data, ...] = (HAIL,), wizards: Any = (), **
 
 
 def led(worth: float = 60.0) -> Data:
-    """A wizard in the Spears whose spell is worth so much."""
+    """Return a wizard in the Spears whose spell has these points."""
     return wizard(2, spell("Doom", worth=worth), name="Seer", unit="Spears", leadership=5)
 
 
 def two_units(worth: float = 60.0, **keys: Any) -> Game:
-    """The Guard is dearer than the Spears, who are led by a wizard."""
+    """Return an enemy whose Guard has more points than the Spears, and a wizard in the Spears."""
     spears = unit("Spears", 16, leadership=5, points=6.0)
     return fight(spears, unit("Guard", 16, points=6.5), wizards=[led(worth)], **keys)
 
@@ -57,7 +57,7 @@ def two_units(worth: float = 60.0, **keys: Any) -> Game:
         ({"worth": 1.0}, "Guard"),
     ],
 )
-def test_a_spell_is_aimed_where_flight_pays(
+def test_a_spell_is_aimed_at_the_target_whose_flight_pays_most(
     player: Callable[[Battle], int], keys: Data, target: str
 ) -> None:
     battle = two_units(**keys)
@@ -66,33 +66,33 @@ def test_a_spell_is_aimed_where_flight_pays(
     assert player(battle) == battle.code(target)
 
 
-def test_the_chance_of_flight_times_the_magic_that_it_takes_away() -> None:
+def test_flight_is_valued_by_its_chance_times_the_lost_magic() -> None:
     """2D6 hits that wound on 3 or more; Leadership 5 fails in 26 of 36, twice."""
     law = np.zeros(13)
-    for hits, ways in zip(range(2, 13), (1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1), strict=True):
+    for hits, rolls in zip(range(2, 13), (1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1), strict=True):
         for k in range(hits + 1):
-            law[k] += ways / 36 * wounds(hits, k)
+            law[k] += rolls / 36 * wounds(hits, k)
     battle = two_units()
     aims = battle.packed.armies[0].aims[:2]
     flight = law[4:].sum() * (26 / 36) ** 2 * 60.0
-    told = [value_with_flight(battle.packed, battle.state, 0, 0, k) for k in range(2)]
-    assert told == pytest.approx([aims[0].promise + flight, aims[1].promise], abs=1e-9)
-    assert value_if_cast(battle.packed, battle.state, 0, 0) == max(told)
+    estimated = [value_with_flight(battle.packed, battle.state, 0, 0, k) for k in range(2)]
+    assert estimated == pytest.approx([aims[0].promise + flight, aims[1].promise], abs=1e-9)
+    assert value_if_cast(battle.packed, battle.state, 0, 0) == max(estimated)
     battle.works("Hail", "Spears")
-    battle.resolve(4)  # the test is certain: no blow adds to it
+    battle.resolve(4)  # the test is certain: further wounds add nothing
     assert value_with_flight(battle.packed, battle.state, 0, 0, 0) == pytest.approx(
-        told[0] - flight, 1e-3
+        estimated[0] - flight, 1e-3
     )
 
 
 def wounds(hits: int, k: int) -> float:
-    """Chance that so many of the hits wound."""
+    """Return the probability that exactly this many hits wound."""
     return comb(hits, k) * (2 / 3) ** k * (1 / 3) ** (hits - k)
 
 
 @pytest.mark.parametrize("panic", [False, True])
-def test_veteran_dispels_what_would_make_its_wizards_flee(panic: bool) -> None:
-    """Less than half of what is to come is let through, unless wizards flee by it."""
+def test_veteran_dispels_spells_that_may_make_its_wizards_flee(panic: bool) -> None:
+    """A threat below half of the remaining ones is let through, unless it may make wizards flee."""
     dart = aimed("Dart", 4, damage={"hits": "2D6", "strength": 4})
     spears = unit("Spears", 16, leadership=5, points=3.0)
     great = spell("Great", 10, 50.0)
@@ -119,14 +119,14 @@ def test_wounds_that_pass_no_threshold_are_worth_a_cast(player: Callable[[Battle
 
 @PLAYERS
 def test_a_unit_about_to_fall_below_half_is_struck_first(player: Callable[[Battle], int]) -> None:
-    """The Guard is dearer, but of ten Spears five are left."""
+    """The Guard has more points, but five of ten Spears are left."""
     battle = fight(unit("Spears", 10), unit("Guard", 20, points=9.0), rules=TALLY)
     battle.state.unit_wounds[1, 0] = 5
     battle.nominate("Hail")
     assert player(battle) == battle.code("Spears")
 
 
-def test_who_flees_is_worth_nothing_more() -> None:
+def test_fleeing_units_have_no_further_value() -> None:
     battle = fight(unit("Spears", 10, fleeing=True), rules=TALLY)
     assert value_if_cast(battle.packed, battle.state, 0, 0) == 0.0
 
@@ -135,7 +135,7 @@ def test_who_flees_is_worth_nothing_more() -> None:
 
 
 @pytest.mark.parametrize("name", wfb_gym.bundled_scenarios())
-def test_without_panic_and_victory_points_worths_are_those_of_the_packed_aims(name: str) -> None:
+def test_without_panic_and_victory_points_values_are_those_of_the_packed_aims(name: str) -> None:
     scenario = load_scenario(name)
     rules = scenario.rules.model_copy(update={"panic": False})
     battle = Battle(pack(scenario.model_copy(update={"rules": rules})))
@@ -149,14 +149,14 @@ def test_without_panic_and_victory_points_worths_are_those_of_the_packed_aims(na
         phases = battle.packed.phases - battle.state.phase
         for side in range(2):
             for index in range(battle.packed.armies[side].n_spells):
-                told = value_if_cast(battle.packed, battle.state, side, index)
+                estimated = value_if_cast(battle.packed, battle.state, side, index)
                 wanted = plain_worth(battle, side, index, phases)
-                assert told == wanted or wanted is None
+                assert estimated == wanted or wanted is None
         battle.act(int(rng.choice(battle.legal_actions())))
 
 
 def plain_worth(battle: Battle, side: int, index: int, phases: int) -> float | None:
-    """Points of the first open aim in order of promise; None of a Comet."""
+    """Return the points of the first legal aim by expected points; None for a Comet."""
     army_of = battle.packed.armies[side]
     entry = army_of.spells[index]
     if not entry.targeted:

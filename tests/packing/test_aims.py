@@ -1,4 +1,4 @@
-"""Spells with targets as the engine reads them: aims, strikes, laws, reach, marks."""
+"""Spells with targets as the engine reads them: aims, strikes, hit profiles, reach, marks."""
 
 from fractions import Fraction
 from itertools import product
@@ -25,7 +25,7 @@ def wizard(*spells: dict[str, Any], name: str = "Anna", **keys: Any) -> dict[str
 
 
 def spell(name: str = "Bolt", target: str = "enemy_unit", **keys: Any) -> dict[str, Any]:
-    """A spell that is cast at anybody of that kind, in close combat or not."""
+    """Return a spell for any target of that kind, in close combat or not."""
     return {"name": name, "casting_value": 6, "target": target, **keys}
 
 
@@ -34,7 +34,7 @@ def bolt(hits: str = "D6", strength: int = 4, **keys: Any) -> dict[str, Any]:
 
 
 def curse(**keys: Any) -> dict[str, Any]:
-    """A spell that is worth 8 points and wounds nobody."""
+    """Return a spell that is worth 8 points and causes no wounds."""
     return spell("Curse", **{"worth": {"points": 8.0}, **keys})
 
 
@@ -72,7 +72,7 @@ def pmf(record: Any, strike: Any) -> list[float]:
     ("target", "expected"),
     [
         ("enemy_unit", [ENEMY, ENEMY + 1]),
-        ("friendly_unit", [OWN, OWN + UNITS]),  # a character alone is a unit of its own
+        ("friendly_unit", [OWN, OWN + UNITS]),  # a lone character is a unit of its own
         ("friendly_character", [OWN + UNITS]),
         ("caster", [0]),
         ("player", [0]),
@@ -92,7 +92,7 @@ def test_codes_count_from_the_seat_of_the_spells_owner(
     assert record.armies[side].n_aims == len(expected)
 
 
-def test_a_character_in_a_unit_is_open_to_spells_at_models_else_once_he_is_alone() -> None:
+def test_a_character_in_a_unit_is_a_target_of_spells_at_models_or_once_alone() -> None:
     units, models = curse(), {**curse(target="enemy_model"), "name": "Sting"}
     record = packed(
         army(wizard(units, models)), army(wizard(name="Berta", unit="Boyz"), units=[BOYZ])
@@ -103,7 +103,7 @@ def test_a_character_in_a_unit_is_open_to_spells_at_models_else_once_he_is_alone
     assert record.armies[1].wizards[0].unit == 1
 
 
-def test_what_the_battlefield_bars_is_no_aim() -> None:
+def test_targets_barred_by_the_battlefield_are_no_aims() -> None:
     fighting = {**BOYZ, "name": "Fighters", "in_combat": True}
     record = packed(army(wizard(curse())), army(units=[fighting, BOYZ]))
     assert codes(record) == [(ENEMY + 1, AimCondition.ALWAYS)]
@@ -150,7 +150,7 @@ def test_a_spell_lies_on_a_character() -> None:
 
 
 def expected_loss(models: int, wounds: int, points: float) -> float:
-    """D6 hits that wound two times in three, counted: only whole models cost points."""
+    """D6 hits that wound with probability 2/3, counted: only whole models cost points."""
     total = Fraction(0)
     for hits in range(1, 7):
         for rolls in product((0, 1, 1), repeat=hits):  # S4 on T3 wounds on 3+
@@ -160,7 +160,7 @@ def expected_loss(models: int, wounds: int, points: float) -> float:
 
 
 @pytest.mark.parametrize(("models", "wounds"), [(10, 1), (2, 1), (5, 3), (1, 4)])
-def test_promises_are_the_points_that_a_spell_is_expected_to_win(models: int, wounds: int) -> None:
+def test_promises_are_the_expected_points_of_a_spell(models: int, wounds: int) -> None:
     target = {**GUARD, "models": models, "wounds": wounds}
     record = packed(army(wizard(bolt())), army(units=[target]))
     (aim,) = aims(record)
@@ -171,7 +171,7 @@ def test_promises_are_the_points_that_a_spell_is_expected_to_win(models: int, wo
     assert record.armies[0].spells[0].worth == aim.promise
 
 
-def test_aims_rank_by_promise_the_first_where_they_are_equal() -> None:
+def test_aims_rank_by_expected_points_then_by_order() -> None:
     """Toughness 4 is wounded on 4+: 8.75 points; Toughness 3 on 3+: 14; two equal ones."""
     units = [BOYZ, GUARD, {**GUARD, "name": "Others"}, {**GUARD, "name": "Dear", "points": 9.0}]
     record = packed(army(wizard(bolt())), army(units=units))
@@ -181,7 +181,7 @@ def test_aims_rank_by_promise_the_first_where_they_are_equal() -> None:
 
 
 @pytest.mark.parametrize(("phases", "best"), [(1, 0), (2, 1)])
-def test_what_a_spell_pays_by_phase_counts_where_phases_are_left(phases: int, best: int) -> None:
+def test_points_by_phase_count_if_phases_are_left(phases: int, best: int) -> None:
     keys = {"spell": "Curse", "target": "Boyz"}
     lasting = {
         **curse(worth={"points": 8.0, "points_per_phase": 1.0}),
@@ -210,7 +210,7 @@ def test_shares_are_of_the_targets_points() -> None:
 # --- strikes -------------------------------------------------------------------------------
 
 
-def test_a_strike_says_what_its_dice_are_read_by() -> None:
+def test_a_strike_has_its_hit_profile() -> None:
     saved = {**BOYZ, "armour_save": 4, "ward_save": 5, "traits": ["flammable"], "wounds": 3}
     damage = {"hits": "2D6", "strength": 5, "armour_save": False, "flaming": True}
     record = packed(army(wizard(spell(damage=damage))), army(units=[saved]))
@@ -229,7 +229,7 @@ def test_a_strike_says_what_its_dice_are_read_by() -> None:
 
 
 @pytest.mark.parametrize(("save", "strength"), [(None, 2), (6, 2), (5, 4), (4, 6), (1, 6)])
-def test_burning_iron_is_stronger_the_better_the_armour(save: int | None, strength: int) -> None:
+def test_burning_iron_is_stronger_against_better_armour(save: int | None, strength: int) -> None:
     damage = {"hits": "D6", "strength_by_armour": [2, 4, 6], "armour_save": False}
     target = {**GUARD} if save is None else {**GUARD, "armour_save": save}
     record = packed(army(wizard(spell(damage=damage))), army(units=[target]))
@@ -238,7 +238,7 @@ def test_burning_iron_is_stronger_the_better_the_armour(save: int | None, streng
 
 
 def test_a_character_loses_his_points_by_the_wound() -> None:
-    """One hit that wounds a lone hero of Toughness 3 two times in three: 25 points a wound."""
+    """One hit that wounds a lone hero of Toughness 3 with probability 2/3: 25 points a wound."""
     hero = {"name": "Captain", "wounds": 2, "toughness": 3, "points": 50.0}
     record = packed(army(wizard(bolt("1"))), army(heroes=[hero]))
     (aim,) = aims(record)
@@ -259,8 +259,8 @@ def test_a_model_of_a_unit_takes_no_more_wounds_than_it_has() -> None:
     assert sum(pmf(record, model)) == pytest.approx(1.0)
 
 
-def test_an_area_strikes_units_and_those_who_stand_alone() -> None:
-    """The wizard in the unit is struck once it is gone."""
+def test_an_area_strikes_units_and_lone_characters() -> None:
+    """The wizard in the unit is struck once the unit is gone."""
     area = spell("Storm", "enemy_area", damage={"hits": "1", "strength": 4})
     record = packed(
         army(wizard(area)),
@@ -302,8 +302,9 @@ def test_models_that_a_template_only_touches_are_struck_on_a_die() -> None:
 COMET = {"name": "The Comet of Casandora"}
 
 
-def promised(record: Any, aim: Any, starts: int = 5) -> float:
-    """Points by hand: it lands with k markers in one of 2 ** k cases, and reaches D6 inches each.
+def expected_points(record: Any, aim: Any, starts: int = 5) -> float:
+    """Compute points by hand: it lands with k markers with probability 1/2**k, and reaches D6
+    inches for each marker.
 
     Wounds of the Guard bring 6 points, of the Boyz 5; the caster's own cost 30.
     """
@@ -336,16 +337,18 @@ def test_a_comet_lies_in_play_and_strikes_by_distance() -> None:
     assert promises == sorted(promises, reverse=True)
     for aim in found:
         assert {int(s.victim) for s in strikes(record, aim)} == {TARGETS, TARGETS + 1, UNITS}
-        assert aim.promise == pytest.approx(promised(record, aim))
+        assert aim.promise == pytest.approx(expected_points(record, aim))
         by_starts = record.landings[int(aim.landing) : int(aim.landing) + 6]
-        assert by_starts == pytest.approx([promised(record, aim, starts) for starts in range(6)])
+        assert by_starts == pytest.approx(
+            [expected_points(record, aim, starts) for starts in range(6)]
+        )
     best = record.landings[int(entry.landing) : int(entry.landing) + 6]
     assert best[5] == found[0].promise
-    assert best[1] == pytest.approx(max(promised(record, aim, 1) for aim in found))
+    assert best[1] == pytest.approx(max(expected_points(record, aim, 1) for aim in found))
 
 
 def test_a_comet_may_fall_between_two_units() -> None:
-    """They stand 6 inches apart: within 6 inches of each middle is only one of them."""
+    """They are 6 inches apart: only one of them is within 6 inches of either middle."""
     field = {"width": 48.0, "depth": 48.0}
     mage = wizard(COMET, position=[24.0, 4.0], points=0.0)
     left = {**BOYZ, "position": [16.0, 30.0], "facing": 180.0}
@@ -356,7 +359,7 @@ def test_a_comet_may_fall_between_two_units() -> None:
     assert inches[len(foes) :].max() == 0
     assert {(1, 6), (6, 1), (2, 5), (5, 2), (3, 4), (4, 3)} & set(foes)
     assert min(max(away) for away in foes) <= 4
-    # Half of them at the first start with one marker, a quarter at the second with two.
+    # It lands with one marker with probability 1/2, with two with probability 1/4.
     alone = packed(army(mage), army(units=[left]), battlefield=field, phases=6)
     mean = aims(alone)[0].promise / sum(0.5**k for k in range(1, 6))
     dice = [(0.5**k / 6, k * die) for k in range(1, 6) for die in range(1, 7)]
@@ -366,7 +369,7 @@ def test_a_comet_may_fall_between_two_units() -> None:
     assert struck > 1.2
 
 
-def test_a_comet_finds_the_point_near_its_enemy_and_far_from_its_friend() -> None:
+def test_a_comet_has_a_point_near_the_enemy_and_far_from_the_friend() -> None:
     """Within an inch of the Guard and more than 12 inches from the Levy, which it spares."""
     guard = {**BOYZ, "name": "Guard", "models": 4, "frontage": 4, "base": [25.0, 20.0],
              "points": 20.0, "position": [29.3, 30.0], "facing": 180.0}  # fmt: skip
@@ -382,7 +385,7 @@ def test_a_comet_finds_the_point_near_its_enemy_and_far_from_its_friend() -> Non
 
 @pytest.mark.parametrize("seed", range(50))
 def test_no_place_of_a_fine_grid_is_better_than_the_points(seed: int) -> None:
-    """Nor for a largest set of enemies that one point reaches within a radius."""
+    """Nor is a place better for a largest set of enemies within a radius."""
     choices = np.random.default_rng(seed)
     units: list[list[dict[str, Any]]] = [[], []]
     spots = [(x, y) for x in (6.0, 16.0, 26.0) for y in (10.0, 20.0)]
@@ -427,12 +430,12 @@ def test_no_place_of_a_fine_grid_is_better_than_the_points(seed: int) -> None:
         for one in np.unique(sets):
             reaching = offered & one == one
             assert reaching.any()
-            if (offered[reaching] == one).all():  # it is part of no larger set
+            if (offered[reaching] == one).all():  # a largest set
                 best = values[sets == one].max()
                 assert promises[reaching].max() >= best - 1e-6
 
 
-def test_a_comet_that_cannot_land_is_aimed_nowhere() -> None:
+def test_a_comet_that_cannot_land_has_no_aims() -> None:
     field = {"width": 48.0, "depth": 48.0}
     mage = wizard(COMET, position=[24.0, 4.0])
     foe = {**BOYZ, "position": [16.0, 30.0], "facing": 180.0}
@@ -464,7 +467,7 @@ def test_two_comets_of_an_army_share_their_points_and_one_of_less_range_has_fewe
     assert any(inches[code - FIRST_POINT, TARGETS + 1] <= 1 for code in first)
 
 
-def test_equal_strikes_stand_once() -> None:
+def test_equal_strikes_are_stored_once() -> None:
     record = packed(army(wizard(bolt()), wizard(bolt(), name="Berta")), army(units=[GUARD, BOYZ]))
     first, second = aims(record), aims(record, 0, 1)
     assert [a.first_strike for a in first] == [a.first_strike for a in second]
@@ -557,7 +560,7 @@ def test_bound_spells_come_last_with_their_power_level_and_their_items_uses() ->
     assert [int(s.wizard) for s in side.spells[:4]] == [0, 1, 0, 2]
     assert [int(s.bound) for s in side.spells[:4]] == [0, 0, 1, 1]
     assert [int(s.casting_value) for s in side.spells[:4]] == [6, 6, 5, 3]
-    # The stone's one use is counted in its slot, the ring's are without end.
+    # The stone's one use is stored in its slot; the ring's uses are unlimited.
     assert [int(s.bound_in) for s in side.spells[:4]] == [0, 0, 2, 0]
     assert (side.items[1]["count"], side.items[2]["count"]) == (1, 0)
     assert [int(w.spells) for w in side.wizards[:3]] == [0b0001, 0b0010, 0]
@@ -566,7 +569,7 @@ def test_bound_spells_come_last_with_their_power_level_and_their_items_uses() ->
     assert side.wizards[2].level == 0
 
 
-def test_who_rolls_for_his_spells_has_room_for_the_whole_lore() -> None:
+def test_a_wizard_who_rolls_has_slots_for_the_whole_lore() -> None:
     roller = {"name": "Berta", "level": 2, "lore": "Death", "items": ["Spell Familiar"]}
     record = packed(army(wizard(curse()), roller), army(units=[BOYZ]))
     side = record.armies[0]
@@ -605,7 +608,7 @@ def test_a_unit_of_daemons_is_its_own_caster() -> None:
     assert (group.toughness, group.ward_save, group.points) == (3, 5, 15.0)
 
 
-# --- what has no room ----------------------------------------------------------------------
+# --- exceeded capacities --------------------------------------------------------------------
 
 
 def refused(caster: dict[str, Any], dispeller: dict[str, Any], **keys: Any) -> str:
@@ -627,15 +630,15 @@ def test_too_many_pairs_of_spell_and_target() -> None:
     record = packed(full, army(units=units), battlefield=field, phases=2)
     assert record.armies[0].n_aims == 5 * record.armies[0].n_points + 10
     full["wizards"][-1] = wizard(*spells, position=[50.0, 4.0])
-    told = refused(full, army(units=units), battlefield=field, phases=2)
-    assert "caster.wizards: expected at most 384 pairs of a spell and a target" in told
+    message = refused(full, army(units=units), battlefield=field, phases=2)
+    assert "caster.wizards: expected at most 384 pairs of a spell and a target" in message
 
 
 def test_too_many_marks() -> None:
     spells = [{**curse(once=True), "name": str(i)} for i in range(7)]
     packed(army(wizard(*spells[:6])), army(units=[BOYZ]))
-    told = refused(army(wizard(*spells)), army(units=[BOYZ]))
-    assert "caster.wizards: expected at most 6 spells that do not stack" in told
+    message = refused(army(wizard(*spells)), army(units=[BOYZ]))
+    assert "caster.wizards: expected at most 6 spells that do not stack" in message
 
 
 def test_too_many_chances() -> None:
@@ -647,8 +650,8 @@ def test_too_many_chances() -> None:
     units = [{**GUARD, "models": 40, "name": str(t), "toughness": t} for t in range(1, 11)]
     for unit, save in zip(units, [2, 3, 4, 5, 6] * 2, strict=True):
         unit |= {"ward_save": save, "armour_save": 7 - save if save > 2 else 1}
-    told = refused(army(wizard(*spells)), army(units=units))
-    assert "expected at most 1024 chances of casualties in all" in told
+    message = refused(army(wizard(*spells)), army(units=units))
+    assert "expected at most 1024 chances of casualties in all" in message
 
 
 def test_one_wizard_knows_one_spell_that_strikes_later() -> None:

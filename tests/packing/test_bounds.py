@@ -1,4 +1,4 @@
-"""Numbers at the bounds that scenarios declare: they are packed as they are written."""
+"""Numbers at the bounds that scenarios declare are packed unchanged."""
 
 from collections.abc import Iterator
 from typing import Any, get_args
@@ -24,11 +24,11 @@ from wfb_gym.scenario.units import Unit
 Table = dict[str, Any]
 BOLT = {"name": "Bolt", "casting_value": 3, "worth": 1}
 FEW = 24
-"""Copies of an item that a bearer may list."""
+"""Numbers of copies of an item that a bearer may list."""
 
 
 def bounds(model: type[BaseModel], key: str) -> tuple[Any, Any]:
-    """The least and the largest value of a field, as its kind declares them."""
+    """Return the least and the largest value of a field, as its kind declares them."""
     field = model.model_fields[key]
     waiting: list[Any] = [*field.metadata, field.annotation]
     while waiting:
@@ -59,7 +59,7 @@ def with_effect(**keys: Any) -> Table:
 
 
 def cases() -> Iterator[tuple[type[BaseModel], str, Any, str]]:
-    """Each number that is packed: model, key, how a document has it, where it is packed."""
+    """Numbers that are packed: model, key, the form in a document, the packed field."""
     unit = {"name": "U", "models": 5, "toughness": 3, "points": 1, "frontage": 1}
     for key in ("models", "wounds", "magic_resistance", "points"):
         yield Unit, key, lambda v, k=key: document(units=[{**unit, k: v}]), f"army.units[0].{key}"
@@ -196,8 +196,8 @@ def test_numbers_are_packed_as_they_are_written(
         ({"cast_bonus": 12}, "wizards[0].cast_bonus"),
     ],
 )
-def test_copies_of_an_item_are_packed_or_refused(keys: Table, place: str) -> None:
-    """Nothing wraps round: all copies together are packed, up to what a pool holds."""
+def test_copies_of_an_item_are_packed_or_rejected(keys: Table, place: str) -> None:
+    """No overflow: all copies together are packed, up to the capacity of a pool."""
     each = next(v for v in keys.values() if type(v) is int)
     for copies in range(1, FEW + 1):
         document = with_item(copies, **keys)
@@ -209,7 +209,7 @@ def test_copies_of_an_item_are_packed_or_refused(keys: Table, place: str) -> Non
 
 
 def struck(models: int, **damage: Any) -> Table:
-    """A spell that strikes every model of a unit whose models have the smallest bases."""
+    """Return a spell that strikes every model of a unit with the smallest bases."""
     spell = {
         "name": "Fall",
         "casting_value": 3,
@@ -230,7 +230,7 @@ def struck(models: int, **damage: Any) -> Table:
 @pytest.mark.parametrize(
     "damage", [{"hits": "front_rank"}, {"hits": "template", "template": 24, "partial": 2}]
 )
-def test_more_models_than_can_be_struck_are_refused(damage: Table) -> None:
+def test_more_models_than_can_be_struck_are_rejected(damage: Table) -> None:
     packed = pack(scenario_from_dict(struck(127, **damage)))
     assert packed[0]["hits"].max() == 127
     assert packed[0]["hits"].min() == 0

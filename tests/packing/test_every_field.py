@@ -1,4 +1,4 @@
-"""Nothing that a person writes is forgotten in packing: every field changes the packed bytes."""
+"""Packing keeps every field of a scenario: each changes the packed bytes."""
 
 from typing import Any, get_args
 
@@ -98,7 +98,7 @@ ITEMS: dict[type[BaseModel], dict[str, tuple[dict[str, Any], dict[str, Any]]]] =
         "uses": ({"bound": RING}, {"bound": {**RING, "uses": 1}}),
     },
 }
-"""For each field that has a power: an item, and the same item with that field changed."""
+"""For each field that gives a power: an item, and the same item with that field changed."""
 
 MISCASTS: dict[type[BaseModel], dict[str, tuple[dict[str, Any], dict[str, Any]]]] = {
     rulesets.PointsLost: {"points": ({"points": 5.0}, {"points": 6.0})},

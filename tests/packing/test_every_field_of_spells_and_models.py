@@ -1,4 +1,4 @@
-"""Every field of a spell, a unit and a character changes the packed bytes, or says why not.
+"""Every field of a spell, a unit and a character changes the packed bytes, or has a reason.
 
 Items and miscast tables are in `test_every_field`.
 """
@@ -16,7 +16,7 @@ from wfb_gym.scenario.spells import Spell
 from wfb_gym.scenario.units import Unit
 
 Parts = dict[str, Any]
-"""Changes of a part of the battle (`packed`): its key, and what is written over it."""
+"""Changes of a part of the battle (`packed`): its key, and the new value."""
 
 D6_HITS = {"hits": "D6", "strength": 4}
 TEMPLATE = {"hits": "template", "strength": 4, "template": 3.0}
@@ -38,22 +38,22 @@ GROUP = {"side": "own", "models": 2}
 
 
 def spell(before: Parts, after: Parts) -> tuple[Parts, Parts]:
-    """Two battles that differ in the wizard's spell."""
+    """Return two battles that differ in the wizard's spell."""
     return {"spell": before}, {"spell": after}
 
 
 def damage(before: Parts, after: Parts) -> tuple[Parts, Parts]:
-    """Two battles that differ in what the hits of the spell are."""
+    """Return two battles that differ in the hits of the spell."""
     return spell({"damage": before}, {"damage": after})
 
 
 def near(before: Parts, after: Parts, wood: Parts = WOOD_APART) -> tuple[Parts, Parts]:
-    """Two battles that differ in the terrain that the spell is measured from."""
+    """Return two battles that differ in the terrain from which the spell is measured."""
     return {"spell": {"near": before}, "wood": wood}, {"spell": {"near": after}, "wood": wood}
 
 
 def one(key: str, after: Parts, before: Parts | None = None, **both: Any) -> tuple[Parts, Parts]:
-    """Two battles that differ in one part."""
+    """Return two battles that differ in one part."""
     return {key: before or {}, **both}, {key: after, **both}
 
 
@@ -228,7 +228,7 @@ def without_none(table: Parts) -> Parts:
 
 
 def packed(parts: Parts) -> bytes:
-    """The packed bytes of a battle of one wizard with one spell, parts of it changed.
+    """Return the packed bytes of a battle of one wizard with one spell, with changed parts.
 
     Args:
         parts: changes of "spell", "wizard", "hero", "runesmith", "guard", "enemy", "contact",

@@ -1,4 +1,4 @@
-"""The arrays that the engine reads, from scenarios a few lines long."""
+"""The arrays that the engine reads, for short scenarios."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def scenario(
 def packed(
     caster: dict[str, Any] | None = None, dispeller: dict[str, Any] | None = None, **more: Any
 ) -> Any:
-    """The one record of a packed scenario."""
+    """Return the one record of a packed scenario."""
     return pack(scenario(caster, dispeller, **more))[0]
 
 
@@ -44,7 +44,7 @@ def wizard(**changes: Any) -> dict[str, Any]:
 
 
 def problem_key(caster: dict[str, Any], **more: Any) -> str:
-    """The key named when a scenario has too much of something."""
+    """Return the key named by the error for a scenario over capacity."""
     with pytest.raises(ScenarioError) as caught:
         scenario(caster, **more)
     assert len(caught.value.problems) == 1, str(caught.value)
@@ -248,7 +248,7 @@ def test_slots_are_computed_once_for_each_scenario() -> None:
     assert battle.slots == scenario().slots
 
 
-def test_slots_name_what_was_packed() -> None:
+def test_slots_name_their_items() -> None:
     battle = scenario({"wizards": [wizard(items=["Starwood Staff", "Power Stone"], spells=[BOLT])]})
     slots = battle.slots[0].items
     assert [(slot.bearer, slot.item.name, slot.copies) for slot in slots] == [(0, "Power Stone", 1)]
@@ -407,7 +407,7 @@ def test_miscast_rows() -> None:
 
 
 def test_each_wizard_has_the_table_of_his_own_of_his_army_or_of_the_rules() -> None:
-    """Tables follow one another, the ruleset's first; a table of one die is rolled with one."""
+    """Tables are stored one after the other, the ruleset's first; each has its number of dice."""
     hexes = [{"roll": [1, 6], "effects": [{"kind": "level_lost"}]}]
     record = packed(
         {"wizards": [wizard(), wizard(name="Berta", miscast_table="hexes")]},
@@ -512,7 +512,7 @@ def test_too_many_effects() -> None:
     assert packed(miscast_tables=more["miscast_tables"]).n_miscast_rows == 8
 
 
-def test_packing_checks_what_did_not_come_from_a_file() -> None:
+def test_packing_checks_scenarios_from_python() -> None:
     unchecked = Scenario.model_validate(
         {"name": "test", "caster": {"wizards": WIZARDS}, "dispeller": {}}
     )

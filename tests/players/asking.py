@@ -1,4 +1,4 @@
-"""Positions to ask agents about: as battles bring them, with what agents are shown."""
+"""Positions for tests of agents, with the agents' observations and masks."""
 
 from functools import cache
 from typing import Any, NamedTuple
@@ -21,22 +21,22 @@ ALL: Any = slice(None)
 
 
 class Asked(NamedTuple):
-    """What an agent is shown of k battles."""
+    """An agent's observations, masks and positions of k battles."""
 
     observations: NDArray[np.float32]
     masks: NDArray[np.bool_]
     positions: Positions
 
     def rows(self, chosen: NDArray[Any]) -> "Asked":
-        """Some of the battles."""
+        """Return some of the battles."""
         return Asked(self.observations[chosen], self.masks[chosen], self.positions.rows(chosen))
 
     def actions_of(self, agent: Agent) -> NDArray[np.int64]:
-        """Asked with copies, so that nobody spoils them for the next."""
+        """Return actions; each agent gets copies, so it cannot change another's arguments."""
         return agent.act(self.observations.copy(), self.masks.copy(), self.positions.rows(ALL))
 
     def chances_of(self, agent: Any) -> NDArray[np.float64]:
-        """Likewise, as chances."""
+        """Return probabilities; each agent gets copies."""
         return np.asarray(
             agent.action_probabilities(
                 self.observations.copy(), self.masks.copy(), self.positions.rows(ALL)
@@ -46,7 +46,7 @@ class Asked(NamedTuple):
 
 @cache
 def met(scenario: str, seat: int, steps: int = 6, num_envs: int = 32) -> Asked:
-    """Decisions of a seat in battles some steps on, and battles that are over."""
+    """Return a seat's decisions after some steps of battles, and battles that are over."""
     batch = Batch(num_envs, scenario, seat, "random", None, Autoreset.DISABLED, 1.0)
     batch.seed(range(7, 7 + num_envs))
     out = batch.reset(np.ones(num_envs, np.bool_))

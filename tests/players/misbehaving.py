@@ -1,4 +1,4 @@
-"""Agents that do what agents must not, for tests of those who ask them."""
+"""Agents that break the rules for agents, to test their callers."""
 
 import time
 from collections.abc import Callable
@@ -12,12 +12,12 @@ from wfb_gym.players.interface import Agent
 
 
 class Misbehaving:
-    """Plays at random, and spoils its answer from a certain call on.
+    """Plays at random, and corrupts its answer from a certain call on.
 
     Args:
-        spoil: what it does to an answer and its masks.
-        after: calls that go well.
-        sees_positions: whether it wants to see positions.
+        spoil: the change of an answer and its masks.
+        after: number of correct calls.
+        sees_positions: whether it receives positions.
     """
 
     def __init__(
@@ -56,9 +56,9 @@ SPOILERS: dict[str, tuple[Callable[..., Any], type[Exception], str]] = {
     "words": (lambda a, m: a.astype(str), ValueError, "expected integer actions of shape"),
     "nothing": (lambda a, m: None, ValueError, "expected integer actions of shape"),
 }
-"""Ways to spoil an answer, and the error with which they are refused."""
+"""Corruptions of an answer, and the error for each."""
 
 
 def misbehaving(name: str, **keys: Any) -> Agent:
-    """One that spoils its answers in one of these ways."""
+    """Return an agent that corrupts its answers in one of these ways."""
     return Misbehaving(SPOILERS[name][0], **keys)

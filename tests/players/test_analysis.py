@@ -1,4 +1,4 @@
-"""What every action of a position is worth, exact or found by search."""
+"""Values of all actions of a position, exact or by search."""
 
 import pytest
 
@@ -15,7 +15,7 @@ from wfb_gym.transcripts.recording import make_chooser, rng_of_seed
 DUEL = "archmage-duel"
 
 
-def test_what_can_be_solved_is_exact_for_either_army() -> None:
+def test_solvable_positions_are_exact_for_either_army() -> None:
     scenario = load_scenario(DUEL)
     solution, analyst = solver.solve(scenario), Analyst(scenario)
     battle = Battle(pack(scenario))
@@ -31,7 +31,7 @@ def test_what_can_be_solved_is_exact_for_either_army() -> None:
         assert (analysis.is_exact, analysis.method) == (True, "exact")
 
 
-def test_what_is_too_large_is_searched() -> None:
+def test_too_large_positions_are_searched() -> None:
     scenario = load_scenario("border-skirmish")
     narrated = NarratedBattle(scenario)
     battle, analyst = narrated.battle, Analyst(scenario, most_positions=1_000)
@@ -47,19 +47,19 @@ def test_what_is_too_large_is_searched() -> None:
     assert analysis.values[analysis.best] == max(analysis.values.values())
 
 
-def test_a_search_of_all_that_is_left_finds_the_exact_values() -> None:
-    """The last position of a search is its root, whose values must survive to the end of it."""
+def test_a_search_of_the_whole_rest_finds_the_exact_values() -> None:
+    """The last position of a search is its root, whose values must not be overwritten."""
     scenario = load_scenario("apprentice")
     battle = Battle(pack(scenario))
     found = make_agent("expectimax").action_values(battle)  # type: ignore[attr-defined]
     assert found == pytest.approx(dict(solver.solve(scenario).action_values(battle)))
 
 
-def test_what_is_left_may_be_small_enough_though_the_scenario_is_not() -> None:
+def test_the_rest_may_be_solvable_though_the_scenario_is_not() -> None:
     scenario = load_scenario(DUEL)
     analyst = Analyst(scenario, most_positions=0)
     assert not analyst.analyse(Battle(pack(scenario))).is_exact
-    analyst = Analyst(scenario, most_positions=50_000)  # asked after that many were laid out
+    analyst = Analyst(scenario, most_positions=50_000)  # reported after this many positions
     assert analyst.analyse(Battle(pack(scenario))).is_exact
 
 
@@ -79,11 +79,11 @@ def test_only_decisions_are_analysed() -> None:
     assert PASS not in battle.legal_actions()
 
 
-def test_an_estimate_that_cannot_tell_recommends_nothing() -> None:
+def test_an_ambiguous_estimate_recommends_nothing() -> None:
     level = {0: 2.0, 3: 2.0 + 1e-12}
     assert not any(Analysis(level, 0, False, "estimated").recommends(code) for code in level)
     assert Analysis(level, 0, True, "exact").recommends(0)
     assert Analysis({0: 2.0}, 0, False, "estimated").recommends(0)
-    told = Analysis({0: 2.0, 3: 1.0}, 0, False, "estimated")
-    assert told.recommends(0)
-    assert not told.recommends(3)
+    ambiguous = Analysis({0: 2.0, 3: 1.0}, 0, False, "estimated")
+    assert ambiguous.recommends(0)
+    assert not ambiguous.recommends(3)

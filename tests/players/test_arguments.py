@@ -1,4 +1,4 @@
-"""Players read what they are given and write into none of it."""
+"""Players read their arguments and do not change them."""
 
 import gymnasium as gym
 import numpy as np
@@ -9,7 +9,7 @@ from wfb_gym.players.registry import NAMES, make_agent
 
 
 @pytest.mark.parametrize("name", [*NAMES, "veteran:0.5"])
-def test_a_player_leaves_its_arguments_alone(name: str) -> None:
+def test_a_player_does_not_change_its_arguments(name: str) -> None:
     agent = make_agent(name, seed=1, scenario="apprentice", seat=0)
     envs = gym.make_vec("wfb_gym/Caster-v0", num_envs=4, opponent="random", scenario="apprentice")
     observations, _ = envs.reset(seed=1)

@@ -1,4 +1,4 @@
-"""The scripted players as agents: move by move what the batch plays by itself."""
+"""The scripted players as agents: the same moves as inside the batch."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ PLAYED = ("archmage-duel", "orc-shaman-hunt", "seventh-edition-duel", "border-sk
 
 
 def played(opponent: Any, scenario: Any, seat: int, steps: int = 20) -> list[Any]:
-    """What a batch gives while the learner plays as good as at random."""
+    """Return the results of a batch whose learner plays at random."""
     batch = Batch(32, scenario, seat, opponent, None, Autoreset.SAME_STEP, 1.0)
     batch.seed(range(3, 35))
     out = batch.reset(np.ones(32, np.bool_))
@@ -35,7 +35,7 @@ def equal(one: list[Any], other: list[Any]) -> bool:
 
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("scenario", [*PLAYED, ["archmage-duel", "orc-shaman-hunt"]], ids=str)
-def test_as_opponents_they_play_what_the_batch_plays(scenario: Any, seat: int) -> None:
+def test_as_opponents_they_play_like_the_batch(scenario: Any, seat: int) -> None:
     greedy, veteran = (played(name, scenario, seat) for name in ("greedy", "veteran"))
     assert equal(played(make_agent("greedy"), scenario, seat), greedy)
     assert equal(played(make_agent("veteran"), scenario, seat), veteran)
@@ -44,7 +44,7 @@ def test_as_opponents_they_play_what_the_batch_plays(scenario: Any, seat: int) -
 
 
 @pytest.mark.parametrize("name", ["greedy", "veteran"])
-def test_in_the_learners_seat_they_play_what_the_batch_plays(name: str) -> None:
+def test_in_the_learners_seat_they_play_like_the_batch(name: str) -> None:
     asked: dict[str, Any] = {"scenario": "orc-shaman-hunt", "battles": 256, "seed": 3}
     one = play_battles(make_agent(name), seat="caster", opponent="veteran", **asked)
     other = play_battles(make_agent("veteran"), seat="dispeller", opponent=name, **asked)
@@ -54,7 +54,7 @@ def test_in_the_learners_seat_they_play_what_the_batch_plays(name: str) -> None:
 
 @pytest.mark.parametrize("seat", ["caster", "dispeller"])
 @pytest.mark.parametrize("name", ["greedy", "veteran", "veteran:0.25"])
-def test_their_exact_values_are_those_of_the_names(name: str, seat: str) -> None:
+def test_their_exact_values_equal_those_of_their_names(name: str, seat: str) -> None:
     solution = solver.solve("archmage-duel", cache=True)
     agent = make_agent(name, seed=1)
     found = solver.normalised_score(solution, agent, seat)
@@ -64,7 +64,7 @@ def test_their_exact_values_are_those_of_the_names(name: str, seat: str) -> None
     assert 0 < found.score < 99
 
 
-def test_optimal_reads_the_books_of_several_scenarios() -> None:
+def test_optimal_reads_the_move_tables_of_several_scenarios() -> None:
     names = ["archmage-duel", "apprentice"]
     for name in (names, "apprentice"):
         agent = ScriptedAgent("optimal", name, seat=1)
@@ -72,7 +72,7 @@ def test_optimal_reads_the_books_of_several_scenarios() -> None:
     assert not equal(played(ScriptedAgent("veteran"), names, 0), played("optimal", names, 0))
 
 
-def test_other_names_are_refused() -> None:
+def test_other_names_are_rejected() -> None:
     assert DETERMINISTIC == ("greedy", "veteran", "optimal")
     with pytest.raises(
         ValueError, match="expected one of greedy, veteran, optimal, found 'random'"

@@ -1,4 +1,4 @@
-"""What every agent keeps to, whatever its name, from both seats."""
+"""The interface of all agents, from both seats."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ DRAWING = ("random", "random:0.5", "veteran:0.2", "optimal:0.3")
 
 
 def made(name: str, scenario: str, seat: int, seed: int | None = 3) -> Any:
-    """The agent; plain mcts with fewer simulations than it has, as others are of the same kind."""
+    """Return the agent; plain mcts has fewer simulations, because others test the full number."""
     chosen = "mcts:50" if name == "mcts" else name
     return make_agent(chosen, scenario=scenario, seat=seat, seed=seed)
 
@@ -37,7 +37,7 @@ def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def test_the_battles_asked_about_are_of_every_kind(scenario: str, seat: int) -> None:
+def test_the_tested_battles_are_of_every_kind(scenario: str, seat: int) -> None:
     asked = met(scenario, seat)
     over = asked.masks.sum(axis=1) == 1
     assert over.any()
@@ -93,7 +93,7 @@ def test_chances_do_not_depend_on_the_batch(name: str, scenario: str, seat: int)
 
 
 @pytest.mark.parametrize("name", ["greedy", "veteran:0.2", "expectimax", "mcts"])
-def test_those_who_see_positions_do_not_play_without(name: str) -> None:
+def test_players_that_need_positions_raise_without_them(name: str) -> None:
     asked = met(SCENARIOS[0], 0)
     agent = made(name, SCENARIOS[0], 0)
     assert sees_positions(agent)
@@ -102,7 +102,7 @@ def test_those_who_see_positions_do_not_play_without(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["random", "optimal", "optimal:0.3"])
-def test_those_who_do_not_play_without(name: str) -> None:
+def test_other_players_play_without_positions(name: str) -> None:
     asked = met(SCENARIOS[0], 0)
     one, other = (made(name, SCENARIOS[0], 0) for _ in range(2))
     assert not sees_positions(one)

@@ -1,4 +1,4 @@
-"""Learned players: the network's promises, and its file."""
+"""Learned players: guarantees of the network, and its file."""
 
 import json
 import tracemalloc
@@ -76,7 +76,7 @@ def test_a_file_holds_the_network(shape: str, tmp_path: Path) -> None:
     assert np.array_equal(agent.act(shown.observations, shown.masks), expected)
 
 
-def test_what_is_no_network_is_refused(tmp_path: Path) -> None:
+def test_other_files_than_networks_are_rejected(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="expected a saved network, found no file"):
         make_agent(tmp_path / "none.npz")
     other = tmp_path / "other.npz"
@@ -95,7 +95,7 @@ def test_what_is_no_network_is_refused(tmp_path: Path) -> None:
 
 
 def changed(path: Path, about: dict[str, Any] | None = None, **weights: Any) -> Path:
-    """Write a network again with some of its description or its weights changed; None: left out."""
+    """Write a network again with part of its description or weights changed; None: removed."""
     with np.load(path) as held:
         arrays = {name: held[name] for name in held.files}
     arrays["about"] = np.array(json.dumps(json.loads(str(arrays["about"])) | (about or {})))
@@ -137,7 +137,7 @@ WEIGHT, BIAS = "body__actor__weight", "body__actor__bias"
         ({}, {"body__critic__bias": np.array([np.inf], np.float32)}, "expected finite numbers"),
     ],
 )
-def test_what_is_not_the_network_that_it_describes_is_refused(
+def test_a_network_that_contradicts_its_description_is_rejected(
     tmp_path: Path, about: dict[str, Any], weights: dict[str, Any], message: str
 ) -> None:
     path = tmp_path / "policy.npz"
@@ -162,7 +162,7 @@ def test_half_precision_halves_a_file_and_rounds_its_weights(tmp_path: Path) -> 
     assert sizes[1] < 0.7 * sizes[0]
 
 
-def test_a_damaged_file_is_refused_with_one_error(tmp_path: Path) -> None:
+def test_a_damaged_file_is_rejected_with_one_error(tmp_path: Path) -> None:
     path = tmp_path / "policy.npz"
     save_network(network_for(DUEL, 1, "flat"), path, {"seat": 1})
     data, rng = path.read_bytes(), np.random.default_rng(1)
@@ -180,7 +180,7 @@ def test_a_damaged_file_is_refused_with_one_error(tmp_path: Path) -> None:
     assert refused > 150
 
 
-def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path: Path) -> None:
+def test_a_small_file_that_unpacks_to_much_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "policy.npz"
     save_network(network_for(DUEL, 1, "flat"), path, {"seat": 1})
     with (
@@ -197,7 +197,7 @@ def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path: Path) -> None:
 def test_weights_of_a_file_are_not_drawn_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Which takes time by the cube of the width."""
+    """Drawing takes time proportional to the cube of the width."""
     path, drawn = tmp_path / "policy.npz", []
     save_network(network_for(DUEL, 1, "flat"), path, {"seat": 1})
     draw = torch.nn.init.orthogonal_
@@ -238,7 +238,7 @@ def test_the_command_names_a_damaged_file_in_one_line(
     assert f"play: {path}: expected a saved network, found a damaged or unsupported file" in line
 
 
-def test_another_scenario_is_refused_by_one_that_learned_a_single_one() -> None:
+def test_a_player_of_one_scenario_rejects_another() -> None:
     agent = NetworkAgent(network_for(DUEL, 0, "flat"), 0)
     shown = met("orc-shaman-hunt", 0)
     with pytest.raises(ValueError, match="expected observations of size 68 and"):
@@ -247,7 +247,7 @@ def test_another_scenario_is_refused_by_one_that_learned_a_single_one() -> None:
 
 @pytest.fixture(scope="module")
 def general() -> NetworkAgent:
-    """Plays two scenarios of different sizes, and all between them."""
+    """Return a player of two scenarios of different sizes, and of all sizes between."""
     limits = union([fit(pack(load_scenario(name)), 0) for name in (DUEL, *GENERAL)])
     torch.manual_seed(1)
     return NetworkAgent(PolicyNetwork(limits, "entities", 16), 0, general=True)
@@ -266,7 +266,7 @@ def test_a_general_player_plays_smaller_scenarios_in_their_own_spaces(
     assert exact.guaranteed <= exact.optimum + 1e-9
 
 
-def test_a_general_player_refuses_what_is_larger_than_what_it_learned(
+def test_a_general_player_rejects_larger_scenarios(
     general: NetworkAgent,
 ) -> None:
     shown = met("border-skirmish", 0)
@@ -293,7 +293,7 @@ def test_a_general_player_may_play_either_seat(general: NetworkAgent) -> None:
         assert shown.masks[np.arange(len(chosen)), chosen].all()
 
 
-def test_a_general_player_tells_how_likely_it_takes_each_action(general: NetworkAgent) -> None:
+def test_a_general_player_returns_its_probabilities(general: NetworkAgent) -> None:
     shown = met(DUEL, 0)
     rows = np.flatnonzero(shown.positions.arrays.decides())[::3]
     codes, chances = general.chances_at(shown.positions.arrays, rows)
@@ -305,7 +305,7 @@ def test_a_general_player_tells_how_likely_it_takes_each_action(general: Network
     assert np.array_equal(indices[chances.argmax(1)], chosen[rows])
 
 
-def test_points_are_seen_by_what_is_at_hand() -> None:
+def test_points_are_scaled_by_the_castable_spells() -> None:
     scenario = spells_game({"Spark": 10.0, "Bolt": 40.0, "Storm": 80.0})
     network = network_for(scenario, 0, "entities")
     view = View(pack(scenario), 0, network.limits)
@@ -339,7 +339,7 @@ def spells_game(worths: dict[str, float], points: float = 100.0) -> Scenario:
 
 
 def opening(scenario: Scenario, network: PolicyNetwork) -> dict[str, float]:
-    """Probabilities of the opening nominations by the spell's name, and of stopping."""
+    """Return probabilities of the opening nominations by spell name, and of stopping."""
     packed = pack(scenario)
     view = View(packed, 0, network.limits)
     battle = Battle(packed)
@@ -361,7 +361,7 @@ def test_points_have_no_unit(shape: str) -> None:
     dearer = spells_game({"Spark": 30.0, "Bolt": 60.0, "Storm": 120.0}, 300.0)
     network = PolicyNetwork(fit(pack(plain), 0), shape, 32)
     with torch.no_grad():
-        for weights in network.parameters():  # in the deeper one, one action would take it all
+        for weights in network.parameters():  # more noise would decide the deeper one
             weights.add_((0.2 if shape == "flat" else 0.05) * torch.randn_like(weights))
     assert opening(dearer, network) == pytest.approx(opening(plain, network), abs=1e-4)
     other = spells_game({"Spark": 30.0, "Bolt": 20.0, "Storm": 40.0})

@@ -1,4 +1,4 @@
-"""Agents that misbehave as opponents: refused with a clear message, and the batch stays usable."""
+"""Agents that misbehave as opponents: a clear error, and the batch stays usable."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from .misbehaving import SPOILERS, Misbehaving, misbehaving, slow
 
 @pytest.mark.parametrize("sees_positions", [False, True])
 @pytest.mark.parametrize("name", SPOILERS)
-def test_a_bad_opponent_is_refused_and_the_batch_stays_as_it_was(
+def test_a_bad_opponent_is_rejected_and_the_batch_stays_unchanged(
     name: str, sees_positions: bool
 ) -> None:
     agent = Misbehaving(SPOILERS[name][0], after=3, sees_positions=sees_positions)
@@ -34,14 +34,14 @@ def test_a_bad_opponent_is_refused_and_the_batch_stays_as_it_was(
     assert np.array_equal(batch.allowed, masks)
     assert np.array_equal(batch.look().masks, masks)
     assert np.array_equal(batch.look().observations, out.observations)
-    agent.left = 10_000  # it comes to its senses
+    agent.left = 10_000  # from here on it behaves
     again = batch.step(actions)
     assert np.isfinite(again.rewards).all()
     assert batch.get_state() != before
 
 
 @pytest.mark.parametrize("kind", ["Caster", "Dispeller", "Battle"])
-def test_environments_name_what_is_wrong(kind: str) -> None:
+def test_environments_name_the_fault(kind: str) -> None:
     scenario = "border-skirmish" if kind == "Battle" else "archmage-duel"
     agent, learner = misbehaving("outside", after=0), RandomAgent(1)
     env: Any = gym.make(f"wfb_gym/{kind}-v0", scenario=scenario, opponent=agent)
@@ -55,13 +55,13 @@ def test_environments_name_what_is_wrong(kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", SPOILERS)
-def test_exact_values_refuse_them(name: str) -> None:
+def test_exact_values_reject_them(name: str) -> None:
     with pytest.raises((ValueError, RuntimeError)):
         solver.evaluate("apprentice", misbehaving(name, after=0), "random")
 
 
 @pytest.mark.parametrize("name", ["illegal", "outside", "too few", "floats"])
-def test_in_the_learners_seat_they_are_refused(name: str) -> None:
+def test_in_the_learners_seat_they_are_rejected(name: str) -> None:
     with pytest.raises(ValueError, match="action"):
         play_battles(
             misbehaving(name), seat="caster", scenario="archmage-duel", opponent="veteran",

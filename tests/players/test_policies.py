@@ -1,4 +1,4 @@
-"""The policies that come with the checkout: they load, play and score what is told of them."""
+"""The shipped policies: they load, play and have the documented scores."""
 
 import json
 from pathlib import Path
@@ -32,7 +32,7 @@ def test_there_are_both_seats_of_three_scenarios_and_one_for_all() -> None:
 
 
 @pytest.mark.parametrize("path", SINGLE, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_a_policy_scores_what_its_file_says(path: Path) -> None:
+def test_a_policy_has_the_score_of_its_file(path: Path) -> None:
     agent = NetworkAgent(path)
     about = agent.about
     assert agent.seat is not None
@@ -49,7 +49,7 @@ def test_a_policy_scores_what_its_file_says(path: Path) -> None:
         _, _, over, _, _ = env.step(0)
 
 
-def test_the_generalist_scores_what_was_found() -> None:
+def test_the_generalist_has_the_measured_score() -> None:
     agent = NetworkAgent(GENERALIST)
     assert agent.seat is None
     results = json.loads((ROOT / "docs" / "results" / "general.json").read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""Policies as tables: they play what they say, and a file that holds none is refused."""
+"""Policies as tables: they play the stored probabilities, and other files are rejected."""
 
 import copy
 import pickle
@@ -31,7 +31,7 @@ DUEL = "apprentice"
 
 
 def table_of(path: Path, seat: int, optimal: float) -> Path:
-    """Optimal play mixed with random play, as a table."""
+    """Return optimal play mixed with random play, as a table."""
     game = solver.ExactGame(DUEL)
     decisions = SeatDecisions(game.graph, seat)
     observations, masks = decisions.observe(decisions.nodes)
@@ -43,7 +43,7 @@ def table_of(path: Path, seat: int, optimal: float) -> Path:
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_a_table_is_what_it_says(tmp_path: Path, seat: int) -> None:
+def test_a_table_has_its_probabilities(tmp_path: Path, seat: int) -> None:
     path = table_of(tmp_path / f"mine{TABLE_ENDING}", seat, 0.7)
     found = solver.normalised_score(DUEL, make_agent(path), seat)
     wanted = solver.normalised_score(DUEL, "optimal:0.3", seat)
@@ -72,7 +72,7 @@ def test_a_copied_environment_needs_no_file_and_draws_alike(tmp_path: Path, copi
         assert same(episode(env, None), episode(twin, None))
 
 
-def test_zeros_with_a_minus_are_found(tmp_path: Path) -> None:
+def test_negative_zeros_are_found(tmp_path: Path) -> None:
     path = tmp_path / f"mine{TABLE_ENDING}"
     observations, about = np.array([[-0.0, 1.0]], np.float32), np.array("{}")
     np.savez(path, about=about, observations=observations, probabilities=np.array([[0.0, 1.0]]))
@@ -82,7 +82,7 @@ def test_zeros_with_a_minus_are_found(tmp_path: Path) -> None:
         assert TableAgent(path).act(shown, masks).tolist() == [1]
 
 
-def test_other_scenarios_are_refused(tmp_path: Path) -> None:
+def test_other_scenarios_are_rejected(tmp_path: Path) -> None:
     path = table_of(tmp_path / f"mine{TABLE_ENDING}", 0, 1.0)
     with pytest.raises(ValueError, match="expected a policy for observations of size 68"):
         solver.normalised_score("archmage-duel", make_agent(path), 0)
@@ -126,7 +126,9 @@ def test_other_scenarios_are_refused(tmp_path: Path) -> None:
         ({"about": np.array(3, object)}, "damaged or unsupported file"),
     ],
 )
-def test_what_is_no_table_is_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+def test_other_files_than_tables_are_rejected(
+    tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
     path = tmp_path / f"mine{TABLE_ENDING}"
     whole: dict[str, Any] = {
         "about": np.array("{}"), "observations": np.eye(4, dtype=np.float32)[:2],
@@ -139,7 +141,7 @@ def test_what_is_no_table_is_refused(tmp_path: Path, change: dict[str, Any], mes
         make_agent(path)
 
 
-def test_a_damaged_file_is_refused_with_one_error(tmp_path: Path) -> None:
+def test_a_damaged_file_is_rejected_with_one_error(tmp_path: Path) -> None:
     path = table_of(tmp_path / f"mine{TABLE_ENDING}", 1, 1.0)
     data, rng = path.read_bytes(), np.random.default_rng(1)
     refused = 0

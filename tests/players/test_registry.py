@@ -1,4 +1,4 @@
-"""Agents by name: optimal play, and optimal play that strays."""
+"""Agents by name: optimal play, and optimal play with random actions."""
 
 import subprocess
 import sys
@@ -22,12 +22,12 @@ def duel() -> solver.Solution:
 
 
 @pytest.mark.parametrize("seat", ["caster", "dispeller"])
-def test_the_optimal_agent_gives_nothing_away(duel: solver.Solution, seat: str) -> None:
+def test_the_optimal_agent_loses_nothing(duel: solver.Solution, seat: str) -> None:
     found = solver.normalised_score(duel, make_agent("optimal", scenario=DUEL, seat=seat), seat)
     assert found.score == pytest.approx(100.0)
 
 
-def test_an_agent_that_strays_is_the_opponent_that_strays(duel: solver.Solution) -> None:
+def test_an_agent_with_an_epsilon_equals_the_opponent_with_it(duel: solver.Solution) -> None:
     agent = make_agent("optimal:0.25", scenario=DUEL, seed=0)
     assert isinstance(agent, EpsilonAgent)
     lost = solver.exploitability(duel, caster=agent)
@@ -35,7 +35,7 @@ def test_an_agent_that_strays_is_the_opponent_that_strays(duel: solver.Solution)
     assert lost > 0.1
 
 
-def test_an_agent_with_an_epsilon_acts_at_random_as_often_as_it_says(duel: solver.Solution) -> None:
+def test_an_agent_acts_at_random_with_probability_epsilon(duel: solver.Solution) -> None:
     decisions = SeatDecisions(duel.full, 0)
     observations, masks = decisions.observe(decisions.nodes)
     best = duel.policy(0)
@@ -58,7 +58,7 @@ def test_an_optimal_agent_plays_in_an_environment() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("optimal:2", "expected the chance of a random action, 0 to 1"),
         ("optimal:", "expected the chance of a random action, 0 to 1"),
@@ -70,12 +70,12 @@ def test_an_optimal_agent_plays_in_an_environment() -> None:
         ("caster.zpi", r"ending in .zip or .npz, found 'caster.zpi'$"),
     ],
 )
-def test_other_names_are_refused(name: str, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_other_names_are_rejected(name: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         make_agent(name)
 
 
-def test_a_chance_out_of_range_is_refused() -> None:
+def test_a_chance_out_of_range_is_rejected() -> None:
     with pytest.raises(ValueError, match="epsilon: expected a probability"):
         EpsilonAgent(RandomAgent(0), 1.5)
 

@@ -1,4 +1,4 @@
-"""Battles that are played at random with description, for the tests of pictures."""
+"""Random battles with descriptions, for the tests of pictures."""
 
 import random
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from wfb_gym.view.events import Event
 
 
 def random_positions(scenario: Scenario, seed: int) -> Iterator[tuple[Battle, tuple[Event, ...]]]:
-    """Positions of a battle that is played at random, each with what has happened so far.
+    """Yield the positions of a battle played at random, each with the events so far.
 
     The first choice, which stops or lets through, is rare.
     """

@@ -1,4 +1,4 @@
-"""Text for terminals: what it says, with and without colours, and the modes of environments."""
+"""Text for terminals: contents, with and without colours, and the modes of environments."""
 
 import copy
 import math
@@ -34,7 +34,7 @@ def frame_lines(
     return frame(narrated.scenario, narrated.visible, events, seat=seat, colour=colour).split("\n")
 
 
-def test_of_a_lore_the_spells_that_were_rolled_are_shown() -> None:
+def test_only_rolled_spells_of_a_lore_are_shown() -> None:
     narrated = NarratedBattle(load_scenario("horrors-in-the-mist"))
     lore = {slot.spell.name for slot in narrated.names.spells[0] if slot.wizard == 1}
     while not narrated.battle.is_decision():
@@ -74,7 +74,7 @@ def test_a_spell_is_pending() -> None:
     assert lines[-1] == "Pending: Fiery Blast (8+), 10 to match"
 
 
-def test_a_spell_that_nobody_can_be_the_target_of_is_not_ready() -> None:
+def test_a_spell_without_a_target_is_not_ready() -> None:
     caster = army(wizard(2, known("Fire Ball"), known("The Oxen Stands")), units=[unit("Bows")])
     document = {"name": "x", "caster": caster, "dispeller": army(units=[unit("Spears")])}
     lines = frame_lines(NarratedBattle(scenario_from_dict(document)))
@@ -83,7 +83,7 @@ def test_a_spell_that_nobody_can_be_the_target_of_is_not_ready() -> None:
 
 
 def status_words(narrated: NarratedBattle, spell: str) -> tuple[str, str]:
-    """Return what the text and the web UI say of a spell of the first army's."""
+    """Return the descriptions of a spell of the first army in the text and in the web UI."""
     from wfb_gym.render.html import army_html
 
     (line,) = (each for each in frame_lines(narrated) if f"+ {spell}" in each)
@@ -93,7 +93,7 @@ def status_words(narrated: NarratedBattle, spell: str) -> tuple[str, str]:
 
 
 def test_the_status_of_spells_while_one_is_cast() -> None:
-    """A spell without a target is no spell that can be cast, also while another one is cast."""
+    """A spell without a target is not castable, also while another one is cast."""
     caster = army(wizard(2, known("Fire Ball"), known("The Oxen Stands")), units=[unit("Bows")])
     document = {"name": "x", "caster": caster, "dispeller": army(units=[unit("Spears")])}
     narrated = NarratedBattle(scenario_from_dict(document))
@@ -129,7 +129,7 @@ def test_a_total_beyond_all_dispel_dice_is_no_number() -> None:
     ]
 
 
-def test_what_is_used_up_and_tried() -> None:
+def test_used_and_tried_spells_and_items() -> None:
     narrated = NarratedBattle(load_scenario("archmage-duel"))
     narrated.act(FIRST_CAST + 1), narrated.act(FIRST_DICE + 2), narrated.roll(5, 5)
     narrated.act(FIRST_ITEM)
@@ -146,7 +146,7 @@ def test_bound_spells_have_a_power_level() -> None:
     assert "   PL 3 Fire Ball (Ring of Flame)" in lines
 
 
-def test_items_stand_below_their_bearers() -> None:
+def test_items_are_listed_below_their_bearers() -> None:
     bearers = [
         wizard(2, known("Fire Ball"), name=name, items=items)
         for name, items in (("Anna", ["Dispel Scroll"] * 2), ("Bert", ["Dispel Scroll"]))
@@ -169,7 +169,7 @@ def test_items_stand_below_their_bearers() -> None:
     assert items()[1] == "items: Dispel Scroll (lost)"
 
 
-def test_spells_in_play_say_where_they_lie_and_a_comet_how_many_markers_it_has() -> None:
+def test_spells_in_play_have_their_targets_and_a_comet_its_markers() -> None:
     hex_ = aimed("Hex", duration="remains_in_play", worth={"points": 5.0})
     caster = army(wizard(4, known("The Comet of Casandora"), hex_), power_dice=4)
     foes = army(units=[unit("Left"), unit("Right")])
@@ -183,7 +183,7 @@ def test_spells_in_play_say_where_they_lie_and_a_comet_how_many_markers_it_has()
     assert "    11+ The Comet of Casandora       in play, 1 marker on Right" in lines
     assert "     5+ Hex                          in play on Left" in lines
     narrated.visible.state.markers[0, 0] = 2
-    narrated.visible.state.wounds[0, 0] = 0  # it outlives its caster
+    narrated.visible.state.wounds[0, 0] = 0  # it stays in play after its caster's death
     assert any(line.endswith("in play, 2 markers on Right") for line in frame_lines(narrated))
 
 
@@ -198,7 +198,7 @@ def test_units_and_their_losses() -> None:
     assert row.endswith(f"{each.models - 1:>3} of {each.models}  -{each.points:g} points")
 
 
-def test_who_flees() -> None:
+def test_fleeing_units() -> None:
     narrated = NarratedBattle(load_scenario("border-skirmish"))
     who, unit = narrated.scenario.caster.wizards[0], narrated.scenario.caster.units[1]
     assert who.unit == unit.name
@@ -222,7 +222,7 @@ def test_losses_in_victory_points() -> None:
 
 
 @pytest.mark.parametrize("scenario", bundled_scenarios())
-def test_colours_say_nothing_more(scenario: str) -> None:
+def test_colours_add_no_information(scenario: str) -> None:
     narrated = NarratedBattle(load_scenario(scenario))
     for event in record(scenario, "veteran", "random", seed=1).events[:60]:
         events = [
@@ -255,8 +255,8 @@ def test_render_shows_the_step_and_the_position() -> None:
     assert env.render() == env.render()
 
 
-def test_pictures_are_drawn_of_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The environment hands the painter what it hands to the text."""
+def test_pictures_use_the_same_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment gives the picture the same arguments as the text."""
     drawn = ModuleType("wfb_gym.render.picture")
     calls: list[Any] = []
 

@@ -1,4 +1,4 @@
-"""The shapes of a battlefield: who is where, what is legal, and where the names go."""
+"""The shapes of a battlefield: positions, legal targets, places of names."""
 
 import re
 from itertools import combinations
@@ -53,7 +53,7 @@ def odd_scenario(name: str) -> Scenario:
 
 
 @pytest.mark.parametrize("name", FIELDS)
-def test_every_name_has_a_place_of_its_own(name: str) -> None:
+def test_names_do_not_overlap(name: str) -> None:
     scenario = load_scenario(name)
     drawing = draw_battlefield(scenario)
     boxes = [extent_of(shape.parts) for shape in labels(drawing)]
@@ -67,7 +67,7 @@ def test_every_name_has_a_place_of_its_own(name: str) -> None:
     pieces = [extent_of(shape.parts) for shape in units]
     boxes = [extent_of(shape.parts) for shape in names]
     assert not [1 for box in boxes for piece in pieces if box.overlaps(piece)]
-    for shape, box in zip(names, boxes, strict=True):  # each nearest to what it names
+    for shape, box in zip(names, boxes, strict=True):  # each nearest to its own piece
         ways = {each.name: dist(*box.way_to(extent_of(each.parts))) for each in units}
         if shape.name in ways:
             assert ways[shape.name] == min(ways.values())
@@ -110,7 +110,7 @@ def test_it_is_cropped_to_the_models_and_terrain_is_cut() -> None:
     for shown, around in zip(drawing.extent, extent_of(models).grown(MARGIN), strict=True):
         assert shown == pytest.approx(around)
     terrain = [shape for shape in drawing.shapes if shape.role == "terrain"]
-    assert [shape.name for shape in terrain] == ["Gallows Hill"]  # the copse is out of the picture
+    assert [shape.name for shape in terrain] == ["Gallows Hill"]  # the copse is outside the picture
     field = {"width": 72, "depth": 48, "terrain": [{**_HILL, "position": [10, 30]}]}
     unit = {**_UNIT, "name": "Near", "position": [15, 20]}
     scenario = scenario_from_dict(
@@ -126,7 +126,7 @@ _UNIT = {"models": 10, "toughness": 3, "points": 5, "frontage": 5}
 
 
 @pytest.mark.parametrize(("facing", "way"), [(0, (0, 1)), (90, (1, 0)), (180, (0, -1))])
-def test_a_triangle_points_where_a_unit_looks(facing: float, way: tuple[float, float]) -> None:
+def test_a_triangle_shows_the_facing_of_a_unit(facing: float, way: tuple[float, float]) -> None:
     unit = {**_UNIT, "name": "Guard", "position": [20, 20], "facing": facing}
     loose = {**_UNIT, "name": "Scouts", "position": [30, 20], "skirmish": True}
     scenario = scenario_from_dict(
@@ -138,7 +138,7 @@ def test_a_triangle_points_where_a_unit_looks(facing: float, way: tuple[float, f
         }
     )
     (front,) = of_role(draw_battlefield(scenario), "front")
-    assert front.name == "Guard"  # who skirmishes looks all round
+    assert front.name == "Guard"  # skirmishers look all round
     tip = np.array(front.parts[0]) - [20, 20]
     assert tip[2] @ np.array(way) == pytest.approx(np.hypot(*tip[2]))
     assert tip[:2] @ np.array(way) == pytest.approx(0)
@@ -200,7 +200,7 @@ def test_terrain_that_a_range_is_measured_from() -> None:
     assert (np.abs(away - effect.near.within) < 0.1).all()
 
 
-def test_the_points_that_comets_may_be_aimed_at_are_numbered_where_they_lie() -> None:
+def test_points_for_comets_are_numbered_at_their_places() -> None:
     scenario = load_scenario("the-shattered-gate")
     number = spell_number(scenario, 1, "Star Mage", "The Comet of Casandora")
     drawing = draw_battlefield(scenario, spell=(1, number))
@@ -231,7 +231,7 @@ def test_a_position_shows_its_casualties_and_who_fled() -> None:
     shapes = {(shape.role, shape.name): shape for shape in of_role(drawing, "unit", "lost", "name")}
     whole = draw_battlefield(scenario)
     (all_of_them,) = [s for s in of_role(whole, "unit") if s.name == "Marauders"]
-    assert shapes["unit", "Marauders"].parts == all_of_them.parts[:3]  # the rear goes first
+    assert shapes["unit", "Marauders"].parts == all_of_them.parts[:3]  # the rear falls first
     assert shapes["lost", "Marauders"].parts == all_of_them.parts[3:]
     assert "Marauders 3/25" in shapes["name", "Marauders"].text
     assert ("unit", "Chaos Knights") not in shapes
@@ -250,7 +250,7 @@ def test_legal_targets_in_a_position_are_the_engines() -> None:
     expected = {target_number(1, aimed[code]) for code in battle.legal_actions()}
     marked = of_role(drawing, "unit", "character", "wizard")
     assert {shape.code for shape in marked if "legal" in shape.states} == expected
-    assert target_number(1, UNITS) in expected  # the Sorcerer has lost its unit
+    assert target_number(1, UNITS) in expected  # the Sorcerer's unit is gone
 
 
 def _first_cast(battle: Battle) -> int:
@@ -260,7 +260,7 @@ def _first_cast(battle: Battle) -> int:
 
 
 @pytest.mark.parametrize("name", ["<b>&\"'</b>", "$\\odd{$ [/red] :smile:", "ßøæ–…"])  # noqa: RUF001
-def test_names_are_written_as_they_are(name: str) -> None:
+def test_names_are_drawn_unchanged(name: str) -> None:
     root = ET.fromstring(to_svg(draw_battlefield(odd_scenario(name))))
     named = {element.get("data-name") for element in root.iter()} - {None}
     assert named == {name, "the battlefield"}
@@ -290,7 +290,7 @@ def test_names_of_any_length_stay_in_the_picture(name: str) -> None:
     assert len({text for text in words if len(text) < 3}) == 8 + 1 + 30  # tags, each once
 
 
-def test_svg_says_which_target_an_element_is() -> None:
+def test_svg_elements_name_their_target() -> None:
     scenario = load_scenario(SKIRMISH)
     svg = to_svg(draw_battlefield(scenario, spell=(0, 0)))
     root = ET.fromstring(svg)
@@ -303,7 +303,7 @@ def test_svg_says_which_target_an_element_is() -> None:
         *("touch", "unit", "front", "outline", "name")
     }
     assert all("legal" in (element.get("class") or "").split() for element in knights)
-    assert re.search(r"<script|href|url\(", svg) is None  # it stands by itself
+    assert re.search(r"<script|href|url\(", svg) is None  # a lone character
 
 
 def test_scenarios_and_spells_that_cannot_be_drawn() -> None:
@@ -340,7 +340,7 @@ def test_an_empty_battlefield() -> None:
 
 
 @pytest.mark.needs("PIL")
-def test_the_image_has_the_colours_of_who_stands_where() -> None:
+def test_the_image_has_the_colours_of_the_pieces() -> None:
     from wfb_gym.render import colours
     from wfb_gym.render.drawing import to_image
 

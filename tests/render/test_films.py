@@ -1,4 +1,4 @@
-"""Films: Gymnasium's own wrapper over our environments."""
+"""Videos: Gymnasium's own wrapper over the package's environments."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ pytest.importorskip("moviepy")
 
 
 def play(env: Any, seed: int) -> int:
-    """An episode of first legal actions; how many there were."""
+    """Play an episode of first legal actions; returns its number of steps."""
     _, info = env.reset(seed=seed)
     over, count = False, 0
     while not over:
@@ -25,7 +25,7 @@ def play(env: Any, seed: int) -> int:
 
 
 @pytest.mark.slow
-def test_an_episode_becomes_a_film(tmp_path: Path) -> None:
+def test_an_episode_becomes_a_video(tmp_path: Path) -> None:
     from moviepy import VideoFileClip
 
     env = gym.make("wfb_gym/Caster-v0", render_mode="rgb_array")

@@ -1,4 +1,4 @@
-"""Hidden items in words, pictures and HTML: a seat sees its own, a spectator all."""
+"""Hidden items in text, pictures and HTML: a seat sees its own, a spectator all."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -32,7 +32,7 @@ def lines(narrated: NarratedBattle, seat: int, **keys: Any) -> list[str]:
 
 
 def after_a_scroll(kind: int) -> NarratedBattle:
-    """A battle in which the dispeller has read one of the scrolls that it was dealt."""
+    """Return a battle after the dispeller used one of its dealt scrolls."""
     narrated = NarratedBattle(SCROLLS)
     narrated.resolve(kind)
     narrated.act(actions.FIRST_CAST)
@@ -42,7 +42,7 @@ def after_a_scroll(kind: int) -> NarratedBattle:
     return narrated
 
 
-def test_an_army_sees_its_own_items_and_what_the_enemy_may_have() -> None:
+def test_an_army_sees_its_own_items_and_the_enemys_possible_ones() -> None:
     narrated = NarratedBattle(SCROLLS)
     narrated.resolve(2)
     own = [line for line in lines(narrated, 1) if "Scroll" in line]
@@ -51,7 +51,7 @@ def test_an_army_sees_its_own_items_and_what_the_enemy_may_have() -> None:
     assert enemys == ["  may have: nothing (33%), Dispel Scroll (33%), Dispel Scroll x2 (33%)"]
 
 
-def test_after_a_use_fewer_sets_may_be() -> None:
+def test_a_use_leaves_fewer_possible_sets() -> None:
     narrated = after_a_scroll(2)
     own = [line for line in lines(narrated, 1) if "Scroll" in line]
     assert own == ["  items of the army: Dispel Scroll", "  hidden items: Dispel Scroll x2"]
@@ -64,7 +64,7 @@ def test_after_a_use_fewer_sets_may_be() -> None:
     assert nobodys == enemys
 
 
-def test_where_one_set_is_left_it_is_known() -> None:
+def test_the_last_possible_set_is_known() -> None:
     narrated = NarratedBattle(hidden_scenario(dispeller=kinds([], [SCROLL])))
     narrated.resolve(1)
     narrated.act(actions.FIRST_CAST)
@@ -75,7 +75,7 @@ def test_where_one_set_is_left_it_is_known() -> None:
     assert narrated.view(0).armies[1].may_have == ()
 
 
-def test_before_the_deal_nothing_is_told() -> None:
+def test_before_the_deal_nothing_is_shown() -> None:
     narrated = NarratedBattle(SCROLLS)
     shown = lines(narrated, 0)
     assert shown[0] == "secrets, before the battle: nobody is ahead"
@@ -94,15 +94,17 @@ def test_in_the_end_all_is_shown() -> None:
     assert any("may have" in line for line in lines(narrated, 0, known=()))
 
 
-def test_a_frame_tells_a_deal_to_its_owner_alone() -> None:
+def test_a_frame_shows_a_deal_only_to_its_owner() -> None:
     narrated = NarratedBattle(SCROLLS)
     events = [narrated.resolve(1)]
-    told = [
+    shown_events = [
         frame(SCROLLS, narrated.visible, events, seat=seat, colour=False).splitlines()[0]
         for seat in EVERYBODY
     ]
-    assert told[0].startswith("* Chance deals the dispeller its hidden items. Phase 1 of 1:")
-    assert told[1].startswith("* Chance deals the dispeller: Dispel Scroll. Phase 1 of 1:")
+    assert shown_events[0].startswith(
+        "* Chance deals the dispeller its hidden items. Phase 1 of 1:"
+    )
+    assert shown_events[1].startswith("* Chance deals the dispeller: Dispel Scroll. Phase 1 of 1:")
 
 
 def test_facts_of_both_kinds() -> None:
@@ -127,7 +129,7 @@ def test_html_of_both_kinds() -> None:
 
 
 def positions(name: str) -> Iterator[tuple[NarratedBattle, NarratedBattle, int]]:
-    """Positions of battles, each with the same one after another deal of an army."""
+    """Yield positions of battles, each with a copy under another deal of an army."""
     for seed in range(4):
         narrated = NarratedBattle(SCENARIOS[name])
         for event in play(SCENARIOS[name], seed).events:
@@ -143,7 +145,7 @@ def positions(name: str) -> Iterator[tuple[NarratedBattle, NarratedBattle, int]]
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_nothing_that_the_enemy_is_shown_depends_on_the_deal(name: str) -> None:
+def test_the_enemys_view_does_not_depend_on_the_deal(name: str) -> None:
     compared = differ = 0
     for one, other, army in positions(name):
         enemy = 1 - army
@@ -161,8 +163,8 @@ def test_nothing_in_the_enemys_picture_depends_on_the_deal() -> None:
     events = [[each.resolve(kind)] for kind, each in enumerate(battles)]
     drawn = [
         [
-            picture(SCROLLS, each.visible, told, seat=seat)
-            for each, told in zip(battles, events, strict=True)
+            picture(SCROLLS, each.visible, shown_events, seat=seat)
+            for each, shown_events in zip(battles, events, strict=True)
         ]
         for seat in EVERYBODY
     ]
@@ -170,13 +172,13 @@ def test_nothing_in_the_enemys_picture_depends_on_the_deal() -> None:
     assert not np.array_equal(drawn[1][0], drawn[1][1])
 
 
-def test_events_of_another_scenario_tell_nothing() -> None:
-    """As where an environment has gone on to another scenario."""
+def test_events_of_another_scenario_are_ignored() -> None:
+    """For example, after an environment has started another scenario."""
     narrated = NarratedBattle(SCROLLS)
     event = narrated.resolve(2)
     other = NarratedBattle(hidden_scenario(dispeller=kinds([], [])))
-    (told,) = all_as_told(other.names, [event], (0,))
-    assert told.words == "Chance deals the dispeller its hidden items."
+    (shown_events,) = all_as_told(other.names, [event], (0,))
+    assert shown_events.words == "Chance deals the dispeller its hidden items."
 
 
 @pytest.mark.parametrize("mode", ["ansi", "rgb_array"])

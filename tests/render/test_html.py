@@ -56,7 +56,7 @@ def test_an_army_shows_dice_spells_and_items() -> None:
     assert "picks a spell" in step_html(narrated.view())
 
 
-def test_doubles_that_mean_something_are_marked() -> None:
+def test_significant_doubles_are_marked() -> None:
     events = record("archmage-duel", "greedy", "greedy", seed=1).events
     cast = next(event for event in events if event.node == Node.ROLL_CASTING)
     dispel = replace(cast, node=Node.ROLL_DISPEL)
@@ -73,7 +73,7 @@ def test_doubles_that_mean_something_are_marked() -> None:
         assert re.findall(r'class="die (six|one)"', shown) == kinds
 
 
-def test_names_are_escaped_wherever_they_stand() -> None:
+def test_names_are_escaped_everywhere() -> None:
     scenario = with_evil_names()
     transcript = record(scenario, "greedy", "greedy", seed=1, names=("<u>a</u>", "<s>b</s>"))
     narrated = NarratedBattle(scenario)
@@ -124,7 +124,7 @@ def test_the_python_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.slow
-def test_the_example_of_the_documentation_is_what_its_transcript_gives() -> None:
+def test_the_example_of_the_documentation_matches_its_transcript() -> None:
     reviewed = review(read(EXAMPLE.with_suffix(".jsonl")), most_seconds=3600)
     assert review_page(reviewed) == EXAMPLE.with_suffix(".html").read_text(), (
         f"python -m wfb_gym replay {EXAMPLE}.jsonl --html {EXAMPLE}.html writes it anew"

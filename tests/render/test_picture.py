@@ -1,4 +1,4 @@
-"""Pictures of positions: what is on them, and that it all fits."""
+"""Pictures of positions: their contents, and that all of it fits."""
 
 import subprocess
 import sys
@@ -51,7 +51,7 @@ def shown(battle: Battle, *events: Event, name: str = DUEL, seat: int = 0) -> ND
 
 
 class WrittenText(NamedTuple):
-    """Words on a picture, what they cover in an image, and the box that they have."""
+    """The texts of a picture, their extent in an image, and their boxes."""
 
     shown: str
     ink: Extent
@@ -73,7 +73,7 @@ def words_on(
             continue
         box, (words,) = extent_of(shape.parts), shape.text
         wide = image_text_width(to_ascii(words), box.height / LINE_HEIGHT)
-        assert wide <= 1.1 * box.width, words  # else it would be small in an image
+        assert wide <= 1.1 * box.width, words  # otherwise it would be small in an image
         wide = min(wide, box.width)
         share = {"start": 0.0, "middle": 0.5, "end": 1.0}[shape.style.align]
         left = box.left + share * (box.width - wide)
@@ -86,7 +86,7 @@ def lines_on(battle: Battle, *events: Event, name: str = DUEL, seat: int = 0) ->
 
 
 def some(name: str, seed: int, most: int) -> list[tuple[Battle, tuple[Event, ...]]]:
-    """Positions of a random battle: the last, and others evenly spread."""
+    """Return positions of a random battle: the last, and others at even distances."""
     positions = list(random_positions(scenario(name), seed))
     return positions[:: max(1, len(positions) // most)] + positions[-1:]
 
@@ -102,14 +102,14 @@ def test_size_and_type() -> None:
     assert small.shape == (450, 800, 3)
 
 
-def test_a_picture_is_the_callers_own() -> None:
+def test_a_picture_is_a_copy() -> None:
     first, second = shown(start_of(DUEL)), shown(start_of(DUEL))
     assert np.array_equal(first, second)
     first[:] = 0
     assert np.array_equal(second, shown(start_of(DUEL)))
 
 
-def test_equal_positions_give_equal_pixels_whatever_was_drawn_before() -> None:
+def test_equal_positions_give_equal_pixels_in_any_order() -> None:
     positions = some("border-skirmish", 5, 6)
     once = [shown(battle, *events, name="border-skirmish") for battle, events in positions]
     for (battle, events), image in reversed(list(zip(positions, once, strict=True))):
@@ -142,7 +142,7 @@ def test_without_pillow_the_error_names_the_extra() -> None:
     assert done.stderr.splitlines()[-1] == lines
 
 
-# --- what is shown -------------------------------------------------------------------------
+# --- shown contents ------------------------------------------------------------------------
 
 
 def differs(battle: Battle, other: Battle, *events: Event, name: str = DUEL) -> bool:
@@ -166,7 +166,7 @@ def test_own_dice_of_wizards() -> None:
     assert differs(battle, fewer, name="seventh-edition-duel")
 
 
-def test_points_as_the_seat_sees_them() -> None:
+def test_points_are_from_the_seats_side() -> None:
     battle = start_of(DUEL)
     battle.points = -20.0
     assert "-20.0 points: Dispeller ahead" in lines_on(battle)
@@ -176,7 +176,7 @@ def test_points_as_the_seat_sees_them() -> None:
     assert "-12.5" in lines_on(battle, *events, seat=1)
 
 
-def test_the_seats_army_stands_on_the_left() -> None:
+def test_the_seats_army_is_on_the_left() -> None:
     def left_of(name: str, seat: int) -> float:
         (place,) = (w.box.left for w in words_on(start_of(DUEL), seat=seat) if w.shown == name)
         return place
@@ -185,7 +185,7 @@ def test_the_seats_army_stands_on_the_left() -> None:
     assert left_of("Dispeller", 1) < left_of("Caster", 1)
 
 
-def test_the_last_dice_and_what_they_meant() -> None:
+def test_the_last_dice_and_their_result() -> None:
     battle = start_of(DUEL)
     assert "no dice have been thrown" in lines_on(battle)
     low, high = roll(1, 2), roll(6, 6, words="irresistible force")
@@ -195,7 +195,7 @@ def test_the_last_dice_and_what_they_meant() -> None:
     assert not np.array_equal(shown(battle, roll(6, 5)), shown(battle, roll(5, 6)))
 
 
-def test_dice_without_faces_stand_in_words_alone() -> None:
+def test_dice_without_faces_are_only_text() -> None:
     strike = Event("roll", 0, Node.ROLL_STRIKE, 3, (), 15.0, "Orc Boyz lose 3 models")
     lines = lines_on(start_of(DUEL), roll(3, 3), strike)
     assert lines.count("Orc Boyz lose 3 models") == 1
@@ -203,7 +203,7 @@ def test_dice_without_faces_stand_in_words_alone() -> None:
 
 
 def spell_background(battle: Battle, *events: Event) -> tuple[int, ...]:
-    """Colour behind the first spell of the duel."""
+    """Return the colour behind the first spell of the duel."""
     (words,) = (
         each
         for each in words_on(battle, *events)
@@ -213,7 +213,7 @@ def spell_background(battle: Battle, *events: Event) -> tuple[int, ...]:
     return tuple(int(part) for part in image[round(1 - words.box.bottom), round(words.box.left)])
 
 
-def test_a_spell_looks_as_it_stands() -> None:
+def test_a_spell_is_drawn_by_its_status() -> None:
     battle, looks = start_of(DUEL), []
     events: list[Event] = []
 
@@ -241,7 +241,7 @@ def test_a_spell_that_was_cast_has_its_total() -> None:
     assert "cast with 9: match it to dispel" in lines
 
 
-def test_spells_in_play_and_whom_they_lie_on() -> None:
+def test_spells_in_play_and_their_targets() -> None:
     for battle, events in random_positions(scenario("the-winds-unbound"), 3):
         lying = battle.state.in_play.any()
         if lying:
@@ -252,7 +252,7 @@ def test_spells_in_play_and_whom_they_lie_on() -> None:
         pytest.fail("no spell was in play")
 
 
-def test_a_comet_in_play_says_where_it_is_and_how_many_markers_it_has() -> None:
+def test_a_comet_in_play_has_its_point_and_markers() -> None:
     name = "tower-of-the-nine-panes"
     battle = start_of(name)
     army = battle.packed.armies[0]
@@ -290,7 +290,7 @@ def test_units_lose_models_and_characters_wounds() -> None:
     assert "dead" in lines_on(battle, name=name)
 
 
-def test_who_flees_is_told_apart() -> None:
+def test_fleeing_units_are_marked() -> None:
     name = "border-skirmish"
     battle = start_of(name)
     standing = shown(battle, name=name)
@@ -304,7 +304,7 @@ def test_who_flees_is_told_apart() -> None:
     assert not (standing == colours.FLIGHT).all(-1).any()
 
 
-def test_a_panic_test_says_whose_it_is_and_against_what() -> None:
+def test_a_panic_test_names_its_unit_and_leadership() -> None:
     name = "border-skirmish"
     battle = start_of(name)
     battle.state.node, battle.state.mover, battle.state.cursor = Node.ROLL_PANIC, 1, TARGETS
@@ -320,15 +320,15 @@ def test_a_panic_test_says_whose_it_is_and_against_what() -> None:
         (Lock.OWN_NEXT_PHASE + BARS_ITEMS, "no magic till next phase"),
     ],
 )
-def test_what_a_miscast_has_done_to_a_wizard(lock: int, words: str) -> None:
+def test_effects_of_a_miscast_on_a_wizard(lock: int, words: str) -> None:
     battle = start_of(DUEL)
     battle.state.lock[0, 0] = lock
     assert words in lines_on(battle)
     assert lines_on(start_of(DUEL)).count("can be cast") == 5
-    assert lines_on(battle).count("can be cast") == 1  # what its colour means
+    assert lines_on(battle).count("can be cast") == 1  # the meaning of its colour
 
 
-def test_the_latest_events_stand_first() -> None:
+def test_the_latest_events_are_first() -> None:
     events = [replace(roll(3), words=f"event number {number}") for number in range(40)]
     lines = [line for line in lines_on(start_of(DUEL), *events) if line.startswith("event")]
     assert lines[:3] == ["event number 39", "event number 38", "event number 37"]
@@ -394,7 +394,7 @@ def test_full_pools_fit() -> None:
 
 
 def written_in(width: float, words: str, size: float = 20.0) -> tuple[str, float]:
-    """What is written of words in a box, and the size of the letters."""
+    """Return the text drawn in a box, and the size of its letters."""
     sketch = Sketch()
     covered = sketch.write(Extent(0, 0, width, 30), words, size, colours.INK)
     assert covered.right <= width
@@ -422,7 +422,7 @@ def test_characters_that_the_font_lacks() -> None:
 
 
 @pytest.mark.parametrize("size", [9.0, 10.0, 13.0, 26.0])
-def test_numbers_stand_apart(size: float) -> None:
+def test_numbers_are_separated(size: float) -> None:
     space = (image_text_width("3 5 6", size) - image_text_width("356", size)) / 2
     assert space >= size / 4
 

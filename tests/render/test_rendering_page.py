@@ -1,4 +1,4 @@
-"""docs/rendering.md: what it says is so."""
+"""docs/rendering.md: its statements are true."""
 
 from itertools import pairwise
 from typing import Any
@@ -16,7 +16,9 @@ PAGE = page("rendering.md")
 FIRST, _, EVERY_EVENT = blocks(PAGE, "python")
 
 
-def test_the_first_example_prints_what_the_page_says(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_first_example_prints_the_output_of_the_page(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     exec(FIRST, {})
     (printed,) = blocks(PAGE, "text")
     assert capsys.readouterr().out == printed
@@ -39,13 +41,13 @@ def test_the_colours_are_those_that_the_picture_explains() -> None:
         assert meaning.startswith(status.value)
 
 
-def share_that_differs(kept: Image.Image, drawn: Image.Image) -> float:
-    """Share of pixels of another colour; what is kept has fewer colours, to be small."""
+def differing_share(kept: Image.Image, drawn: Image.Image) -> float:
+    """Return the share of pixels that differ; stored pictures have fewer colours, to be small."""
     colours = np.asarray(kept.convert("RGB"), np.int16) - np.asarray(drawn)
     return float((np.abs(colours) > 80).any(axis=2).mean())
 
 
-def test_the_picture_of_the_page_is_what_its_script_draws() -> None:
+def test_the_picture_of_the_page_matches_its_script() -> None:
     image = Image.open(ROOT / "docs" / "images" / "rgb-array.png")
     assert image.size == SIZE
     ((drawn, _),) = frames("the-shattered-gate", 3, 99, 99, SIZE)
@@ -53,7 +55,7 @@ def test_the_picture_of_the_page_is_what_its_script_draws() -> None:
     differ = (np.abs(kept - np.asarray(drawn)) > 80).any(
         axis=2
     )  # it has fewer colours, to be small
-    assert differ.mean() < 0.02  # a few words may be described otherwise now
+    assert differ.mean() < 0.02  # a few descriptions may have changed since
 
 
 def test_the_film_of_the_readme_is_of_the_same_battle() -> None:
@@ -62,4 +64,4 @@ def test_the_film_of_the_readme_is_of_the_same_battle() -> None:
         assert film.n_frames == 30
         film.seek(29)
         ((drawn, _),) = frames("the-shattered-gate", 3, 99, 99, film.size)
-        assert share_that_differs(film, drawn) < 0.02
+        assert differing_share(film, drawn) < 0.02

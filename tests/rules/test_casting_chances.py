@@ -29,7 +29,7 @@ IRRESISTIBLE = ["1/36", "2/27", "55/432", "77/432", "3437/15552", "5897/23328"]
 
 
 def outcome(*faces: int, value: int, bonus: int = 0, irresistible: bool = True) -> Casting:
-    """What the dice come to."""
+    """Return the outcome of the dice."""
     ones, sixes = faces.count(1), faces.count(6)
     return Casting(casting_outcome(ones, sixes, sum(faces), bonus, value, irresistible))
 
@@ -55,7 +55,7 @@ def test_one_die_is_neither_miscast_nor_irresistible() -> None:
 
 
 @pytest.mark.parametrize("dice", [1, 2, 3, 4, 5, 7])
-def test_where_irresistible_force_is_forbidden_its_rolls_count_by_their_total(dice: int) -> None:
+def test_forbidden_irresistible_rolls_count_by_their_total(dice: int) -> None:
     chances = casting_probabilities(dice, 12, may_be_irresistible=False)
     assert chances[Casting.IRRESISTIBLE] == 0
     assert chances[Casting.MISCAST] == casting_probabilities(dice, 12)[Casting.MISCAST]
@@ -66,7 +66,7 @@ def test_both_pairs_at_once_are_a_miscast() -> None:
     assert outcome(1, 6, 6, 1, 6, value=8) == Casting.MISCAST
 
 
-def test_two_ones_miscast_though_the_total_would_do() -> None:
+def test_two_ones_miscast_with_any_total() -> None:
     assert outcome(1, 1, 6, value=8) == Casting.MISCAST
     assert outcome(1, 6, value=8) == Casting.FAIL
 
@@ -110,6 +110,6 @@ def test_best_number_of_dice(value: int, dice: int) -> None:
 
 
 @pytest.mark.parametrize(("dice", "value"), [(0, 8), (-1, 8), (2, 2), (2, 16)])
-def test_impossible_casts_are_refused(dice: int, value: int) -> None:
+def test_impossible_casts_are_rejected(dice: int, value: int) -> None:
     with pytest.raises(ValueError, match="expected"):
         casting_probabilities(dice, value)

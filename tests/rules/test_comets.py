@@ -8,7 +8,7 @@ from wfb_gym.rules.comets import landing_chances, reach_chances
 
 @cache
 def landed_and_reached(distance: float, markers: int, starts: int) -> tuple[F, F]:
-    """Chances that a Comet lands, and lands and reaches so far, die after die."""
+    """Return the probabilities that a Comet lands, and lands and reaches a distance, die by die."""
     if starts == 0:
         return F(0), F(0)
     landed = reached = F(0)
@@ -24,7 +24,7 @@ def landed_and_reached(distance: float, markers: int, starts: int) -> tuple[F, F
 
 @pytest.mark.parametrize("starts", range(12))
 @pytest.mark.parametrize("distance", [0.0, 1.0, 2.4, 6.0, 6.1, 17.0])
-def test_chances_of_a_comet_are_those_of_its_dice(starts: int, distance: float) -> None:
+def test_chances_of_a_comet_match_its_dice(starts: int, distance: float) -> None:
     landed, reached = landed_and_reached(distance, 1, starts)
     chances = landing_chances(starts)
     assert sum(chances) == pytest.approx(float(landed))

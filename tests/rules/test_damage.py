@@ -1,4 +1,4 @@
-"""Hits and wounds of spells against dice enumerated here, and the fractions worked by hand."""
+"""Hits and wounds of spells against enumerated dice, and fractions computed by hand."""
 
 from fractions import Fraction as F
 from functools import cache
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 
 def pmf_of(results: list[int]) -> list[F]:
-    """Chances of 0, 1, 2 ... among equally likely results."""
+    """Return probabilities of 0, 1, 2 ... among equally likely results."""
     return [F(results.count(n), len(results)) for n in range(max(results) + 1)]
 
 
@@ -42,7 +42,7 @@ def mean(pmf: Floats) -> float:
 
 @cache
 def chain(hits: int) -> F:
-    """Chance that the chain adds exactly that many hits, pair of dice by pair."""
+    """Return the probability that the chain adds exactly that many hits, pair of dice by pair."""
     if hits < 0:
         return F(0)
     ways = F(0)
@@ -85,7 +85,7 @@ def test_chain_is_cut_where_its_rest_is_negligible() -> None:
 
 def test_mean_hits_of_the_conflagration() -> None:
     assert mean(hits_pmf("D6 chain")) == pytest.approx(float(F(41, 6)), rel=1e-14)
-    # Each of 7/12 of the pairs ends it, and the pairs that go on add 70/15 on average.
+    # 7/12 of the pairs end it, and the other pairs add 70/15 on average.
     assert F(41, 6) == F(7, 2) + F(70, 36) / F(7, 12)
 
 
@@ -111,7 +111,7 @@ def test_models_struck_for_certain() -> None:
 
 
 def patterns(hits: list[F], chance: F, per: int, most: int) -> list[F]:
-    """Chances of wounds, from every way in which the hits may work or fail."""
+    """Return probabilities of wounds, over all combinations of hits that wound or fail."""
     exact = [F(0)] * (most + 1)
     for number, weight in enumerate(hits):
         for works in product((True, False), repeat=number):
@@ -130,7 +130,7 @@ def test_every_hit_wounds_by_itself_and_the_rest_is_lumped(chance: F, per: int, 
     assert_is(pmf, patterns(two_dice, chance, per, most))
 
 
-def test_wounds_of_what_always_or_never_wounds() -> None:
+def test_wounds_of_certain_and_impossible_hits() -> None:
     assert_is(wounds_pmf(hits_pmf("D6"), 1.0, 1, 6), pmf_of(list(D6)))
     assert wounds_pmf(hits_pmf("D6"), 0.0, 1, 3) == pytest.approx([1, 0, 0, 0])
     assert wounds_pmf(hits_pmf("D6"), 0.5, 1, 0) == pytest.approx([1])
@@ -172,7 +172,7 @@ def test_mean_wounds_of_creeping_death() -> None:
 
 
 def wounded(dice: tuple[int, ...], strength: int, toughness: int, armour: int, ward: int) -> bool:
-    """The three rolls as players read them; a save of 7 is none."""
+    """Return the results of the three rolls by the rulebook; a save of 7 is none."""
     wound, save, last = dice
     if toughness - strength > 3 or wound < max(2, min(6, 4 + toughness - strength)):
         return False
@@ -223,7 +223,7 @@ def test_automatic_wounds_need_no_roll_and_may_be_saved() -> None:
     assert hit_chance(armour) == F(2, 3)  # Strength 4 leaves a save of 5+
 
 
-def test_strength_is_asked_for_where_it_counts() -> None:
+def test_strength_is_required_if_it_counts() -> None:
     for hit in (
         ModelHit(None, 3, 4, NONE, automatic=True),
         ModelHit(None, 3, 4, NONE, armour_allowed=False),
@@ -270,14 +270,14 @@ def test_hits_from_thrown_dice(
 
 
 def test_thrown_dice_follow_the_law_of_the_chain() -> None:
-    """All throws of a die and two pairs; those that end before the last pair settle the rest."""
+    """All throws of a die and two pairs; only chains that end by then have a number of hits."""
     settled = [0] * 19
     for dice in product(D6, repeat=5):
         read = hits_of_dice("D6 chain", dice)
         if not read.needed:
             settled[read.hits] += 1
     for hits in range(1, 8):
-        # Ends at the first pair, or after one pair that adds k - 1 times in 36 the k.
+        # Ends at the first pair, or after one pair, which adds k with k - 1 cases in 36.
         ends = F(7, 12)
         once = sum((F(k - 1, 36) * F(1 <= hits - k <= 6) for k in D6), F(0)) / 6 * ends
         assert F(settled[hits], 6**5) == F(hits <= 6) / 6 * ends + once

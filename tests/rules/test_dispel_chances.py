@@ -24,7 +24,7 @@ THRESHOLDS = {2: 13, 3: 14, 4: 16, 5: 18}
 
 
 def dispelled(*faces: int, number: int, bonus: int = 0, double_six: bool = False) -> bool:
-    """Whether the dice dispel."""
+    """Return whether the dice dispel."""
     ones, sixes = faces.count(1), faces.count(6)
     return bool(is_dispelled(ones, sixes, sum(faces), bonus, number, double_six))
 
@@ -36,7 +36,7 @@ def test_chance_to_dispel(dice: int, number: int, on: str, off: str) -> None:
 
 
 @pytest.mark.parametrize("dice", THRESHOLDS)
-def test_two_sixes_matter_from_these_numbers_on(dice: int) -> None:
+def test_two_sixes_matter_from_these_numbers(dice: int) -> None:
     for number in range(3, 20):
         matters = dispel_chance(dice, number, double_six=True) != dispel_chance(dice, number)
         assert matters == (number >= THRESHOLDS[dice]), number
@@ -54,7 +54,7 @@ def test_two_ones_fail_whatever_the_total() -> None:
     assert dispelled(1, 6, 6, 6, number=12)
 
 
-def test_two_sixes_dispel_only_where_the_switch_is_on() -> None:
+def test_two_sixes_dispel_only_if_the_switch_is_on() -> None:
     assert dispelled(6, 6, number=14, double_six=True)
     assert not dispelled(6, 6, number=14)
 
@@ -64,7 +64,7 @@ def test_a_bonus_counts_in_the_total() -> None:
     assert not dispelled(1, 1, number=3, bonus=4)
 
 
-def test_a_dispel_without_dice_is_refused() -> None:
+def test_a_dispel_without_dice_is_rejected() -> None:
     with pytest.raises(ValueError, match="1 or more to dispel, found 0"):
         dispel_chance(0, 8)
 

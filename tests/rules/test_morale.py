@@ -1,4 +1,4 @@
-"""Arithmetic of panic: who takes a test, who may rally, and the chance to pass."""
+"""Arithmetic of panic: conditions for tests and for rallying, and the chance to pass."""
 
 from fractions import Fraction as F
 from itertools import product

@@ -1,4 +1,4 @@
-"""Victory points of units and characters by what is left of them."""
+"""Victory points of units and characters by their remaining models and wounds."""
 
 import pytest
 

@@ -34,7 +34,7 @@ DAMAGE = [
 
 
 def chance_of(strength: int, toughness: int, armour: int, ward: int, allowed: bool) -> F:
-    """Exact chance that one hit takes a wound."""
+    """Return the exact probability that one hit takes a wound."""
     return F(int(wounding_rolls(strength, toughness, armour, ward, allowed)), FACES**3)
 
 
@@ -54,7 +54,7 @@ def test_damage_per_hit(
     assert chance * HITS_PER_FIRE_BALL == F(fire_ball)
 
 
-def test_damage_where_no_armour_is_allowed() -> None:
+def test_damage_without_armour_saves() -> None:
     chance = chance_of(3, 4, 4, NONE, False)
     assert chance == F(1, 3)
     assert chance * HITS_PER_FIRE_BALL == F(7, 6)
@@ -76,7 +76,7 @@ def test_a_one_never_saves() -> None:
     assert not hit_wounds(6, 1, 2, 3, 3, NONE, 1, True)
 
 
-def test_a_ward_save_is_not_modified_and_holds_where_armour_does_not() -> None:
+def test_a_ward_save_is_not_modified_and_applies_without_armour() -> None:
     assert not hit_wounds(6, 6, 4, 10, 3, NONE, 4, True)
     assert not hit_wounds(6, 6, 4, 10, 3, 2, 4, False)
     assert hit_wounds(6, 6, 3, 10, 3, 2, 4, False)

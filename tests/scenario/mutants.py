@@ -1,6 +1,6 @@
-"""Damaged scenario documents, for tests of what is refused and how.
+"""Damaged scenario documents, for tests of rejections.
 
-Most are wrong; a few still make a scenario.
+Most are invalid; a few are still valid scenarios.
 """
 
 import copy
@@ -68,10 +68,10 @@ _Place = tuple[Any, Any]
 
 
 def mutant(rng: np.random.Generator) -> str | dict[str, Any]:
-    """Return a bundled scenario with one to three damages, as text or as tables.
+    """Return a bundled scenario with one to three faults, as text or as tables.
 
-    Tables hold what TOML cannot: bytes, NaN, keys that are no texts, tables in themselves. The same
-    generator draws the same documents.
+    Tables may hold values that TOML cannot: bytes, NaN, keys other than texts, nested cycles.
+    The same generator draws the same documents.
     """
     text = _bundled_text(str(rng.choice(bundled_scenarios())))
     damages = int(rng.integers(1, _MOST_DAMAGES + 1))
@@ -91,7 +91,7 @@ def _bundled_text(name: str) -> str:
 
 
 def _damaged_text(text: str, rng: np.random.Generator) -> str:
-    """Return a text with a part left out, repeated, moved, changed or put in."""
+    """Return a text with a part removed, repeated, moved, changed or inserted."""
     first, last = sorted(int(place) for place in rng.integers(0, len(text) + 1, 2))
     part = text[first : min(last, first + 80)]
     lines = text.split("\n")
@@ -124,7 +124,7 @@ def _damage(document: _Table, rng: np.random.Generator) -> None:
         lambda: _FOREIGN[int(rng.integers(len(_FOREIGN)))],
         lambda: [around[key]] * int(rng.choice([0, 2, 30, _MANY])),
         lambda: {"x": around[key]},
-        lambda: around,  # a table in itself
+        lambda: around,  # a table inside itself
         _deep_list,
         lambda: {f"key{i}": i for i in range(_MANY)},
         lambda: copy.copy(_value_at(places, rng)),
@@ -151,7 +151,7 @@ def _deep_list() -> list[Any]:
 
 
 def _places(document: _Table) -> list[_Place]:
-    """Return every place in the tables, each table and list once."""
+    """Return every place in the tables, with each table and list once."""
     found: list[_Place] = []
     waiting: list[Any] = [document]
     seen: set[int] = set()

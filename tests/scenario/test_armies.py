@@ -1,4 +1,4 @@
-"""The army lists that come with the package, and the battles fought with them."""
+"""The bundled army lists, and the battles between them."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -33,17 +33,17 @@ LIMITS = {
     "the-shattered-gate": 2000,
     "the-winds-unbound": 2000,
 }
-"""Points a side."""
+"""Points of each side."""
 TEACHING = "border-skirmish"
 LARGEST = "the-winds-unbound"
 CASTING_HORRORS = 49
 """Points of the champion who makes a unit of Horrors a wizard of level 1."""
 DEPLOYED = 12.0
-"""Inches from a long edge of the table within which no front stands."""
+"""Inches from a long edge of the table without any front rank."""
 
 
 def army_cost(scenario: Scenario, army: Army) -> float:
-    """Points of units, characters and items."""
+    """Return the points of units, characters and items."""
     points = sum(unit.models * unit.points for unit in army.units)
     for character in army.characters:
         daemons = getattr(character, "daemon_unit", None) is not None
@@ -58,7 +58,7 @@ def battles() -> tuple[Scenario, ...]:
 
 
 def rows(name: str) -> list[UnitProfile | CharacterProfile]:
-    """All profiles of an army list."""
+    """Return all profiles of an army list."""
     return [*army_list(name).units, *army_list(name).characters]
 
 
@@ -69,7 +69,7 @@ def armies() -> Iterator[tuple[Scenario, Army]]:
 
 
 def carried() -> set[str]:
-    """Names of all items that somebody brings."""
+    """Return the names of all items in use."""
     return {
         name
         for _, army in armies()
@@ -158,7 +158,7 @@ def test_wizards_cost_by_level(name: str, points: dict[int, float]) -> None:
     }
 
 
-def test_profiles_say_what_generated_armies_ask() -> None:
+def test_profiles_have_the_values_for_generated_armies() -> None:
     known = {spell.lore for spell in lore_spells()}
     for unit in unit_profiles().values():
         assert 1 <= unit.min_models <= unit.max_models, unit.name
@@ -195,8 +195,8 @@ def test_leadership_of_profiles(name: str, leadership: int) -> None:
     assert (unit_profiles() | character_profiles())[name].leadership == leadership
 
 
-def test_who_takes_no_panic_tests() -> None:
-    """Undead and daemons, and single units of other armies."""
+def test_units_without_panic_tests() -> None:
+    """Undead and Daemons, and single units of other armies."""
     for army in bundled_armies():
         immune = {unit.name for unit in army_list(army).units if IMMUNE_TO_PANIC & {*unit.traits}}
         everybody = {unit.name for unit in army_list(army).units}
@@ -221,7 +221,7 @@ def test_daemons_have_no_ward_save_against_spells() -> None:
 # -------------------------------------------------------------------------------- battles
 
 
-def test_every_battle_of_the_package_is_looked_at_here() -> None:
+def test_every_bundled_battle_is_tested_here() -> None:
     fought = {name for name in bundled_scenarios() if load_scenario(name).battlefield is not None}
     assert fought == set(LIMITS)
 
@@ -262,7 +262,7 @@ def test_battles_are_whole_ones() -> None:
 
 
 @pytest.mark.parametrize("name", LIMITS)
-def test_fronts_stand_clear_of_the_long_edges(name: str) -> None:
+def test_fronts_are_away_from_the_long_edges(name: str) -> None:
     for army in load_scenario(name).armies:
         placed = [unit.position for unit in army.units]
         placed += [who.position for who in army.characters if who.stands_in is None]
@@ -286,7 +286,7 @@ def test_units_in_combat_touch_an_enemy_and_no_others_do(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LIMITS)
-def test_every_wizard_has_something_to_cast_at(name: str) -> None:
+def test_every_wizard_has_a_target(name: str) -> None:
     scenario = load_scenario(name)
     for side, army in enumerate(scenario.armies):
         for index, wizard in enumerate(army.wizards):
@@ -321,7 +321,7 @@ def test_rolled_selection_is_played_in_at_least_three_battles() -> None:
     assert len(rolled) >= 3
 
 
-def test_items_of_the_armies_that_are_there_are_brought() -> None:
+def test_items_of_the_armies_are_used() -> None:
     known = set(battles()[0].catalogue)
     # Items of the Dark Elves, who have no army list.
     assert known - carried() == {"Darkstar Cloak", "Seal of Ghrond"}
@@ -398,7 +398,7 @@ def test_a_unit_flees_that_beasts_can_rally() -> None:
         assert "The Oxen Stands" in spells
 
 
-def test_the_largest_uses_the_room_there_is() -> None:
+def test_the_largest_uses_the_whole_capacity() -> None:
     scenario = load_scenario(LARGEST)
     for army in scenario.armies:
         assert len(army.units) == 10

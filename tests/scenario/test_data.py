@@ -1,4 +1,4 @@
-"""The data that comes with the package: lores, items, rulesets, miscast tables, scenarios."""
+"""The bundled data: lores, items, rulesets, miscast tables, scenarios."""
 
 import importlib.resources
 import re
@@ -44,7 +44,7 @@ SCENARIOS = (
     "tower-of-the-nine-panes",
 )
 BOUND = ("Ring of Flame", "Storm Stone")
-"""Items of the package that a spell lies bound in."""
+"""Bundled items with a bound spell."""
 
 
 def test_lores_are_complete() -> None:
@@ -304,7 +304,7 @@ def packed_digest(name: str) -> str:
 
 
 def clear_scenario_caches() -> None:
-    """Forget all data files that were read."""
+    """Clear the caches of all data files."""
     for name, module in list(sys.modules.items()):
         if name.startswith("wfb_gym.scenario"):
             for value in vars(module).values():
@@ -314,7 +314,7 @@ def clear_scenario_caches() -> None:
 
 @pytest.fixture
 def edited_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The bundled data with every value changed, except for the scenarios."""
+    """Return the bundled data with every value changed, except for the scenarios."""
     data = tmp_path / "data"
     shutil.copytree(Path(wfb_gym.__file__).parent / "data", data)
     edits = [
@@ -377,7 +377,7 @@ def test_grand_conclave_has_the_size_it_is_measured_by() -> None:
     assert scenario.dispeller.items == ("Dispel Scroll", "Dispel Scroll")
 
 
-def test_scenarios_show_what_they_promise() -> None:
+def test_scenarios_match_their_descriptions() -> None:
     storm, hold, siege = (
         load_scenario(name) for name in ("storm-council", "dwarf-hold", "long-siege")
     )

@@ -1,4 +1,4 @@
-"""Magic items that store dice, hold spells or destroy those of others."""
+"""Magic items that store dice, hold spells or destroy spells."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def thing(**keys: Any) -> Item:
 
 
 def refused(*items: dict[str, Any], **caster: Any) -> str:
-    """What is said of a scenario with one thing wrong."""
+    """Return the error for a scenario with one fault."""
     with pytest.raises(ScenarioError) as caught:
         scenario(*items, **caster)
     assert len(caught.value.problems) == 1, str(caught.value)
@@ -140,7 +140,7 @@ def test_an_item_with_a_bound_spell_needs_a_slot() -> None:
         ({"power_level": 4, "spell": ZAP, "uses": 13}, "uses: expected a whole number from 0 to"),
     ],
 )
-def test_a_wrong_bound_spell_is_told(keys: dict[str, Any], message: str) -> None:
+def test_a_wrong_bound_spell_gives_an_error(keys: dict[str, Any], message: str) -> None:
     assert refused_thing(bound=keys).startswith(f"scenario: items[0].bound.{message}")
 
 
@@ -170,7 +170,7 @@ def test_a_character_carries_one_item_with_a_bound_spell(second: str) -> None:
     assert scenario(wizards=[anna], heroes=[captain]).caster.heroes[0].items == (second,)
 
 
-def test_bundled_bound_items_are_marked_as_ours() -> None:
+def test_bundled_bound_items_are_marked_as_house_rules() -> None:
     held = [item for item in bundled_items().values() if item.bound is not None]
     assert [item.name for item in held] == ["Ring of Flame", "Storm Stone"]
     assert {item.source for item in held} == {"ours"}
@@ -182,7 +182,7 @@ def test_stores_hold_at_least_one_die() -> None:
     )
 
 
-def test_what_stores_dice_may_be_emptied() -> None:
+def test_items_that_store_dice_may_be_emptied() -> None:
     assert thing(stores={"dice": 2}, stores_dice=True).stores_dice
     assert refused_thing(stores_dice=True) == (
         "scenario: items[0].stores_dice: expected false if uses is 0 and it has no stores, "

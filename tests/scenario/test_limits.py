@@ -1,4 +1,4 @@
-"""Documents and files that are too large, too deep or no documents at all."""
+"""Documents and files that are too large, too deep or not valid documents."""
 
 import math
 import os
@@ -91,7 +91,7 @@ def refused(load: Callable[[Any], object], document: Any) -> ScenarioError:
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_texts_that_are_no_scenario_are_refused(name: str) -> None:
+def test_other_texts_than_scenarios_are_rejected(name: str) -> None:
     refused(load_text, TEXTS[name])
 
 
@@ -105,7 +105,7 @@ def test_refusing_texts_takes_little_memory() -> None:
 
 @pytest.mark.parametrize("name", LISTS)
 @pytest.mark.parametrize("key", ["name", "phases", "caster", "items", "rules", "no_such_key"])
-def test_values_from_python_that_toml_cannot_hold_are_refused(name: str, key: str) -> None:
+def test_values_from_python_that_toml_cannot_hold_are_rejected(name: str, key: str) -> None:
     document = {"name": "x", "caster": {}, "dispeller": {}, key: LISTS[name]}
     if LISTS[name] is not None or key not in ("items",):
         refused(scenario_from_dict, document)
@@ -115,7 +115,7 @@ def test_values_from_python_that_toml_cannot_hold_are_refused(name: str, key: st
         )
 
 
-def test_documents_that_hold_themselves_are_refused() -> None:
+def test_cyclic_documents_are_rejected() -> None:
     table: dict[str, Any] = {"name": "x"}
     table["caster"] = table["dispeller"] = table
     assert f"at most {MAX_DEPTH} deep" in str(refused(scenario_from_dict, table))
@@ -142,12 +142,12 @@ def test_limits_are_named_at_their_place() -> None:
     assert problem(many) == f"scenario: expected at most {MAX_VALUES:,} values in all, found more"
 
 
-def test_depth_is_counted_by_brackets_and_dots_alone() -> None:
+def test_depth_is_counted_by_brackets_and_dots_only() -> None:
     deep = "[" * MAX_DEPTH
     harmless = f'# {deep}\ndescription = "{deep}{"." * 50}"\n'
     lines = f"'{deep}'  # {deep}", f'"""\n{deep}\\"""\n{deep}"""""'
     for line in lines:
-        refused(load_text, f"{HEAD}x = {line}")  # for the key x alone
+        refused(load_text, f"{HEAD}x = {line}")  # only for the key x
         assert "deep" not in str(refused(load_text, f"{HEAD}x = {line}"))
     assert load_text(harmless + HEAD)
     text = f"{HEAD}\nx = {deep}"
@@ -156,7 +156,7 @@ def test_depth_is_counted_by_brackets_and_dots_alone() -> None:
     )
 
 
-def test_errors_list_so_many_problems_and_count_the_others() -> None:
+def test_errors_list_some_problems_and_count_the_others() -> None:
     wizards = [{"name": f"A{i}", "level": 9} for i in range(MAX_PROBLEMS + 5)]
     document = {"name": "x", "caster": {"wizards": wizards}, "dispeller": {}}
     error = refused(scenario_from_dict, document)
@@ -189,7 +189,7 @@ def test_files_are_read_up_to_their_limit(tmp_path: Path) -> None:
     )
 
 
-def test_paths_that_are_no_files_are_refused(tmp_path: Path) -> None:
+def test_other_paths_than_files_are_rejected(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.toml"
     os.mkfifo(pipe)
     for path, found in (
@@ -208,14 +208,14 @@ def test_paths_that_are_no_files_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="the superuser reads all")
-def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
+def test_files_that_cannot_be_read_are_rejected(tmp_path: Path) -> None:
     file = tmp_path / "x.toml"
     file.write_text(HEAD)
     file.chmod(0)
     assert "Permission denied" in str(refused(load_scenario, file))
 
 
-def test_damaged_documents_load_or_are_refused() -> None:
+def test_damaged_documents_load_or_are_rejected() -> None:
     rng = np.random.default_rng(14)
     refusals = 0
     for _ in range(MUTANTS):

@@ -1,4 +1,4 @@
-"""Getting a scenario by name, from a file or as an object."""
+"""Loading a scenario by name, from a file or as an object."""
 
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,7 @@ def test_unknown_name_lists_the_bundled_ones() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("lore = Fire", 'in the line "lore = Fire" (a text needs quotes: lore = "Fire")'),
         ("level = 2, 3", 'in the line "level = 2, 3"'),
@@ -76,11 +76,11 @@ def test_unknown_name_lists_the_bundled_ones() -> None:
         ("base = { x = 2 y = 3 }", "(a comma or a } is missing)"),
     ],
 )
-def test_a_line_that_is_not_toml_is_shown(line: str, told: str) -> None:
+def test_a_line_that_is_not_toml_is_shown(line: str, message: str) -> None:
     with pytest.raises(ScenarioError) as caught:
         parse_toml(f'name = "x"\n{line}\n', "x.toml")
-    assert told in str(caught.value)
-    assert ("needs quotes" in str(caught.value)) == ("needs quotes" in told)
+    assert message in str(caught.value)
+    assert ("needs quotes" in str(caught.value)) == ("needs quotes" in message)
 
 
 def test_bad_files_are_named(tmp_path: Path) -> None:

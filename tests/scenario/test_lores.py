@@ -1,4 +1,4 @@
-"""The lores' 48 spells: what each is cast at and does, and how bad effects are refused."""
+"""The 48 spells of the lores: targets, effects, and rejected effects."""
 
 from collections.abc import Mapping
 from typing import Any, get_args
@@ -19,7 +19,7 @@ from wfb_gym.scenario.errors import ScenarioError
 from wfb_gym.scenario.spells import LoreSpell, find_lore_spell, lore_spells
 from wfb_gym.seats import SEATS
 
-# name | target | range | what is asked of it | hits
+# name | target | range | condition of the target | hits
 FACTS = """
 Fire Ball | enemy_unit | 24 | missile sight | D6 S4 flaming
 Flaming Sword of Rhuin | caster | - | either | -
@@ -128,7 +128,7 @@ def done(effect: SpellEffect) -> str:
     return " ".join(filter(None, words)) or "-"
 
 
-def test_spells_are_cast_at_and_hit_what_they_should() -> None:
+def test_spells_have_the_printed_targets_and_hits() -> None:
     found = [
         f"{s.name} | {s.target} | {s.range_inches or '-'} | {asked(s.effect)} | {done(s.effect)}"
         for s in lore_spells()
@@ -136,12 +136,12 @@ def test_spells_are_cast_at_and_hit_what_they_should() -> None:
     assert found == FACTS.strip().split("\n")
 
 
-def test_kinds_of_troops_that_spells_are_for() -> None:
+def test_troop_types_of_spells() -> None:
     found = {spell.name: set(spell.only) for spell in lore_spells() if spell.only}
     assert found == ONLY
 
 
-def test_traits_that_keep_spells_off() -> None:
+def test_traits_that_block_spells() -> None:
     found = {spell.name: set(spell.not_on) for spell in lore_spells() if spell.not_on}
     assert found == NOT_ON
 
@@ -162,7 +162,7 @@ def test_comet_reaches_a_die_for_each_marker() -> None:
     assert comet.damage.radius == "D6 per marker"
 
 
-def test_what_does_no_damage_has_a_worth_with_its_reason() -> None:
+def test_spells_without_damage_have_a_worth_with_its_reason() -> None:
     for spell in lore_spells():
         assert spell.damage or spell.worth or spell.heals, spell.name
         assert spell.worth is None or spell.worth.reason, spell.name
@@ -170,7 +170,7 @@ def test_what_does_no_damage_has_a_worth_with_its_reason() -> None:
     assert both == ["Wall of Fire", "Pit of Shades"]
 
 
-def test_only_what_stays_in_play_pays_phase_by_phase() -> None:
+def test_only_spells_in_play_pay_by_phase() -> None:
     for spell in lore_spells():
         if spell.worth is not None:
             assert spell.worth.is_lasting == (spell.duration != "instant"), spell.name
@@ -178,7 +178,7 @@ def test_only_what_stays_in_play_pays_phase_by_phase() -> None:
 
 
 def test_worths_are_of_the_size_of_a_missiles_damage() -> None:
-    """On a target of 150 points, over two phases, none beats a Conflagration by far."""
+    """On a target of 150 points over two phases, none is worth far more than a Conflagration."""
     for spell in lore_spells():
         if spell.worth is not None:
             worth = spell.worth
@@ -187,7 +187,7 @@ def test_worths_are_of_the_size_of_a_missiles_damage() -> None:
             assert 4 <= points <= 60, spell.name
 
 
-def test_effect_is_the_rows_own_keys() -> None:
+def test_an_effect_has_its_rows_keys() -> None:
     for spell in lore_spells():
         effect = spell.effect
         assert type(effect) is SpellEffect
@@ -221,7 +221,7 @@ def test_defaults_of_an_effect() -> None:
 
 
 @pytest.mark.parametrize("target", ["caster", "player", "point"])
-def test_combat_is_not_asked_of_the_caster_or_a_point(target: str) -> None:
+def test_the_caster_and_points_have_no_combat_condition(target: str) -> None:
     row: dict[str, Any] = {"target": target, "worth": {"points": 5.0}}
     if target == "point":
         row["damage"] = COMET
@@ -243,7 +243,7 @@ def test_combat_is_not_asked_of_the_caster_or_a_point(target: str) -> None:
         {"target": "caster", "range_inches": 6, "worth": {"points": 5.0}, "caster_engaged": True},
     ],
 )
-def test_effects_that_agree_with_themselves(row: dict[str, Any]) -> None:
+def test_consistent_effects_are_accepted(row: dict[str, Any]) -> None:
     assert validate(SpellEffect, row, "spell").target == row["target"]
 
 
@@ -318,7 +318,7 @@ def test_effects_that_agree_with_themselves(row: dict[str, Any]) -> None:
         ({"target": "enemy_unit", "damage": COMET}, "damage.delayed: expected true for target ="),
     ],
 )
-def test_effects_that_are_refused(row: dict[str, Any], message: str) -> None:
+def test_effects_that_are_rejected(row: dict[str, Any], message: str) -> None:
     with pytest.raises(ScenarioError) as error:
         validate(SpellEffect, row, "spell")
     assert str(error.value).startswith(f"spell: {message}")
@@ -360,7 +360,7 @@ def test_effects_that_are_refused(row: dict[str, Any], message: str) -> None:
         ({**BOLT, "radius": "D6 per marker"}, "radius: expected no value without delayed = true"),
     ],
 )
-def test_damage_that_is_refused(damage: dict[str, Any], message: str) -> None:
+def test_damage_that_is_rejected(damage: dict[str, Any], message: str) -> None:
     with pytest.raises(ScenarioError) as error:
         validate(SpellEffect, {"target": "enemy_unit", "damage": damage}, "spell")
     assert str(error.value).startswith(f"spell: damage.{message}")
@@ -396,14 +396,14 @@ def lore_row(**changes: Any) -> dict[str, Any]:
         ({"sight": 1}, "sight: expected true or false, found 1"),
     ],
 )
-def test_rows_of_a_lore_that_are_refused(changes: Mapping[str, Any], message: str) -> None:
+def test_rows_of_a_lore_that_are_rejected(changes: Mapping[str, Any], message: str) -> None:
     assert validate(LoreSpell, lore_row(), "lores.toml").worth is not None
     with pytest.raises(ScenarioError) as error:
         validate(LoreSpell, lore_row(**changes), "lores.toml")
     assert str(error.value).startswith(f"lores.toml: {message}")
 
 
-def test_effect_of_looks_at_its_own_keys_only() -> None:
+def test_effect_of_reads_only_its_own_keys() -> None:
     row = {**MISSILE, "name": "Bolt", "casting_value": 8}
     assert effect_of(row) == SpellEffect.model_validate(MISSILE)
 
@@ -433,7 +433,7 @@ def test_a_scenario_of_the_7th_edition_notes_that_its_lores_are_those_of_the_6th
     assert scenario_from_dict({"name": "test", "ruleset": "6e", **other}).notes == ()
 
 
-def test_there_is_no_note_without_spells_of_a_lore() -> None:
+def test_no_note_without_spells_of_a_lore() -> None:
     own = {"wizards": [{"name": "Anna", "level": 1, "spells": [OWN]}]}
     document = {"name": "test", "ruleset": "7e", "caster": own, "dispeller": {}}
     assert scenario_from_dict(document).notes == ()

@@ -1,4 +1,4 @@
-"""Miscast tables: their dice, their rows and what these may do; whose table a wizard has."""
+"""Miscast tables: dice, rows, effects, and the table of each wizard."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def house(*rows: dict[str, Any], **table: Any) -> MiscastTable:
 
 
 def refused(*rows: dict[str, Any], **table: Any) -> str:
-    """What is said of a table with one thing wrong."""
+    """Return the error for a table with one fault."""
     with pytest.raises(ScenarioError) as caught:
         scenario_from_dict(document(*rows, **table))
     assert len(caught.value.problems) == 1, str(caught.value)
@@ -30,7 +30,7 @@ def refused(*rows: dict[str, Any], **table: Any) -> str:
 
 
 def effect(**keys: Any) -> dict[str, Any]:
-    """That effect of a table, as it is read."""
+    """Return one effect of a table after reading."""
     return house({"roll": [2, 12], "effects": [keys]}).rows[0].effects[0].model_dump()
 
 
@@ -120,7 +120,7 @@ def test_effects_are_read(written: dict[str, Any], more: dict[str, Any]) -> None
         ),
     ],
 )
-def test_wrong_effects_are_told(written: dict[str, Any], message: str) -> None:
+def test_wrong_effects_give_an_error(written: dict[str, Any], message: str) -> None:
     assert refused_effect(**written).startswith(message)
 
 
@@ -128,7 +128,7 @@ def test_wrong_effects_are_told(written: dict[str, Any], message: str) -> None:
 
 
 def battle(wizard: str | None = None, army: str | None = None, **rules: str) -> Scenario:
-    """One wizard in either army; the first has these tables."""
+    """Return one wizard in either army; the first has these tables."""
     own = {} if wizard is None else {"miscast_table": wizard}
     side = {} if army is None else {"miscast_table": army}
     caster = {"wizards": [{"name": "Anna", "level": 1, **own}], **side}
@@ -148,7 +148,7 @@ def battle(wizard: str | None = None, army: str | None = None, **rules: str) -> 
         ("daemons", "gut-magic", {"miscast_table": "7e"}, "daemons"),
     ],
 )
-def test_a_wizards_table_goes_before_his_armys_and_that_before_the_rulesets(
+def test_a_wizards_table_precedes_his_armys_and_the_rulesets(
     wizard: str | None, army: str | None, rules: dict[str, str], expected: str
 ) -> None:
     scenario = battle(wizard, army, **rules)
@@ -167,7 +167,7 @@ def test_the_rulesets_table_comes_first_among_those_in_use() -> None:
     ("wizard", "army", "key"),
     [("gut", None, "caster.wizards[0].miscast_table"), (None, "gut", "caster.miscast_table")],
 )
-def test_a_table_is_one_that_there_is(wizard: str | None, army: str | None, key: str) -> None:
+def test_an_unknown_table_is_rejected(wizard: str | None, army: str | None, key: str) -> None:
     with pytest.raises(ScenarioError) as caught:
         battle(wizard, army)
     assert str(caught.value) == (

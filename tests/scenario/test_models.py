@@ -1,4 +1,4 @@
-"""What a scenario may say, and how a wrong one is refused."""
+"""Values of scenario keys, and errors for wrong values."""
 
 import copy
 import math
@@ -23,12 +23,12 @@ WARD = {"name": "Ward", "casting_value": 7, "worth": 0, "duration": "remains_in_
 
 
 def document(**changes: Any) -> dict[str, Any]:
-    """A small valid scenario with some of its keys replaced."""
+    """Return a small valid scenario with some of its keys replaced."""
     return {"name": "test", "caster": {"wizards": [wizard()]}, "dispeller": {}, **changes}
 
 
 def wizard(**changes: Any) -> dict[str, Any]:
-    """A small valid wizard with some of its keys replaced."""
+    """Return a small valid wizard with some of its keys replaced."""
     return {"name": "Anna", "level": 2, "spells": [BOLT], **changes}
 
 
@@ -128,14 +128,14 @@ def test_lore_spell_brings_value_and_duration() -> None:
     assert (light.lore, light.casting_value, light.duration) == ("Light", 9, "one_turn")
 
 
-def test_inline_spell_takes_nothing_from_a_lore() -> None:
+def test_an_inline_spell_takes_no_keys_of_a_lore() -> None:
     data = with_spell(name="Wall of Fire", casting_value=4)
     spell = scenario_from_dict(data).caster.wizards[0].spells[0]
     assert (spell.lore, spell.casting_value, spell.duration) == (None, 4, "instant")
     assert spell.identity == ("Wall of Fire", None)
 
 
-def test_own_item_and_table_take_the_place_of_bundled_ones() -> None:
+def test_own_items_and_tables_replace_bundled_ones() -> None:
     table = {"rows": [{"roll": [2, 12]}]}
     own = {"name": "Power Stone", "power_dice": 3}
     scenario = scenario_from_dict(document(items=[own], miscast_tables={"6e": table}))
@@ -165,7 +165,7 @@ def test_equal_scenarios_have_equal_hashes() -> None:
 
 
 def in_numpy(value: Any) -> Any:
-    """The same document with NumPy's scalars in place of numbers, truth values and texts."""
+    """Return the document with NumPy's scalars for numbers, booleans and texts."""
     if isinstance(value, dict):
         return {key: in_numpy(each) for key, each in value.items()}
     if isinstance(value, list):
@@ -174,11 +174,11 @@ def in_numpy(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", bundled_scenarios())
-def test_numpy_scalars_count_as_what_they_hold(name: str) -> None:
+def test_numpy_scalars_count_as_their_values(name: str) -> None:
     assert scenario_from_dict(in_numpy(bundled_data("scenarios", name))) == load_scenario(name)
 
 
-def test_numpy_scalars_that_are_refused() -> None:
+def test_numpy_scalars_that_are_rejected() -> None:
     for whole in (np.bool_(True), np.float64(2.0), np.float32(2.0)):
         assert "level: expected a whole number from 1 to 4, found" in str(
             refused(with_wizard(level=whole))
@@ -197,7 +197,7 @@ def test_scenario_is_immutable() -> None:
         scenario.phases = 3
 
 
-def test_input_is_left_alone() -> None:
+def test_input_is_not_changed() -> None:
     data = with_wizard(spells=[{"name": "Fire Ball", "worth": 1}])
     before = copy.deepcopy(data)
     scenario_from_dict(data)
@@ -217,7 +217,7 @@ STAFF = '"Starwood Staff" of the army itself'
 WAND = '"Wizard\'s Staff" of the army itself'
 CLOAK = '"Darkstar Cloak" of the army itself'
 BAD: list[tuple[dict[str, Any], str, str, str]] = [
-    # one wrong value: document, key, part of what was expected, what was found
+    # one wrong value: document, key, part of the expected value, found value
     (document(name=""), "name", "digits, dots, dashes and underscores", '""'),
     (document(name=3), "name", "digits, dots, dashes and underscores", "3"),
     (document(ruleset="8e"), "ruleset", '"6e" or "7e"', '"8e"'),

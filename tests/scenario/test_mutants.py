@@ -1,4 +1,4 @@
-"""Damaged documents: that there are many kinds of them, and that loading answers each."""
+"""Damaged documents: many kinds of faults, and loading handles each."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The battlefield of a scenario, and who may stand where on it."""
+"""The battlefield of a scenario, and the positions on it."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def scenario(field: dict[str, Any] | None = FIELD, **caster: Any) -> Scenario:
 
 
 def refused(field: dict[str, Any] | None = FIELD, **caster: Any) -> str:
-    """What is said of a scenario with one thing wrong."""
+    """Return the error for a scenario with one fault."""
     with pytest.raises(ScenarioError) as caught:
         scenario(field, **caster)
     assert len(caught.value.problems) == 1, str(caught.value)
@@ -54,13 +54,13 @@ def test_a_scenario_needs_no_battlefield() -> None:
         ("rocks", False),
     ],
 )
-def test_what_blocks_sight_follows_from_its_kind(kind: str, blocks: bool) -> None:
+def test_blocking_of_sight_follows_from_the_kind(kind: str, blocks: bool) -> None:
     field = scenario({**FIELD, "terrain": [{**WOOD, "kind": kind}]}).battlefield
     assert field is not None
     assert field.terrain[0].blocks_sight is blocks
 
 
-def test_a_feature_may_say_whether_it_blocks_sight() -> None:
+def test_a_feature_may_set_whether_it_blocks_sight() -> None:
     field = scenario({**FIELD, "terrain": [{**WOOD, "blocks_sight": False}]}).battlefield
     assert field is not None
     assert not field.terrain[0].blocks_sight
@@ -96,7 +96,7 @@ def test_a_feature_may_say_whether_it_blocks_sight() -> None:
         ({**FIELD, "height": 3}, None),
     ],
 )
-def test_a_wrong_battlefield_is_told(field: dict[str, Any], message: str | None) -> None:
+def test_a_wrong_battlefield_gives_an_error(field: dict[str, Any], message: str | None) -> None:
     said = refused(field)
     if message is None:
         assert said.endswith('found unknown key "height"')
@@ -104,7 +104,7 @@ def test_a_wrong_battlefield_is_told(field: dict[str, Any], message: str | None)
         assert said == f"scenario: battlefield.{message}"
 
 
-def test_without_a_battlefield_nobody_has_a_place() -> None:
+def test_without_a_battlefield_no_piece_has_a_position() -> None:
     expected = "expected no value without a battlefield, found [1.0, 2.0]"
     assert refused(None, units=[unit(position=[1, 2])]) == (
         f"scenario: caster.units[0].position: {expected}"
@@ -114,27 +114,27 @@ def test_without_a_battlefield_nobody_has_a_place() -> None:
     )
 
 
-def test_on_a_battlefield_every_unit_has_a_place() -> None:
+def test_on_a_battlefield_every_unit_has_a_position() -> None:
     assert scenario(units=[unit(position=[30, 20.5])]).caster.units[0].position == (30.0, 20.5)
     assert refused(units=[BOYZ]) == (
         f"scenario: caster.units[0].position: {EXTENT}, found no such key"
     )
 
 
-def test_a_lone_character_has_a_place() -> None:
+def test_a_lone_character_has_a_position() -> None:
     assert scenario(wizards=[wizard(position=[30, 20])]).caster.wizards[0].position == (30, 20)
     assert refused(wizards=[wizard()]) == (
         f"scenario: caster.wizards[0].position: {EITHER}, found no such key"
     )
 
 
-def test_a_place_lies_on_the_battlefield() -> None:
+def test_a_position_is_on_the_battlefield() -> None:
     assert refused(units=[unit(position=[30, 48.5])]) == (
         f"scenario: caster.units[0].position: {EXTENT}, found [30.0, 48.5]"
     )
 
 
-def test_the_whole_unit_stands_on_the_battlefield() -> None:
+def test_the_whole_unit_is_on_the_battlefield() -> None:
     assert scenario(units=[unit(position=[2, 20])]).caster.units[0].position == (2.0, 20.0)
     # Five bases of 20 mm are 3.94 inches wide, 1.97 to either side of the middle.
     assert refused(units=[unit(position=[1, 20])]) == (
@@ -143,7 +143,7 @@ def test_the_whole_unit_stands_on_the_battlefield() -> None:
     )
 
 
-def test_no_two_units_stand_in_one_place() -> None:
+def test_units_do_not_overlap() -> None:
     first, second = unit(position=[30, 20]), unit(name="More", position=[32, 20])
     assert refused(units=[first, second]) == (
         "scenario: caster.units[1].position: expected a free place, "
@@ -154,7 +154,7 @@ def test_no_two_units_stand_in_one_place() -> None:
 
 
 @pytest.mark.parametrize(("key", "value"), [("position", [30.0, 20.0]), ("facing", 90.0)])
-def test_who_is_in_a_unit_stands_where_it_does(key: str, value: object) -> None:
+def test_characters_in_a_unit_have_its_position(key: str, value: object) -> None:
     boyz, found = unit(position=[30, 20]), "[30.0, 20.0]" if key == "position" else "90.0"
     assert refused(units=[boyz], wizards=[wizard(unit="Boyz", **{key: value})]) == (
         f"scenario: caster.wizards[0].{key}: expected no value, as it is placed with its unit, "
@@ -165,7 +165,7 @@ def test_who_is_in_a_unit_stands_where_it_does(key: str, value: object) -> None:
 
 
 @pytest.mark.parametrize(("status", "words"), [("dead", "dead"), ("off_table", "off_table")])
-def test_who_is_not_on_the_table_has_no_place(status: str, words: str) -> None:
+def test_pieces_off_the_table_have_no_position(status: str, words: str) -> None:
     assert scenario(wizards=[wizard(status=status)]).caster.wizards[0].position is None
     assert refused(wizards=[wizard(status=status, position=[1, 1])]) == (
         f"scenario: caster.wizards[0].position: expected no value, as it is {words}, "

@@ -1,4 +1,4 @@
-"""Profiles of the army lists, and what they fill in."""
+"""Profiles of the army lists, and the values that they supply."""
 
 from typing import Any
 
@@ -21,14 +21,14 @@ def scenario(**caster: Any) -> Scenario:
 
 
 def refused(**caster: Any) -> str:
-    """What is said of a scenario with one thing wrong."""
+    """Return the error for a scenario with one fault."""
     with pytest.raises(ScenarioError) as caught:
         scenario(**caster)
     assert len(caught.value.problems) == 1, str(caught.value)
     return str(caught.value)
 
 
-def test_a_unit_takes_from_its_profile_what_it_does_not_say() -> None:
+def test_a_unit_takes_missing_keys_from_its_profile() -> None:
     halberdiers = scenario(units=[{"profile": "Halberdiers", "models": 15}]).caster.units[0]
     given = unit_profiles()["Halberdiers"]
     assert halberdiers.name == "Halberdiers"
@@ -37,7 +37,7 @@ def test_a_unit_takes_from_its_profile_what_it_does_not_say() -> None:
     assert (halberdiers.armour_save, halberdiers.points) == (6, 6.0)
 
 
-def test_what_a_unit_says_goes_before_its_profile() -> None:
+def test_keys_of_a_unit_precede_its_profile() -> None:
     written = {"name": "Guard", "toughness": 5, "armour_save": 3, "points": 9, "base": [25, 25]}
     guard = scenario(units=[{"profile": "Halberdiers", "models": 9, **written}]).caster.units[0]
     assert (guard.name, guard.toughness, guard.armour_save) == ("Guard", 5, 3)
@@ -60,14 +60,14 @@ def test_a_profile_brings_traits_and_magic_resistance() -> None:
     assert hounds.magic_resistance == 2
 
 
-def test_a_profile_does_not_say_how_many() -> None:
+def test_a_profile_has_no_number_of_models() -> None:
     assert refused(units=[{"profile": "Halberdiers"}]) == (
         "scenario: caster.units[0].models: expected a value, as the key is required, "
         "found no such key"
     )
 
 
-def test_an_unknown_profile_is_told_with_those_like_it() -> None:
+def test_an_unknown_profile_gives_suggestions() -> None:
     assert refused(units=[{"profile": "Swordsman", "models": 9}]).startswith(
         "scenario: caster.units[0].profile: expected a unit of an army list (did you mean Swordsmen"
     )
@@ -78,7 +78,7 @@ def test_an_unknown_profile_is_told_with_those_like_it() -> None:
 
 
 @pytest.mark.parametrize(("level", "points"), [(1, 60.0), (2, 95.0)])
-def test_a_wizard_costs_what_his_level_does(level: int, points: float) -> None:
+def test_a_wizard_has_the_cost_of_his_level(level: int, points: float) -> None:
     wizard = {"profile": "Battle Wizard", "level": level}
     mage = scenario(wizards=[wizard]).caster.wizards[0]
     assert (mage.name, mage.points, mage.wounds) == ("Battle Wizard", points, 2)
@@ -100,7 +100,7 @@ def test_a_wizard_has_a_level_of_his_profile() -> None:
         ({"profile": "Wizard Lord", "level": "3"}, "level: expected a whole number from 1 to 4"),
     ],
 )
-def test_a_level_that_is_none_is_told_as_ever(wizard: dict[str, Any], message: str) -> None:
+def test_an_invalid_level_gives_the_usual_error(wizard: dict[str, Any], message: str) -> None:
     assert refused(wizards=[wizard]).startswith(f"scenario: caster.wizards[0].{message}")
 
 
@@ -159,7 +159,7 @@ def test_wizards_may_choose_from_known_lores() -> None:
         assert bool(profile.lores) == (profile.kind == "wizard")
 
 
-def test_a_name_stands_in_one_list(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_is_in_one_list_only(monkeypatch: pytest.MonkeyPatch) -> None:
     halberdiers = unit_profiles()["Halberdiers"]
     monkeypatch.setattr(profiles, "bundled_armies", lambda: ("one", "two"))
     with pytest.raises(ScenarioError) as caught:

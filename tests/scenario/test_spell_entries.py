@@ -1,4 +1,4 @@
-"""Spells of a wizard: a lore's or the scenario's own, with an effect or a fixed worth."""
+"""Spells of a wizard: a lore's or the scenario's own, with an effect or fixed points."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ def spell(**entry: Any) -> Spell:
 
 
 def refused(**entry: Any) -> str:
-    """What is said of an entry with one thing wrong."""
+    """Return the error for an entry with one fault."""
     with pytest.raises(ScenarioError) as caught:
         scenario_from_dict(document(entry))
     assert len(caught.value.problems) == 1, str(caught.value)
@@ -83,14 +83,14 @@ def test_an_inline_spell_has_the_keys_of_an_effect() -> None:
     assert (own.effect.range_inches, own.worth, own.lore) == (24, 0.0, None)
 
 
-def test_an_inline_spell_may_have_a_worth_beside_damage() -> None:
+def test_an_inline_spell_may_have_damage_and_a_worth() -> None:
     own = spell(name="Bolt", casting_value=8, worth={"points": 7.5}, **HIT)
     assert own.effect is not None
     assert own.effect.worth is not None
     assert (own.effect.worth.points, own.worth) == (7.5, 0.0)
 
 
-def test_an_effect_may_stand_in_a_table_of_its_own() -> None:
+def test_an_effect_may_be_its_own_table() -> None:
     apart = spell(name="Bolt", casting_value=8, effect=HIT)
     assert apart == spell(name="Bolt", casting_value=8, **HIT)
 
@@ -153,7 +153,7 @@ def test_a_wrong_inline_spell_is_one_clear_line(keys: dict[str, Any], message: s
     assert bolt(**keys) == f"{KEY}.{message}"
 
 
-def test_an_unknown_target_is_told_once() -> None:
+def test_an_unknown_target_is_reported_once() -> None:
     message = bolt(target="enemy", damage={"hits": "D6", "strength": 4})
     assert message.startswith(f'{KEY}.target: expected "enemy_unit", "enemy_model"')
 
@@ -180,11 +180,11 @@ def test_an_unknown_target_is_told_once() -> None:
         ),
     ],
 )
-def test_a_lores_spell_does_what_its_lore_says(keys: dict[str, Any], message: str) -> None:
+def test_a_lores_spell_rejects_keys_of_an_effect(keys: dict[str, Any], message: str) -> None:
     assert refused(name="Fire Ball", **keys) == f"{KEY}.{message}"
 
 
-def test_a_spell_in_play_lies_on_its_target() -> None:
+def test_a_spell_in_play_has_its_target() -> None:
     assert spell(**CURSE, in_play=True, in_play_on="Boyz").in_play_on == "Boyz"
     assert refused(**CURSE, in_play=True) == (
         f"{KEY}.in_play_on: expected the unit or character that it lies on, found no such key"
@@ -202,9 +202,7 @@ def test_a_spell_in_play_lies_on_its_target() -> None:
         ({"target": "friendly_character"}, "Own", False),
     ],
 )
-def test_a_spell_in_play_lies_on_what_it_can_be_cast_at(
-    changes: dict[str, Any], on: str, ok: bool
-) -> None:
+def test_a_spell_in_play_has_a_legal_target(changes: dict[str, Any], on: str, ok: bool) -> None:
     entry = {**CURSE, **changes, "in_play": True, "in_play_on": on}
     if ok:
         assert spell(**entry).in_play_on == on
@@ -222,14 +220,14 @@ def test_a_spell_in_play_lies_on_what_it_can_be_cast_at(
         {"name": "Pelt of Midnight", "worth": 3, "in_play": True, "in_play_on": "Boyz"},
     ],
 )
-def test_only_a_spell_in_play_that_is_aimed_lies_on_something(entry: dict[str, Any]) -> None:
+def test_only_an_aimed_spell_in_play_has_a_target(entry: dict[str, Any]) -> None:
     assert refused(**entry) == (
         f"{KEY}.in_play_on: expected no value except for a spell in play with a unit or character "
         'as target, found "Boyz"'
     )
 
 
-def test_a_spell_on_the_caster_is_in_play_without_more() -> None:
+def test_a_spell_on_the_caster_in_play_needs_no_target() -> None:
     assert spell(name="Flaming Sword of Rhuin", in_play=True).in_play
 
 
@@ -259,7 +257,7 @@ def test_a_scenario_sets_parts_of_a_spells_worth() -> None:
     assert changed.worth_of(pelt, "Own") == {**before, "points": 15.0}
 
 
-def test_a_worth_for_one_target_goes_before_that_for_all() -> None:
+def test_a_worth_for_one_target_precedes_the_general_one() -> None:
     alone = {"spell": "Pelt of Midnight", "target": "Own", "points": 15}
     for_all = {"spell": "Pelt of Midnight", "points": 3, "points_per_phase": 2}
     battle = scenario_from_dict(with_worths(alone, for_all))
@@ -297,9 +295,7 @@ def test_a_worth_for_one_target_goes_before_that_for_all() -> None:
         ),
     ],
 )
-def test_a_worth_is_of_a_spell_and_a_target_that_there_are(
-    worth: dict[str, Any], message: str
-) -> None:
+def test_a_worth_needs_a_known_spell_and_target(worth: dict[str, Any], message: str) -> None:
     assert refused_worths(worth) == f"scenario: worths{message}"
 
 
@@ -313,7 +309,7 @@ def test_a_spell_of_fixed_worth_has_no_other() -> None:
         scenario_from_dict(data)
 
 
-def test_a_worth_stands_once() -> None:
+def test_a_worth_is_given_once() -> None:
     worth = {"spell": "Pelt of Midnight", "target": "Own", "points": 1}
     assert refused_worths(worth, {**worth, "points": 2}) == (
         "scenario: worths[1]: expected one entry for each spell and target, "

@@ -1,4 +1,4 @@
-"""Forms that people write: names in any case, texts in place of tables, x and y."""
+"""Accepted spellings: names in any case, texts in place of tables, x and y."""
 
 from typing import Any
 
@@ -37,14 +37,14 @@ def test_lores_in_any_case(lore: str) -> None:
 
 
 @pytest.mark.parametrize("spell", ["Fire Ball", "fire ball", "Fireball", {"name": "FIRE-BALL"}])
-def test_a_lores_spell_by_its_name_alone_and_in_any_case(spell: Any) -> None:
+def test_a_lores_spell_by_only_its_name_in_any_case(spell: Any) -> None:
     assert read(wizard(spells=[spell])) == read(wizard(spells=[{"name": "Fire Ball"}]))
     item = {"name": "Wand", "bound": {"power_level": 3, "spell": spell}}
     whole = {"name": "Wand", "bound": {"power_level": 3, "spell": {"name": "Fire Ball"}}}
     assert read(wizard(items=["Wand"]), items=[item]) == read(wizard(items=["Wand"]), items=[whole])
 
 
-def test_one_spell_twice_however_it_is_written() -> None:
+def test_one_spell_twice_in_any_spelling() -> None:
     message = refused(wizard(spells=["Fire Ball", {"name": "fireball"}]))
     assert message.startswith("caster.wizards[0].spells[1].name: expected each name once")
 
@@ -62,7 +62,7 @@ def test_items_in_any_case() -> None:
     assert scenario.dispeller.heroes[0].items == ("Dispel Scroll",)
 
 
-def test_items_of_the_scenarios_own_go_over_the_packages() -> None:
+def test_items_of_the_scenario_precede_bundled_ones() -> None:
     own = {"name": "dispel scroll", "uses": 2, "when_dispelling": {"bonus": 2}}
     named = read({"items": ["dispel scroll", "Dispel Scroll"]}, items=[own]).caster.items
     assert named == ("dispel scroll", "Dispel Scroll")
@@ -84,12 +84,12 @@ def test_units_that_characters_name_in_any_case() -> None:
     assert caster.wizards[0].unit == "Goblin Spears"
     assert caster.wizards[0].base_contact[0].unit == "Boyz"
     assert caster.heroes[0].unit == "Orc Boyz"
-    told = refused({"wizards": [{**who, "unit": "Gobbos"}], "units": units})
-    assert told.startswith("caster.wizards[0].unit: expected a unit of its army (")
+    error_text = refused({"wizards": [{**who, "unit": "Gobbos"}], "units": units})
+    assert error_text.startswith("caster.wizards[0].unit: expected a unit of its army (")
 
 
 @pytest.mark.parametrize(
-    ("keys", "told"),
+    ("keys", "error_text"),
     [
         (
             {"models": "20"},
@@ -104,14 +104,14 @@ def test_units_that_characters_name_in_any_case() -> None:
         ({"models": "9" * 40}, 'models: expected a whole number from 1 to 200, found "9999'),
     ],
 )
-def test_numbers_in_quotes_are_told_how_to_write_them(keys: dict[str, str], told: str) -> None:
+def test_numbers_in_quotes_get_the_correct_spelling(keys: dict[str, str], error_text: str) -> None:
     message = refused({"units": [{**BOYZ, **keys}]})
-    assert message.startswith(f"caster.units[0].{told}")
+    assert message.startswith(f"caster.units[0].{error_text}")
     assert ("without quotes" in message) == (next(iter(keys.values())) in ("20", "5"))
 
 
 @pytest.mark.parametrize("missing", ["name", "toughness", "points", "models"])
-def test_what_a_profile_would_supply_is_said_to_be_so(missing: str) -> None:
+def test_the_error_for_a_missing_key_mentions_the_profile(missing: str) -> None:
     message = refused({"units": [{key: each for key, each in BOYZ.items() if key != missing}]})
     assert message.startswith(
         f"caster.units[0].{missing}: expected a value, as the key is required"
@@ -119,7 +119,7 @@ def test_what_a_profile_would_supply_is_said_to_be_so(missing: str) -> None:
     assert ('unless a profile = "..." supplies it' in message) == (missing != "models")
 
 
-def test_a_key_in_the_singular_leads_to_its_plural_alone() -> None:
+def test_a_key_in_the_singular_gives_only_its_plural() -> None:
     assert "expected a known key (did you mean wizards?), found" in refused({"wizard": []})
 
 
@@ -132,7 +132,7 @@ def test_worths_of_spells_in_any_case() -> None:
     assert scenario.worths[0].spell == "zap"
 
 
-def test_effects_of_miscasts_by_their_kind_alone() -> None:
+def test_effects_of_miscasts_by_only_their_kind() -> None:
     def table(effects: list[Any]) -> dict[str, Any]:
         return {"house": {"rows": [{"roll": [2, 12], "effects": effects}]}}
 
@@ -151,7 +151,7 @@ def test_effects_of_miscasts_by_their_kind_alone() -> None:
 @pytest.mark.parametrize(
     ("keys", "found"), [({"x": 3, "y": 4}, "x"), ({"x": 3}, "x"), ({"y": 4}, "y")]
 )
-def test_x_and_y_lead_to_position(keys: dict[str, int], found: str) -> None:
+def test_x_and_y_suggest_position(keys: dict[str, int], found: str) -> None:
     line = f'position: expected two numbers in inches, [x, y], found unknown key "{found}"'
     assert refused(wizard(**keys)) == f"caster.wizards[0].{line}"
     assert refused({"units": [{**BOYZ, **keys}]}) == f"caster.units[0].{line}"
@@ -187,20 +187,18 @@ def test_x_and_y_lead_to_position(keys: dict[str, int], found: str) -> None:
         (wizard(items=[5]), "wizards[0].items[0]: expected a text of up to 100"),
     ],
 )
-def test_what_is_refused_names_the_key_and_what_was_expected(
-    caster: dict[str, Any], message: str
-) -> None:
+def test_errors_name_the_key_and_the_expected_value(caster: dict[str, Any], message: str) -> None:
     assert refused(caster).startswith(f"caster.{message}")
 
 
-def test_another_lore_leads_to_spells_that_are_written_out() -> None:
-    told = refused(wizard(lore="Little Waaagh"))
-    assert "Metal, Shadow); a spell of another lore needs a name, a casting_value" in told
+def test_spells_of_another_lore_suggest_full_entries() -> None:
+    error_text = refused(wizard(lore="Little Waaagh"))
+    assert "Metal, Shadow); a spell of another lore needs a name, a casting_value" in error_text
     assert "written out" not in refused(wizard(lore="Wire"))
 
 
 @pytest.mark.parametrize("wrong", [5, "x", [5], {"wizards": 5}, {"wizards": [5]}, {"items": 5}])
-def test_documents_of_the_wrong_shape_are_left_to_the_models(wrong: Any) -> None:
+def test_documents_of_the_wrong_shape_are_checked_by_the_models(wrong: Any) -> None:
     for document in ({"caster": wrong}, {"items": wrong}, {"worths": wrong}, {"worths": [wrong]}):
         with pytest.raises(ScenarioError):
             scenario_from_dict({"name": "test", "caster": {}, "dispeller": 7, **document})

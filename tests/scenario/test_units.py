@@ -1,4 +1,4 @@
-"""Units, characters and what they are to each other."""
+"""Units, characters and their relations."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def scenario(dispeller: dict[str, Any] | None = None, **caster: Any) -> Scenario
 
 
 def refused(dispeller: dict[str, Any] | None = None, **caster: Any) -> str:
-    """What is said of a scenario with one thing wrong."""
+    """Return the error for a scenario with one fault."""
     with pytest.raises(ScenarioError) as caught:
         scenario_from_dict({"name": "test", "caster": caster, "dispeller": dispeller or {}})
     assert len(caught.value.problems) == 1, str(caught.value)
@@ -62,12 +62,12 @@ def test_base_and_frontage_follow_the_troop_type(
     assert (boyz.base, boyz.frontage) == (base, frontage)
 
 
-def test_a_written_base_and_frontage_stay() -> None:
+def test_a_given_base_and_frontage_are_kept() -> None:
     boyz = scenario(units=[unit(troop="monster", base=[40, 60], frontage=3)]).caster.units[0]
     assert (boyz.base, boyz.frontage) == ((40.0, 60.0), 3)
 
 
-def test_the_frontage_of_a_small_unit_is_all_of_it() -> None:
+def test_a_small_unit_is_one_rank() -> None:
     assert scenario(units=[unit(models=3)]).caster.units[0].frontage == 3
 
 
@@ -104,7 +104,7 @@ def test_a_fleeing_unit_is_not_in_combat() -> None:
         ),
     ],
 )
-def test_a_wrong_value_of_a_unit_is_told(
+def test_a_wrong_value_of_a_unit_gives_an_error(
     key: str, value: object, expected: str, found: str
 ) -> None:
     message = f"scenario: caster.units[0].{key}: expected {expected}, found {found}"
@@ -125,7 +125,7 @@ def test_an_army_has_at_most_ten_units() -> None:
     )
 
 
-def test_leadership_is_written_or_that_of_the_profile_or_seven() -> None:
+def test_leadership_is_given_or_from_the_profile_or_seven() -> None:
     goblins = {"profile": "Goblins", "models": 20}
     army = scenario(
         units=[goblins, {**goblins, "name": "Brave", "leadership": 8}, unit()],
@@ -236,7 +236,7 @@ def test_the_dead_do_not_flee_with_their_unit() -> None:
     assert army.companions(army.units[0]) == ()
 
 
-def test_who_is_off_the_table_stands_in_no_unit() -> None:
+def test_characters_off_the_table_are_in_no_unit() -> None:
     assert refused(units=[BOYZ], wizards=[wizard(unit="Boyz", status="off_table")]) == (
         'scenario: caster.wizards[0].unit: expected no unit, as it is off the table, found "Boyz"'
     )

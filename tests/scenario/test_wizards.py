@@ -1,4 +1,4 @@
-"""Wizards: units of Daemons that cast, models in base contact, and spells that are rolled."""
+"""Wizards: units of Daemons that cast, models in base contact, random spells."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def scenario(dispeller: dict[str, Any] | None = None, **caster: Any) -> Scenario
 
 
 def refused(dispeller: dict[str, Any] | None = None, **caster: Any) -> str:
-    """What is said of a scenario with one thing wrong."""
+    """Return the error for a scenario with one fault."""
     with pytest.raises(ScenarioError) as caught:
         scenario_from_dict({"name": "test", "caster": caster, "dispeller": dispeller or {}})
     assert len(caught.value.problems) == 1, str(caught.value)
@@ -72,7 +72,7 @@ def test_a_casting_unit_has_the_trait_daemons() -> None:
     )
 
 
-def test_a_unit_of_daemons_exists() -> None:
+def test_a_unit_of_daemons_must_exist() -> None:
     assert refused(units=[HORRORS], wizards=[wizard(daemon_unit="Horors")]) == (
         "scenario: caster.wizards[0].daemon_unit: expected a unit of its army (did you mean "
         'Horrors?), found "Horors"'
@@ -87,7 +87,7 @@ def test_a_unit_of_daemons_is_one_wizard() -> None:
     )
 
 
-def test_a_wizard_stands_in_one_unit() -> None:
+def test_a_wizard_is_in_one_unit() -> None:
     both = wizard(daemon_unit="Horrors", unit="Boyz")
     assert refused(units=[HORRORS, BOYZ], wizards=[both]) == (
         'scenario: caster.wizards[0].unit: expected no value, as it is a unit itself, found "Boyz"'
@@ -113,7 +113,7 @@ def test_a_unit_of_daemons_has_a_level_of_one_to_four() -> None:
 # --- base contact --------------------------------------------------------------------------
 
 
-def test_listed_models_stand_for_themselves() -> None:
+def test_listed_models_are_taken_as_given() -> None:
     group = {"side": "enemy", "models": 2, "toughness": 5, "ward_save": 4, "points": 9}
     battle = scenario(wizards=[wizard(base_contact=[group])])
     assert battle.contacts_of(0, 0) == (ContactGroup(1, None, 2, 5, None, 4, 9.0, 1),)
@@ -127,7 +127,7 @@ def test_models_of_a_unit_are_like_its_others() -> None:
 
 
 @pytest.mark.parametrize(("models", "touched"), [(20, 3), (2, 2)])
-def test_who_joins_a_unit_touches_three_of_its_models(models: int, touched: int) -> None:
+def test_a_character_in_a_unit_touches_three_models(models: int, touched: int) -> None:
     battle = scenario({"units": [unit(models=models)], "heroes": [{"name": "H", "unit": "Boyz"}]})
     assert battle.contacts_of(1, 0) == (ContactGroup(1, 0, touched, 4, 6, None, 5.0, 1),)
 
@@ -139,18 +139,18 @@ def test_the_focal_model_of_daemons_does_not_touch_itself(models: int, touched: 
     assert [group.models for group in battle.contacts_of(0, 0)] == [touched]
 
 
-def test_the_last_daemon_touches_nobody() -> None:
+def test_the_last_daemon_touches_no_model() -> None:
     battle = scenario(units=[{**HORRORS, "models": 1}], wizards=[wizard(daemon_unit="Horrors")])
     assert battle.contacts_of(0, 0) == ()
 
 
-def test_a_list_takes_the_place_of_the_unit() -> None:
+def test_a_list_replaces_the_units_models() -> None:
     group = {"side": "own", "models": 1}
     battle = scenario(units=[BOYZ], wizards=[wizard(unit="Boyz", base_contact=[group])])
     assert [each.unit for each in battle.contacts_of(0, 0)] == [None]
 
 
-def test_who_stands_alone_or_is_dead_touches_nobody() -> None:
+def test_lone_or_dead_wizards_touch_no_model() -> None:
     dead = wizard(name="Berta", unit="Boyz", status="dead")
     battle = scenario(units=[BOYZ], wizards=[wizard(), dead])
     assert battle.contacts_of(0, 0) == battle.contacts_of(0, 1) == ()
@@ -204,7 +204,7 @@ def test_a_wizard_with_a_lore_rolls_his_spells() -> None:
     assert all(spell.lore == "Death" and spell.effect for spell in anna.candidate_spells)
 
 
-def test_a_wizard_without_a_lore_knows_what_is_listed() -> None:
+def test_a_wizard_without_a_lore_knows_the_listed_spells() -> None:
     plain, listing = scenario(wizards=[wizard(), wizard(name="B", spells=[WARD])]).caster.wizards
     assert not plain.rolls_spells
     assert plain.candidate_spells == ()
@@ -240,12 +240,12 @@ def test_a_wizard_rolls_one_spell_a_level_and_those_of_his_items(
     assert battle.spells_drawn(battle.caster.wizards[0]) == drawn
 
 
-def test_who_lists_his_spells_rolls_none() -> None:
+def test_a_wizard_with_listed_spells_rolls_none() -> None:
     battle = scenario(wizards=[wizard(items=["Silver Wand"], spells=[WARD])])
     assert battle.spells_drawn(battle.caster.wizards[0]) == 0
 
 
-def test_a_wizard_who_rolls_takes_the_room_of_six_spells() -> None:
+def test_a_wizard_who_rolls_takes_six_slots() -> None:
     rolling = [wizard(name=str(i), lore="Fire") for i in range(SPELLS // 6 + 1)]
     assert refused(wizards=rolling) == (
         f"scenario: caster.wizards: expected at most {SPELLS} spells in an army, six for a "

@@ -1,10 +1,10 @@
-"""Battles with panic once more, from the rulebook alone: exact values by plain expectiminimax.
+"""An independent implementation of battles with panic: exact values by plain expectiminimax.
 
-Nothing here is taken from the package; what `scenario` returns is data for its reader. Two armies
-have one unit of Toughness 3 each and a wizard in it who brings dice and strikes the other unit.
-Known are shared dice, panic, flight and rallying, and both ways of counting. Points are those that
-the first army wins. Units are so large that the characters in them are never hit, and who loses
-the last model is struck no more.
+It follows the rulebook and uses nothing of the package; `scenario` returns data for the package's
+reader. Two armies have one unit of Toughness 3 each, with a wizard who brings dice and strikes the
+other unit. It covers shared dice, panic, flight and rallying, and both kinds of scoring. Points are
+the first army's. Units are so large that their characters are never hit, and a unit without models
+is no target.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ FAILED, IRRESISTIBLE = -1, 1000
 
 @dataclass(frozen=True)
 class Host:
-    """A unit and the wizard in it; `spells` are casting values and numbers of D6 of hits."""
+    """A unit and its wizard; `spells` are casting values and numbers of D6 of hits."""
 
     models: int = 20
     points: int = 5
@@ -34,7 +34,7 @@ class Host:
 
 @dataclass(frozen=True)
 class Battle:
-    """A battle from its beginning; Strength 4 wounds Toughness 3 on 3 or more, without saves."""
+    """A battle from its start; Strength 4 wounds Toughness 3 on 3 or more, without saves."""
 
     first: Host = Host()
     second: Host = Host()
@@ -45,7 +45,7 @@ class Battle:
 
 @dataclass(frozen=True)
 class Position:
-    """Where a phase stands; `began` are the models that both units had at its start."""
+    """State of a phase; `began` has the models of both units at its start."""
 
     phase: int
     models: tuple[int, int]
@@ -57,13 +57,13 @@ class Position:
 
 
 def rolls(dice: int) -> Iterator[tuple[int, ...]]:
-    """Every way that the dice can fall, all equally likely."""
+    """Return all results of the dice, all equally likely."""
     return product(range(1, 7), repeat=dice)
 
 
 @cache
 def casting(dice: int, value: int) -> dict[int, F]:
-    """Chances of the totals that cast, `IRRESISTIBLE` and `FAILED`."""
+    """Return the probabilities of the totals that cast, `IRRESISTIBLE` and `FAILED`."""
     found: dict[int, F] = {}
     for faces in rolls(dice):
         result = FAILED
@@ -78,20 +78,20 @@ def casting(dice: int, value: int) -> dict[int, F]:
 
 @cache
 def dispelling(dice: int, number: int) -> F:
-    """Chance to dispel."""
+    """Return the probability to dispel."""
     works = sum(faces.count(1) < 2 and sum(faces) >= number for faces in rolls(dice))
     return F(works, 6**dice)
 
 
 @cache
 def passing(leadership: int) -> F:
-    """Chance of a Panic test or a roll to rally."""
+    """Return the probability of a Panic test or a roll to rally."""
     return F(sum(sum(faces) <= leadership for faces in rolls(2)), 36)
 
 
 @cache
 def losses(hit_dice: int, models: int) -> dict[int, F]:
-    """Chances of models lost by so many D6 hits, of which each kills on 3 or more."""
+    """Return the probabilities of models lost by this many D6 hits that each kill on 3 or more."""
     found: dict[int, F] = {}
     for faces in rolls(hit_dice):
         hits = sum(faces)
@@ -111,14 +111,14 @@ class Oracle:
         self._known: dict[Position, F] = {}
 
     def value(self) -> F:
-        """Value of the battle."""
+        """Return the value of the battle."""
         models = (self.hosts[0].models, self.hosts[1].models)
         fled = (self.hosts[0].fleeing, self.hosts[1].fleeing)
         tally = self._tally(models, fled) if self.battle.victory_points else F(0)
         return self._open(0, models, fled) - tally
 
     def _tally(self, models: tuple[int, int], fled: tuple[bool, bool]) -> F:
-        """Victory points of the second army's losses less those of the first's."""
+        """Return the victory points of the second army's losses less the first's."""
         points = []
         for host, left, flees in zip(self.hosts, models, fled, strict=True):
             whole = host.models * host.points
@@ -129,7 +129,7 @@ class Oracle:
         return F(points[1] - points[0])
 
     def _begin(self, phase: int, models: tuple[int, int], fled: tuple[bool, bool]) -> F:
-        """The next phase: the active unit may rally, if a quarter of its models is left."""
+        """Start the next phase: the active unit may rally if a quarter of its models is left."""
         if phase == self.battle.phases:
             return self._tally(models, fled) if self.battle.victory_points else F(0)
         active = phase % 2
@@ -143,7 +143,7 @@ class Oracle:
         return works * self._open(phase, models, rallied) + (1 - works) * stays
 
     def _open(self, phase: int, models: tuple[int, int], fled: tuple[bool, bool]) -> F:
-        """Dice are made."""
+        """Generate dice."""
         active = phase % 2
         host, enemy = self.hosts[active], self.hosts[1 - active]
         power = 2 + (0 if fled[active] else host.level)
@@ -152,7 +152,7 @@ class Oracle:
         return self._choose(Position(phase, models, fled, models, power, dispel, spells))
 
     def _choose(self, p: Position) -> F:
-        """The active player stops, or casts one of its spells."""
+        """Let the active player stop, or cast one of its spells."""
         if p not in self._known:
             active = p.phase % 2
             best = max if active == 0 else min
@@ -177,7 +177,7 @@ class Oracle:
                 yield total
 
     def _answer(self, p: Position, active: int, spell: int, number: int) -> F:
-        """The other player dispels with any number of dice."""
+        """Let the other player dispel with any number of dice."""
         struck = self._strike(p, active, spell)
         values = [struck]
         for dice in range(1, p.dispel + 1):
@@ -199,7 +199,7 @@ class Oracle:
         return total
 
     def _end(self, p: Position, army: int = 0) -> F:
-        """Units that lost a quarter of their models in the phase test, one after the other."""
+        """Test the units that lost a quarter of their models in the phase, one after the other."""
         if army == 2:
             return self._begin(p.phase + 1, p.models, p.fled)
         stands = self._end(p, army + 1)
@@ -214,7 +214,7 @@ class Oracle:
 
 
 def scenario(battle: Battle) -> dict[str, Any]:
-    """The battle as the package reads it."""
+    """Return the battle as data for the package."""
     armies = []
     for name, host in (("Guard", battle.first), ("Spears", battle.second)):
         spells = [

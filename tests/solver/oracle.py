@@ -1,9 +1,9 @@
-"""The rules of a battle once more, from the rulebook alone: exact values by plain expectiminimax.
+"""An independent implementation of the rules of a battle: exact values by plain expectiminimax.
 
-Nothing here is taken from the package; what `scenario` returns is data for its reader. Known are
-shared power dice and the 7th edition's own dice, dispel dice and Dispel Scrolls of the army,
-Power Stones of a wizard, miscasts, spells in play and battles of several phases. Points are those
-that the first army wins.
+It follows the rulebook and uses nothing of the package; `scenario` returns data for the package's
+reader. It covers shared power dice and the 7th edition's own dice, dispel dice and Dispel Scrolls
+of the army, Power Stones of a wizard, miscasts, spells in play and battles of several phases.
+Points are the first army's.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,14 +18,14 @@ REMAINS, ONE_TURN = "remains_in_play", "one_turn"
 STONE_DICE = 2
 
 Effect = tuple[str, int]
-"""What a miscast does, and the points of "points_lost", else 0."""
+"""Effect of a miscast, and the points of "points_lost", otherwise 0."""
 Row = tuple[int, int, tuple[Effect, ...]]
-"""First and last total of 2D6, and what they bring."""
+"""First and last total of 2D6, and their effects."""
 
 
 @dataclass(frozen=True)
 class Spell:
-    """A spell of fixed worth; `lasts` is empty for one that acts at once."""
+    """A spell of fixed points; `lasts` is empty for an instant."""
 
     wizard: int
     casting_value: int
@@ -37,7 +37,7 @@ class Spell:
 
 @dataclass(frozen=True)
 class Army:
-    """Levels, Power Stones and own dice stand by wizard; power dice are those that all share."""
+    """An army. Levels, Power Stones and own dice are listed by wizard; all share the power dice."""
 
     levels: tuple[int, ...] = ()
     spells: tuple[Spell, ...] = ()
@@ -50,7 +50,7 @@ class Army:
 
 @dataclass(frozen=True)
 class Duel:
-    """A battle from its beginning."""
+    """A battle from its start."""
 
     caster: Army
     dispeller: Army = Army()
@@ -61,7 +61,7 @@ class Duel:
 
 @dataclass(frozen=True)
 class Position:
-    """Where a battle stands; spells are named by army and index."""
+    """State of a battle; spells are named by army and index."""
 
     phase: int
     power: int
@@ -75,13 +75,13 @@ class Position:
 
 
 def rolls(dice: int) -> Iterator[tuple[int, ...]]:
-    """Every way that the dice can fall, all equally likely."""
+    """Return all results of the dice, all equally likely."""
     return product(range(1, 7), repeat=dice)
 
 
 @cache
 def casting(dice: int, value: int, irresistible: bool = True) -> dict[int, F]:
-    """Chances of the totals that cast, `IRRESISTIBLE`, `MISCAST` and `FAILED`."""
+    """Return the probabilities of the totals that cast, `IRRESISTIBLE`, `MISCAST` and `FAILED`."""
     found: dict[int, F] = {}
     for faces in rolls(dice):
         if faces.count(1) >= 2:
@@ -98,7 +98,7 @@ def casting(dice: int, value: int, irresistible: bool = True) -> dict[int, F]:
 
 @cache
 def dispelling(dice: int, number: int, double_six: bool = False) -> F:
-    """Chance to dispel."""
+    """Return the probability to dispel."""
     works = 0
     for faces in rolls(dice):
         if faces.count(1) >= 2:
@@ -108,7 +108,7 @@ def dispelling(dice: int, number: int, double_six: bool = False) -> F:
 
 
 def less(numbers: tuple[int, ...], index: int, by: int) -> tuple[int, ...]:
-    """The numbers with one of them smaller."""
+    """Return the numbers with one of them reduced."""
     return tuple(n - by if i == index else n for i, n in enumerate(numbers))
 
 
@@ -122,7 +122,7 @@ class Oracle:
         self._known_in_play: dict[tuple[Position, int, frozenset[tuple[int, int]]], F] = {}
 
     def value(self) -> F:
-        """Value of the battle."""
+        """Return the value of the battle."""
         armies = self.armies
         in_play = {(a, s) for a in (0, 1) for s, spell in enumerate(armies[a].spells)
                    if spell.in_play}  # fmt: skip
@@ -136,7 +136,7 @@ class Oracle:
         scrolls: tuple[int, int],
         stones: tuple[tuple[int, ...], tuple[int, ...]],
     ) -> F:
-        """A phase begins: dice are made; what lasts one turn ends as its owner's turn comes."""
+        """Begin a phase: dice are generated; spells of one turn end at their owner's turn."""
         active = phase % 2
         army = self.armies[active]
         stays = {(a, s) for a, s in in_play
@@ -158,7 +158,7 @@ class Oracle:
         return max(values) if army == 0 else min(values)
 
     def _nominate(self, p: Position) -> F:
-        """The active player stops, ends a spell of its own that remains, or tries a spell."""
+        """Let the active player stop, end a spell of its own that remains, or try a spell."""
         if p not in self._known:
             active = p.phase % 2
             self._known[p] = self._best(active, self._choices(p, active))
@@ -175,11 +175,11 @@ class Oracle:
                 yield from self._casts(p, active, index)
 
     def _casts(self, p: Position, active: int, index: int) -> Iterator[F]:
-        """Every way to try a spell: how many dice, own and shared, with a Power Stone or not."""
+        """Try a spell with each number of dice, own and shared, with a Power Stone or not."""
         army = self.armies[active]
         spell = army.spells[index]
         mage = spell.wizard
-        # trying a spell ends what its wizard keeps in play
+        # trying a spell ends its wizard's spell in play
         kept = {(active, s) for s, each in enumerate(army.spells)
                 if each.wizard == mage and each.lasts == REMAINS}  # fmt: skip
         named = replace(self._ended(p, kept), open=p.open - {index})
@@ -197,7 +197,7 @@ class Oracle:
                 yield self._cast(replace(after, stones=both), index, chances)
 
     def _cast(self, p: Position, index: int, chances: dict[int, F]) -> F:
-        """The casting roll."""
+        """Roll to cast."""
         mean = F(0)
         for result, chance in chances.items():
             if result == FAILED:
@@ -211,7 +211,7 @@ class Oracle:
         return mean
 
     def _miscast(self, p: Position, index: int) -> F:
-        """2D6 on the table."""
+        """Roll 2D6 on the table."""
         mean = F(0)
         for total in map(sum, rolls(2)):
             for first, last, effects in self.duel.miscasts:
@@ -245,7 +245,7 @@ class Oracle:
         return to_come - lost if active == 0 else to_come + lost
 
     def _works(self, p: Position, index: int) -> F:
-        """The spell takes effect."""
+        """Apply the spell's effect."""
         active = p.phase % 2
         spell = self.armies[active].spells[index]
         if spell.lasts:
@@ -254,7 +254,7 @@ class Oracle:
         return self._nominate(p) + (spell.worth if active == 0 else -spell.worth)
 
     def _answer(self, p: Position, index: int, total: int) -> F:
-        """The opponent lets the spell through, reads a scroll, or rolls dice against the total."""
+        """Let the opponent allow the spell, read a scroll, or roll dice against the total."""
         return self._best(1 - p.phase % 2, self._answers(p, index, total))
 
     def _answers(self, p: Position, index: int, total: int) -> Iterator[F]:
@@ -269,7 +269,7 @@ class Oracle:
             yield chance * self._nominate(after) + (1 - chance) * self._works(after, index)
 
     def _in_play(self, p: Position, mover: int, tried: frozenset[tuple[int, int]]) -> F:
-        """Spells in play at the end of the phase: the opponent's attempts, then the caster's."""
+        """Dispel spells in play at the end of the phase: first the opponent, then the caster."""
         asked = (p, mover, tried)
         if asked not in self._known_in_play:
             self._known_in_play[asked] = self._best(mover, self._attempts(p, mover, tried))
@@ -287,7 +287,7 @@ class Oracle:
                 yield chance * ended + (1 - chance) * stays
 
     def _handfuls(self, p: Position, mover: int) -> Iterator[tuple[int, Position]]:
-        """Dice for an attempt: dispel dice; power dice of the active player and one wizard's."""
+        """Return dice for an attempt: dispel dice, or power dice with one wizard's own."""
         if mover != p.phase % 2:
             for dice in range(1, p.dispel + 1):
                 yield dice, replace(p, dispel=p.dispel - dice)
@@ -300,7 +300,7 @@ class Oracle:
                 yield own + shared, replace(p, power=p.power - shared, own_dice=own_dice)
 
     def _end_phase(self, p: Position) -> F:
-        """Spells in play pay their owners, and the other army's phase begins."""
+        """Pay the owners of spells in play, and begin the other army's phase."""
         paid = F(0)
         for army, index in p.in_play:
             points = self.armies[army].spells[index].per_phase
@@ -310,22 +310,22 @@ class Oracle:
         return paid
 
     def _ended(self, p: Position, names: set[tuple[int, int]]) -> Position:
-        """Without these spells in play."""
+        """Return the state without these spells in play."""
         return replace(p, in_play=p.in_play - names, fresh=p.fresh - names)
 
 
 def value(duel: Duel) -> F:
-    """Points that the first army wins on the best play of both."""
+    """Return the first army's points if both play optimally."""
     return Oracle(duel).value()
 
 
 def spell_name(index: int) -> str:
-    """Name of an army's spell in the scenario."""
+    """Return the name of an army's spell in the scenario."""
     return f"Spell {index}"
 
 
 def scenario(duel: Duel) -> dict[str, Any]:
-    """The battle as a scenario's document."""
+    """Return the battle as a scenario's document."""
     rows = [
         {"roll": [first, last], "effects": [effect(*each) for each in effects]}
         for first, last, effects in duel.miscasts
@@ -341,7 +341,7 @@ def scenario(duel: Duel) -> dict[str, Any]:
 
 
 def effect(kind: str, points: int) -> dict[str, Any]:
-    """A miscast's effect as a scenario writes it."""
+    """Return a miscast's effect as a scenario writes it."""
     more: dict[str, dict[str, Any]] = {
         "points_lost": {"points": float(points)},
         "locked": {"until": "phase_end"},
@@ -351,7 +351,7 @@ def effect(kind: str, points: int) -> dict[str, Any]:
 
 
 def army_document(army: Army) -> dict[str, Any]:
-    """An army as a scenario writes it."""
+    """Return an army as a scenario writes it."""
     wizards: list[dict[str, Any]] = []
     for mage, level in enumerate(army.levels):
         stones = army.stones[mage] if army.stones else 0
@@ -375,7 +375,7 @@ def army_document(army: Army) -> dict[str, Any]:
 
 
 def spell_document(index: int, spell: Spell) -> dict[str, Any]:
-    """A spell as a scenario writes it."""
+    """Return a spell as a scenario writes it."""
     lasting = {
         "duration": spell.lasts,
         "worth_per_phase": float(spell.per_phase),
@@ -398,5 +398,5 @@ END_TO_END = [
     (3, 2, 8, True, F(155, 216)),
     (3, 2, 8, False, F(1405, 1944)),
 ]
-"""Power dice, dispel dice, casting value, whether two 6s dispel: the chance that a spell takes
-effect when both throw all their dice."""
+"""Power dice, dispel dice, casting value, whether two 6s dispel: the probability that a spell takes
+effect if both throw all their dice."""

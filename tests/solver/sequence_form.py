@@ -1,8 +1,7 @@
-"""An oracle for scenarios with hidden items: the value as a linear programme over plans.
+"""An oracle for scenarios with hidden items: the value as a linear program over sequences.
 
-Koller, Megiddo and von Stengel 1996: one variable for each sequence of own choices with each set of
-items, which are linear in what they win. It shares the public tree with the solver, and nothing of
-its sweeps.
+Koller, Megiddo and von Stengel 1996: one variable for each sequence of own actions with each hidden
+set. Points are linear in the variables. It uses the solver's public tree, but none of its sweeps.
 """
 
 from collections import defaultdict
@@ -16,7 +15,7 @@ from wfb_gym.solver.public_tree import PublicTree
 
 
 class _Sequences:
-    """Numbers of the sequences of one army, and what links them."""
+    """Numbers of the sequences of one army, and their constraints."""
 
     def __init__(self, kinds: int) -> None:
         self.count = kinds  # the empty sequence of each set comes first
@@ -27,7 +26,7 @@ class _Sequences:
             self.right.append(1.0)
 
     def add(self, parent: int, children: int) -> list[int]:
-        """Let children share what their parent has; return their numbers."""
+        """Split the probability of a parent among children; returns their numbers."""
         row = len(self.right)
         self.right.append(0.0)
         found = list(range(self.count, self.count + children))
@@ -37,16 +36,16 @@ class _Sequences:
         return found
 
     def matrix(self) -> coo_matrix:
-        """The links, (rows, sequences)."""
+        """Return the constraints, (rows, sequences)."""
         row, column, entry = zip(*self.rows, strict=True)
         return coo_matrix((entry, (row, column)), (len(self.right), self.count))
 
 
 def value_of(tree: PublicTree) -> float:
-    """The points that the first army wins in equilibrium."""
+    """Return the first army's points in equilibrium."""
     arrays, kinds = tree.arrays, tree.kinds.shape[2]
     own = [_Sequences(kinds) for _ in range(2)]
-    # of each node: its chance by dice alone, and the last sequence of each army by kind
+    # of each node: its probability by dice, and the last sequence of each army by hidden set
     chance = np.zeros(len(arrays.mover))
     last: list[dict[tuple[int, int], int]] = [{} for _ in arrays.mover]
     chance[0] = 1.0
@@ -85,8 +84,8 @@ def value_of(tree: PublicTree) -> float:
     row, column = np.array([*won]).reshape(-1, 2).T
     payoff = coo_matrix(([*won.values()], (row, column)), (own[0].count, own[1].count))
     ours, theirs = (each.matrix() for each in own)
-    # The other army's best answer is dual: most of f'q with F'q no more than what each of its
-    # sequences wins, over our plans x.
+    # The other army's best response is the dual: the maximum of f'q with F'q at most the points of
+    # each of its sequences, over our sequences x.
 
     answers = len(own[1].right)
     most = linprog(

@@ -26,18 +26,18 @@ ENEMY = army(wizard(1, spell("Hex", 6, 12.0)), dispel_dice=1)
 
 
 def scenario(caster: Data, dispeller: Data, **keys: Any) -> Scenario:
-    """Of two armies; further keys are the scenario's."""
+    """Return a battle of two armies; further keys are the scenario's."""
     return scenario_from_dict({"name": "small", "caster": caster, "dispeller": dispeller, **keys})
 
 
 def rows(*effects: tuple[int, int, list[Data]]) -> Data:
-    """Scenario keys of a miscast table of the scenario's own."""
+    """Return scenario keys of a miscast table of the scenario's own."""
     house = {"rows": [{"roll": [low, high], "effects": row} for low, high, row in effects]}
     return {"miscast_tables": {"house": house}, "rules": {"miscast_table": "house"}}
 
 
 def duel(**keys: Any) -> Scenario:
-    """A wizard with two spells and three dice against two dice and a scroll."""
+    """Return a wizard with two spells and three dice against two dice and a scroll."""
     return scenario(
         army(wizard(2, spell("Bolt", 5, 20.0), spell("Beam", 8, 45.0)), power_dice=3),
         army(wizard(1, items=["Dispel Scroll"]), dispel_dice=2),
@@ -50,13 +50,13 @@ def _bolts(*wizards: Data, dice: int = 3, **keys: Any) -> Data:
 
 
 def _hurt(*effects: Data, level: int = 3, dice: int = 4, **keys: Any) -> Scenario:
-    """A miscast does these; the wizard has three wounds and two spells."""
+    """Return a battle with these miscast effects; the wizard has three wounds and two spells."""
     caster = wizard(level, spell("Bolt", 5), spell("Beam", 7, 30.0), wounds=3, points=90.0, **keys)
     return scenario(_bolts(caster, dice=dice), ENEMY, **miscast(*effects))
 
 
 def _shaken(scoring: str = "points", **keys: Any) -> Scenario:
-    """Two wizards in units of six strike each other's; one of the units flees at the start."""
+    """Return two wizards in units of six who strike each other's unit; one flees at first."""
     mages = [
         wizard(
             1,
@@ -78,7 +78,7 @@ def _shaken(scoring: str = "points", **keys: Any) -> Scenario:
 
 
 def _two(*effects: Data, dice: int = 4, **keys: Any) -> Scenario:
-    """A miscast does these; two wizards of three wounds have a spell each."""
+    """Return a battle with these miscast effects; two wizards of three wounds have a spell each."""
     casters = (
         wizard(2, spell("Bolt", 5), name="Anna", wounds=3, points=90.0, **keys),
         wizard(3, spell("Beam", 7, 30.0), name="Berta", wounds=3, points=60.0),
@@ -227,42 +227,42 @@ SMALL: dict[str, Callable[[], Scenario]] = {
         ),
     ),
 }
-"""By what sets them apart."""
+"""Small battles by their special rules."""
 
 
 @cache
 def small(name: str) -> Scenario:
-    """One of `SMALL`, made once."""
+    """Return one of `SMALL`, made once."""
     return SMALL[name]()
 
 
 @cache
 def solved(name: str) -> solver.Solution:
-    """Its solution, to be read only."""
+    """Return its solution, read-only."""
     return solver.solve(small(name))
 
 
 def start(made: Scenario) -> Battle:
-    """A battle at its beginning."""
+    """Return a battle at its start."""
     return Battle(pack(made))
 
 
 def explored(made: Scenario, *, merging: bool) -> tuple[GameGraph, int]:
-    """Every position of a scenario, and the node of the first."""
+    """Return every position of a scenario, and the node of the first."""
     battle = start(made)
     positions = GameGraph(pack(made), ROOM, merging=merging)
     return positions, positions.explore(battle.state)
 
 
 def everywhere(positions: GameGraph, battle: Battle) -> Iterator[int]:
-    """Put the battle at every position in turn; yields the node's number."""
+    """Set the battle to every position in turn; yields the node's number."""
     for node in range(positions.size):
         unpack_key(positions.plan[0], positions.keys[node], battle.state)
         yield node
 
 
 def chances_of(packed: Mapping[int, float], n: int) -> NDArray[np.float64]:
-    """Chances by action index as a row."""
+    """Return the probabilities by action index as a row."""
     row = np.zeros(n)
     for action, chance in packed.items():
         row[action] = chance

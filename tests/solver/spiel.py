@@ -1,7 +1,7 @@
-"""Policies that both OpenSpiel and the package can play, on the package's own OpenSpiel games.
+"""Policies for both OpenSpiel and the package, on the package's own OpenSpiel games.
 
-A policy is told by position: for each decision, the chances of its actions as OpenSpiel and the
-environments number them.
+A policy maps positions to the probabilities of actions, with the action numbers of OpenSpiel and
+the environments.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ from wfb_gym.encoding.view import View
 from wfb_gym.interop.openspiel import PhaseGame, PhaseState, Position
 
 Choices = Mapping[str, Mapping[int, float]]
-"""Chances of the actions at each decision, by the position's words."""
+"""Probabilities of the actions at each decision, by the position's words."""
 Mover = Callable[[NDArray[np.float32], NDArray[np.bool_]], NDArray[Any]]
 
 
@@ -24,8 +24,8 @@ class Atlas:
     """All positions of a game.
 
     Attributes:
-        game: whose they are.
-        positions: every one by its words.
+        game: the game.
+        positions: all positions by their words.
     """
 
     def __init__(self, game: PhaseGame) -> None:
@@ -39,17 +39,17 @@ class Atlas:
                 ahead.extend(at.next_position(step)[0] for step in at.steps)
 
     def decisions(self) -> list[Position]:
-        """The positions at which somebody chooses."""
+        """Return the positions at which a player decides."""
         return [at for at in self.positions.values() if at.player >= 0]
 
 
 def step_of(at: Position, code: int) -> int:
-    """The action of an engine's code."""
+    """Return the action of an engine's code."""
     return at.steps[at.codes.index(code)]
 
 
 class ByPosition(Policy):  # type: ignore[misc]
-    """A policy of OpenSpiel for both players."""
+    """Return a policy of OpenSpiel for both players."""
 
     def __init__(self, game: PhaseGame, choices: Choices) -> None:
         super().__init__(game, [0, 1])
@@ -63,13 +63,13 @@ class ByPosition(Policy):  # type: ignore[misc]
 
 
 def seen_policy(atlas: Atlas, seat: int, choices: Choices, certain: bool = False) -> Mover:
-    """The same policy of one seat, by what that seat observes.
+    """Return the same policy of one seat, as a function of its observations.
 
     Args:
-        atlas: of the game.
+        atlas: positions of the game.
         seat: 0 or 1.
-        choices: by position.
-        certain: answer the likeliest action of each row, not the chances of all.
+        choices: probabilities by position.
+        certain: return the likeliest action of each row, not the probabilities of all.
     """
     packed = atlas.game.store.packed
     view = View(packed, seat, fit(packed, seat))

@@ -1,4 +1,4 @@
-"""The value by belief: against equilibria between bounds, and by what must hold of it."""
+"""Values by belief: against bounds of equilibria, and against known laws."""
 
 import numpy as np
 import pytest
@@ -12,11 +12,11 @@ EXACT = 1e-9
 
 
 def scrolls(weights: list[float] | None = None) -> Scenario:
-    """One spell more than the dispeller's dice can answer, and a scroll or none."""
+    """Return one spell more than the dispeller's dice can answer, and a scroll or none."""
     return hidden_scenario(dispeller=kinds([], [SCROLL], weights=weights), casts={"power_dice": 5})
 
 
-def test_at_its_ends_the_belief_is_knowledge() -> None:
+def test_at_0_and_1_the_belief_is_knowledge() -> None:
     found = value_by_belief(scrolls())
     known = [
         solve(hidden_scenario(answers={"items": [SCROLL] * k}, casts={"power_dice": 5})).value
@@ -66,7 +66,7 @@ def test_it_is_concave_and_rises_where_the_caster_may_have_a_stone() -> None:
     assert (slopes > 0.0).all()
 
 
-def test_it_still_finds_the_value_where_histories_are_too_many() -> None:
+def test_it_finds_the_value_also_with_too_many_histories() -> None:
     mage = wizard(4, *(spell(f"Spell {k}", 4 + k, 10.0 + 9.0 * k) for k in range(6)))
     document = {
         "name": "six-spells",
@@ -95,11 +95,11 @@ def test_it_still_finds_the_value_where_histories_are_too_many() -> None:
 
 
 @pytest.mark.parametrize("name", ["both", "scrolls"])
-def test_other_secrets_are_refused(name: str) -> None:
+def test_other_secrets_are_rejected(name: str) -> None:
     with pytest.raises(ValueError, match="two sets of hidden items in exactly one army"):
         value_by_belief(scenarios()[name])
 
 
-def test_too_many_positions_are_refused() -> None:
+def test_too_many_positions_are_rejected() -> None:
     with pytest.raises(TooLarge):
         value_by_belief("hidden-council", max_bytes=1 << 20)

@@ -1,4 +1,4 @@
-"""Equilibria of scenarios with hidden items: against a linear programme, and by what must hold."""
+"""Equilibria of scenarios with hidden items: against a linear program, and known laws."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ SCENARIOS = {
 
 
 def drawn(number: int) -> Scenario:
-    """A small scenario drawn at random, with one to three sets of items on either side."""
+    """Draw a small scenario with one to three hidden sets on either side."""
     rng = np.random.default_rng(number)
     sets = [[], [SCROLL], [SCROLL, SCROLL]]
     holds = [[], [STONE], [STONE, STONE]]
@@ -81,7 +81,7 @@ def test_secrets_of_all_sorts_have_the_value_of_a_linear_programme(name: str) ->
     assert found.lower - 1e-9 <= value_of(game.tree) <= found.upper + 1e-9
 
 
-def test_one_set_is_worth_what_it_is_worth_when_all_know_of_it() -> None:
+def test_one_set_has_the_value_of_open_items() -> None:
     known = hidden_scenario(answers={"items": [SCROLL]}, casts={"items": [STONE]})
     one = hidden_scenario(dispeller=kinds([SCROLL]), caster=kinds([STONE]))
     found = solve_hidden(one)
@@ -96,7 +96,7 @@ def test_without_secrets_it_is_the_perfect_information_solver() -> None:
 
 
 def with_chance(chance: float) -> Scenario:
-    """A scroll with this chance."""
+    """Return a scenario in which a scroll has this probability."""
     weights = [1.0 - chance, chance]
     return hidden_scenario(dispeller=kinds([], [SCROLL], weights=weights), casts={"power_dice": 5})
 
@@ -112,10 +112,10 @@ def test_the_value_falls_with_the_chance_of_a_scroll_and_is_convex_in_it() -> No
     ]
     assert values[[0, -1]] == pytest.approx(known, abs=1e-6)
     assert (values < known[0] + chances * (known[1] - known[0]) + 1e-6).all()
-    assert values[4] < np.mean(known) - 0.1  # a secret is worth something to its owner
+    assert values[4] < np.mean(known) - 0.1  # a secret has a value for its owner
 
 
-def test_the_bounds_close_in_on_the_value() -> None:
+def test_the_bounds_converge_to_the_value() -> None:
     reports: list[Any] = []
     found = solve_hidden(SCENARIOS["scrolls"], gap=1e-4, report=reports.append)
     assert found.upper - found.lower <= 1e-4
@@ -126,7 +126,7 @@ def test_the_bounds_close_in_on_the_value() -> None:
     assert reports[0].gap > reports[-1].gap
 
 
-def test_solving_ends_when_its_time_is_over() -> None:
+def test_solving_stops_at_its_time_limit() -> None:
     found = solve_hidden(SCENARIOS["scrolls"], gap=1e-30, seconds=0.0)
     assert len(found.reports) == 1
     assert found.lower < found.upper
@@ -142,7 +142,7 @@ def test_its_own_strategy_is_optimal_and_random_play_is_not() -> None:
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_a_policy_is_graded_by_its_best_answer(seat: int) -> None:
+def test_a_policy_is_graded_by_a_best_response(seat: int) -> None:
     game = HiddenGame(SCENARIOS["three spells"], whole=True)
     found = game.solve(gap=0.1)
     strategy = game.strategy_of(make_agent("greedy"), seat)
@@ -163,7 +163,7 @@ def test_a_random_policy_of_observations_is_the_uniform_strategy() -> None:
 
 
 def test_play_out_agrees_with_the_points_of_strategies() -> None:
-    """Battles that both seats play as their strategies say bring what the tree says."""
+    """The mean points of simulated battles equal the points of the strategies on the tree."""
     game = HiddenGame(SCENARIOS["a scroll or none"])
     found = game.solve(gap=1e-3)
     rng, total = np.random.default_rng(3), []
@@ -174,7 +174,7 @@ def test_play_out_agrees_with_the_points_of_strategies() -> None:
 
 
 def play_out(game: HiddenGame, found: Equilibrium, rng: np.random.Generator) -> float:
-    """The points of one battle, on the tree."""
+    """Return the points of one battle, on the tree."""
     arrays = game.tree.arrays
     dealt = [int(rng.choice(len(weights), p=weights)) for weights in game.tree.weights]
     node, points = 0, 0.0
@@ -196,14 +196,14 @@ def play_out(game: HiddenGame, found: Equilibrium, rng: np.random.Generator) -> 
         node = int(ways[np.argmax(drawn_way < 0.0)]) + 1
 
 
-def test_a_whole_tree_has_the_value_of_one_that_ends_where_all_is_known() -> None:
+def test_a_whole_tree_has_the_value_of_one_cut_at_full_information() -> None:
     for name in ("both", "ruin"):
         ends, whole = (HiddenGame(SCENARIOS[name], whole=each) for each in (False, True))
         assert whole.tree.counts[1] > ends.tree.counts[1]
         assert whole.solve(1e-3).value == pytest.approx(ends.solve(1e-3).value, abs=1e-3)
 
 
-def test_a_policy_is_asked_in_a_whole_tree_alone() -> None:
+def test_a_policy_needs_a_whole_tree() -> None:
     game = HiddenGame(SCENARIOS["both"])
     with pytest.raises(ValueError, match="whole=True"):
         game.strategy_of(make_agent("greedy"), 0)
@@ -211,13 +211,13 @@ def test_a_policy_is_asked_in_a_whole_tree_alone() -> None:
         game.solve(0.1).score(game.uniform, 0)
 
 
-def test_too_large_a_tree_is_refused() -> None:
+def test_too_large_a_tree_is_rejected() -> None:
     with pytest.raises(TooLarge, match="public histories"):
         HiddenGame(SCENARIOS["three spells"], max_bytes=100_000)
 
 
 @pytest.mark.parametrize("ask", [solve, estimate, lambda s: normalised_score(s, "greedy", 0)])
-def test_the_perfect_information_solver_refuses_secrets(ask: Any) -> None:
+def test_the_perfect_information_solver_rejects_secrets(ask: Any) -> None:
     with pytest.raises(ValueError, match="solve_hidden"):
         ask(SCENARIOS["scrolls"])
 
@@ -243,7 +243,7 @@ def test_a_tree_is_cut_into_parts_of_about_the_same_size(parts: int) -> None:
     sizes = [len(each) for each in covered[1:]]
     assert len(sizes) == parts
     assert max(sizes) < 1.5 * min(sizes)
-    nodes = np.zeros(len(tree.mover), np.int64)  # of each, which part it is in
+    nodes = np.zeros(len(tree.mover), np.int64)  # for each node, its part
     for part, some in enumerate(covered):
         nodes[some] = part
     parent = np.repeat(
@@ -254,12 +254,12 @@ def test_a_tree_is_cut_into_parts_of_about_the_same_size(parts: int) -> None:
 
 
 @pytest.mark.parametrize("threads", [0, -1])
-def test_threads_are_from_1_on(threads: int) -> None:
+def test_threads_are_positive(threads: int) -> None:
     with pytest.raises(ValueError, match="threads: expected 1 or more, found"):
         solve_hidden("hidden-scroll", threads=threads)
 
 
-def test_a_gap_of_0_is_refused() -> None:
+def test_a_gap_of_0_is_rejected() -> None:
     with pytest.raises(ValueError, match="gap: expected points above 0"):
         solve_hidden(SCENARIOS["scrolls"], gap=0.0)
 

@@ -1,4 +1,4 @@
-"""Estimates of a game's size against its solution, and refusals that say what makes it large."""
+"""Estimates of a game's size against its solution, and errors that name the cause."""
 
 from functools import cache
 
@@ -75,14 +75,14 @@ def test_the_same_scenario_gets_the_same_estimate() -> None:
 
 
 @pytest.mark.parametrize("name", ["the-winds-unbound", "border-skirmish"])
-def test_a_battle_of_armies_is_hopeless(name: str) -> None:
+def test_the_estimate_of_a_battle_of_armies_exceeds_the_limit(name: str) -> None:
     expected = estimated(name)
     assert expected.states > 400_000_000
     assert expected.bytes > 4 * DEFAULT_BYTES
     assert not expected.exact
 
 
-def test_causes_are_in_the_scenario_s_words() -> None:
+def test_causes_use_the_scenarios_names() -> None:
     assert "the 4 spells open or not" in estimated("archmage-duel").causes
     assert "the 9 spells open or not" in solver.estimate("grand-conclave").causes
     skirmish = estimated("border-skirmish").causes
@@ -91,7 +91,7 @@ def test_causes_are_in_the_scenario_s_words() -> None:
     assert len(skirmish) <= 4
 
 
-def test_an_estimate_reads_well() -> None:
+def test_an_estimate_is_readable() -> None:
     expected = estimation.Estimate(2_600_000, 91 * 2**20, False, ("the 9 spells open or not",))
     assert str(expected) == (
         "about 2.6 million positions in 91 MiB, most of them from the 9 spells open or not"
@@ -102,10 +102,10 @@ def test_an_estimate_reads_well() -> None:
 @pytest.mark.parametrize(
     ("cores", "within"), [(1, 400_000), pytest.param(2, 10_000_000, marks=pytest.mark.slow)]
 )
-def test_a_battle_that_does_not_look_large_is_refused_ahead(
+def test_a_battle_that_does_not_look_large_is_rejected_during_the_search(
     cores: int, within: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a second core solving goes on while the size is estimated."""
+    """With a second core, solving continues while the size is estimated."""
     monkeypatch.setattr(estimation, "available_cores", lambda: cores)
     monkeypatch.setattr(estimation, "LOOKS_LARGE", 10**9)
     done: list[int] = []
@@ -131,14 +131,14 @@ def test_a_small_sample_rejects_the_largest_battles() -> None:
     assert done[-1] < estimation.ESTIMATE_AFTER / 2
 
 
-def test_a_game_that_outgrows_the_limit_is_refused_with_its_causes() -> None:
+def test_a_game_that_outgrows_the_limit_is_rejected_with_its_causes() -> None:
     with pytest.raises(solver.TooLarge, match=r"archmage-duel .* 49 KiB.* 4,096 positions.*spells"):
-        solver.solve("archmage-duel", max_bytes=50_000)  # where the first arrays are full
+        solver.solve("archmage-duel", max_bytes=50_000)  # until the first arrays are full
 
 
 @pytest.mark.slow
-def test_a_game_in_doubt_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A limit that the estimate passes by less than its doubt is left to the arrays."""
+def test_a_game_near_the_limit_continues(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the estimate exceeds a limit by less than its error, the arrays decide."""
     expected = estimated("seventh-edition-duel")
     monkeypatch.setattr(estimation, "ESTIMATE_AFTER", 50_000)
     size = solver.solve("seventh-edition-duel", max_bytes=expected.bytes).graph.size

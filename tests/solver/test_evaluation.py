@@ -1,4 +1,4 @@
-"""What policies win, what their best responses win, and their scores."""
+"""Points of policies, of their best responses, and their scores."""
 
 import re
 from typing import Any
@@ -23,7 +23,7 @@ CLOSE = 1e-9
 
 
 class Mixed:
-    """Random chances that follow from the observation."""
+    """Return random probabilities that depend on the observation."""
 
     def __init__(self, seed: int, sharp: float) -> None:
         self.seed, self.sharp = seed, sharp
@@ -58,7 +58,7 @@ def test_no_policy_guarantees_more_than_the_optimum(name: str, seat: int) -> Non
 
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("name", NAMES)
-def test_a_best_response_wins_what_it_promises(name: str, seat: int) -> None:
+def test_a_best_response_wins_its_value(name: str, seat: int) -> None:
     solution = solved(name)
     policy = Mixed(5, 2.0)
     answer = solver.best_response(solution, policy, seat)
@@ -71,7 +71,7 @@ def test_a_best_response_wins_what_it_promises(name: str, seat: int) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_optimal_play_of_both_is_worth_the_value_and_gives_nothing_away(name: str) -> None:
+def test_optimal_play_of_both_has_the_value_and_no_exploitability(name: str) -> None:
     solution = solved(name)
     value = pytest.approx(solution.value, abs=CLOSE)
     assert solver.evaluate(solution, "optimal", "optimal") == value
@@ -116,7 +116,7 @@ def test_the_optimum_scores_100_and_random_play_0(seat: int | str) -> None:
 
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("name", NAMES)
-def test_what_a_policy_never_comes_to_does_not_count(
+def test_decisions_that_a_policy_never_reaches_do_not_count(
     name: str, seat: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(seat_decisions, "_EXPANDED", 5)
@@ -139,12 +139,12 @@ def test_what_a_policy_never_comes_to_does_not_count(
         asked.clear()
 
 
-def test_a_score_is_the_share_of_what_is_to_be_won() -> None:
+def test_a_score_is_a_share_of_the_possible_gain() -> None:
     assert solver.Score(optimum=10.0, guaranteed=4.0, random=2.0).score == pytest.approx(25.0)
     assert solver.Score(optimum=-1.0, guaranteed=-4.0, random=-3.0).score == pytest.approx(-50.0)
 
 
-def test_where_nothing_is_to_be_won_there_is_no_score() -> None:
+def test_without_a_possible_gain_there_is_no_score() -> None:
     made = scenario(army(wizard(1, spell("Nothing", 5, 0.0)), power_dice=1), army(dispel_dice=1))
     score = solver.normalised_score(made, "greedy", 0)
     assert (score.optimum, score.guaranteed, score.random) == (0.0, 0.0, 0.0)
@@ -152,12 +152,12 @@ def test_where_nothing_is_to_be_won_there_is_no_score() -> None:
     assert solver.Score(optimum=1.0, guaranteed=1.0, random=1.0 - 1e-12).score is None
 
 
-def test_a_printed_score_says_the_score_too() -> None:
+def test_a_printed_result_includes_the_score() -> None:
     found = solver.Score(optimum=10.0, guaranteed=4.0, random=2.0)
     assert repr(found) == "Score(score=25.0, optimum=10.0, guaranteed=4.0, random=2.0)"
 
 
-def test_scores_are_points_of_the_seat_itself() -> None:
+def test_scores_are_from_the_seats_side() -> None:
     solution = solved("a duel")
     for policy in ("random", "greedy", Mixed(3, 4.0)):
         sides = [solver.normalised_score(solution, policy, seat) for seat in (0, 1)]
@@ -187,26 +187,26 @@ def test_exploitability_of_both_is_the_mean_of_each() -> None:
     assert both == pytest.approx((against[1] - against[0]) / 2, abs=CLOSE)
 
 
-def test_exploitability_of_nobody_is_refused() -> None:
+def test_exploitability_without_policies_is_rejected() -> None:
     with pytest.raises(ValueError, match="a caster, a dispeller or both"):
         solver.exploitability(solved("a duel"))
 
 
 @pytest.mark.parametrize("call", [solver.best_response, solver.normalised_score])
-def test_there_are_two_seats(call: Any) -> None:
+def test_a_third_seat_is_rejected(call: Any) -> None:
     with pytest.raises(ValueError, match="seat"):
         call(solved("a duel"), "random", 2)
 
 
-def test_progress_is_told() -> None:
+def test_progress_is_reported() -> None:
     solution = solved("a duel")
-    told: list[int] = []
-    solver.evaluate(solution, "random", "random", told.append)
-    assert told[-1] == solution.full.size
+    reported: list[int] = []
+    solver.evaluate(solution, "random", "random", reported.append)
+    assert reported[-1] == solution.full.size
 
 
 class InSizes:
-    """Takes the first legal action in rows of the sizes of some limits, as a network would."""
+    """Takes the first legal action, and accepts only rows of certain sizes, like a network."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -240,7 +240,7 @@ def test_policies_are_graded_in_their_own_sizes() -> None:
         assert answer.value == pytest.approx(score.guaranteed * sign(seat), abs=CLOSE)
 
 
-def test_other_sizes_are_refused_before_the_policy_is_asked() -> None:
+def test_other_sizes_are_rejected_before_the_policy_is_asked() -> None:
     solution = solved("a duel")
     wide = InSizes(union([fit(solution.packed, seat) for seat in range(2)]))
     expected, found = space_sizes(fit(solution.packed, 0)), space_sizes(wide.limits)
@@ -249,7 +249,7 @@ def test_other_sizes_are_refused_before_the_policy_is_asked() -> None:
         solver.normalised_score(solution, wide, 0)
 
 
-def test_what_a_policy_raises_names_the_shapes_that_it_was_asked_with() -> None:
+def test_errors_of_a_policy_name_the_shapes_of_its_arguments() -> None:
     def network(observations: NDArray[np.float32], masks: NDArray[np.bool_]) -> Any:
         return observations @ np.zeros((1, 2))
 
@@ -258,8 +258,8 @@ def test_what_a_policy_raises_names_the_shapes_that_it_was_asked_with() -> None:
     assert re.search(r"observations of shape \(\d+, \d+\)", raised.value.__notes__[0])
 
 
-def test_a_policy_of_one_seat_says_nothing_of_the_other() -> None:
-    """The same random choices win what they win only from their own seat."""
+def test_a_policy_of_one_seat_is_not_graded_in_the_other() -> None:
+    """The same random policy has other points in the other seat."""
     solution = solver.solve(load_scenario("apprentice"))
     mixed = Mixed(1, 5.0)
     alone = solver.evaluate(solution, mixed, "optimal")
@@ -267,8 +267,8 @@ def test_a_policy_of_one_seat_says_nothing_of_the_other() -> None:
     assert alone <= solution.value + CLOSE
 
 
-def test_points_won_before_the_first_decision_count() -> None:
-    """Nobody chooses anything in the first phase; at its end the spell in play pays."""
+def test_points_before_the_first_decision_count() -> None:
+    """No player decides in the first phase; at its end the spell in play pays."""
     kept = lasting("Ward", 6, worth_per_phase=4.0, in_play=True)
     made = scenario(
         army(power_dice=0, dispel_dice=0),

@@ -1,4 +1,4 @@
-"""The graph's arrays: growth, stopping and going on, lookups, sweeps."""
+"""The graph's arrays: growth, pausing and resuming, lookups, sweeps."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ SOME = ("a duel", "several wizards", "two phases", "a re-roll of one die", "dice
 
 
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Begin with next to no room, and come back after every few nodes."""
+    """Begin with very small arrays, and pause every few nodes."""
     monkeypatch.setattr(game_graph, "_FIRST_NODES", 4)
     monkeypatch.setattr(game_graph, "_FIRST_STEPS", 4)
     monkeypatch.setattr(game_graph, "_FIRST_FRAMES", 1)
@@ -30,7 +30,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two graphs hold the same nodes with the same values, in the same order."""
+    """Return whether two graphs have the same nodes with the same values, in the same order."""
     return all(
         np.array_equal(left, right)
         for left, right in zip(one.to_saved(), other.to_saved(), strict=True)
@@ -64,16 +64,16 @@ def test_arrays_are_never_far_larger_than_the_game(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("after", [1, 5, 12])
-def test_an_interrupted_search_goes_on(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_search_resumes(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
     expected, _ = explored(duel(), merging=True)
     tiny(monkeypatch)
     positions = GameGraph(pack(duel()), ROOM, merging=True)
-    told = 0
+    reported = 0
 
     def stop(nodes: int) -> None:
-        nonlocal told
-        told += 1
-        if told == after:
+        nonlocal reported
+        reported += 1
+        if reported == after:
             raise KeyboardInterrupt
 
     battle = start(duel())
@@ -94,7 +94,7 @@ def test_an_interrupted_search_goes_on(after: int, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("room", [3_000, 20_000, 50_000])
-def test_a_search_that_did_not_fit_goes_on_with_more_room(
+def test_a_search_over_the_limit_continues_with_a_higher_one(
     room: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = load_scenario("archmage-duel")
@@ -110,19 +110,19 @@ def test_a_search_that_did_not_fit_goes_on_with_more_room(
     root = positions.explore(battle.state)
     assert positions.size == expected.size
     assert positions.values[root] == expected.values[expected.find(battle.state)]
-    if room == 20_000:  # one of them is enough for the slow look at every node
+    if room == 20_000:  # one of them is enough for the slow check of every node
         _check_order(positions, Battle(positions.packed))
 
 
 @pytest.mark.usefixtures("quick_refusals")
-def test_a_scenario_that_does_not_fit_is_refused() -> None:
+def test_a_scenario_that_does_not_fit_is_rejected() -> None:
     from wfb_gym import solver
 
     with pytest.raises(TooLarge, match=r"seventh-edition-duel does not fit .* 1\.0 MiB"):
         solver.solve("seventh-edition-duel", max_bytes=2**20)
 
 
-def test_positions_that_cannot_come_about_are_worked_out_when_asked_for(
+def test_unreachable_positions_are_solved_on_request(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def with_dice(power: int, dispel: int) -> Scenario:
@@ -147,7 +147,7 @@ def test_positions_that_cannot_come_about_are_worked_out_when_asked_for(
     _check_order(positions, Battle(positions.packed))
 
 
-def test_nodes_are_found_however_they_collide() -> None:
+def test_nodes_are_found_with_any_collisions() -> None:
     rng = np.random.default_rng(3)
     keys = rng.integers(0, 4, (200, 2)).astype(np.uint64) << rng.integers(0, 60, (200, 2)).astype(
         np.uint64
@@ -155,7 +155,7 @@ def test_nodes_are_found_however_they_collide() -> None:
     keys = np.unique(keys, axis=0)
     absent, nodes = keys[::3].copy(), np.delete(keys, np.s_[::3], axis=0)
     slots = 1 << (len(nodes)).bit_length()
-    assert slots < 2 * len(nodes)  # fuller than the search lets it be
+    assert slots < 2 * len(nodes)  # more entries than the search allows
     index = np.full(slots, -1, np.int32)
     node_index.enter_all(2, len(nodes), nodes, index)
     assert sorted(index[index >= 0].tolist()) == list(range(len(nodes)))
@@ -170,7 +170,7 @@ def test_nodes_are_found_however_they_collide() -> None:
         assert node_index.look_up(2, hashed, key, nodes, index) == graph_arrays.UNKNOWN
 
 
-def test_a_position_with_a_bit_that_never_moved_is_told_apart() -> None:
+def test_a_position_with_a_constant_bit_changed_is_distinguished() -> None:
     positions, _ = explored(duel(), merging=True)
     battle = start(duel())
     battle.state.power = 64
@@ -182,7 +182,7 @@ def test_a_position_with_a_bit_that_never_moved_is_told_apart() -> None:
 
 
 def successors(positions: GameGraph, battle: Battle) -> Any:
-    """What can follow the battle's position."""
+    """Yield the successors of the battle's position."""
     states = new_states(1)
     states[0] = battle.state
     steps: Any = positions.successors(states)[0]
@@ -190,7 +190,7 @@ def successors(positions: GameGraph, battle: Battle) -> Any:
 
 
 def _check_order(positions: GameGraph, battle: Battle) -> None:
-    """Every node comes after all that can follow it, and is worth their mean or their best."""
+    """Every node comes after all its successors, and its value is their mean or best value."""
     for node in everywhere(positions, battle):
         assert positions.find(battle.state) == node
         steps = successors(positions, battle)
@@ -215,28 +215,28 @@ def _check_order(positions: GameGraph, battle: Battle) -> None:
 
 @pytest.mark.parametrize("merging", [False, True])
 @pytest.mark.parametrize("name", SOME)
-def test_every_node_comes_after_all_that_can_follow_it(name: str, merging: bool) -> None:
+def test_every_node_comes_after_its_successors(name: str, merging: bool) -> None:
     positions, root = explored(small(name), merging=merging)
     assert root == positions.size - 1
     _check_order(positions, start(small(name)))
 
 
 @pytest.mark.parametrize("name", SOME)
-def test_a_sweep_of_optimal_play_is_what_the_search_found(
+def test_a_sweep_of_optimal_play_equals_the_search(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     positions, _ = explored(small(name), merging=False)
     monkeypatch.setattr(game_graph, "_SLICE", 7)
-    told: list[int] = []
+    reported: list[int] = []
     values, chosen = positions.sweep(
-        [(SweepMode.OPTIMAL, SweepMode.OPTIMAL)] * 2, progress=told.append
+        [(SweepMode.OPTIMAL, SweepMode.OPTIMAL)] * 2, progress=reported.append
     )
     for lane in range(2):
         assert np.array_equal(values[:, lane], positions.values[: positions.size])
         assert np.array_equal(chosen[:, lane], positions.chosen[: positions.size])
-    assert told == sorted(set(told))
-    assert told[-1] == positions.size
-    assert max(np.diff([0, *told])) == 7
+    assert reported == sorted(set(reported))
+    assert reported[-1] == positions.size
+    assert max(np.diff([0, *reported])) == 7
 
 
 def test_lanes_do_not_touch_one_another() -> None:
@@ -258,12 +258,12 @@ def test_lanes_do_not_touch_one_another() -> None:
         for seat in range(2):
             answers = codes[kinds == seat, 0] >= 0
             assert answers.all() if play[seat] == SweepMode.OPTIMAL else not answers.any()
-    # the lowest action is to pass: nobody casts
+    # the lowest action is to pass, so no spell is cast
     assert together[root, 3] == 0.0
 
 
 def _mean(battle: Battle, known: dict[bytes, float]) -> float:
-    """Points still to come where both take every legal action as likely: plain recursion."""
+    """Return the points to come under uniform play of both: plain recursion."""
     if battle.is_over:
         return 0.0
     key = battle.key()
@@ -284,7 +284,7 @@ def _mean(battle: Battle, known: dict[bytes, float]) -> float:
 
 
 @pytest.mark.parametrize("name", ["a duel", "two phases", "spells that remain in play"])
-def test_the_mean_of_random_play_is_that_of_a_plain_recursion(name: str) -> None:
+def test_random_play_has_the_value_of_a_plain_recursion(name: str) -> None:
     positions, root = explored(small(name), merging=False)
     values, chosen = positions.sweep([(SweepMode.UNIFORM, SweepMode.UNIFORM)])
     assert values[root, 0] == pytest.approx(_mean(start(small(name)), {}), abs=1e-9)
@@ -314,6 +314,6 @@ def _best(battle: Battle, known: dict[bytes, float]) -> float:
 @pytest.mark.parametrize(
     "name", ["a duel", "two phases", "spells that remain in play", "three phases with locks"]
 )
-def test_the_value_of_optimal_play_is_that_of_a_plain_recursion(name: str, merging: bool) -> None:
+def test_optimal_play_has_the_value_of_a_plain_recursion(name: str, merging: bool) -> None:
     positions, root = explored(small(name), merging=merging)
     assert positions.values[root] == pytest.approx(_best(start(small(name)), {}), abs=1e-9)

@@ -1,4 +1,4 @@
-"""Battles with panic: solved values against an own enumeration, and how many positions."""
+"""Battles with panic: solved values against a separate enumeration, and numbers of positions."""
 
 from collections import Counter
 from dataclasses import replace
@@ -36,11 +36,11 @@ def solved(battle: Battle) -> solver.Solution:
 
 
 @pytest.mark.parametrize("battle", [*BATTLES.values(), *TALLIED.values()], ids=[*BATTLES, *TALLIED])
-def test_the_solved_value_is_that_of_an_own_enumeration(battle: Battle) -> None:
+def test_the_solved_value_matches_a_separate_enumeration(battle: Battle) -> None:
     value = float(Oracle(battle).value())
     assert solved(battle).value == pytest.approx(value, rel=1e-12, abs=1e-12)
     calm = replace(battle, panic=False)
-    assert abs(value - float(Oracle(calm).value())) > 1e-3  # panic matters there
+    assert abs(value - float(Oracle(calm).value())) > 1e-3  # panic changes the value
     assert solved(calm).value == pytest.approx(float(Oracle(calm).value()), rel=1e-12, abs=1e-12)
 
 
@@ -52,7 +52,7 @@ def test_a_single_phase_has_no_more_positions_for_panic() -> None:
 
 
 def positions(battle: Battle) -> Counter[int]:
-    """Numbers of positions by phase, without those of Panic tests and rallying."""
+    """Return numbers of positions by phase, without Panic tests and rally rolls."""
     made = scenario_from_dict(scenario(battle))
     graph, _ = explored(made, merging=True)
     here = start(made)
@@ -63,10 +63,10 @@ def positions(battle: Battle) -> Counter[int]:
 
 
 def test_positions_inside_a_phase_do_not_multiply() -> None:
-    """What a phase began with is fixed for it: the first has not one position more."""
+    """The models at the start of a phase are fixed in it: the first phase has no more positions."""
     battle = Battle(Host(spells=((4, 1), (5, 1))), Host(spells=((4, 1),)), phases=3)
     calm = positions(replace(battle, panic=False))
     tested = positions(battle)
     assert (tested[0], tested[1]) == (calm[0], calm[1])
-    # The third begins with more or fewer dice, and whatever can no longer be told apart is one.
+    # The third begins with more or fewer dice, and equivalent positions are merged.
     assert calm[2] < tested[2] < 1.2 * calm[2]

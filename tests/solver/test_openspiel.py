@@ -68,7 +68,7 @@ class Case:
     game: PhaseGame
 
     def score(self, policy: Policy) -> float:
-        """OpenSpiel's points of the first army where both armies play `policy`."""
+        """Return OpenSpiel's points of the first army if both armies play `policy`."""
         root = self.game.new_initial_state()
         points: np.ndarray[tuple[int], np.dtype[np.float64]]
         points = expected_game_score.policy_value(root, [policy, policy])
@@ -76,13 +76,13 @@ class Case:
         return float(points[0]) * POINTS_PER_UTILITY
 
     def answered(self, policy: Policy, seat: int) -> float:
-        """OpenSpiel's points of the first army where the army other than `seat` answers best."""
+        """Return the first army's points in OpenSpiel if `seat`'s opponent answers optimally."""
         answer = BestResponsePolicy(self.game, 1 - seat, policy)
         points = float(answer.value(self.game.new_initial_state())) * POINTS_PER_UTILITY
         return points if seat == 1 else -points
 
     def movers(self, choices: Choices, certain: bool = False) -> tuple[Mover, Mover]:
-        """The policy of each seat, by what it observes."""
+        """Return the policy of each seat, as a function of its observations."""
         first, second = (seen_policy(self.atlas, seat, choices, certain) for seat in (0, 1))
         return first, second
 
@@ -104,13 +104,13 @@ def uniform(atlas: Atlas) -> Choices:
 
 
 def certain(atlas: Atlas, seed: int) -> Choices:
-    """One action at each position, drawn by the seed."""
+    """Draw one action at each position."""
     rng = np.random.default_rng(seed)
     return {at.text: {int(rng.choice(at.steps)): 1.0} for at in atlas.decisions()}
 
 
 def mixed(atlas: Atlas, seed: int) -> Choices:
-    """Random chances at each position, some of them 0."""
+    """Draw random probabilities at each position, some of them 0."""
     rng = np.random.default_rng(seed)
     found = {}
     for at in atlas.decisions():
@@ -122,7 +122,7 @@ def mixed(atlas: Atlas, seed: int) -> Choices:
 
 
 def scripted(atlas: Atlas, kind: Scripted, epsilon: float = 0.0) -> Choices:
-    """A scripted player, who plays any legal action with a chance of `epsilon`."""
+    """Return a scripted player that plays a random legal action with probability `epsilon`."""
     work, rng = new_work_spaces()[0], new_rngs(1)[0]
     move_tables, move_storage = no_move_tables()
     found = {}
@@ -136,7 +136,7 @@ def scripted(atlas: Atlas, kind: Scripted, epsilon: float = 0.0) -> Choices:
     return found
 
 
-# What OpenSpiel is given.
+# The game for OpenSpiel.
 
 
 @EACH
@@ -160,8 +160,8 @@ def test_information_states_are_the_positions(name: str) -> None:
     seen: set[str] = set()
     for seat in (0, 1):
         sets = BestResponsePolicy(here.game, seat, policy).infosets
-        for told, members in sets.items():
-            at = here.atlas.positions[told.removeprefix(f"player {seat} ")]
+        for information, members in sets.items():
+            at = here.atlas.positions[information.removeprefix(f"player {seat} ")]
             assert at.player == seat
             for state, _ in members:
                 assert state.current_player() == seat
@@ -186,7 +186,7 @@ def test_openspiels_expectiminimax_is_the_oracles_value(name: str) -> None:
     assert found * POINTS_PER_UTILITY == pytest.approx(float(value(DUELS[name])), abs=1e-9)
 
 
-# What it says of the solver.
+# Its results for the solver.
 
 
 @EACH
@@ -208,7 +208,7 @@ def test_optimal_play_is_worth_the_solved_value(name: str) -> None:
 
 
 @EACH
-def test_the_solutions_own_policy_gives_nothing_away(name: str) -> None:
+def test_the_solutions_own_policy_has_no_exploitability(name: str) -> None:
     here, solved = case(name), solution(name)
     caster, dispeller = solved.policy(0), solved.policy(1)
     assert solver.evaluate(solved, caster, dispeller) == pytest.approx(solved.value, abs=1e-9)
@@ -233,7 +233,7 @@ def test_exploitability_is_openspiels(name: str) -> None:
 
 
 def agrees(name: str, choices: Choices, caster: str | Mover, dispeller: str | Mover) -> None:
-    """Every number of the policies, by the solver and by OpenSpiel."""
+    """Compare every number of the policies, by the solver and by OpenSpiel."""
     here, solved = case(name), solution(name)
     game = here.scenario
     policy = ByPosition(here.game, choices)
@@ -269,7 +269,7 @@ def test_the_uniform_policy(name: str) -> None:
 
 @EACH
 @pytest.mark.parametrize("seed", range(2))
-def test_policies_that_are_certain(name: str, seed: int) -> None:
+def test_deterministic_policies(name: str, seed: int) -> None:
     here = case(name)
     choices = certain(here.atlas, seed)
     agrees(name, choices, *here.movers(choices, certain=True))

@@ -1,4 +1,4 @@
-"""Solved values against the oracle's, and the rulebook's exact chances asked of a solution."""
+"""Solved values against the oracle's, and the rulebook's exact probabilities."""
 
 from fractions import Fraction as F
 from itertools import pairwise
@@ -200,11 +200,11 @@ def test_the_solved_value_of_any_small_battle_is_the_oracles(duel: Duel) -> None
 
 
 def test_a_hand_counted_value() -> None:
-    # one die, 3+, nobody to dispel: four of six faces
+    # one die, 3+, no dispel dice: four of six faces
     assert solved(Duel(Army((1,), (Spell(0, 3, 9),), 1))).value == pytest.approx(6, abs=1e-9)
 
 
-# The chances of the rulebook, asked of a solution.
+# Probabilities of the rulebook, from a solution.
 
 TO_CAST = {
     3: (F(2, 3), F(35, 36), F(25, 27), F(125, 144), F(3125, 3888)),
@@ -218,16 +218,16 @@ TO_CAST = {
     12: (F(0), F(1, 36), F(3, 8), F(475, 648), F(6169, 7776)),
     15: (F(0), F(1, 36), F(13, 108), F(575, 1296), F(919, 1296)),
 }
-"""Chances to cast with 1 to 5 dice, by casting value."""
+"""Probabilities to cast with 1 to 5 dice, by casting value."""
 
 
 def chance_to_cast(dice: int, casting_value: int) -> F:
-    """By the oracle."""
+    """Compare with the oracle."""
     return sum((p for total, p in casting(dice, casting_value).items() if total > 0), F(0))
 
 
 @pytest.mark.parametrize("casting_value", range(3, 16))
-def test_the_worth_of_dice_is_the_chance_to_cast(casting_value: int) -> None:
+def test_the_value_of_dice_is_the_chance_to_cast(casting_value: int) -> None:
     duel = Duel(Army((4,), (Spell(0, casting_value, 1),), 5))
     solution = solved(duel)
     battle = Game(solution.scenario)
@@ -248,12 +248,12 @@ AGAINST_A_CAST = [
     ((6, 5, 5), 4, F(149, 432), F(145, 432)),
     ((6, 5, 4, 3), 3, F(2, 27), F(1, 216)),
 ]
-"""The cast, dispel dice, chance to dispel where two 6s do, and where they do not."""
+"""The cast, dispel dice, probability to dispel if two 6s dispel, and if they do not."""
 
 
 @pytest.mark.parametrize("double_six", [True, False])
 @pytest.mark.parametrize(("cast", "dice", "on", "off"), AGAINST_A_CAST)
-def test_the_worth_of_dispel_dice_is_the_chance_to_dispel(
+def test_the_value_of_dispel_dice_is_the_chance_to_dispel(
     cast: tuple[int, ...], dice: int, on: F, off: F, double_six: bool
 ) -> None:
     chance = on if double_six else off
@@ -272,7 +272,7 @@ def test_the_worth_of_dispel_dice_is_the_chance_to_dispel(
 
 @pytest.mark.parametrize("double_six", [True, False])
 @pytest.mark.parametrize("casting_value", range(3, 16))
-def test_the_worth_of_dice_against_a_spell_in_play(casting_value: int, double_six: bool) -> None:
+def test_the_value_of_dice_against_a_spell_in_play(casting_value: int, double_six: bool) -> None:
     kept = Spell(0, casting_value, 0, REMAINS, 1, in_play=True)
     solution = solved(Duel(Army((1,), (kept,)), Army(dispel=3), double_six=double_six))
     battle = Game(solution.scenario)

@@ -1,4 +1,4 @@
-"""The bar of long solves."""
+"""The progress bar of long solutions."""
 
 import io
 from itertools import pairwise
@@ -25,7 +25,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What is drawn on the terminal from now on, one after the other; "" when it is cleared."""
+    """Return the lines drawn on the terminal from now on, in order; "" when a line is cleared."""
     found: list[str] = []
     monkeypatch.setattr(_progress._TerminalLine, "show", lambda _, text, *__: found.append(text))
     monkeypatch.setattr(_progress._TerminalLine, "clear", lambda _: found.append(""))
@@ -33,7 +33,7 @@ def texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.usefixtures("hasty")
-def test_a_bar_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bar_shows_its_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = texts(monkeypatch)
     bar = ProgressBar("solving a duel", Terminal())
     bar(1000)
@@ -84,7 +84,7 @@ def test_a_bar_that_is_not_closed_shows_the_cursor_at_the_end(
     assert "\x1b[?25h" in out.getvalue()
 
 
-def test_nothing_is_drawn_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_work_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_progress, "_QUIET", 1000.0)
     out = Terminal()
     bar = ProgressBar("solving", out)
@@ -94,7 +94,7 @@ def test_nothing_is_drawn_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("hasty")
-def test_nothing_is_drawn_where_nobody_looks() -> None:
+def test_nothing_is_drawn_without_a_terminal() -> None:
     out = io.StringIO()
     bar = ProgressBar("solving", out)
     bar(5)
@@ -113,12 +113,12 @@ def test_solving_shows_it_with_the_estimate(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.usefixtures("hasty")
-def test_whoever_asks_to_be_told_gets_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_progress_callback_replaces_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     out = Terminal()
     monkeypatch.setattr("sys.stderr", out)
-    told: list[Any] = []
-    solver.solve("archmage-duel", progress=told.append)
-    assert told[-1] == 4112
+    reported: list[Any] = []
+    solver.solve("archmage-duel", progress=reported.append)
+    assert reported[-1] == 4112
     assert "solving" not in out.getvalue()
 
 
@@ -134,12 +134,12 @@ def test_grading_shows_every_stage() -> None:
         found = solver.normalised_score("apprentice", first_legal, "caster")
     for stage in ("solving every position of apprentice: ", "asking the caster: ", "evaluating "):
         assert any(line.startswith(stage) for line in lines), stage
-    told: list[int] = []
+    reported: list[int] = []
     with shown_by(lines.append):
         del lines[:]
-        assert solver.normalised_score("apprentice", first_legal, 0, told.append) == found
+        assert solver.normalised_score("apprentice", first_legal, 0, reported.append) == found
     assert not any(lines)
-    stages = 1 + sum(after <= before for before, after in pairwise(told))
+    stages = 1 + sum(after <= before for before, after in pairwise(reported))
     assert stages == 3
 
 

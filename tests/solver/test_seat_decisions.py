@@ -1,4 +1,4 @@
-"""Policies of every form as exact chances, and those that are refused."""
+"""Policies of every form as exact probabilities, and rejected ones."""
 
 from collections.abc import Callable
 from functools import cache
@@ -32,7 +32,7 @@ def highest(observations: Observations, masks: Masks) -> NDArray[np.int64]:
 
 
 def certain(choose: Callable[..., Any]) -> Callable[..., NDArray[np.float64]]:
-    """The same choices as chances."""
+    """Return the same choices as probabilities."""
 
     def chances(observations: Observations, masks: Masks) -> NDArray[np.float64]:
         return np.asarray(np.eye(masks.shape[1])[choose(observations, masks)])
@@ -41,7 +41,7 @@ def certain(choose: Callable[..., Any]) -> Callable[..., NDArray[np.float64]]:
 
 
 def mixed(low: float) -> Callable[..., Any]:
-    """The lowest action with a chance, else the highest, in single precision."""
+    """Return the lowest action with a probability above 0, otherwise the highest, in float32."""
 
     def chances(observations: Observations, masks: Masks) -> NDArray[np.float32]:
         both = low * certain(lowest)(observations, masks)
@@ -56,14 +56,14 @@ def uniform(observations: Observations, masks: Masks) -> NDArray[np.float64]:
 
 
 class Agent:
-    """Acts as an agent does, and is no function."""
+    """An agent that is no function."""
 
     def act(self, observations: Observations, action_masks: Masks) -> NDArray[np.int64]:
         return highest(observations, action_masks)
 
 
 class Sampler(Agent):
-    """Draws its actions, and can say with what chances."""
+    """Draws its actions, and also returns their probabilities."""
 
     def action_probabilities(self, observations: Observations, masks: Masks) -> NDArray[np.float64]:
         return uniform(observations, masks)
@@ -71,7 +71,7 @@ class Sampler(Agent):
 
 @cache
 def by_hand() -> solver.Solution:
-    """One die at 3+ for 9 points against a scroll; a miscast takes two dice."""
+    """Return one die at 3+ for 9 points against a scroll; a miscast takes two dice."""
     return solver.solve(
         scenario(
             army(wizard(1, spell("Bolt", 3, 9.0)), power_dice=1),
@@ -183,7 +183,7 @@ class Counter:
 
 
 class Forgetful:
-    """Minds its place in the batch."""
+    """Depends on its row in the batch."""
 
     def __call__(self, observations: Observations, masks: Masks) -> NDArray[np.int64]:
         early = np.arange(len(masks)) < len(masks) // 2
@@ -197,7 +197,7 @@ def drawing(observations: Observations, masks: Masks) -> NDArray[np.int64]:
 
 @pytest.mark.parametrize("policy", [Counter(), Forgetful(), drawing])
 @pytest.mark.parametrize("seat", [0, 1])
-def test_policies_with_memory_or_draws_of_their_own_are_refused(policy: Any, seat: int) -> None:
+def test_policies_with_memory_or_own_randomness_are_rejected(policy: Any, seat: int) -> None:
     with pytest.raises(ValueError, match="memory or draws"):
         solver.best_response(solved("a duel"), policy, seat)
 
@@ -229,7 +229,7 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
 
 
 @pytest.mark.parametrize(("policy", "message"), REFUSED.values(), ids=REFUSED)
-def test_answers_that_are_no_choices_are_refused(policy: Any, message: str) -> None:
+def test_invalid_answers_are_rejected(policy: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         solver.evaluate(solved("a duel"), policy, "random")
 
@@ -245,12 +245,12 @@ def test_answers_that_are_no_choices_are_refused(policy: Any, message: str) -> N
         (None, "found None"),
     ],
 )
-def test_what_is_no_policy_is_refused(policy: Any, message: str) -> None:
+def test_invalid_policies_are_rejected(policy: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         solver.evaluate(solved("a duel"), policy, "random")
 
 
-def test_a_bad_answer_in_a_later_batch_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bad_answer_in_a_later_batch_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seat_decisions, "_BATCH", 7)
     decisions = SeatDecisions(solved("a duel").full, 0)
     last = decisions.observe(decisions.nodes[-1:])[0]
@@ -278,7 +278,7 @@ def test_policies_are_asked_about_a_few_decisions_at_a_time(
         asked.append(len(masks))
         masks_before = masks.copy()
         answer = mixed(0.3)(observations, masks)
-        masks[:] = False  # what it does to its arguments is its own affair
+        masks[:] = False  # changes of its arguments have no effect
         observations[:] = 0.0
         assert masks_before.any()
         return answer
@@ -319,13 +319,13 @@ def test_a_table_knows_only_its_own_observations() -> None:
     with pytest.raises(ValueError, match="expected shape"):
         policy.act(observations[0], masks)
     over = np.zeros_like(masks)
-    over[:, 0] = True  # where the battle is over only pass is legal
+    over[:, 0] = True  # if the battle is over only pass is legal
     strange[:] = 9.0
     assert (policy.act(strange, over) == 0).all()
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_observations_with_one_hash_are_told_apart_all_the_same(
+def test_observations_with_one_hash_are_distinguished(
     seat: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     solution = solved("a duel")
@@ -358,7 +358,7 @@ def test_hashes_depend_on_every_bit_and_on_the_salt() -> None:
     assert len(np.unique(np.concatenate(marks))) == 80
 
 
-def test_scenarios_are_solved_on_the_way() -> None:
+def test_scenarios_are_solved_on_demand() -> None:
     value = solver.evaluate(load_scenario("apprentice"), "optimal", "optimal")
     assert value == pytest.approx(solver.solve("apprentice").value, abs=CLOSE)
     assert solver.evaluate("apprentice", "optimal", "optimal") == value

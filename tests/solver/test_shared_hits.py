@@ -1,4 +1,4 @@
-"""Solved values where hits are shared out, against an expectimax of its own."""
+"""Solved values with shared hits, against a separate expectimax."""
 
 from fractions import Fraction as F
 from functools import cache
@@ -18,7 +18,7 @@ VALUES = {"Bolt": 5, "Flash": 3, "Glare": 6}
 
 
 def scenario(models: int, power: int) -> Scenario:
-    """A wizard of level 1 against a unit with a hero in it; nobody dispels, miscasts only fail."""
+    """Return a level 1 wizard against a unit with a hero; no dispel dice, miscasts only fail."""
     damage = {"hits": "D6", "strength": 4}
     spells = [aimed(name, value, damage=damage) for name, value in VALUES.items()]
     document = {
@@ -31,7 +31,7 @@ def scenario(models: int, power: int) -> Scenario:
 
 
 def works(dice: int, value: int) -> F:
-    """The chance to cast with so many dice."""
+    """Return the probability to cast with this many dice."""
     rolls = list(product(range(1, 7), repeat=dice))
     cast = 0
     for roll in rolls:
@@ -42,7 +42,7 @@ def works(dice: int, value: int) -> F:
 
 @cache
 def struck(models: int, wounds: int) -> dict[tuple[int, ...], F]:
-    """What is left of the unit and the hero, who is a target once the unit is gone."""
+    """Return the remaining unit and hero; the hero is a target once the unit is gone."""
     if models == 0:
         return {(0, left): p for (left,), p in expected(D6, 1, Victim(wounds, WOUND)).items()}
     if wounds == 0 or models >= 5:
@@ -53,7 +53,7 @@ def struck(models: int, wounds: int) -> dict[tuple[int, ...], F]:
 
 @cache
 def value(dice: int, spells: frozenset[str], models: int, wounds: int) -> F:
-    """Points that the wizard can expect with its best play."""
+    """Return the wizard's expected points with optimal play."""
     best = F(0)
     if models + wounds == 0:
         return best

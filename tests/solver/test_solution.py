@@ -1,4 +1,4 @@
-"""Solutions: values, the values of actions, best actions, and policies of observations."""
+"""Solutions: values of positions and actions, best actions, and policies over observations."""
 
 from itertools import product
 from pathlib import Path
@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 
 
 def wander(name: str, battles: int) -> list[Battle]:
-    """Positions of random battles, decisions and rolls."""
+    """Return positions of random battles, at decisions and rolls."""
     rng = np.random.default_rng(len(name))
     found = []
     for _ in range(battles):
@@ -43,7 +43,7 @@ def wander(name: str, battles: int) -> list[Battle]:
 
 
 def test_a_hand_counted_solution() -> None:
-    # two dice at 7+ for 36 points: 21 of 36 ways, none of them two 1s; one die never reaches 7
+    # two dice at 7+ for 36 points: 21 of 36 rolls, none of them two 1s; one die never reaches 7
     caster = army(wizard(2, spell("Bolt", 7, 36.0)), power_dice=2)
     solution = solver.solve(scenario(caster, army(dispel_dice=0), **miscast()))
     assert solution.value == pytest.approx(21.0, abs=1e-9)
@@ -59,7 +59,7 @@ def test_a_hand_counted_solution() -> None:
 
 
 def test_both_uses_of_an_item_help_one_dispel() -> None:
-    """By counting: no two 6s, the total, and a die with 4 more against it."""
+    """Count the cases: no two 6s, the total, and a dispel die with a bonus of 4."""
     charm = {"name": "Charm", "uses": 2, "when_dispelling": {"bonus": 2}}
     caster = army(wizard(2, spell("Bolt", 3, 36.0)), power_dice=2)
     enemy = army(dispel_dice=1, items=["Charm"])
@@ -75,7 +75,7 @@ def test_both_uses_of_an_item_help_one_dispel() -> None:
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_actions_are_worth_what_follows_them(name: str) -> None:
+def test_actions_have_the_value_of_their_successors(name: str) -> None:
     solution = solved(name)
     decisions = 0
     for battle in wander(name, 6):
@@ -118,7 +118,7 @@ def test_the_lowest_of_equally_good_actions_is_taken() -> None:
     assert nothing.best_action(Battle(nothing.packed)) == PASS
 
 
-def test_of_nearly_equal_actions_the_lowest_is_taken() -> None:
+def test_the_lowest_of_nearly_equal_actions_is_taken() -> None:
     near = wizard(2, spell("Bolt", 5, 9.0), spell("Beam", 5, 9.0 + 1e-10), name="Anna")
     far = wizard(2, spell("Bolt", 5, 9.0), spell("Beam", 5, 9.0 + 1e-6), name="Anna")
     for caster, expected in ((near, FIRST_CAST), (far, FIRST_CAST + 1)):
@@ -139,8 +139,8 @@ def test_the_dispeller_seeks_the_fewest_points() -> None:
     assert max(values.values()) - values[best] > 1.0
 
 
-def test_the_points_won_before_the_first_decision_count() -> None:
-    # nobody chooses or rolls anything; the spell in play pays at the end of the phase
+def test_the_points_before_the_first_decision_count() -> None:
+    # no player decides or rolls; the spell in play pays at the end of the phase
     kept = {
         "name": "Ward", "casting_value": 6, "worth": 5.0, "duration": "remains_in_play",
         "worth_per_phase": 4.0, "in_play": True,
@@ -213,11 +213,11 @@ def test_a_horizon_is_a_battle_that_ends_there() -> None:
         solver.solve(whole, horizon=0)
 
 
-def test_progress_is_told_in_nodes() -> None:
-    told: list[int] = []
-    solution = solver.solve("archmage-duel", progress=told.append)
-    assert told[-1] == solution.graph.size
-    assert told == sorted(told)
+def test_progress_is_reported_in_nodes() -> None:
+    reported: list[int] = []
+    solution = solver.solve("archmage-duel", progress=reported.append)
+    assert reported[-1] == solution.graph.size
+    assert reported == sorted(reported)
 
 
 def test_states_are_decisions() -> None:
@@ -263,13 +263,13 @@ def test_a_policy_of_wider_observations_plays_the_same() -> None:
     assert np.array_equal(codes, solution.full.chosen[decisions.nodes])
 
 
-def test_limits_that_are_too_narrow_are_refused() -> None:
+def test_limits_that_are_too_narrow_are_rejected() -> None:
     narrow = fit(pack(small("a duel")), 0)
     with pytest.raises(ValueError, match="limits"):
         solved("several wizards").policy(0, narrow)
 
 
-def test_there_are_two_seats() -> None:
+def test_a_third_seat_is_rejected() -> None:
     with pytest.raises(ValueError, match="seat"):
         solved("a duel").policy(2)
 
@@ -310,7 +310,7 @@ def test_leaves_with_their_true_values_change_nothing(name: str, horizon: int) -
     assert solver.ExactGame(near).optimum("caster") == pytest.approx(exact.value, abs=1e-12)
 
 
-def test_leaf_values_are_asked_once_each_and_of_new_positions_alone() -> None:
+def test_leaf_values_are_requested_once_for_new_positions_only() -> None:
     asked: list[int] = []
 
     def count(positions: Positions) -> Floats:
@@ -322,14 +322,14 @@ def test_leaf_values_are_asked_once_each_and_of_new_positions_alone() -> None:
     assert asked == [int((near.graph.kinds == LEAF).sum())]
     before, value = near.graph.size, near.value
     other = start(whole)
-    other.state.power -= 1  # which never comes about
+    other.state.power -= 1  # which is unreachable
     near.value_of(other)
     assert near.graph.size > before
     assert sum(asked) == int((near.graph.kinds == LEAF).sum())
     assert near.value == value
 
 
-def test_what_leaf_values_do_not_go_with_is_refused(tmp_path: Path) -> None:
+def test_options_incompatible_with_leaf_values_are_rejected(tmp_path: Path) -> None:
     whole = small("three phases with locks")
 
     def nothing(positions: Positions) -> Floats:
@@ -346,5 +346,5 @@ def test_what_leaf_values_do_not_go_with_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="found one with leaf values"):
         near.save(tmp_path / "near.zip")
     assert not list(tmp_path.iterdir())
-    whole_of_it = solver.solve(whole, horizon=3, leaf_values=nothing)  # nothing is behind it
+    whole_of_it = solver.solve(whole, horizon=3, leaf_values=nothing)  # it has no successor
     assert whole_of_it.value == solver.solve(whole).value

@@ -1,4 +1,4 @@
-"""Solutions on disk: written whole or not at all, read back whole or refused, solved once."""
+"""Solutions on disk: written completely or not at all, read completely or rejected, solved once."""
 
 import contextlib
 import io
@@ -38,7 +38,7 @@ def members(path: Path) -> dict[str, bytes]:
 
 
 def rewrite(path: Path, **changed: bytes | None) -> None:
-    """Write an archive anew with some members changed or, for None, left out."""
+    """Write an archive again with some members changed or, for None, removed."""
     held = members(path)
     with zipfile.ZipFile(path, "w") as archive:
         for name, data in held.items():
@@ -87,14 +87,14 @@ def test_a_solution_comes_back_as_it_was(name: str, tmp_path: Path) -> None:
     assert read.best_action(twin) == written.best_action(battle)
     assert read.policy(1).size == written.policy(1).size
     assert solver.exploitability(read, "optimal", "optimal") == pytest.approx(0.0, abs=1e-9)
-    twin.state.power = 9  # nothing that can come about
+    twin.state.power = 9  # an unreachable position
     assert np.isfinite(read.value_of(twin))
 
 
 def test_a_file_may_be_given_as_text_and_is_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "one.zip"
     path.write_bytes(b"something else")
-    with path.open("rb") as old:  # whoever reads the old file reads all of it
+    with path.open("rb") as old:  # a reader of the old file can still read all of it
         solver.save(solved(NAME), str(path))
         assert old.read() == b"something else"
     assert same(solver.load(str(path)), solved(NAME))
@@ -129,7 +129,7 @@ def test_a_file_that_cannot_be_finished_leaves_the_old_one(
 
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.3, 0.7, 0.99, 0.999])
-def test_a_file_cut_short_is_refused(saved: Path, share: float) -> None:
+def test_a_file_cut_short_is_rejected(saved: Path, share: float) -> None:
     data = saved.read_bytes()
     saved.write_bytes(data[: int(share * len(data))])
     with pytest.raises(SolutionError, match="damaged or foreign"):
@@ -137,7 +137,7 @@ def test_a_file_cut_short_is_refused(saved: Path, share: float) -> None:
 
 
 def _flips(path: Path, every: int) -> float:
-    """Flip bits here and there: the solution is refused or as it was; what share was refused."""
+    """Flip single bits: the solution is rejected or unchanged; returns the share of rejections."""
     data = bytearray(path.read_bytes())
     refused = 0
     for place in range(0, len(data), every):
@@ -155,17 +155,17 @@ def _flips(path: Path, every: int) -> float:
     return refused * every / len(data)
 
 
-def test_a_flipped_bit_is_noticed(saved: Path) -> None:
+def test_a_flipped_bit_is_detected(saved: Path) -> None:
     assert _flips(saved, 23) > 0.6
 
 
 @pytest.mark.slow
-def test_every_flipped_byte_is_noticed(saved: Path) -> None:
+def test_every_flipped_byte_is_detected(saved: Path) -> None:
     assert _flips(saved, 1) > 0.6
 
 
-def test_a_flipped_bit_of_the_list_of_members_is_noticed(saved: Path) -> None:
-    """It may ask for a password, or for a way to compress that there is none of."""
+def test_a_flipped_bit_of_the_list_of_members_is_detected(saved: Path) -> None:
+    """It may ask for a password, or name an unknown compression."""
     data = bytearray(saved.read_bytes())
     entry = data.index(b"PK\x01\x02")
     for offset in range(46):
@@ -178,13 +178,13 @@ def test_a_flipped_bit_of_the_list_of_members_is_noticed(saved: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"no archive at all", b"PK\x05\x06" + bytes(18)])
-def test_other_files_are_refused(saved: Path, content: bytes) -> None:
+def test_other_files_are_rejected(saved: Path, content: bytes) -> None:
     saved.write_bytes(content)
     with pytest.raises(SolutionError):
         solver.load(saved)
 
 
-def test_other_archives_are_refused(saved: Path) -> None:
+def test_other_archives_are_rejected(saved: Path) -> None:
     with zipfile.ZipFile(saved, "w") as archive:
         archive.writestr("policy.pth", b"weights")
     with pytest.raises(SolutionError, match="damaged or foreign"):
@@ -192,7 +192,7 @@ def test_other_archives_are_refused(saved: Path) -> None:
 
 
 @pytest.mark.parametrize("header", [b"[]", b"{}", b"null", b'{"format": "else"}', b"{", b"\xff"])
-def test_other_headers_are_refused(saved: Path, header: bytes) -> None:
+def test_other_headers_are_rejected(saved: Path, header: bytes) -> None:
     rewrite(saved, header=header)
     with pytest.raises(SolutionError):
         solver.load(saved)
@@ -218,7 +218,7 @@ def test_other_headers_are_refused(saved: Path, header: bytes) -> None:
         ({"seconds": -1.0}, "seconds: expected a number from 0, found -1.0"),
     ],
 )
-def test_what_was_solved_under_other_rules_or_is_incomplete_is_refused(
+def test_solutions_of_other_rules_or_incomplete_ones_are_rejected(
     saved: Path, changed: dict[str, Any], message: str
 ) -> None:
     with_header(saved, **changed)
@@ -227,7 +227,7 @@ def test_what_was_solved_under_other_rules_or_is_incomplete_is_refused(
 
 
 @pytest.mark.parametrize("name", SavedGraph._fields)
-def test_arrays_that_do_not_fit_together_are_refused(saved: Path, name: str) -> None:
+def test_arrays_that_do_not_fit_together_are_rejected(saved: Path, name: str) -> None:
     whole = members(saved)
     array = array_of(saved, name)
     wrong: list[bytes | None] = [
@@ -251,7 +251,7 @@ def test_arrays_that_do_not_fit_together_are_refused(saved: Path, name: str) -> 
 
 
 def _crafted(path: Path) -> list[tuple[str, Any]]:
-    """Arrays of the right kinds with contents that no solving comes to."""
+    """Return arrays of the right kinds with impossible contents."""
     arrays = {name: array_of(path, name) for name in SavedGraph._fields}
     found: list[tuple[str, Any]] = []
 
@@ -279,7 +279,7 @@ def _crafted(path: Path) -> list[tuple[str, Any]]:
     return found
 
 
-def test_contents_that_no_solving_comes_to_are_refused(saved: Path) -> None:
+def test_impossible_contents_are_rejected(saved: Path) -> None:
     whole = saved.read_bytes()
     for name, array in _crafted(saved):
         rewrite(saved, **{name: npy(array)})
@@ -289,7 +289,7 @@ def test_contents_that_no_solving_comes_to_are_refused(saved: Path) -> None:
     assert same(solver.load(saved), solved(NAME))
 
 
-def test_contents_at_random_are_refused_or_harmless(saved: Path) -> None:
+def test_contents_at_random_are_rejected_or_harmless(saved: Path) -> None:
     whole, rng = saved.read_bytes(), np.random.default_rng(3)
     refused = 0
     for _ in range(150):
@@ -314,7 +314,7 @@ def test_contents_at_random_are_refused_or_harmless(saved: Path) -> None:
     assert refused > 50
 
 
-def test_situations_that_cannot_come_about_are_kept_too(tmp_path: Path) -> None:
+def test_unreachable_situations_are_stored_too(tmp_path: Path) -> None:
     written = solver.solve("apprentice")
     battle = Battle(written.packed)
     battle.state.power = 9
@@ -324,14 +324,14 @@ def test_situations_that_cannot_come_about_are_kept_too(tmp_path: Path) -> None:
     assert solver.load(tmp_path / "more.zip").value_of(battle) == value
 
 
-def test_a_file_that_unpacks_to_more_than_solutions_may_take_is_refused(saved: Path) -> None:
+def test_a_file_that_unpacks_to_more_than_solutions_may_take_is_rejected(saved: Path) -> None:
     size = sum(len(member) for member in members(saved).values())
     assert same(solver.load(saved, max_bytes=size), solver.load(saved))
     with pytest.raises(SolutionError, match=f"unpacks to {size:,} bytes, expected at most"):
         solver.load(saved, max_bytes=size - 1)
 
 
-def test_a_small_file_that_unpacks_to_much_is_refused(saved: Path) -> None:
+def test_a_small_file_that_unpacks_to_much_is_rejected(saved: Path) -> None:
     many = npy(np.zeros(2**22))
     held = members(saved)
     with zipfile.ZipFile(saved, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -358,7 +358,7 @@ def test_a_long_header_is_not_read(saved: Path, header: bytes) -> None:
         tracemalloc.stop()
 
 
-def test_other_members_are_refused_before_any_is_read(
+def test_other_members_are_rejected_before_any_is_read(
     saved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with zipfile.ZipFile(saved, "a") as archive:
@@ -368,10 +368,10 @@ def test_other_members_are_refused_before_any_is_read(
         solver.load(saved)
 
 
-def test_nodes_of_one_key_are_refused_before_they_are_indexed(
+def test_nodes_of_one_key_are_rejected_before_they_are_indexed(
     saved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The index takes time by the square of their number."""
+    """Indexing takes time by the square of their number."""
     many = {
         name: npy(np.repeat(array_of(saved, name)[:1], 300_000, axis=0))
         for name in ("keys", "kinds", "counts", "values", "chosen")
@@ -407,20 +407,20 @@ def test_arrays_of_objects_are_never_unpacked(saved: Path) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where solutions are kept, empty."""
+    """Return an empty folder for solutions."""
     monkeypatch.setattr(solving, "CACHE_FOLDER", tmp_path)
     return tmp_path / "solutions"  # type: ignore[return-value]
 
 
-def test_what_was_solved_before_is_not_solved_again(
+def test_stored_solutions_are_not_solved_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[int] = []
-    first = solver.solve("archmage-duel", progress=told.append, cache=True)
-    assert told
+    reported: list[int] = []
+    first = solver.solve("archmage-duel", progress=reported.append, cache=True)
+    assert reported
     digest = packed_digest(pack(load_scenario("archmage-duel")))
     assert [each.name for each in folder.iterdir()] == [f"{digest}.zip"]
-    told.clear()
+    reported.clear()
     explored = []
     explore = GameGraph.explore
 
@@ -431,8 +431,8 @@ def test_what_was_solved_before_is_not_solved_again(
         return node
 
     monkeypatch.setattr(GameGraph, "explore", counted)
-    again = solver.solve("archmage-duel", progress=told.append, cache=True)
-    assert not told
+    again = solver.solve("archmage-duel", progress=reported.append, cache=True)
+    assert not reported
     assert not any(explored)
     assert same(again, first)
     assert again.value == first.value
@@ -441,7 +441,7 @@ def test_what_was_solved_before_is_not_solved_again(
     assert len(list(folder.iterdir())) == 2
 
 
-def test_an_interrupted_solution_is_kept_and_goes_on(
+def test_an_interrupted_solution_is_stored_and_resumes(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(game_graph, "_SLICE", 100)
@@ -456,20 +456,20 @@ def test_an_interrupted_solution_is_kept_and_goes_on(
     kept = solver.load(path)
     assert 1000 <= kept.graph.size < 1500
     with_header(path, seconds=1000.0)
-    told: list[int] = []
-    whole = solver.solve("archmage-duel", progress=told.append, cache=True)
-    assert told[0] >= kept.graph.size
+    reported: list[int] = []
+    whole = solver.solve("archmage-duel", progress=reported.append, cache=True)
+    assert reported[0] >= kept.graph.size
     fresh = solver.solve("archmage-duel")
     assert whole.value == fresh.value
     assert whole.states == fresh.states
     assert whole.seconds > 1000.0
     assert solver.load(path).seconds > 1000.0
-    told.clear()
-    assert solver.solve("archmage-duel", progress=told.append, cache=True).value == whole.value
-    assert not told
+    reported.clear()
+    assert solver.solve("archmage-duel", progress=reported.append, cache=True).value == whole.value
+    assert not reported
 
 
-def test_long_solving_is_kept_now_and_then(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_solving_is_stored_at_intervals(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(game_graph, "_SLICE", 100)
     monkeypatch.setattr(solving, "_SAVE_EVERY", -1.0)
     monkeypatch.setattr(solving, "_NOTICE_EVERY", -1.0)
@@ -487,7 +487,7 @@ def test_long_solving_is_kept_now_and_then(folder: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("damage", ["garbage", "other rules", "wrong arrays", "other scenario"])
-def test_a_file_that_is_refused_is_solved_and_written_anew(folder: Path, damage: str) -> None:
+def test_a_rejected_file_is_solved_and_written_again(folder: Path, damage: str) -> None:
     first = solver.solve("apprentice", cache=True)
     (path,) = folder.iterdir()
     if damage == "garbage":
@@ -504,7 +504,7 @@ def test_a_file_that_is_refused_is_solved_and_written_anew(folder: Path, damage:
     assert same(solver.load(path), first)
 
 
-def test_what_does_not_fit_is_not_kept(folder: Path) -> None:
+def test_too_large_games_are_not_stored(folder: Path) -> None:
     with pytest.raises(solver.TooLarge):
         solver.solve("archmage-duel", max_bytes=160_000, cache=True)
     assert not folder.exists() or not list(folder.iterdir())
@@ -512,7 +512,7 @@ def test_what_does_not_fit_is_not_kept(folder: Path) -> None:
     assert whole.value == pytest.approx(9.679397618926652, abs=1e-9)
 
 
-def test_a_folder_that_cannot_be_written_spoils_nothing(
+def test_a_read_only_folder_does_not_matter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     blocked = tmp_path / "file"

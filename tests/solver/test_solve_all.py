@@ -1,4 +1,4 @@
-"""Several scenarios solved side by side."""
+"""Several scenarios solved in parallel."""
 
 import threading
 from types import SimpleNamespace
@@ -18,7 +18,7 @@ NAMES = tuple(SMALL)
 
 @pytest.fixture(params=[1, 3])
 def cores(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    """So many cores are said to be there."""
+    """Set the number of cores."""
     monkeypatch.setattr(solving, "available_cores", lambda: request.param)
     return int(request.param)
 
@@ -32,12 +32,12 @@ def test_solutions_come_in_order_and_are_those_of_solve() -> None:
 
 
 @pytest.mark.usefixtures("cores")
-def test_none_are_none() -> None:
+def test_no_scenarios_give_no_solutions() -> None:
     assert list(solver.solve_all([])) == []
 
 
 @pytest.mark.usefixtures("cores")
-def test_what_does_not_fit_is_refused_in_its_turn() -> None:
+def test_too_large_games_are_rejected_in_order() -> None:
     found = solver.solve_all(["apprentice", "archmage-duel", "apprentice"], max_bytes=180_000)
     assert next(found).states > 0
     with pytest.raises(solver.TooLarge, match="archmage-duel"):
@@ -45,14 +45,12 @@ def test_what_does_not_fit_is_refused_in_its_turn() -> None:
 
 
 @pytest.mark.usefixtures("cores")
-def test_an_unknown_scenario_is_refused() -> None:
+def test_an_unknown_scenario_is_rejected() -> None:
     with pytest.raises(ScenarioError, match="nowhere"):
         list(solver.solve_all(["apprentice", "nowhere"]))
 
 
-def test_whoever_stops_listening_ends_the_others(
-    cores: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_closing_the_iterator_stops_the_others(cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[str] = []
     original = solving.solve
 
@@ -69,7 +67,7 @@ def test_whoever_stops_listening_ends_the_others(
 
 
 class Waiting:
-    """In place of `solve`: scenarios are numbers, and 0 takes until so many others were begun."""
+    """Replaces `solve`: scenarios are numbers, and 0 takes until this many others have begun."""
 
     def __init__(self, others: int) -> None:
         self.begun: list[int] = []
@@ -85,7 +83,7 @@ class Waiting:
 
 
 @pytest.mark.parametrize("room", [1 << 20, 0])
-def test_a_long_one_holds_up_the_others_only_for_lack_of_room(
+def test_a_long_solution_delays_the_others_only_for_lack_of_memory(
     room: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(solving, "available_cores", lambda: 2)
@@ -98,7 +96,7 @@ def test_a_long_one_holds_up_the_others_only_for_lack_of_room(
     assert sorted(waiting.begun) == list(range(30))
 
 
-def test_one_name_in_place_of_several_is_refused() -> None:
+def test_a_single_name_instead_of_a_list_is_rejected() -> None:
     with pytest.raises(ValueError, match="solve_all: expected several scenarios, found 'appren"):
         list(solver.solve_all("apprentice"))
 
@@ -106,7 +104,7 @@ def test_one_name_in_place_of_several_is_refused() -> None:
 @pytest.mark.parametrize(
     "wrong", [{"threads": 0}, {"threads": "two"}, {"max_bytes": "4G"}, {"max_bytes": -1}], ids=str
 )
-def test_memory_and_threads_are_whole_numbers_from_one_on(wrong: dict[str, Any]) -> None:
+def test_memory_and_threads_are_positive_integers(wrong: dict[str, Any]) -> None:
     (name,) = wrong
     with pytest.raises(ValueError, match=f"{name}: expected a positive integer, found"):
         solver.solve("apprentice", **wrong)

@@ -1,4 +1,4 @@
-"""Threads that share a search find what one thread finds."""
+"""Threads that share a search find the same graph as one thread."""
 
 import threading
 from typing import Any
@@ -27,20 +27,20 @@ LARGER = "seventh-edition-duel"
 
 
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Begin with next to no room, and with all threads once it has grown for the first time."""
+    """Begin with very small arrays, and use all threads after the first growth."""
     tiny_arrays(monkeypatch)
     monkeypatch.setattr(game_graph, "_ALONE", 0)
 
 
 def by_key(graph: GameGraph) -> list[bytes]:
-    """The arrays of a graph with its nodes in order of their keys, and its key plan."""
+    """Return the arrays of a graph with its nodes in order of their keys, and its key plan."""
     order = np.lexsort(graph.keys.T)
     arrays = (graph.keys, graph.kinds, graph.counts, graph.values, graph.chosen)
     return [graph.plan.tobytes(), *(array[order].tobytes() for array in arrays)]
 
 
 def explored_by(threads: int, made: Scenario, *, merging: bool = True) -> tuple[GameGraph, int]:
-    """Every position of a scenario, and the node of the first."""
+    """Return every position of a scenario, and the node of the first."""
     graph = GameGraph(pack(made), ROOM, merging=merging, threads=threads)
     return graph, graph.explore(start(made).state)
 
@@ -67,7 +67,7 @@ def test_growth_while_threads_search_changes_nothing(
 
 
 @pytest.mark.parametrize("threads", [2, 3])
-def test_all_that_grows_grows_while_threads_search(
+def test_all_arrays_grow_while_threads_search(
     threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected, _ = explored(load_scenario(DUEL), merging=True)
@@ -98,7 +98,7 @@ def test_large_games_have_the_same_values(name: str, threads: int) -> None:
     assert shared.value == alone.value
     assert by_key(shared.graph) == by_key(alone.graph)
     assert shared.bytes == alone.bytes
-    # A sweep goes through the nodes in order, and finds what follows them done.
+    # A sweep processes the nodes in order, so all successors are finished.
     values, chosen = shared.graph.sweep([(SweepMode.OPTIMAL, SweepMode.OPTIMAL)])
     assert np.array_equal(values[:, 0], shared.graph.values)
     assert np.array_equal(chosen[:, 0], shared.graph.chosen)
@@ -111,7 +111,7 @@ def test_small_games_have_the_same_nodes_in_the_same_order() -> None:
 
 
 class StoppedError(Exception):
-    """Whoever watches has seen enough."""
+    """Raised by a progress callback to stop."""
 
 
 def stop_at(size: int) -> Any:
@@ -123,7 +123,7 @@ def stop_at(size: int) -> Any:
 
 
 @pytest.mark.parametrize("is_saved", [False, True])
-def test_whoever_stops_one_thread_stops_all_and_may_go_on(
+def test_stopping_one_thread_stops_all_and_the_search_may_resume(
     is_saved: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = load_scenario(LARGER)
@@ -136,7 +136,7 @@ def test_whoever_stops_one_thread_stops_all_and_may_go_on(
     assert named_threads() == []
     assert expected.size // 2 <= found.size < expected.size
     assert found.find(start(made).state) < 0
-    if is_saved:  # which looks at every node
+    if is_saved:  # it checks every node
         found = GameGraph.from_saved(found.packed, ROOM, found.to_saved())
         found.threads = 3
     found.explore(start(made).state)
@@ -144,7 +144,7 @@ def test_whoever_stops_one_thread_stops_all_and_may_go_on(
 
 
 @pytest.mark.parametrize("room", [20_000, pytest.param(50_000, marks=pytest.mark.slow)])
-def test_threads_stop_at_the_limit_and_go_on_with_more_room(
+def test_threads_stop_at_the_limit_and_continue_with_a_higher_one(
     room: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = load_scenario(DUEL)
@@ -162,7 +162,7 @@ def test_threads_stop_at_the_limit_and_go_on_with_more_room(
     _check_order(found, start(made))
 
 
-def test_what_a_thread_raises_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_of_a_thread_are_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     run = backward_induction.run
 
     def break_down(*arguments: Any) -> int:
@@ -178,7 +178,7 @@ def test_what_a_thread_raises_is_raised(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.slow
-def test_positions_that_are_asked_for_later_are_explored_together(
+def test_positions_requested_later_are_explored_together(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made = load_scenario(DUEL)

@@ -1,4 +1,4 @@
-"""The page for people who never played: its tables are the engine's, its pictures show the dice."""
+"""The page for beginners: its tables match the engine, its pictures show the dice."""
 
 import re
 
@@ -14,14 +14,14 @@ from wfb_gym import solver
 TEXT = page("five-minutes.md")
 
 
-def test_the_page_is_what_the_engine_says() -> None:
+def test_the_page_matches_the_engine() -> None:
     assert five_minutes.make_tutorial(TEXT) == TEXT
     assert five_minutes.make_tutorial(TEXT.replace("11 against 9", "12 against 9")) == TEXT
 
 
 def test_the_phase_shows_every_part_of_the_game() -> None:
     words = [step.event.words for steps in five_minutes.moments().values() for step in steps]
-    told = " ".join((*words, *five_minutes.other_ends()))
+    text = " ".join((*words, *five_minutes.other_ends()))
     for part in (
         "is cast",
         "Dispel Scroll",
@@ -30,20 +30,20 @@ def test_the_phase_shows_every_part_of_the_game() -> None:
         "a miscast",
         "fails",
     ):
-        assert part in told
+        assert part in text
     assert words[-1] in TEXT
     assert "The battle ends" in words[-1]
 
 
-def test_a_lost_wound_costs_what_the_page_says() -> None:
+def test_a_lost_wound_costs_the_documented_points() -> None:
     found = re.search(r"of (\d+) points and\s+three\s+wounds that loses a wound loses (\d+)", TEXT)
     assert found is not None
     assert int(found[1]) == 3 * int(found[2])
     assert any(f"{found[2]} points to the dispeller" in end for end in five_minutes.other_ends())
 
 
-def test_what_was_given_away_is_what_the_solver_says() -> None:
-    decisions = rows_of(TEXT, "Was that well played?")[1:]  # behind the ruler
+def test_points_lost_match_the_solver() -> None:
+    decisions = rows_of(TEXT, "Was that well played?")[1:]  # after the ruler
     assert float(decisions[0][4]) == pytest.approx(solver.solve("archmage-duel").value, abs=0.05)
     mistakes = [row for row in decisions if row[1] != row[3]]
     assert [row[1] for row in mistakes] == ["cast Fire Ball (5+)"]  # "The one mistake"

@@ -1,4 +1,4 @@
-"""The pages of the environments: current, complete, and held to what the classes take."""
+"""The pages of the environments: current, complete, and equal to the signatures of the classes."""
 
 from copy import deepcopy
 from pathlib import Path
@@ -34,7 +34,7 @@ def test_sections_in_gymnasiums_order(name: str) -> None:
     assert text.count(f"`{wfb_gym.bundled_scenarios()[0]}`") == 1
 
 
-def test_a_class_adds_to_what_its_base_says() -> None:
+def test_a_class_extends_the_text_of_its_base() -> None:
     base, caster = split_sections(MagicPhaseEnv.__doc__ or ""), merge_sections(CasterEnv)
     assert caster["Rewards"] == base["Rewards"]
     assert caster["Description"].startswith(base["Description"])
@@ -42,15 +42,17 @@ def test_a_class_adds_to_what_its_base_says() -> None:
 
 
 def test_the_last_word_on_an_argument_holds() -> None:
-    told = {one.name: one for one in parse_argument_rows(merge_sections(BattleEnv)["Arguments"])}
-    assert told["scenario"].default == '"border-skirmish"'
-    assert next(iter(told)) == "scenario"
-    assert list(told)[-1] == "seat"
+    documented = {
+        one.name: one for one in parse_argument_rows(merge_sections(BattleEnv)["Arguments"])
+    }
+    assert documented["scenario"].default == '"border-skirmish"'
+    assert next(iter(documented)) == "scenario"
+    assert list(documented)[-1] == "seat"
 
 
-def test_wrong_docstrings_are_refused() -> None:
+def test_wrong_docstrings_are_rejected() -> None:
     class Plain(MagicPhaseEnv):
-        """A seat without a history of its own."""
+        """A seat without its own version history."""
 
     Plain.__module__ = "wfb_gym.envs.plain"
     with pytest.raises(ValueError, match="Plain: expected a section 'Version History'"):
@@ -61,16 +63,18 @@ def test_wrong_docstrings_are_refused() -> None:
 
 
 def test_arguments_are_those_of_the_signature() -> None:
-    told = parse_argument_rows(merge_sections(CasterEnv)["Arguments"])
-    check_arguments(CasterEnv, told)
+    documented = parse_argument_rows(merge_sections(CasterEnv)["Arguments"])
+    check_arguments(CasterEnv, documented)
     with pytest.raises(ValueError, match="CasterEnv: expected arguments"):
-        check_arguments(CasterEnv, told[1:])
-    changed = [Argument(one.name, "True", "") if one.name == "strict" else one for one in told]
+        check_arguments(CasterEnv, documented[1:])
+    changed = [
+        Argument(one.name, "True", "") if one.name == "strict" else one for one in documented
+    ]
     with pytest.raises(ValueError, match=r"CasterEnv\.strict: expected False, found True"):
         check_arguments(CasterEnv, changed)
 
 
-def test_a_version_without_a_history_is_refused() -> None:
+def test_a_version_without_a_history_is_rejected() -> None:
     spec = deepcopy(gym.spec("wfb_gym/Caster-v0"))
     spec.version = 7
     with pytest.raises(ValueError, match="CasterEnv: expected v7 in its Version History"):

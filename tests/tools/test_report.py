@@ -1,4 +1,4 @@
-"""The report: every table is what the committed results say, every picture has its command."""
+"""The report: every table matches the committed results, every picture has its command."""
 
 import json
 import re
@@ -42,7 +42,7 @@ def score(mean: float) -> dict[str, float]:
     return {"mean": mean, "half_width": 0.25, "battles": 4}
 
 
-def test_tables_tell_what_results_hold() -> None:
+def test_tables_match_the_results() -> None:
     grades = {
         "args": {"seat": "caster"},
         "grades": {"greedy": {"random": score(1.0)}, "trained": {"random": score(-2.0)}},
@@ -69,7 +69,7 @@ def test_tables_tell_what_results_hold() -> None:
     ]
 
 
-def test_values_are_told_of_what_is_solved() -> None:
+def test_values_are_listed_for_solved_scenarios() -> None:
     opening, size = {"words": "stop casting"}, {"bytes": 2**30, "exact": False, "causes": ["luck"]}
     part = {"scenario": "long", "phases": 2, "value": 1.5, "opening": opening, "seconds": 1.0}
     found = [
@@ -85,7 +85,7 @@ def test_values_are_told_of_what_is_solved() -> None:
     )
 
 
-def test_a_stale_table_is_told_and_made_anew(
+def test_a_stale_table_is_reported_and_written_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def table(results: Any) -> str:

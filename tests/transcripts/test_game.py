@@ -43,7 +43,7 @@ def test_the_same_seed_and_decisions_are_the_recorded_battle() -> None:
     assert tuple(game.events) == recorded.events
 
 
-def test_undone_decisions_come_again_with_the_same_dice() -> None:
+def test_undone_decisions_repeat_with_the_same_dice() -> None:
     game = Game(DUEL, 0, "greedy", seed=2)
     play_best_guess(game)
     events, visible = list(game.events), game.narrated.visible.key()
@@ -63,7 +63,7 @@ def test_undone_decisions_come_again_with_the_same_dice() -> None:
         game.undo(5)
 
 
-def test_what_is_not_legal_is_refused() -> None:
+def test_illegal_decisions_are_rejected() -> None:
     game = Game(DUEL, 0, "greedy", seed=2)
     list(game.play_on())
     with pytest.raises(ValueError, match="expected one of"):

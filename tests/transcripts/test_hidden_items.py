@@ -1,4 +1,4 @@
-"""Battles with hidden items: told, written in full or in public, and played again."""
+"""Battles with hidden items: described, written in full or in public, and replayed."""
 
 import json
 from pathlib import Path
@@ -40,7 +40,7 @@ TWICE = hidden_scenario(dispeller=kinds([], [SCROLL], [SCROLL, SCROLL], weights=
 
 
 def play(scenario: Scenario, seed: int) -> Transcript:
-    """A battle at random, items used wherever they can be."""
+    """Play a battle at random, with items used whenever they can be."""
     narrated, rng, events = NarratedBattle(scenario), np.random.default_rng(seed), []
     while not narrated.battle.is_over:
         battle = narrated.battle
@@ -61,7 +61,7 @@ def lines_of(path: Path) -> list[Any]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def test_a_deal_is_told() -> None:
+def test_a_deal_is_described() -> None:
     narrated = NarratedBattle(SCENARIOS["both"])
     assert narrated.opening == "hidden items are dealt"
     events = [narrated.resolve(0), narrated.resolve(1)]
@@ -78,14 +78,16 @@ def test_a_deal_is_told() -> None:
     ]
 
 
-def test_a_deal_is_told_to_its_owner_alone() -> None:
+def test_a_deal_is_described_only_to_its_owner() -> None:
     narrated = NarratedBattle(SCENARIOS["both"])
     one, two = narrated.resolve(0), narrated.resolve(0)
-    told = [redact_event(narrated.names, event, (0,)) for event in (one, two)]
-    assert told[0] is one
-    assert told[1].words.startswith("Chance deals the dispeller its hidden items. Phase 1 of 1:")
-    assert told[1].code == UNTOLD
-    assert SCROLL not in told[1].words
+    words_shown = [redact_event(narrated.names, event, (0,)) for event in (one, two)]
+    assert words_shown[0] is one
+    assert words_shown[1].words.startswith(
+        "Chance deals the dispeller its hidden items. Phase 1 of 1:"
+    )
+    assert words_shown[1].code == UNTOLD
+    assert SCROLL not in words_shown[1].words
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -110,16 +112,16 @@ def test_a_public_transcript_is_played_again(name: str, tmp_path: Path) -> None:
         assert again.seed is None
         narrated, events = replay(again)
         assert narrated.battle.points == pytest.approx(transcript.points)
-        told = [event.words for event in events]
-        for event, words in zip(transcript.events, told, strict=True):
+        words_shown = [event.words for event in events]
+        for event, words in zip(transcript.events, words_shown, strict=True):
             if event.node != Node.DEAL:
                 assert event.words == words
         assert again.published() == again
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_public_transcript_is_the_same_whatever_was_dealt(name: str) -> None:
-    """The same play with each other deal that fits it."""
+def test_a_public_transcript_does_not_depend_on_the_deal(name: str) -> None:
+    """Compare the same play with each other deal that fits it."""
     compared = 0
     for seed in range(8):
         transcript = play(SCENARIOS[name], seed)
@@ -134,7 +136,7 @@ def test_a_public_transcript_is_the_same_whatever_was_dealt(name: str) -> None:
 
 
 def other_deal(transcript: Transcript, deals: list[int]) -> Transcript | None:
-    """The same play after another deal; None where it could not be."""
+    """Return the same play after another deal; None if it is impossible."""
     narrated, events, left = NarratedBattle(transcript.scenario), [], iter(deals)
     for event in transcript.events:
         battle = narrated.battle
@@ -153,7 +155,7 @@ def other_deal(transcript: Transcript, deals: list[int]) -> Transcript | None:
     return Transcript(transcript.scenario, transcript.players, 5, tuple(events), points, True)
 
 
-def test_a_public_file_tells_no_deal(tmp_path: Path) -> None:
+def test_a_public_file_contains_no_deal(tmp_path: Path) -> None:
     path = tmp_path / "battle.jsonl"
     write(play(TWICE, 1), path, public=True)
     header, deal, *_ = lines_of(path)
@@ -171,12 +173,12 @@ def test_a_full_file_is_not_marked(tmp_path: Path) -> None:
     assert deal["outcome"] in (0, 1, 2)
 
 
-def test_where_nothing_is_hidden_a_public_transcript_is_the_same() -> None:
+def test_without_hidden_items_a_public_transcript_is_the_same() -> None:
     transcript = record("archmage-duel", "veteran", "greedy", seed=1)
     assert transcript.published() is transcript
 
 
-def test_a_deal_untold_in_a_full_transcript_is_refused(tmp_path: Path) -> None:
+def test_a_full_transcript_without_a_deal_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "battle.jsonl"
     write(play(TWICE, 1), path)
     lines = lines_of(path)
@@ -186,7 +188,7 @@ def test_a_deal_untold_in_a_full_transcript_is_refused(tmp_path: Path) -> None:
         read(path)
 
 
-def test_a_deal_that_cannot_be_is_refused(tmp_path: Path) -> None:
+def test_an_impossible_deal_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "battle.jsonl"
     write(play(TWICE, 1), path)
     lines = lines_of(path)
@@ -196,7 +198,7 @@ def test_a_deal_that_cannot_be_is_refused(tmp_path: Path) -> None:
         replay(read(path))
 
 
-def test_a_use_that_no_set_has_is_refused() -> None:
+def test_a_use_of_an_item_in_no_set_is_rejected() -> None:
     narrated = NarratedBattle(TWICE)
     events = [narrated.resolve(2), narrated.act(actions.FIRST_CAST)]
     events += [narrated.act(actions.FIRST_DICE + 2), narrated.roll(6, 5)]
@@ -216,7 +218,7 @@ def test_players_of_all_kinds_play_with_hidden_items() -> None:
 
 
 @pytest.mark.parametrize("player", ["greedy", "veteran", "phase-search", "search:1"])
-def test_players_choose_the_same_whatever_the_enemy_was_dealt(player: str) -> None:
+def test_choices_of_players_do_not_depend_on_the_enemys_deal(player: str) -> None:
     compared, spec = 0, PolicySpec.parse(player)
     for name in ("both", "in play", "three spells"):
         narrated = NarratedBattle(SCENARIOS[name])
@@ -236,12 +238,12 @@ def test_players_choose_the_same_whatever_the_enemy_was_dealt(player: str) -> No
     assert compared
 
 
-def test_the_optimum_is_refused() -> None:
+def test_the_optimum_is_rejected() -> None:
     with pytest.raises(ValueError, match="expected a scenario in which nothing is hidden"):
         record(SCENARIOS["both"], "optimal", "random", seed=2)
 
 
-# --- what may be ---------------------------------------------------------------------------
+# --- possible sets -------------------------------------------------------------------------
 
 
 def test_sets_in_words() -> None:
@@ -278,7 +280,7 @@ def test_a_use_leaves_the_sets_that_have_it() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_veiled_position_is_the_same_whatever_was_dealt(name: str) -> None:
+def test_a_redacted_position_does_not_depend_on_the_deal(name: str) -> None:
     compared = 0
     for seed in range(6):
         narrated = NarratedBattle(SCENARIOS[name])
@@ -295,7 +297,7 @@ def test_a_veiled_position_is_the_same_whatever_was_dealt(name: str) -> None:
     assert compared
 
 
-def test_in_the_end_the_position_shows_what_was_dealt() -> None:
+def test_the_final_position_shows_the_deal() -> None:
     for seed in range(6):
         transcript = play(SCENARIOS["both"], seed)
         narrated, events = replay(transcript)

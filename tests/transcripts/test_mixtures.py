@@ -30,7 +30,7 @@ BOTH = hidden_scenario(
 
 
 def after(packed: Records[PackedScenario], path: Sequence[int]) -> Battle:
-    """A battle after some actions and outcomes, the first sets dealt."""
+    """Return a battle after some actions and outcomes, with the first sets dealt."""
     battle = Battle(packed)
     while battle.node == Node.DEAL:
         battle.resolve(0)
@@ -41,7 +41,7 @@ def after(packed: Records[PackedScenario], path: Sequence[int]) -> Battle:
 
 
 class Answer:
-    """The best answer of one army to the advice that the other gets, over all that may happen."""
+    """The best response of one army to the other's advice, over the whole battle."""
 
     def __init__(self, scenario: Scenario, advised: int, gap: float = GAP) -> None:
         self._advised, self._names = advised, ScenarioNames(scenario)
@@ -52,7 +52,7 @@ class Answer:
         self._mixers = [Mixer(scenario, gap=gap) for _ in self._weights[advised]]
 
     def points(self, *path: int) -> float:
-        """Points that it wins on average after some actions and outcomes, which tell nothing."""
+        """Return its mean points after some actions and outcomes, which reveal nothing."""
         battle = after(self._packed, path)
         own, other = (
             self._weights[army] / self._weights[army].sum()
@@ -61,7 +61,7 @@ class Answer:
         return float(other @ self._points(battle, path, own))
 
     def _points(self, battle: Battle, path: tuple[int, ...], reach: Floats) -> Floats:
-        """By what it was dealt, weighed by how likely the other has come here with each set."""
+        """Return values by own deal, weighted by the other's chance to come here with each set."""
         sign = -1.0 if self._advised == 0 else 1.0
         found = np.zeros(len(self._weights[1 - self._advised]))
         if battle.is_over:
@@ -96,7 +96,7 @@ class Answer:
     def _advice(
         self, battle: Battle, path: tuple[int, ...], reach: Floats
     ) -> dict[int, dict[int, float]]:
-        """How often to choose each action with each set."""
+        """Return the probability of each action with each set."""
         found: dict[int, dict[int, float]] = {}
         for kind in np.flatnonzero(reach).tolist():
             twin = self._with_deal(battle, kind)
@@ -110,7 +110,7 @@ class Answer:
         return found
 
     def _able(self, battle: Battle) -> dict[int, list[int]]:
-        """The mover's actions, and the sets with which it may choose them."""
+        """Return the mover's actions, and the sets with which it may choose them."""
         found: dict[int, list[int]] = {}
         for kind in self._kinds(battle):
             for code in self._with_deal(battle, kind).legal_actions():
@@ -136,15 +136,15 @@ class Answer:
     [BOTH, pytest.param(load_scenario("hidden-scroll"), marks=pytest.mark.slow)],
     ids=lambda scenario: scenario.name,
 )
-def test_nobody_wins_from_who_follows_the_advice(scenario: Scenario, advised: int) -> None:
-    """At any decision, also where the enemy has done what equilibrium play never does."""
+def test_the_advice_cannot_be_exploited(scenario: Scenario, advised: int) -> None:
+    """At any decision, also after actions of the enemy that equilibrium play never takes."""
     equilibrium = solve_hidden(scenario, gap=0.001)
     most = equilibrium.upper if advised == 1 else -equilibrium.lower
     assert Answer(scenario, advised).points() <= most + GAP
 
 
-def test_who_has_played_badly_is_advised_as_well_from_there_on() -> None:
-    """The dispeller lets a Fire Ball through, as it never should; the rest is a game apart."""
+def test_advice_after_a_mistake_cannot_be_exploited() -> None:
+    """The dispeller lets a Fire Ball through by mistake; the rest is a separate game."""
     scenario = load_scenario("hidden-scroll")
     fire_ball, blast = actions.FIRST_CAST, actions.FIRST_CAST + 1
     path = (fire_ball, actions.FIRST_DICE + 1, FIRST_TOTAL + 5, PASS)
@@ -159,14 +159,14 @@ def test_who_has_played_badly_is_advised_as_well_from_there_on() -> None:
 
 
 @pytest.mark.parametrize("kind", [0, 1])
-def test_the_first_decision_is_that_of_the_equilibrium(kind: int) -> None:
+def test_the_first_decision_matches_the_equilibrium(kind: int) -> None:
     mixture = Mixer(BOTH).mixture([kind, 0])
     equilibrium = solve_hidden(BOTH, gap=GAP)
     assert mixture == (mixture_at(equilibrium, 0, kind), equilibrium.reports[-1].gap, True)
     assert 0.0 < mixture.gap <= GAP
 
 
-def test_what_was_solved_serves_again_and_is_left_when_play_is_taken_back() -> None:
+def test_solved_parts_are_reused_and_dropped_after_an_undo() -> None:
     mixer = Mixer(BOTH)
     path = (actions.FIRST_CAST, PASS, actions.FIRST_DICE + 1, FIRST_TOTAL + 6)
     found = [mixer.mixture([0, 0, *path[:n]]) for n in (0, 1, 4, 1, 0)]
@@ -174,7 +174,7 @@ def test_what_was_solved_serves_again_and_is_left_when_play_is_taken_back() -> N
     assert found[2] != found[3]
 
 
-def test_where_a_battle_is_too_large_what_is_left_of_it_may_not_be() -> None:
+def test_the_rest_of_a_too_large_battle_may_be_solvable() -> None:
     scenario = load_scenario("hidden-stone")
     mixer = Mixer(scenario, 400_000)
     with pytest.raises(TooLarge):
@@ -186,10 +186,10 @@ def test_where_a_battle_is_too_large_what_is_left_of_it_may_not_be() -> None:
     assert sum(mixture.chances.values()) == pytest.approx(1.0)
 
 
-# --- what choices are worth ----------------------------------------------------------------
+# --- values of choices ---------------------------------------------------------------------
 
 PRECISE = 0.001
-"""Points between the bounds where values are compared."""
+"""Tolerance in points between the bounds of compared values."""
 
 
 def weights_of(scenario: Scenario, army: int) -> Floats:
@@ -199,8 +199,8 @@ def weights_of(scenario: Scenario, army: int) -> Floats:
 
 
 @pytest.mark.parametrize("kind", [0, 1])
-def test_a_choice_is_worth_what_the_best_answers_behind_it_win(kind: int) -> None:
-    """The first decision, by an enumeration of all that the engine may do behind it."""
+def test_a_choice_has_the_value_against_best_responses(kind: int) -> None:
+    """The first decision, by an enumeration of all that may happen in the engine after it."""
     worths = Mixer(BOTH, gap=PRECISE).worths([kind, 0], actions.FIRST_CAST + 1)
     assert list(worths.values) == list(worths.mixture.chances)
     assert not worths.is_assumed
@@ -213,8 +213,8 @@ def test_a_choice_is_worth_what_the_best_answers_behind_it_win(kind: int) -> Non
         assert worths.values[code] == pytest.approx(found[kind], abs=10 * PRECISE)
 
 
-def test_values_are_by_what_the_enemys_play_tells_of_its_items() -> None:
-    """A caster with a Power Stone opens with the small spell, and one without hardly ever."""
+def test_values_use_beliefs_from_the_enemys_play() -> None:
+    """A caster with a Power Stone opens with the small spell; one without it hardly ever does."""
     scenario = hidden_scenario(caster=kinds([STONE], []), dispeller=kinds([SCROLL], []))
     path: list[int] = []
     likely = weights_of(scenario, 0)
@@ -240,7 +240,7 @@ def test_values_are_by_what_the_enemys_play_tells_of_its_items() -> None:
     assert compared > 1
 
 
-def test_what_is_expected_is_the_value_for_who_knows_neither_set() -> None:
+def test_the_expected_value_is_that_of_an_uninformed_observer() -> None:
     mixer = Mixer(BOTH, gap=PRECISE)
     equilibrium = solve_hidden(BOTH, gap=PRECISE)
     for kind in (0, 1):
@@ -251,10 +251,10 @@ def test_what_is_expected_is_the_value_for_who_knows_neither_set() -> None:
     assert by_set[0] > by_set[1]  # with a Power Stone
 
 
-def test_what_equilibrium_play_never_does_is_worth_what_it_is_behind_it() -> None:
-    """Fire Ball on two dice: the rest of the battle is a game apart, in which both believe as ever.
+def test_actions_outside_equilibrium_have_the_value_of_their_continuation() -> None:
+    """Fire Ball on two dice: the rest of the battle is a separate game with the initial beliefs.
 
-    The equilibrium of the whole need not answer it well.
+    The equilibrium of the whole game need not answer it well.
     """
     scenario = load_scenario("hidden-scroll")
     dice = actions.FIRST_DICE + 2

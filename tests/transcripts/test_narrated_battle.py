@@ -1,4 +1,4 @@
-"""Descriptions of what happens, and the visible position."""
+"""Descriptions of events, and the visible position."""
 
 import re
 from typing import Any
@@ -68,7 +68,7 @@ def test_a_spell_is_let_through() -> None:
     )
 
 
-def test_victory_points_are_told_as_such() -> None:
+def test_victory_points_are_named_as_such() -> None:
     narrated = narrate(
         army(wizard(4, known("Fire Ball"))),
         army(units=[unit("Spears", 3, points=7.0), unit("Bows")], dispel_dice=0),
@@ -87,7 +87,7 @@ def test_victory_points_are_told_as_such() -> None:
     ]
 
 
-def test_panic_flight_and_rallying_are_told() -> None:
+def test_panic_flight_and_rallying_are_described() -> None:
     blast = {"hits": "2D6", "strength": 4}
     seer = wizard(2, aimed("Dart", damage=blast), name="Seer", unit="Spears", leadership=5)
     units = [unit("Spears", 16, leadership=7), unit("Bows")]
@@ -125,7 +125,7 @@ def test_panic_flight_and_rallying_are_told() -> None:
     ]
 
 
-def test_a_unit_that_a_spell_rallies_is_told() -> None:
+def test_a_unit_rallied_by_a_spell_is_described() -> None:
     shaman = wizard(4, known("The Oxen Stands"))
     caster = army(shaman, units=[unit("Spears", fleeing=True)])
     narrated = narrate(caster, army(units=[unit("Bows")], dispel_dice=0))
@@ -160,7 +160,7 @@ def test_casting_rolls(faces: tuple[int, ...], words: str) -> None:
     assert duel(BURNING_HEAD, FIRST_DICE + 3, faces)[-1] == words
 
 
-def test_a_miscast_says_its_row_and_what_it_did() -> None:
+def test_a_miscast_has_its_row_and_effects() -> None:
     lost = duel(BURNING_HEAD, FIRST_DICE + 3, (1, 1, 6), (3, 4))[-1]
     assert lost.startswith("3 4: miscast: The side's remaining power dice are lost.")
     assert "The battle ends: nobody is ahead." in lost
@@ -238,7 +238,7 @@ def test_hits_that_are_shared_out() -> None:
     ]
 
 
-def test_a_spell_that_remains_in_play_comes_and_goes() -> None:
+def test_a_spell_that_remains_in_play_begins_and_ends() -> None:
     narrated = narrate(
         army(wizard(4, lasting("Ward"), spell("Beam")), power_dice=6),
         army(dispel_dice=0),
@@ -249,7 +249,7 @@ def test_a_spell_that_remains_in_play_comes_and_goes() -> None:
     assert "Ward is in play no more" in narrated.act(FIRST_CAST + 1).words
 
 
-def test_where_a_comet_falls_is_told() -> None:
+def test_the_point_of_a_comet_is_described() -> None:
     places = {"Left": [20.0, 30.0], "Right": [28.0, 30.0], "Far": [60.0, 44.0]}
     narrated = narrate(
         army(wizard(4, known("The Comet of Casandora"), position=[40.0, 4.0]), power_dice=6),
@@ -259,14 +259,14 @@ def test_where_a_comet_falls_is_told() -> None:
     )
     narrated.act(FIRST_CAST)
     names, battle = narrated.names, narrated.battle
-    told = [names.aimed_at(battle.packed, 0, a - FIRST_TARGET) for a in battle.legal_actions()]
-    assert len(set(told)) == len(told)
-    assert all(words.startswith(f"point {k} (") for k, words in enumerate(told, 1))
-    words = next(each for each in told if "Left" in each and "Right" in each)
+    texts = [names.aimed_at(battle.packed, 0, a - FIRST_TARGET) for a in battle.legal_actions()]
+    assert len(set(texts)) == len(texts)
+    assert all(words.startswith(f"point {k} (") for k, words in enumerate(texts, 1))
+    words = next(each for each in texts if "Left" in each and "Right" in each)
     side = r"\d inch(es)? from (Left|Right)"
     assert re.fullmatch(rf"point \d+ \({side}, {side}\)", words)
-    assert any(re.fullmatch(r"point \d+ \((1 inch from|on) Far\)", each) for each in told)
-    action = battle.legal_actions()[told.index(words)]
+    assert any(re.fullmatch(r"point \d+ \((1 inch from|on) Far\)", each) for each in texts)
+    action = battle.legal_actions()[texts.index(words)]
     said = words_of(narrated, action, FIRST_DICE + 2, (6, 6))
     assert said[:2] == [f"Mage aims at {words}.", f"Mage throws 2 dice at {words}."]
     assert f"The Comet of Casandora is on its way to {words}." in said[2]
@@ -278,8 +278,8 @@ def test_without_a_battlefield_a_comet_falls_on_its_target() -> None:
         army(units=[unit("Left"), unit("Right")]),
         phases=2,
     )
-    told = words_of(narrated, FIRST_CAST, FIRST_TARGET + 1 + TARGETS)
-    assert told[1] == "Mage aims at Left."
+    texts = words_of(narrated, FIRST_CAST, FIRST_TARGET + 1 + TARGETS)
+    assert texts[1] == "Mage aims at Left."
 
 
 def test_a_new_phase_is_described() -> None:
@@ -309,7 +309,7 @@ def random_events(narrated: NarratedBattle, rng: np.random.Generator) -> Any:
 
 
 @pytest.mark.parametrize("scenario", bundled_scenarios())
-def test_what_is_visible_is_the_state_until_the_last_phases(scenario: str) -> None:
+def test_the_visible_position_is_the_state_until_the_last_phases(scenario: str) -> None:
     narrated = NarratedBattle(load_scenario(scenario))
     checked = 0
     for event in random_events(narrated, np.random.default_rng(1)):
@@ -334,7 +334,7 @@ def test_an_ended_battle_is_still_visible() -> None:
     assert narrated.visible.state.items[1, 0] == 1
 
 
-def test_when_the_last_caster_is_slain_the_others_still_stand() -> None:
+def test_units_remain_visible_after_the_last_caster_is_slain() -> None:
     narrated = narrate(
         army(wizard(4, spell(), name="One", wounds=1), power_dice=6),
         army(wizard(2, name="Two"), units=[unit("Spears")], dispel_dice=2),
@@ -375,7 +375,7 @@ def test_losses_on_the_table_add_up_to_the_points() -> None:
         assert lost == pytest.approx(narrated.battle.points)
 
 
-def test_narration_leaves_the_battle_as_it_is() -> None:
+def test_narration_does_not_change_the_battle() -> None:
     narrated = NarratedBattle(load_scenario("storm-council"))
     plain = Battle(narrated.battle.packed_scenarios)
     for event in random_events(narrated, np.random.default_rng(5)):
@@ -385,7 +385,7 @@ def test_narration_leaves_the_battle_as_it_is() -> None:
     assert plain.node == Node.END
 
 
-# --- what is rarer -------------------------------------------------------------------------
+# --- rarer events --------------------------------------------------------------------------
 
 
 def test_rerolls() -> None:
@@ -441,7 +441,7 @@ def test_a_spell_in_play_is_dispelled_later() -> None:
     assert words[2].startswith("4 4: 8 against 5, Ward is dispelled.")
 
 
-def test_the_own_of_two_spells_in_play_is_marked() -> None:
+def test_ones_own_of_two_spells_in_play_is_marked() -> None:
     both = lasting("Ward", in_play=True)
     narrated = narrate(
         army(wizard(2, both), power_dice=0, dispel_dice=0),
@@ -465,7 +465,7 @@ def test_every_lock_and_duration_has_words() -> None:
     assert set(armies.STATUS_COLOURS) == set(view_armies.SpellStatus)
 
 
-def test_a_roll_without_a_description_is_refused() -> None:
+def test_a_roll_without_a_description_is_rejected() -> None:
     narrated = NarratedBattle(load_scenario("archmage-duel"))
     with pytest.raises(ValueError, match="expected a roll that has a description, found NOMINATE"):
         rolls.describe_roll(narrated.names, narrated.battle, 0, ())

@@ -1,4 +1,4 @@
-"""Steps of environments described: the same state, points and generator as the kernel's."""
+"""Described steps of environments: the same state, points and generator as the kernel's."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ Calls = list[tuple[int, Any]]
 
 
 def spy_on_generators(env: Any) -> Calls:
-    """The environment's watch, with the generators that it plays with kept for the test."""
+    """Return the environment's watcher; its generators are stored for the test."""
     watch: BatchWatcher = env.batch.watcher
     kept: Calls = []
     of_member = watch._env_before
@@ -31,7 +31,7 @@ def spy_on_generators(env: Any) -> Calls:
 
 
 def check(batch: Any, kept: Calls, start: int) -> None:
-    """What was described since `start` ended where the kernel did."""
+    """Check that the description since `start` ended in the kernel's state."""
     for member, env in kept[start:]:
         narrated = batch.watcher._narrated[member]
         if batch.envs.status[member] == 0 or narrated.battle.is_over:
@@ -40,7 +40,7 @@ def check(batch: Any, kept: Calls, start: int) -> None:
 
 
 def play(name: str, steps: int = STEPS, **keys: Any) -> int:
-    """Steps of an environment, each described and compared; returns how many events there were."""
+    """Take steps, each described and compared; returns the number of events."""
     env = raw(name, render_mode="ansi", points_per_reward=1.0, **keys)
     kept = spy_on_generators(env)
     observation, info = env.reset(seed=11)
@@ -83,7 +83,7 @@ def test_an_optimal_opponent_reads_the_same_move_table(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", IDS)
-def test_what_external_opponents_choose_is_described(name: str) -> None:
+def test_choices_of_external_opponents_are_described(name: str) -> None:
     assert play(name, scenario="border-skirmish", opponent=picks) > STEPS // 2
 
 
@@ -130,7 +130,7 @@ def test_vector_environments_are_described_in_all_modes(mode: str) -> None:
     assert ended > 3
 
 
-def test_a_state_that_was_put_in_is_shown_as_it_is() -> None:
+def test_a_restored_state_is_shown_unchanged() -> None:
     env = raw(IDS[0], render_mode="ansi", opponent="greedy")
     observation, info = env.reset(seed=4)
     state = env.get_state()

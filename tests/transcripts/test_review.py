@@ -1,4 +1,4 @@
-"""What each decision of a battle gave away."""
+"""Points lost by each decision of a battle."""
 
 import itertools
 import math
@@ -22,7 +22,7 @@ from wfb_gym.view.hidden_sets import EVERYBODY, sets_that_may_be
 DUEL = load_scenario("archmage-duel")
 
 
-def test_points_lost_are_the_best_value_less_the_one_that_was_played() -> None:
+def test_points_lost_are_the_best_value_less_the_played_one() -> None:
     transcript = record(DUEL, "random", "random", seed=7)
     reviewed = review(transcript)
     solution = solver.solve(DUEL)
@@ -57,11 +57,11 @@ def test_verdicts_on_targets_are_sentences() -> None:
         ReviewedAction("at Swordsmen", 1.0, None, is_played=True, is_best=False),
         ReviewedAction("at Knights", 3.0, None, is_played=False, is_best=True),
     )
-    told = ReviewedDecision(0, 0, choices, 2.0, 2.0, True, "exact").words
-    assert told == "Gave away 2 points: aim at Swordsmen; the best was to aim at Knights."
+    reported = ReviewedDecision(0, 0, choices, 2.0, 2.0, True, "exact").words
+    assert reported == "Gave away 2 points: aim at Swordsmen; the best was to aim at Knights."
 
 
-def test_optimal_play_gives_nothing_away() -> None:
+def test_optimal_play_loses_nothing() -> None:
     reviewed = review(record(DUEL, "optimal", "optimal", seed=9))
     assert reviewed.worst == ()
     assert max(each.lost for each in reviewed.decisions) < NOTICED
@@ -78,14 +78,14 @@ def test_the_position_before_and_after_every_event_is_kept() -> None:
     assert reviewed.positions[-1].is_over
 
 
-def test_estimates_are_called_so_and_time_is_bounded() -> None:
+def test_estimates_are_marked_and_time_is_bounded() -> None:
     transcript = record("border-skirmish", "greedy", "veteran", seed=3)
     part = replace(transcript, events=transcript.events[:6], over=False)
     part = replace(part, points=sum(event.points for event in part.events))
-    told: list[tuple[int, int]] = []
+    reported: list[tuple[int, int]] = []
     analyst = Analyst(transcript.scenario, most_positions=1_000)
-    reviewed = review(part, analyst=analyst, progress=lambda *done: told.append(done))
-    assert told == [(number, 6) for number in range(1, 7)]
+    reviewed = review(part, analyst=analyst, progress=lambda *done: reported.append(done))
+    assert reported == [(number, 6) for number in range(1, 7)]
     assert not any(each.is_exact for each in reviewed.decisions)
     assert reviewed.summary(0) == "3 decisions, every one the best, as far as is seen."
     assert reviewed.decisions[0].words == "The best choice, as far as is seen."
@@ -96,7 +96,7 @@ def test_estimates_are_called_so_and_time_is_bounded() -> None:
     assert "not analysed because the time limit was reached" in hasty.summary(0)
 
 
-def test_a_transcript_that_does_not_follow_from_the_rules_is_refused() -> None:
+def test_a_transcript_that_does_not_follow_from_the_rules_is_rejected() -> None:
     transcript = record(DUEL, "greedy", "greedy", seed=1)
     with pytest.raises(TranscriptError, match="result"):
         review(replace(transcript, points=1000.0))
@@ -108,7 +108,7 @@ BOTH = hidden_scenario(caster=kinds([STONE], []), dispeller=kinds([SCROLL], []))
 
 
 def by_the_equilibrium(scenario: Scenario, seed: int) -> Transcript:
-    """A battle in which both armies draw their choices from its mixtures."""
+    """Play a battle in which both armies draw their choices from its mixtures."""
     rng, mixer = np.random.default_rng(seed), Mixer(scenario, gap=GAP)
     narrated, events = NarratedBattle(scenario), list[Event]()
     battle = narrated.battle
@@ -127,7 +127,7 @@ def by_the_equilibrium(scenario: Scenario, seed: int) -> Transcript:
     return Transcript(scenario, ("a", "b"), None, tuple(events), battle.points, True)
 
 
-def test_hidden_items_every_decision_is_weighed_against_the_mixture() -> None:
+def test_hidden_items_every_decision_is_compared_with_the_mixture() -> None:
     seen = set()
     for seed in range(6):
         reviewed = review(record(BOTH, "random", "random", seed=seed))
@@ -157,7 +157,7 @@ def test_hidden_items_every_decision_is_weighed_against_the_mixture() -> None:
     assert {(0, False), (1, False)} <= seen
 
 
-def test_hidden_items_equilibrium_play_gives_nothing_away() -> None:
+def test_hidden_items_equilibrium_play_loses_nothing() -> None:
     weighed = 0
     for seed in range(6):
         reviewed = review(by_the_equilibrium(BOTH, seed))
@@ -172,7 +172,7 @@ def test_hidden_items_equilibrium_play_gives_nothing_away() -> None:
 
 @pytest.mark.parametrize("name", scenarios())
 def test_hidden_items_the_mixture_loses_nothing_anywhere(name: str) -> None:
-    """Of every sort of secret, whatever was played before: what it often chooses is worth most."""
+    """For every kind of secret and any earlier play, likely choices have the greatest value."""
     compared = 0
     for seed, players in itertools.product(range(2), (("random",) * 2, ("veteran", "greedy"))):
         reviewed = review(record(scenarios()[name], *players, seed=seed))
@@ -188,8 +188,8 @@ def test_hidden_items_the_mixture_loses_nothing_anywhere(name: str) -> None:
     assert compared > 3
 
 
-def test_hidden_items_a_mistake_is_told_with_what_is_assumed_behind_it() -> None:
-    """Fire Ball on two dice, which no caster throws who plays well; then the dispeller answers."""
+def test_hidden_items_a_mistake_is_reported_with_its_assumption() -> None:
+    """Cast Fire Ball on two dice, a mistake in any equilibrium; then the dispeller answers."""
     scenario = load_scenario("hidden-scroll")
     narrated = NarratedBattle(scenario)
     events = [narrated.resolve(0), narrated.act(FIRST_CAST), narrated.act(FIRST_DICE + 2),
@@ -215,7 +215,7 @@ def test_hidden_items_a_mistake_is_told_with_what_is_assumed_behind_it() -> None
     assert first.expected == pytest.approx(8.685, abs=0.01)
 
 
-def test_hidden_items_what_is_too_large_is_not_analysed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hidden_items_too_large_battles_are_not_analysed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wfb_gym.transcripts.review.Mixer", partial(Mixer, max_bytes=1000))
     reviewed = review(record(BOTH, "random", "random", seed=1))
     words = "Not analysed because the battle has too many continuations."
@@ -223,6 +223,6 @@ def test_hidden_items_what_is_too_large_is_not_analysed(monkeypatch: pytest.Monk
     assert "not analysed because the battle has too many continuations." in reviewed.summary(0)
 
 
-def test_hidden_items_a_public_transcript_is_refused() -> None:
+def test_hidden_items_a_public_transcript_is_rejected() -> None:
     with pytest.raises(ValueError, match="review: expected a transcript that includes the deals"):
         review(record(BOTH, "random", "random", seed=1).published())

@@ -1,4 +1,4 @@
-"""Transcripts: written, read back, played again, and refused where they were tampered with."""
+"""Transcripts: written, read, replayed, and rejected if they were changed."""
 
 import json
 import os
@@ -47,7 +47,7 @@ def test_round_trip(scenario: str, tmp_path: Path) -> None:
     assert narrated.battle.points == transcript.points
 
 
-def test_a_scenario_that_is_not_bundled_travels_along(tmp_path: Path) -> None:
+def test_other_scenarios_than_bundled_ones_are_included(tmp_path: Path) -> None:
     mine = scenario_from_dict(
         {**load_scenario(DUEL).model_dump(exclude_defaults=True), "phases": 3, "name": "twelve"}
     )
@@ -58,11 +58,11 @@ def test_a_scenario_that_is_not_bundled_travels_along(tmp_path: Path) -> None:
         replay(read(path))
 
 
-def test_a_bundled_scenario_goes_by_its_name(duel: Path) -> None:
+def test_a_bundled_scenario_is_stored_by_name(duel: Path) -> None:
     assert lines_of(duel)[0]["scenario"].keys() == {"name", "digest"}
 
 
-def test_a_battle_that_was_broken_off(duel: Path) -> None:
+def test_an_interrupted_battle(duel: Path) -> None:
     header, *rows, _ = lines_of(duel)
     rewrite(duel, [header, *rows[:2], {"result": 0.0, "over": False}])
     narrated, events = replay(read(duel))
@@ -110,7 +110,7 @@ def test_paths_of_players_are_shortened_to_names(tmp_path: Path) -> None:
     assert read(write_to(transcript, tmp_path)) == transcript
 
 
-def test_a_policy_that_does_what_is_illegal() -> None:
+def test_a_policy_with_illegal_actions() -> None:
     with pytest.raises(ValueError, match=r"player: action .* is illegal"):
         record(DUEL, lambda observations, masks: (~masks).argmax(axis=1), "greedy", seed=0)
 
@@ -119,7 +119,7 @@ def test_a_policy_that_does_what_is_illegal() -> None:
 
 
 def at(rows: list[Any], **fields: Any) -> int:
-    """The first line, counted from 0, with fields of these values."""
+    """Return the first line, counted from 0, with these values in its fields."""
     return next(
         number
         for number, row in enumerate(rows)
@@ -145,12 +145,12 @@ def tamper(path: Path, number: int, **fields: Any) -> str:
 def test_other_dice_give_another_outcome(duel: Path) -> None:
     number = at(lines_of(duel), node="ROLL_CASTING")
     faces = lines_of(duel)[number]["roll"]
-    told = tamper(duel, number, roll=[1] * len(faces))
-    assert f"dice that give the recorded outcome, found {' '.join('1' * len(faces))}" in told
+    changed = tamper(duel, number, roll=[1] * len(faces))
+    assert f"dice that give the recorded outcome, found {' '.join('1' * len(faces))}" in changed
 
 
 @pytest.mark.parametrize("faces", [[7], [0, 1, 2, 3, 4, 5, 6], [], ["six"], [2.0]])
-def test_dice_that_cannot_be(duel: Path, faces: list[Any]) -> None:
+def test_impossible_dice(duel: Path, faces: list[Any]) -> None:
     number = at(lines_of(duel), node="ROLL_CASTING")
     tamper(duel, number, roll=faces, outcome=-1)
 
@@ -177,7 +177,7 @@ def test_another_result(duel: Path) -> None:
     assert '"result"' in tamper(duel, last, result=1e6)
 
 
-def test_a_battle_that_is_not_over(duel: Path) -> None:
+def test_an_unfinished_battle(duel: Path) -> None:
     last = len(lines_of(duel)) - 1
     assert '"over": true' in tamper(duel, last, over=False)
 
@@ -195,14 +195,14 @@ def test_a_decision_that_is_called_a_roll(duel: Path) -> None:
     assert "line 2: expected a decision, found a roll" in refusal(duel)
 
 
-def test_a_line_that_was_left_out(duel: Path) -> None:
+def test_a_missing_line(duel: Path) -> None:
     rows = lines_of(duel)
     del rows[1]
     rewrite(duel, rows)
     assert ", line 2: expected army 0 at NOMINATE" in refusal(duel)
 
 
-def test_a_line_too_many(duel: Path) -> None:
+def test_an_extra_line(duel: Path) -> None:
     rows = lines_of(duel)
     rewrite(duel, [*rows[:-1], rows[-2], rows[-1]])
     assert f"line {len(rows)}: expected the result" in refusal(duel)
@@ -250,12 +250,12 @@ def test_a_file_that_is_too_large(
 ) -> None:
     path = tmp_path / "battle.jsonl"
     path.write_text(text, encoding="utf-8")
-    monkeypatch.setattr(json, "loads", None)  # nothing of it is parsed
+    monkeypatch.setattr(json, "loads", None)  # none of it is parsed
     assert message in refusal(path)
 
 
 @pytest.mark.parametrize("words", ["\x1b[2J", "a\u202eb", "x" * 2001, "\ud800"])
-def test_words_that_a_terminal_would_not_show(duel: Path, words: str) -> None:
+def test_texts_with_control_characters(duel: Path, words: str) -> None:
     assert 'line 2: expected "words"' in tamper(duel, 1, words=words)
 
 
@@ -297,7 +297,7 @@ def test_headers(duel: Path, fields: dict[str, Any], message: str) -> None:
 def test_no_more_of_a_file_is_read_than_a_transcript_has(tmp_path: Path) -> None:
     path = tmp_path / "battle.jsonl"
     path.write_bytes(b"{}\n")
-    os.truncate(path, 2**29)  # most systems take no room for it
+    os.truncate(path, 2**29)  # it takes no disk space on most systems
     tracemalloc.start()
     try:
         with pytest.raises(TranscriptError, match=r"a transcript, .*more than 4,194,304 bytes"):
@@ -307,7 +307,7 @@ def test_no_more_of_a_file_is_read_than_a_transcript_has(tmp_path: Path) -> None
         tracemalloc.stop()
 
 
-def test_actions_of_any_size_are_told_as_they_are(duel: Path) -> None:
+def test_actions_of_any_size_are_printed_unchanged(duel: Path) -> None:
     lines = lines_of(duel)
     place = next(k for k, line in enumerate(lines) if "act" in line)
     lines[place]["act"] = 2**64 - 1

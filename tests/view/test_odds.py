@@ -1,4 +1,4 @@
-"""What the dice can do: spells by dice, dispels by dice."""
+"""Odds of the dice: spells by dice, dispels by dice."""
 
 from fractions import Fraction
 
@@ -33,7 +33,7 @@ def test_every_open_spell_by_its_dice() -> None:
     assert dispel_odds(NAMES, battle) == []
 
 
-def test_the_spell_that_is_being_cast_alone() -> None:
+def test_only_the_pending_spell() -> None:
     battle = Battle(pack(DUEL))
     battle.act(FIRST_CAST + 2)
     before = battle.key()
@@ -42,7 +42,7 @@ def test_the_spell_that_is_being_cast_alone() -> None:
     assert battle.key() == before
 
 
-def test_dispels_save_what_the_spell_would_bring() -> None:
+def test_dispels_save_the_points_of_the_spell() -> None:
     battle = Battle(pack(DUEL))
     battle.play([FIRST_CAST, FIRST_DICE + 2, (3, 4)])
     assert cast_odds(NAMES, battle) == {}

@@ -1,4 +1,4 @@
-"""The view of a position: what every renderer shows of it."""
+"""The view of a position: the contents that every renderer shows."""
 
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE
 from wfb_gym.scenario import load_scenario

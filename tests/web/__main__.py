@@ -1,4 +1,4 @@
-"""Takes the screenshots of docs/web.md and docs/advise.md anew: ``python -m tests.web``."""
+"""Take the screenshots of docs/web.md and docs/advise.md again: ``python -m tests.web``."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,7 +19,7 @@ def _advise(page: Page) -> None:
 
 
 def _shoot(page: Page, size: str) -> None:
-    """Play a little and take pictures: a choice with advice, then a decision of the review."""
+    """Play a few steps and take pictures: a choice with advice, then a decision of the review."""
     start(page, scenario="border-skirmish")
     choose(page, 1)
     if size == "phone":
@@ -36,7 +36,7 @@ def _shoot(page: Page, size: str) -> None:
 
 
 def _save(page: Page, name: str) -> None:
-    page.mouse.move(0, 0)  # else a button looks chosen
+    page.mouse.move(0, 0)  # otherwise a button looks selected
     page.wait_for_timeout(300)  # transitions
     page.screenshot(path=IMAGES / name)
     print(Path("docs") / "images" / name)

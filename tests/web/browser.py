@@ -1,4 +1,4 @@
-"""A headless Chromium, and the page served by a process of its own, for the tests of the page."""
+"""A headless Chromium, and the page served by a separate process, for the tests of the page."""
 
 import contextlib
 import os
@@ -17,13 +17,13 @@ CHROMIUM = next(
      if (path := shutil.which(name))),
     None,
 )  # fmt: skip
-"""The system's Chromium; None where there is none."""
+"""The system's Chromium; None if it is not installed."""
 SIZES = {"desk": (1400, 900), "phone": (360, 780)}
 """Widths and heights of windows."""
 
 
 def _wait_for(port: int) -> None:
-    """Wait until the server that has told its address listens there."""
+    """Wait until the server at this address accepts connections."""
     for _ in range(600):
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
             return
@@ -43,7 +43,7 @@ def served(printed: list[str] | None = None) -> Iterator[str]:
     """
     command = [sys.executable, "-m", "wfb_gym", "web", "--port", "0", "--no-open"]
     environment = os.environ | {"PYTHONUNBUFFERED": "1"}
-    # What pytest sets would have NiceGUI look for its own test plugin.
+    # With pytest's variables NiceGUI would look for its own test plugin.
     environment = {k: v for k, v in environment.items() if not k.startswith("PYTEST_")}
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment

@@ -1,4 +1,4 @@
-"""Playing on the page by clicks: for its tests, and for its pictures."""
+"""Play on the page by clicks, for its tests and its pictures."""
 
 import contextlib
 
@@ -24,10 +24,10 @@ def start(
 
 
 def choose(page: Page, number: int) -> None:
-    """Click a choice, and wait for what comes next."""
+    """Click a choice, and wait for the next display."""
     before = page.locator(".log").inner_text()
     changed = "before => document.querySelector('.log')?.innerText !== before"
-    for _ in range(5):  # a click on what is just drawn anew is lost
+    for _ in range(5):  # a click on an element that is being drawn again is lost
         page.locator("button.choice").nth(number).click()
         with contextlib.suppress(Error):
             page.wait_for_function(changed, arg=before, timeout=30_000)

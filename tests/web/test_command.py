@@ -1,4 +1,4 @@
-"""``web`` as a command: what it refuses, and that no other command pays for it."""
+"""``web`` as a command: rejected input, and no cost for other commands."""
 
 import socket
 import subprocess
@@ -26,7 +26,7 @@ def test_ports_are_checked(capsys: Capture) -> None:
 
 
 @pytest.mark.needs("nicegui")
-def test_a_port_that_is_taken_is_one_line(capsys: Capture) -> None:
+def test_a_taken_port_gives_a_one_line_error(capsys: Capture) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

@@ -1,4 +1,4 @@
-"""Hidden items on the page: what a person is shown does not depend on what the enemy was dealt."""
+"""Hidden items on the page: the display does not depend on the enemy's deal."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -21,7 +21,7 @@ from wfb_gym.web.session import Session, Setup
 SMALL = ("hidden-scroll", "hidden-stone")
 """Scenarios that are solved in a second."""
 LONGEST = 8
-"""Decisions of a battle that are compared."""
+"""Number of compared decisions in a battle."""
 
 
 def with_battlefield() -> Scenario:
@@ -40,7 +40,7 @@ def start(scenario: Scenario, seat: int, seed: int, opponent: str = "veteran") -
 
 
 def shown(session: Session, *, advice: bool = False) -> list[object]:
-    """All that the page shows, and all that it would on request."""
+    """Return all contents of the page, including those shown on request."""
     seat = session.game.seat
     view = session.game.narrated.view(seat)
     found: list[object] = [army_blocks(view, army) for army in EVERYBODY]
@@ -56,7 +56,7 @@ def shown(session: Session, *, advice: bool = False) -> list[object]:
 
 
 def twins(session: Session) -> Iterator[Session]:
-    """The same play after each other deal of the enemy's that fits it, with another seed."""
+    """Yield the same play after each consistent deal of the enemy, with another seed."""
     game, enemy = session.game, 1 - session.game.seat
     battle = game.battle
     for each in hidden_sets(session.scenario.armies[enemy]):
@@ -71,7 +71,7 @@ def twins(session: Session) -> Iterator[Session]:
 
 
 def replayed(session: Session, narrated: NarratedBattle, enemy: int, kind: int) -> Iterator[Event]:
-    """Play the events again, but for what the enemy is dealt."""
+    """Play the events again with other deals of the enemy."""
     for event in session.game.events:
         if event.node == Node.DEAL and event.army == enemy:
             yield narrated.resolve(kind)
@@ -82,7 +82,7 @@ def replayed(session: Session, narrated: NarratedBattle, enemy: int, kind: int) 
 
 
 def play(session: Session, rng: np.random.Generator) -> Iterator[None]:
-    """Play to the end at random, but mostly with items where there are any; yields before each."""
+    """Play to the end at random, with items as often as possible; yields before each decision."""
     while not session.is_over:
         yield
         choices = list(session.game.choices())
@@ -93,7 +93,7 @@ def play(session: Session, rng: np.random.Generator) -> Iterator[None]:
 
 @pytest.mark.parametrize("seat", EVERYBODY)
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_nothing_on_the_page_depends_on_what_the_enemy_was_dealt(name: str, seat: int) -> None:
+def test_the_page_does_not_depend_on_the_enemys_deal(name: str, seat: int) -> None:
     compared = 0
     for seed in range(5):
         session = start(SCENARIOS[name], seat, seed, ("random", "veteran")[seed % 2])
@@ -108,8 +108,8 @@ def test_nothing_on_the_page_depends_on_what_the_enemy_was_dealt(name: str, seat
     assert (compared > 0) == is_secret
 
 
-def test_in_the_end_all_is_told_and_stays_so(tmp_path: Path) -> None:
-    told = set()
+def test_the_final_page_shows_both_deals(tmp_path: Path) -> None:
+    shown_words = set()
     for seed in range(6):
         session = start(SCENARIOS["hidden-scroll"], 0, seed)
         for _ in play(session, np.random.default_rng(seed)):
@@ -119,15 +119,15 @@ def test_in_the_end_all_is_told_and_stays_so(tmp_path: Path) -> None:
         assert dealt in "".join(army_blocks(session.game.narrated.view(0), 1))
         assert f"Chance deals the dispeller: {dealt}." in session.log_html()
         assert session.seat_words == f"Seed {seed}; you are the caster."
-        told.add(dealt)
+        shown_words.add(dealt)
         events = len(session.game.events)
-        session.undo()  # with what is known now
+        session.undo()  # with the current knowledge
         assert (session.can_undo, len(session.game.events)) == (False, events)
         assert "data-back" not in session.log_html()
         path = tmp_path / f"{seed}.jsonl"
         path.write_text(text_of(session.transcript()), encoding="utf-8")
         assert replay(read(path))[1] == session.game.events
-    assert len(told) == 2
+    assert len(shown_words) == 2
 
 
 def test_decisions_are_taken_back_before_the_end() -> None:
@@ -140,7 +140,7 @@ def test_decisions_are_taken_back_before_the_end() -> None:
     assert shown(session) == before
 
 
-def test_advice_is_a_mixture_until_all_is_known() -> None:
+def test_advice_is_a_mixture_until_the_deals_are_known() -> None:
     session = start(SCENARIOS["hidden-stone"], 0, 1)
     advice = session.advice()
     assert list(advice.marks) == list(session.game.choices())
@@ -150,7 +150,7 @@ def test_advice_is_a_mixture_until_all_is_known() -> None:
     assert advice.words.startswith("Probability of each choice, given your items: an equilibrium")
 
 
-def test_advice_is_exact_once_both_know_all() -> None:
+def test_advice_is_exact_once_the_deals_are_known() -> None:
     known = 0
     for seed in range(8):
         session = start(SCENARIOS["hidden-scroll"], 0, seed, "greedy")
@@ -167,13 +167,13 @@ def test_advice_is_exact_once_both_know_all() -> None:
     assert known
 
 
-def test_where_a_battle_is_too_large_one_sentence_says_so() -> None:
+def test_a_too_large_battle_gives_one_sentence() -> None:
     advice = start(SCENARIOS["with a battlefield"], 0, 1).advice()
     assert advice.marks == {}
     assert advice.words.startswith("No advice yet: ")
 
 
-def test_the_optimum_is_refused() -> None:
+def test_the_optimum_is_rejected() -> None:
     with pytest.raises(ValueError, match="opponent optimal: expected a scenario in which nothing"):
         start(SCENARIOS["hidden-scroll"], 0, 1, "optimal")
 

@@ -1,4 +1,4 @@
-"""The page in a real browser: played by clicks in either seat, on a phone and at a desk."""
+"""The page in a real browser: played by clicks in either seat, on a phone and on a desktop."""
 
 import itertools
 import urllib.error
@@ -21,7 +21,7 @@ pytestmark = [
     ),
 ]
 WAIT = 180_000
-"""Milliseconds for what may be compiled first, on a machine that is busy."""
+"""Timeout in milliseconds of steps that may compile code, on a busy machine."""
 expect.set_options(timeout=WAIT)
 EVIL = """
 name = "evil"
@@ -89,7 +89,7 @@ OpenPage = Callable[..., Page]
 
 @pytest.fixture
 def open_page(browser: Browser, address: str) -> Iterator[OpenPage]:
-    """Open pages, each in a browser context of its own; no script may have failed in the end."""
+    """Open pages, each in its own browser context; no script may have failed in the end."""
     errors: list[str] = []
     contexts = []
 
@@ -110,11 +110,11 @@ def open_page(browser: Browser, address: str) -> Iterator[OpenPage]:
 
 
 def assert_fits(page: Page) -> None:
-    """Nothing has to be scrolled sideways, once styles and fonts are there."""
+    """Check that the page needs no horizontal scrolling, once styles and fonts are loaded."""
     page.wait_for_function("document.documentElement.scrollWidth <= window.innerWidth")
 
 
-def test_values_stand_one_below_the_other_on_a_phone(open_page: OpenPage) -> None:
+def test_values_are_in_one_column_on_a_phone(open_page: OpenPage) -> None:
     page = open_page("phone")
     start(page, scenario="border-skirmish")
     choose(page, 1)
@@ -219,7 +219,7 @@ def test_bad_input_is_answered_and_names_are_text(open_page: OpenPage) -> None:
     assert page.title() == "wfb_gym"
 
 
-def test_what_was_wrong_is_forgotten_once_something_is_changed(open_page: OpenPage) -> None:
+def test_errors_disappear_after_a_change(open_page: OpenPage) -> None:
     page = open_page()
     page.get_by_text("Own file").click()
     page.get_by_role("button", name="Play").click()
@@ -245,7 +245,7 @@ def test_what_was_wrong_is_forgotten_once_something_is_changed(open_page: OpenPa
 def test_a_battle_under_way_is_left_after_a_question(open_page: OpenPage) -> None:
     page = open_page()
     start(page)
-    page.get_by_role("button", name="New game").click()  # nothing is lost yet
+    page.get_by_role("button", name="New game").click()  # nothing can be lost yet
     page.get_by_role("button", name="Play").wait_for()
     start(page)
     choose(page, 1)
@@ -264,7 +264,7 @@ def test_a_battle_under_way_is_left_after_a_question(open_page: OpenPage) -> Non
     page.get_by_role("button", name="Play", exact=True).wait_for()
 
 
-def test_the_question_is_as_light_as_the_page_in_the_dark(open_page: OpenPage) -> None:
+def test_the_question_has_the_text_colour_of_the_page_in_dark_mode(open_page: OpenPage) -> None:
     page = open_page()
     page.emulate_media(color_scheme="dark")
     start(page)
@@ -292,14 +292,14 @@ def test_lists_are_put_together_and_checked(open_page: OpenPage) -> None:
     assert_fits(page)
 
 
-def test_a_name_of_somebody_else_that_leads_here_is_refused(address: str) -> None:
+def test_requests_for_another_host_are_rejected(address: str) -> None:
     request = urllib.request.Request(address, headers={"Host": "elsewhere.example"})
     with pytest.raises(urllib.error.HTTPError, match="400") as refused:
         urllib.request.urlopen(request)
     refused.value.close()
 
 
-def test_two_browsers_play_apart(open_page: OpenPage) -> None:
+def test_two_browsers_play_independently(open_page: OpenPage) -> None:
     first, second = open_page(), open_page()
     start(first)
     start(second, scenario="apprentice", opponent="greedy")
@@ -317,7 +317,7 @@ def test_a_reloaded_tab_has_its_battle_and_no_other_browser_sees_it(open_page: O
     parts = (".choices", ".armies", ".log", ".map")
     shown = [page.locator(part).inner_text() for part in parts]
     page.reload()
-    for part, text in zip(parts, shown, strict=True):  # the map comes a moment after the choices
+    for part, text in zip(parts, shown, strict=True):  # the map is loaded after the choices
         expect(page.locator(part)).to_have_text(text, use_inner_text=True)
     elsewhere = open_page()
     elsewhere.get_by_role("button", name="Play", exact=True).wait_for()
@@ -339,14 +339,14 @@ def test_a_reloaded_tab_has_its_battle_and_no_other_browser_sees_it(open_page: O
     assert page.locator("button.choice").count() == 0
 
 
-def test_a_review_that_is_being_made_is_not_made_twice(open_page: OpenPage) -> None:
+def test_a_review_in_progress_is_not_started_twice(open_page: OpenPage) -> None:
     page = open_page()
     start(page, scenario="border-skirmish")
     choose(page, 1)
     choose(page, 0)
     page.get_by_role("button", name="Review", exact=True).dblclick()
     page.locator(".wfb-review[data-ready]").first.wait_for()
-    page.wait_for_timeout(2000)  # in which a second one would come
+    page.wait_for_timeout(2000)  # time enough for a second one
     expect(page.locator(".wfb-review")).to_have_count(1)
 
 
@@ -361,13 +361,13 @@ def test_a_duplicated_tab_plays_the_same_battle(open_page: OpenPage) -> None:
     copy.reload()
     copy.locator("button.choice").first.wait_for()
     choose(page, 1)
-    copy.locator("button.choice").nth(0).click()  # of a position that is gone
+    copy.locator("button.choice").nth(0).click()  # a click for a position that is gone
     question = page.locator(".question").inner_text()
     expect(copy.locator(".question")).to_have_text(question)
     assert copy.locator(".log").inner_text() == page.locator(".log").inner_text()
 
 
-def test_an_optimal_opponent_that_cannot_be_had_is_an_error(open_page: OpenPage) -> None:
+def test_an_unavailable_optimal_opponent_is_an_error(open_page: OpenPage) -> None:
     page = open_page()
     page.get_by_text("Own file").click()
     page.get_by_label("A scenario file").fill('name = "x"\n[caster]\n[dispeller]\n')
@@ -379,7 +379,7 @@ def test_an_optimal_opponent_that_cannot_be_had_is_an_error(open_page: OpenPage)
     expect(page.locator(".error")).to_contain_text("opponent: expected one of random")
 
 
-def test_hidden_items_are_told_in_the_end(open_page: OpenPage, tmp_path: Path) -> None:
+def test_hidden_items_are_shown_at_the_end(open_page: OpenPage, tmp_path: Path) -> None:
     page = open_page("phone")
     start(page, scenario="hidden-scroll")
     enemy = page.locator(".armies .army").last

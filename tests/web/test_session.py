@@ -1,4 +1,4 @@
-"""A game on the page, without a page."""
+"""A game of the web UI without a page."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def test_a_phase_is_played_and_undone() -> None:
     assert [choice.dice for choice in session.game.choices().values()] == [1, 2, 3, 4, 5]
     session.undo()
     assert [choice.text for choice in session.game.choices().values()] == texts
-    session.undo()  # there is nothing left to undo
+    session.undo()  # nothing is left to undo
     while not session.is_over:
         session.act(list(session.game.choices())[-1])
     assert (session.game.choices(), session.question, session.odds_html()) == ({}, "", "")
@@ -45,7 +45,7 @@ def test_a_phase_is_played_and_undone() -> None:
     assert session.aimed_spells() == {}
 
 
-def test_a_swap_names_the_new_spell_and_says_what_it_does() -> None:
+def test_a_swap_names_and_describes_the_new_spell() -> None:
     session = start(Setup("the-winds-unbound", seed=4))
     assert session.question.startswith("Swap a spell for the first of its lore? It is Fire Ball: ")
     assert session.question.endswith('D6 hits S4, flaming, 24".')
@@ -56,7 +56,7 @@ def test_a_swap_names_the_new_spell_and_says_what_it_does() -> None:
     assert 'class="pool"' not in shown  # no dice are generated before the battle
 
 
-def test_reaches_are_of_the_spells_that_were_rolled() -> None:
+def test_reaches_are_those_of_the_rolled_spells() -> None:
     session = start(Setup("horrors-in-the-mist", seed=3))
     own = session.names.spells[0]
     rolled = [own[spell].spell.name for spell in session.aimed_spells() if own[spell].wizard == 1]
@@ -88,7 +88,7 @@ def test_targets_are_found_on_the_drawing() -> None:
     assert aimed, names.armies
 
 
-def test_scenarios_of_ones_own_are_checked() -> None:
+def test_own_scenarios_are_checked() -> None:
     text = 'name = "mine"\n[caster]\npower_dice = 2\n[dispeller]\n'
     assert scenario_from_text(text).name == "mine"
     assert scenario_from_text("\ufeff" + text).name == "mine"
@@ -121,7 +121,7 @@ def test_small_lists_become_a_phase() -> None:
             scenario_of(Setup(None, None, refused))
 
 
-def test_opponents_are_those_of_the_registry_alone() -> None:
+def test_opponents_are_only_those_of_the_registry() -> None:
     for name in ("random", "veteran:0.2", "mcts:10", "optimal", "archmage-duel/caster"):
         check_opponent(name)
     for name in ("", "model.zip", "../x.npz", "vetran"):

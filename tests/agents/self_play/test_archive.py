@@ -1,4 +1,4 @@
-"""The archive of positions: each once, room for new ones, forgetting in time."""
+"""The archive of positions: each position once, replacement when full, cleared flags."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Processes that learn together: what they exchange, and what a failure of one does."""
+"""Training in several processes: data exchange and failures."""
 
 import os
 import signal
@@ -14,11 +14,11 @@ from experiments.attempts import WorkerError
 
 
 def exchange(group: ProcessGroup) -> tuple[list[float], list[float], float]:
-    """A bit of everything, as this process sees it."""
+    """Return one array of each kind, different in each process."""
     few = torch.tensor([1.0, 10.0]) * (group.rank + 1)
     group.all_reduce(few)
     many = torch.arange(3 * CAPACITY + 5, dtype=torch.float32)
-    for _ in range(20):  # a process that runs ahead must not overwrite what others still read
+    for _ in range(20):  # a fast process must not overwrite data that others still read
         many = group.all_reduce(many.clone() / group.count)
     numbers = group.broadcast(100.0 + group.rank, 7.0)
     return few.tolist(), numbers, float((many - torch.arange(3 * CAPACITY + 5)).abs().max())
@@ -31,14 +31,14 @@ def worker(group: ProcessGroup, failure: str) -> None:
     if failure == "dies":
         os._exit(9)
     if failure == "is killed while it sends":
-        # a pipe holds far less
+        # more than a pipe holds
         threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGKILL)).start()
         group.gather(bytes(1 << 26))
-    time.sleep(0.1 * group.rank)  # so that they do not come in order
+    time.sleep(0.1 * group.rank)  # so that the results arrive out of order
     group.gather(group.rank)
 
 
-def test_alone_every_operation_is_trivial() -> None:
+def test_a_single_process_exchanges_with_itself() -> None:
     alone = ProcessGroup()
     assert alone.all_reduce(torch.ones(3)).tolist() == [1.0] * 3
     assert alone.broadcast(1.0, 2.0) == [1.0, 2.0]
@@ -46,7 +46,7 @@ def test_alone_every_operation_is_trivial() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_all_processes_see_the_same(count: int) -> None:
+def test_all_processes_get_the_same_results(count: int) -> None:
     with process_group(count, worker, "") as group:
         own = exchange(group)
         gathered = group.gather((0, own))
@@ -57,7 +57,7 @@ def test_all_processes_see_the_same(count: int) -> None:
     for _, (few, numbers, error) in gathered:
         assert few == [total, 10.0 * total]
         assert numbers == [100.0, 7.0]
-        assert error < 0.1  # thirds are not exact
+        assert error < 0.1  # 1/3 has no exact binary form
 
 
 def gather_twice(group: ProcessGroup) -> None:

@@ -1,4 +1,4 @@
-"""Advantages, updates, and that a restored trainer goes on exactly."""
+"""Advantages, updates, and exact resuming of a saved trainer."""
 
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from wfb_gym.encoding.layout import layout
 
 ALONE = """
 name = "own"
-description = "Nobody answers."
+description = "The dispeller has no dice."
 
 [[caster.wizards]]
 name = "Alone"
@@ -38,7 +38,7 @@ def advantages(
     gae_lambda: float = 1.0,
     gamma: float = 1.0,
 ) -> list[float]:
-    """Of a rollout of one battle."""
+    """Return the advantages of a rollout of one battle."""
 
     def column(numbers: Any, dtype: Any) -> Any:
         return np.array(numbers, dtype)[:, None]
@@ -62,17 +62,17 @@ def test_advantages_of_a_battle_that_was_played_out() -> None:
     assert advantages(*battle, gae_lambda=0.5) == half
 
 
-def test_points_are_discounted_by_decisions_if_one_says_so() -> None:
+def test_points_are_discounted_by_decisions_on_request() -> None:
     battle = ([1.0, 2.0, 4.0, 9.0], [10.0, 0.0, 5.0], [False, False, True])
     assert advantages(*battle, gamma=0.5)[0] == 10.0 + 0.25 * 5.0 - 1.0
     assert advantages(*battle, gamma=0.5, gae_lambda=0.0)[0] == 10.0 + 0.5 * 2.0 - 1.0
 
 
-def test_a_battle_that_goes_on_is_worth_the_critics_value() -> None:
+def test_an_unfinished_battle_has_the_critics_value() -> None:
     assert advantages([1.0, 3.0], [2.0], [False]) == [2.0 + 3.0 - 1.0]
 
 
-def test_what_follows_an_exploratory_action_does_not_count_before_it() -> None:
+def test_results_after_an_exploratory_action_do_not_count_before_it() -> None:
     found = advantages(
         [1.0, 2.0, 4.0, 0.0],
         [0.0, 100.0, 5.0],
@@ -88,7 +88,7 @@ def test_two_battles_in_one_column_do_not_mix() -> None:
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.5])
-def test_exploratory_actions_teach_as_much_as_their_weight(tmp_path: Path, weight: float) -> None:
+def test_exploratory_actions_count_by_their_weight(tmp_path: Path, weight: float) -> None:
     settings = Settings(
         scenario=("apprentice",), num_envs=64, rollout=8, width=16, out=tmp_path,
         exploring_starts=0.0, exploration_weight=weight, entropy_coefficient=1e-12,
@@ -105,7 +105,7 @@ def test_exploratory_actions_teach_as_much_as_their_weight(tmp_path: Path, weigh
 
 
 @pytest.mark.slow
-def test_training_comes_close_to_the_optimum(tmp_path: Path) -> None:
+def test_training_reaches_nearly_the_optimum(tmp_path: Path) -> None:
     settings = Settings(
         scenario=("apprentice",), steps=150_000, num_envs=256, width=32, out=tmp_path
     )
@@ -118,7 +118,7 @@ def test_training_comes_close_to_the_optimum(tmp_path: Path) -> None:
     assert min(after.values()) > 90 > max(before.values())
 
 
-def test_no_entropy_bonus_at_first_is_none_at_all(tmp_path: Path) -> None:
+def test_an_initial_entropy_bonus_of_0_stays_0(tmp_path: Path) -> None:
     weights = []
     for final in (0.0, 0.5):
         settings = Settings(
@@ -167,7 +167,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Trainer:
 
 
 def moments(own: Any) -> Any:
-    """What is kept of the first weights of the caster's network."""
+    """Return the optimizer's state for the first weights of the caster's network."""
     return own["learners"][0]["optimiser"]["state"][0]
 
 
@@ -215,7 +215,7 @@ def with_words_left(own: Any, left: int) -> None:
         (lambda own: with_words_left(own, 255), "torch_rng: expected .* words left, found"),
     ],
 )
-def test_a_checkpoint_with_other_contents_is_refused_with_one_error(
+def test_a_checkpoint_with_other_contents_is_rejected_with_one_error(
     trained: Trainer, damage: Any, message: str
 ) -> None:
     state = load_checkpoint(trained.settings.out)
@@ -224,7 +224,7 @@ def test_a_checkpoint_with_other_contents_is_refused_with_one_error(
         restore_trainer(trained, state)
 
 
-def test_a_curve_of_a_million_points_is_refused_at_its_length(trained: Trainer) -> None:
+def test_a_curve_of_a_million_points_is_rejected_at_its_length(trained: Trainer) -> None:
     state = load_checkpoint(trained.settings.out)
     state["curve"] = [[]] * 200_000
     with pytest.raises(CheckpointError, match="at most 10000 items"):
@@ -232,7 +232,7 @@ def test_a_curve_of_a_million_points_is_refused_at_its_length(trained: Trainer) 
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Where the parts of a state lie, whole ones and what is in them."""
+    """Return the path of each part of a state, and of the values inside it."""
     found = [path] if path else []
     entries: Any = value.items() if isinstance(value, dict) else ()
     for key, each in enumerate(value) if isinstance(value, list) else entries:
@@ -241,12 +241,12 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 def test_no_part_of_a_checkpoint_may_be_of_another_type(trained: Trainer) -> None:
-    """Whatever stands somewhere else is refused with the one error, and changes nothing."""
+    """A value of another type raises the one error and changes nothing."""
     folder = trained.settings.out
     before = trained.learners[0].network.state_dict()
     before = {name: each.clone() for name, each in before.items()}
     whole = load_checkpoint(folder)
-    second = ("parts", 0, "learners", 1)  # which is as the first one
+    second = ("parts", 0, "learners", 1)  # the second is equal to the first
     paths = [
         path
         for path in places(whole)
@@ -273,9 +273,7 @@ def test_no_part_of_a_checkpoint_may_be_of_another_type(trained: Trainer) -> Non
 
 
 @pytest.mark.parametrize("settings", [None, [], "text", {"scenario": "x" * 10**6}])
-def test_settings_of_a_checkpoint_are_compared_whatever_they_are(
-    trained: Trainer, settings: Any
-) -> None:
+def test_settings_of_a_checkpoint_of_any_type_are_compared(trained: Trainer, settings: Any) -> None:
     state = load_checkpoint(trained.settings.out)
     with pytest.raises(CheckpointError) as caught:
         check_checkpoint({**state, "settings": settings}, trained.settings)
@@ -285,7 +283,7 @@ def test_settings_of_a_checkpoint_are_compared_whatever_they_are(
         check_checkpoint(state, trained.settings)
 
 
-def test_a_restored_trainer_goes_on_exactly(tmp_path: Path) -> None:
+def test_a_restored_trainer_continues_exactly(tmp_path: Path) -> None:
     settings = Settings(
         scenario=("apprentice",), num_envs=32, rollout=4, width=16, steps=10**6, out=tmp_path
     )
@@ -306,7 +304,7 @@ def test_a_restored_trainer_goes_on_exactly(tmp_path: Path) -> None:
             assert torch.equal(a, b)
 
 
-def test_raw_features_hide_the_promises(tmp_path: Path) -> None:
+def test_raw_features_leave_out_expected_points(tmp_path: Path) -> None:
     settings = Settings(
         scenario=("apprentice",), num_envs=32, rollout=4, width=16, out=tmp_path, features="raw"
     )
@@ -315,8 +313,8 @@ def test_raw_features_hide_the_promises(tmp_path: Path) -> None:
         trainer.update()
     for seat, learner in enumerate(trainer.learners):
         fields = layout(learner.network.limits).fields
-        promises = [k for k, field in enumerate(fields) if field.promise]
-        assert any("best" in fields[k].name for k in promises)
+        expected_points = [k for k, field in enumerate(fields) if field.promise]
+        assert any("best" in fields[k].name for k in expected_points)
         shown = trainer.decisions[seat]
         observations = torch.from_numpy(shown.observations)
         if not len(observations):
@@ -324,7 +322,7 @@ def test_raw_features_hide_the_promises(tmp_path: Path) -> None:
         masks = torch.from_numpy(shown.masks)
         before = learner.network(observations, masks)[0]
         changed = observations.clone()
-        changed[:, promises] += 0.5
+        changed[:, expected_points] += 0.5
         assert torch.equal(learner.network(changed, masks)[0], before)
         others = observations + 0.5
         assert not torch.equal(learner.network(others, masks)[0], before)

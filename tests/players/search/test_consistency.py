@@ -1,4 +1,4 @@
-"""Estimates across moves without dice are the same before the move and after it.
+"""Estimates before and after a move without dice are equal.
 
 An action that leads to another decision without dice adds no information. So phase search must
 value it at the points that it brings plus the value of the next position. It does if the duels of
@@ -30,9 +30,9 @@ STORM = Generation(points=2000, units=8, phases=3, lores=("Heavens",), oppositio
 DUEL = Generation(duel=True, phases=4)
 SMALL = Generation(points=500, phases=4)
 SLACK = 0.03
-"""Share of the greatest worth by which values may differ. What a miscast costs in later phases is
-counted with the scrolls before one is read; a miscast that ends all spells in play takes a spell
-of one turn or a Comet only if it was in play before."""
+"""Relative tolerance of values, as a share of the greatest points. The cost of a miscast in later
+phases is counted with the scrolls before one is read; a miscast that ends all spells in play takes
+a spell of one turn or a Comet only if it was in play before."""
 STORM_AND_HOST = {
     "name": "storm-and-host",
     "phases": 3,
@@ -71,7 +71,7 @@ STORM_AND_HOST = {
         "dispel_dice": 2,
     },
 }
-"""A Comet at few points of enemies, in an army worth many more."""
+"""Return a Comet at enemies of few points, in an army of many more points."""
 
 
 def scenario_of(name: str) -> Scenario:
@@ -81,9 +81,9 @@ def scenario_of(name: str) -> Scenario:
 
 
 def decisions(scenario: Scenario, seed: int, eager: bool = False) -> Iterator[Battle]:
-    """Yield the decisions of a battle that is played at random.
+    """Yield the decisions of a battle played at random.
 
-    Eager casters throw all their dice at a Comet where they can.
+    Eager casters throw all their dice at a Comet if they can.
     """
     rng, battle = np.random.default_rng(seed), Battle(pack(scenario))
     while not battle.is_over:
@@ -109,7 +109,7 @@ def decisions(scenario: Scenario, seed: int, eager: bool = False) -> Iterator[Ba
 
 
 def value_after(agent: PhaseSearchAgent, before: Battle, after: Battle) -> float:
-    """Return the value of a position to the first army, seen from one before it in its phase."""
+    """Return the first army's value of a position, seen from an earlier one in its phase."""
     if after.is_over:
         return 0.0
     position, states = position_of(before), new_states(2)
@@ -125,7 +125,7 @@ def spells_of(agent: PhaseSearchAgent) -> set[int]:
 
 
 def resists(battle: Battle) -> bool:
-    """Whether targets differ in Magic Resistance: a nomination only guesses the best of them."""
+    """Return whether targets differ in Magic Resistance: a nomination assumes the best target."""
     return any(
         each["magic_resistance"].any()
         for army in battle.packed.armies
@@ -134,7 +134,7 @@ def resists(battle: Battle) -> bool:
 
 
 def slack(before: Battle, after: Battle, code: int) -> float:
-    """Return the share of the greatest worth by which the values of a move may differ."""
+    """Return the share of the greatest points by which the values of a move may differ."""
     if before.node == Node.DISPEL and code >= FIRST_ITEM:
         return SLACK
     army = int(before.state.active)
@@ -184,8 +184,8 @@ def test_a_move_without_dice_keeps_the_value(name: str, eager: bool) -> None:
 
 
 @pytest.mark.parametrize("share", [1.0, 0.5, 0.1])
-def test_a_comet_is_worth_the_same_before_it_is_cast_and_in_play(share: float) -> None:
-    """Also if the caster's army is worth more than the enemies who survive."""
+def test_a_comet_has_the_same_value_before_its_cast_and_in_play(share: float) -> None:
+    """Also if the caster's army is worth more than the surviving enemies."""
     scenario = scenario_from_dict(STORM_AND_HOST)
     battle, agent = Battle(pack(scenario)), PhaseSearchAgent()
     battle.state.unit_wounds[1] = battle.state.unit_wounds[1] * share

@@ -1,7 +1,7 @@
-"""The rule of thumb that mcts and expectimax use keeps its value where nothing is decided.
+"""The rule of thumb of mcts and expectimax keeps its value across moves without a choice.
 
 An action without dice that gives nothing up, and letting a spell through that nothing can stop,
-bring the points that they bring plus the estimate of the next position. So does a strike on
+have the value of their points plus the estimate of the next position. So does a strike on
 average over its dice, if no other spell depends on it.
 """
 
@@ -46,7 +46,7 @@ def open_spells(battle: Battle) -> set[int]:
 
 
 def positions(scenario: Scenario, seed: int) -> Iterator[Battle]:
-    """Yield every position of a battle that is played at random, with many dice for a cast."""
+    """Yield every position of a battle played at random, with many dice for a cast."""
     rng, battle = np.random.default_rng(seed), Battle(pack(scenario))
     while not battle.is_over:
         yield battle
@@ -79,7 +79,7 @@ def actions_that_keep(battle: Battle) -> list[int]:
 
 
 def assert_kept(before: Battle, code: int) -> bool:
-    """Assert the law of an action, if both positions have the same spells; return whether."""
+    """Assert the law of an action if both positions have the same spells; return whether so."""
     phase, after = int(before.state.phase), before.copy()
     gained = after.act(code)
     known = open_spells(before) - {code - FIRST_CAST}
@@ -96,7 +96,7 @@ def assert_kept(before: Battle, code: int) -> bool:
 
 
 def without_answers(battle: Battle) -> Battle:
-    """Return the position without anything to dispel the spell with."""
+    """Return the position without dice and items to dispel the spell."""
     poor = battle.copy()
     poor.state.dispel = 0
     poor.state.items[int(battle.state.mover)] = 0
@@ -126,7 +126,7 @@ FIRE = {
         "dispel_dice": 0,
     },
 }  # fmt: skip
-"""A strike and a spell that heals, which nothing stops."""
+"""Return a strike and a spell that heals, against no dispel dice or scrolls."""
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -180,8 +180,8 @@ def test_a_strike_keeps_the_estimate_on_average(name: str) -> None:
     assert checked > 0
 
 
-def test_mcts_counts_what_a_spell_still_strikes() -> None:
-    """By first values alone more dice are better: a cast that works is not worth nothing."""
+def test_mcts_counts_remaining_strikes_of_a_spell() -> None:
+    """By first estimates, more dice are better: a successful cast has a value above 0."""
     battle, action = Battle(pack(scenario_from_dict(FIRE))), np.zeros(1, np.int64)
     battle.act(FIRST_CAST)
     assert battle.node == Node.POOL_DICE

@@ -1,6 +1,6 @@
-"""What scrolls, stones and spells in play bring in later phases, against exact values.
+"""Values of scrolls, stones and spells in play in later phases, against exact values.
 
-Where casualties do not matter, a battle of several phases is played as well as it can be.
+If casualties have no later effect, a battle of several phases is played optimally.
 """
 
 from typing import Any
@@ -66,9 +66,7 @@ BATTLES = {
 @pytest.mark.parametrize(
     ("battle", "least"), [*zip(BATTLES, (99.9, 99.9, 99.9, 94.0, 99.9), strict=True)]
 )
-def test_what_is_kept_is_worth_what_later_phases_bring(
-    battle: str, least: float, seat: str
-) -> None:
+def test_saved_items_have_their_value_in_later_phases(battle: str, least: float, seat: str) -> None:
     game = ExactGame(BATTLES[battle])
     found = game.score(game.probabilities(make_agent("phase-search"), seat), seat)
     assert found.score is not None

@@ -1,4 +1,4 @@
-"""What a miscast leads to in a duel, by the rows of its table; chances are counted by hand."""
+"""Effects of a miscast in a duel, by the rows of its table; probabilities are counted by hand."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from ...engine.builders import Data, army, miscast, spell, wizard
 
 BOLT, BEAM = spell("Bolt", 5, 20.0), spell("Beam", 8, 45.0)
 WAITING = {0: 0.0, 1: 5 / 6, 2: (5 / 6 + 25 / 36) / 2}
-"""Share of so many phases that a wizard waits for a 6."""
+"""Return the share of the phases that a wizard waits for a 6."""
 
 
 def _miscast(caster: Data, phases: int = 0, **keys: Any) -> Any:
@@ -29,7 +29,7 @@ def _miscast(caster: Data, phases: int = 0, **keys: Any) -> Any:
     return found[0]
 
 
-def test_the_printed_rows_end_what_they_say() -> None:
+def test_the_printed_rows_have_their_effects() -> None:
     found = _miscast(army(wizard(2, BOLT, BEAM, wounds=2)))
     assert found.locked == pytest.approx((2 + 4 + 5) / 36)  # 3, 5 and 6
     assert found.no_dice == pytest.approx(6 / 36)  # 7
@@ -38,8 +38,8 @@ def test_the_printed_rows_end_what_they_say() -> None:
     assert (found.ends, found.succeeds, found.free_any) == (0.0, 0.0, 0.0)
 
 
-def test_a_last_wound_may_be_lost_and_with_it_what_the_wizard_would_cast() -> None:
-    """Strength 10 wounds Toughness 3 on 2, Strength 6 on 2 as well; Strength 4 ends all anyway."""
+def test_a_lost_last_wound_costs_the_wizards_later_casts() -> None:
+    """Strength 10 and 6 wound Toughness 3 on a 2; after Strength 4 the casting ends anyway."""
     found = _miscast(army(wizard(2, BOLT, BEAM, wounds=1, toughness=3)))
     slain = 5 / 6 * (1 + 3 + 2) / 36  # rows 2, 10 and 11
     assert found.locked == pytest.approx((2 + 4 + 5) / 36 + slain)
@@ -47,8 +47,8 @@ def test_a_last_wound_may_be_lost_and_with_it_what_the_wizard_would_cast() -> No
 
 @pytest.mark.parametrize("phases", WAITING)
 @pytest.mark.parametrize("spells", [1, 2, 5])
-def test_phases_to_come_lose_a_share(phases: int, spells: int) -> None:
-    """By a 6 that is waited for (3), a spell forgotten (10, 11), or a level as well (12)."""
+def test_later_phases_lose_a_share(phases: int, spells: int) -> None:
+    """By waiting for a 6 (3), a forgotten spell (10, 11), or also a level (12)."""
     known = [spell(f"Bolt {i}", 5, 20.0) for i in range(spells)]
     found = _miscast(army(wizard(2, *known, wounds=2)), phases)
     share = 2 * WAITING[phases] + 5 / spells + max(0.25, 1 / spells)
@@ -79,7 +79,7 @@ def test_an_effect_leads_to_this(effects: list[Data], name: str, chance: float) 
 
 
 def _duel(limit: str, casting_value: int, *items: str) -> Scenario:
-    """Bolt by two dice; miscasts give the enemy a spell of this casting value."""
+    """Return Bolt on two dice; miscasts give the enemy a spell of this casting value."""
     curse = spell("Curse", casting_value, 30.0)
     return scenario_from_dict(
         {
@@ -97,15 +97,15 @@ def _value_of_a_cast(limit: str, casting_value: int, *items: str) -> float:
     return max(PhaseSearchAgent().action_values(battle).values())
 
 
-def test_a_free_spell_costs_what_it_brings_the_enemy() -> None:
-    """Of two dice 30 of 36 rolls reach 5, and two ones are a miscast."""
+def test_a_free_spell_costs_the_enemys_gain() -> None:
+    """With two dice 30 of 36 rolls reach 5, and two 1s are a miscast."""
     assert _value_of_a_cast("any", 9) == pytest.approx(20.0 * 30 / 36 - 30.0 / 36)
     assert _value_of_a_cast("miscast_value", 5) == pytest.approx(20.0 * 30 / 36 - 30.0 / 36)
     assert _value_of_a_cast("miscast_value", 9) == pytest.approx(20.0 * 30 / 36)
 
 
 def test_a_scroll_answers_a_free_spell() -> None:
-    """In the last phase it is worth nothing else."""
+    """In the last phase the scroll has no other use."""
     assert _value_of_a_cast("any", 9, "Dispel Scroll") == pytest.approx(20.0 * 30 / 36)
 
 

@@ -1,4 +1,4 @@
-"""The duel's own recursion against the solver, which plays the engine's rules to the end."""
+"""The duel's recursion against the solver, which plays the engine's rules to the end."""
 
 from typing import Any
 
@@ -88,12 +88,12 @@ MORE = {
     "a reader with a spell in play": (Node.IN_PLAY,),
     "own dice": (Node.RESERVE_DICE,),
 }
-"""Decisions that a duel brings beside those that all do."""
+"""Decisions of each duel, in addition to the common ones."""
 
 
 @pytest.mark.parametrize("duel", DUELS)
-def test_every_action_is_worth_what_the_solver_says(duel: str) -> None:
-    """At every kind of decision that random play meets; scrolls and stones cost nothing here."""
+def test_action_values_match_the_solver(duel: str) -> None:
+    """At each kind of decision in random play; scrolls and stones cost nothing here."""
     scenario = DUELS[duel]
     solution = solver.solve(scenario)
     agent = PhaseSearchAgent(7)
@@ -112,7 +112,7 @@ def test_every_action_is_worth_what_the_solver_says(duel: str) -> None:
     assert {Node.NOMINATE, Node.POOL_DICE, Node.DISPEL, *MORE.get(duel, ())} <= compared
 
 
-def test_wounds_that_a_spell_gives_back_are_worth_their_points() -> None:
+def test_wounds_healed_by_a_spell_have_their_points() -> None:
     healer = wizard(2, {"name": "Healing Hand"}, spell("Spark", 3, 1.0), name="Healer")
     captain = wizard(1, name="Captain", wounds=3, points=90.0)
     scenario = _duel(army(healer, captain, power_dice=3), army(dispel_dice=2))

@@ -1,4 +1,4 @@
-"""Phase search: duels are played as well as they can be, and battles legally and better."""
+"""Phase search: optimal in duels, legal and stronger than greedy in battles."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from wfb_gym.seats import SEATS
 
 
 @pytest.mark.parametrize("spells", [0, 8])
-def test_too_few_or_too_many_spells_are_refused(spells: int) -> None:
+def test_too_few_or_too_many_spells_are_rejected(spells: int) -> None:
     with pytest.raises(ValueError, match=f"spells of 1 to 7, found {spells}"):
         PhaseSearchAgent(spells)
 
@@ -41,8 +41,8 @@ def test_battles_are_played_legally_and_the_same_again(seat: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "draws"), [("the-crooked-mile", True), ("archmage-duel", False)])
-def test_a_lesser_spell_goes_first_where_that_costs_next_to_nothing(name: str, draws: bool) -> None:
-    """In battles with units; in duels, which are solved, the best is played."""
+def test_a_lesser_spell_goes_first_at_nearly_no_cost(name: str, draws: bool) -> None:
+    """In battles with units; duels are solved, and the best action is played."""
     agent, rng = PhaseSearchAgent(), np.random.default_rng(4)
     costs = []
     for _ in range(12):
@@ -77,7 +77,7 @@ def test_the_first_phase_of_a_battle(seat: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seat", SEATS)
 def test_it_wins_more_in_a_large_battle_than_greedy_does(seat: str) -> None:
-    """Paired: the same dice, and an interval of 95 % above 0."""
+    """Paired battles with the same dice; the 95 % interval is above 0."""
     agents = PhaseSearchAgent(), make_agent("greedy")
     ours, theirs = (
         play_battles(

@@ -1,4 +1,4 @@
-"""Search agents: exact where they see everything, better the further they look, fit for any id."""
+"""Search agents: exact if they see everything, better with more depth, usable in any id."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ def scored(agent: Any, seat: int, scenario: Any = DUEL) -> float:
 
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("scenario", ["apprentice", DUEL, *ONE_PHASE])
-def test_looking_at_the_whole_phase_is_optimal_play(scenario: str, seat: int) -> None:
+def test_searching_the_whole_phase_is_optimal_play(scenario: str, seat: int) -> None:
     made = small(scenario) if scenario in ONE_PHASE else scenario
     agent = ExpectimaxAgent(ways=UNBOUNDED)
     score = solver.normalised_score(made, agent, seat)
@@ -56,14 +56,14 @@ def test_looking_at_the_whole_phase_is_optimal_play(scenario: str, seat: int) ->
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_expectimax_plays_better_the_further_it_looks(seat: int) -> None:
+def test_expectimax_plays_better_with_more_depth(seat: int) -> None:
     one, three, all_ = (scored(make_agent(f"expectimax{n}"), seat) for n in (":1", ":3", ""))
     assert one + 2.0 < three <= all_ + 1e-9
     assert all_ > 99.0
 
 
-def test_room_decides_only_how_far_it_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Arrays too small at first change nothing, and a budget is a depth that is reached in full."""
+def test_array_sizes_change_only_the_depth(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays that start too small change nothing, and a budget gives a depth reached in full."""
     asked = met(DUEL, 0)
     one = asked.actions_of(ExpectimaxAgent(1))
     assert np.array_equal(asked.actions_of(ExpectimaxAgent(ways=1)), one)
@@ -86,7 +86,7 @@ def test_mcts_beats_the_scripted_players(seat: int) -> None:
         assert found > scored(name, seat) + 10.0
 
 
-def test_mcts_plays_better_the_more_it_simulates() -> None:
+def test_mcts_plays_better_with_more_simulations() -> None:
     """Three seeds each: four simulations against 400."""
     few, many = (
         [scored(MctsAgent(number, seed=seed), 0) for seed in range(3)] for number in (4, 400)
@@ -113,7 +113,7 @@ def test_they_play_any_scenario_from_either_seat(name: str, scenario: str) -> No
 
 @pytest.mark.parametrize("name", ["expectimax:1", "mcts:10"])
 @pytest.mark.parametrize("kind", ["Caster", "Dispeller", "Battle"])
-def test_they_sit_opposite_in_every_id(name: str, kind: str) -> None:
+def test_they_are_opponents_in_every_id(name: str, kind: str) -> None:
     envs: Any = gym.make_vec(f"wfb_gym/{kind}-v0", num_envs=3, opponent=make_agent(name, seed=1))
     learner = make_agent("random", seed=2)
     observations, _ = envs.reset(seed=5)
@@ -125,7 +125,7 @@ def test_they_sit_opposite_in_every_id(name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("mcts:", "expected a whole number of simulations after mcts:"),
         ("mcts:0", "found '0'"),
@@ -138,17 +138,17 @@ def test_they_sit_opposite_in_every_id(name: str, kind: str) -> None:
         ("expectimaxx", "did you mean expectimax"),
     ],
 )
-def test_options_that_are_none_are_refused(name: str, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_unknown_options_are_rejected(name: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         make_agent(name)
 
 
-def test_what_is_refused_is_named_as_the_caller_names_it() -> None:
+def test_errors_use_the_callers_names() -> None:
     with pytest.raises(ValueError, match=r"^opponent: expected a whole number"):
         gym.make("wfb_gym/Caster-v0", opponent="mcts:x")
 
 
-def test_arguments_out_of_range_are_refused() -> None:
+def test_arguments_out_of_range_are_rejected() -> None:
     with pytest.raises(ValueError, match="mcts: expected simulations of 1 or more, found 0"):
         MctsAgent(0)
     with pytest.raises(ValueError, match="mcts: expected exploration of more than 0, found -1"):
@@ -169,7 +169,7 @@ def test_plies_to_the_end_of_the_battle_are_optimal_play(scenario: str, seat: in
 
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("phases", [1, 3])
-def test_one_ply_is_nearly_optimal_where_scrolls_are_kept(phases: int, seat: int) -> None:
+def test_one_ply_is_nearly_optimal_with_saved_scrolls(phases: int, seat: int) -> None:
     table = load_scenario(DUEL).model_dump(mode="json") | {"phases": phases}
     found = solver.normalised_score(scenario_from_dict(table), make_agent("search"), seat).score
     assert found is not None
@@ -189,13 +189,13 @@ def test_the_values_of_ply_search_are_those_of_the_rules_near_the_end() -> None:
     assert [found[code] for code in exact] == pytest.approx(list(exact.values()), abs=1.0)
 
 
-def test_plies_below_one_are_refused() -> None:
+def test_plies_below_one_are_rejected() -> None:
     with pytest.raises(ValueError, match="expected plies of 1 or more, found 0"):
         PlySearchAgent(0)
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_phase_search_decides_where_a_decision_has_too_many_ways(seat: int) -> None:
+def test_phase_search_decides_if_there_are_too_many_outcomes(seat: int) -> None:
     shown = met("border-skirmish", seat)
     chosen, other = (
         agent.act(shown.observations, shown.masks, shown.positions)
@@ -211,7 +211,7 @@ def test_phase_search_decides_where_a_decision_has_too_many_ways(seat: int) -> N
 
 
 class ExactValues:
-    """Values positions as the solver does."""
+    """Values positions like the solver."""
 
     def __init__(self, solution: solver.Solution) -> None:
         self.solution = solution
@@ -226,14 +226,14 @@ class ExactValues:
 
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("name", ["a duel", "several wizards", "spells that remain in play"])
-def test_with_exact_values_behind_it_one_ply_plays_the_optimum(name: str, seat: int) -> None:
+def test_one_ply_with_exact_values_plays_the_optimum(name: str, seat: int) -> None:
     scenario = small(name)
     agent = PlySearchAgent(1, values=ExactValues(solver.solve(scenario)))
     assert scored(agent, seat, scenario) == pytest.approx(100.0, abs=1e-6)
 
 
 class Sure:
-    """Gives nearly all chance to one legal action, by its place."""
+    """Gives nearly all probability to one legal action, by its index."""
 
     def __init__(self, place: int, rest: float) -> None:
         self.place, self.rest = place, rest
@@ -250,7 +250,7 @@ class Sure:
         return codes, chances
 
 
-def test_a_policy_says_which_actions_are_searched() -> None:
+def test_a_policy_selects_the_searched_actions() -> None:
     scenario = small("a duel")
     exact = ExactValues(solver.solve(scenario))
     searched = PlySearchAgent(1, values=exact, policy=Sure(0, 1.05 * LIKELY))
