@@ -44,7 +44,7 @@ def test_other_files_are_rejected(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match=r"expected a checkpoint of format 5.*damaged"):
         load_checkpoint(tmp_path)
     torch.save({"format": 2}, path)
-    with pytest.raises(CheckpointError, match=r"expected a checkpoint of format 5.*foreign"):
+    with pytest.raises(CheckpointError, match=r"expected a checkpoint of format 5.*unsupported"):
         load_checkpoint(tmp_path)
     save_checkpoint(tmp_path, {"step": 1})
     path.write_bytes(path.read_bytes().replace(b"checkpoint 5 ", b"checkpoint 4 ", 1))

@@ -74,7 +74,7 @@ def test_finished_runs_are_not_trained_again(
             raise KeyboardInterrupt
         return stub(training.learner, training.seed, {"caster": 1.0, "dispeller": 2.0})
 
-    monkeypatch.setattr(compare, "train", train)
+    monkeypatch.setattr(compare, "train_learner", train)
     line = ["--learner", "self-play", "--runs", "2", "--scenario", "apprentice"]
     line += ["--out", str(tmp_path), "--json"]
     assert compare.main(line) == 130

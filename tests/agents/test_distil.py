@@ -327,7 +327,7 @@ def test_stored_grades_are_not_computed_again(
         asked.append(number)
         return real(source, number, agent)
 
-    monkeypatch.setattr(grading, "grade", count)
+    monkeypatch.setattr(grading, "grade_network", count)
     second = list(grade_scenarios(test, agent, 4, path))[-1]
     assert second[0][: len(first[0])] == first[0]
     assert asked == list(range(first[1], second[1]))

@@ -197,8 +197,8 @@ def test_a_comparison_has_consecutive_seeds_and_all_kinds_of_data() -> None:
 def test_the_first_seed_of_a_comparison_leaves_the_data_as_they_are(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(compare_offline, "learn", lambda _, run, *__: {"run": run})
-    monkeypatch.setattr(compare_offline, "rows_of", lambda *_: [["data set"]])
+    monkeypatch.setattr(compare_offline, "_learn", lambda _, run, *__: {"run": run})
+    monkeypatch.setattr(compare_offline, "learner_rows", lambda *_: [["data set"]])
     monkeypatch.setattr(compare_offline, "draw_offline", lambda *_: None)
     line = [*APPRENTICE, "--seed", "7", "--runs", "1", "--out", str(tmp_path), "--json"]
     assert compare_offline.main(line) == 0

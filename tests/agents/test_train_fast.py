@@ -103,7 +103,7 @@ def test_an_interruption_keeps_a_checkpoint_to_resume_from(
     with monkeypatch.context() as patch:
         patch.setattr(Trainer, "update", update_and_stop)
         assert train_fast.main([*SMALL, *out]) == INTERRUPTED
-    assert "--resume goes on" in capsys.readouterr().err
+    assert "--resume continues" in capsys.readouterr().err
     assert train_fast.main([*SMALL, *out, "--resume", "--json"]) == 0
     resumed = json.loads(capsys.readouterr().out)
     assert resumed["frames"] == 4096
@@ -567,7 +567,7 @@ def test_several_runs_have_several_seeds_and_are_not_made_twice(
         (["--scenario", "generated-phase:test"], "is for tests, train on generated-phase"),
         (["--seed", "-1"], "--seed: expected from 0, found -1"),
         (["--gae-lambda", "nan"], "--gae-lambda: expected 0.0 to 1.0, found nan"),
-        (["--history"], "--history: expected --exploring-starts 0 with it"),
+        (["--history"], "--history: expected --exploring-starts 0, as stored"),
         (["--entropy", "-0.1"], "--entropy-coefficient: expected from 0.0, found -0.1"),
     ],
 )

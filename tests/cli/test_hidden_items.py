@@ -431,7 +431,7 @@ def test_too_large_scenarios_are_rejected(capsys: Capture, monkeypatch: Patch, f
     monkeypatch.setattr("wfb_gym.advising.hidden_advice._MOST_BYTES", 1000)
     message = refused(capsys, "advise", str(file))
     assert message.endswith("; try fewer dice, spells or phases (--phases 1)")
-    assert "do not fit" in message
+    assert "expected public histories that fit" in message
 
 
 def test_weights_without_hidden_items_are_rejected(capsys: Capture) -> None:

@@ -107,7 +107,7 @@ rows = [{{ roll = [2, 12], source = "ours", effects = [] }}]
     if remark:
         assert remark in reply.splitlines()
         assert remark in shown
-    assert ("ours" in reply, "ours" in shown) == (bool(remark), bool(remark))
+    assert ("house rule" in reply, "house rule" in shown) == (bool(remark), bool(remark))
 
 
 @pytest.mark.parametrize("bonus", [0, 1])

@@ -206,9 +206,7 @@ def test_each_target_has_the_expected_points_of_the_spell() -> None:
     seen = shown(battle, 0)
     assert seen["node target"] == 1.0
     assert seen["own spell 1 pending"] == 1.0
-    expected_points = {
-        name: value for name, value in seen.items() if name.endswith("expected_value")
-    }
+    expected_points = {name: value for name, value in seen.items() if name.endswith("promise")}
     assert expected_points == {
         "enemy unit 1 promise": pytest.approx(3.5 * 2 / 3 * 6 / 100),
         "enemy unit 2 promise": pytest.approx(3.5 * 2 / 3 * 9 / 100),
@@ -223,7 +221,7 @@ def test_the_chosen_target_has_its_expected_points() -> None:
     assert battle.node == Node.POOL_DICE
     for seat, owner in ((0, "enemy"), (1, "own")):
         seen = shown(battle, seat)
-        found = {n: v for n, v in seen.items() if n.endswith(("aimed at", "expected_value"))}
+        found = {n: v for n, v in seen.items() if n.endswith(("aimed at", "promise"))}
         assert found == {
             f"{owner} unit 2 aimed at": 1.0,
             f"{owner} unit 2 promise": pytest.approx(3.5 * 2 / 3 * 9 / 100),

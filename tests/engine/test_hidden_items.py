@@ -74,7 +74,7 @@ def test_a_set_of_weight_0_is_never_dealt() -> None:
 
 def test_no_dice_deal_items() -> None:
     battle = Battle(pack(SCENARIOS["scrolls"]))
-    with pytest.raises(ValueError, match="no dice deal"):
+    with pytest.raises(ValueError, match="expected a roll of dice, found DEAL"):
         battle.roll()
 
 
@@ -198,7 +198,7 @@ def twins(battle: Battle, army: int) -> list[Battle]:
 
 def public(battle: Battle) -> dict[str, Any]:
     """Return the bytes of a state without the deal and the shown items."""
-    names = [name for name in battle.state.dtype.names if name not in ("kind", "items")]
+    names = [name for name in battle.state.dtype.names if name not in ("hidden_set", "items")]
     found: dict[str, Any] = {name: np.asarray(battle.state[name]).tolist() for name in names}
     for army in range(2):
         if battle.state.hidden_set[army]:

@@ -144,7 +144,7 @@ def test_finished_parts_are_not_measured_again(
             raise KeyboardInterrupt
         return really(settings, task, trained)
 
-    monkeypatch.setattr(distance, "measure", interrupted)
+    monkeypatch.setattr(distance, "measure_gap", interrupted)
     assert run(tmp_path, status=INTERRUPTED)["interrupted"]
     assert "interrupted after 1 of 2" in capsys.readouterr().err
     found = run(tmp_path)

@@ -221,8 +221,8 @@ def test_without_such_terrain_a_spell_of_life_measures_from_the_caster() -> None
 def test_a_character_in_a_unit_is_a_target_only_once_it_is_gone() -> None:
     hidden = Character("Hans", unit="Foe")
     where = deployment((KARL,), (foe(), hidden))
-    assert judged(where, effect())[26] == Verdict(26, False, "stands in Foe", True)
-    assert judged(where, effect(reach=9))[26] == Verdict(26, False, "stands in Foe", False)
+    assert judged(where, effect())[26] == Verdict(26, False, "is in Foe", True)
+    assert judged(where, effect(reach=9))[26] == Verdict(26, False, "is in Foe", False)
 
 
 def test_a_character_without_his_unit_may_still_be_guarded() -> None:
@@ -339,7 +339,7 @@ def test_a_steed_takes_the_caster_or_a_lone_character_on_foot_in_range() -> None
     assert [found[code].legal for code in found] == [True, True, False, False, False]
     assert found[12].reason == "is not on foot"
     assert "out of range" in found[13].reason
-    assert found[14] == Verdict(14, False, "stands in Guard", True)
+    assert found[14] == Verdict(14, False, "is in Guard", True)
 
 
 def test_a_steed_takes_its_caster_out_of_his_unit_but_no_daemon_out_of_its() -> None:
@@ -384,7 +384,7 @@ def test_without_a_battlefield_all_targets_are_in_range_and_in_sight() -> None:
     assert found == {
         16: Verdict(16, True, "", False),
         17: Verdict(17, False, "is in close combat", False),
-        26: Verdict(26, False, "stands in Foe", True),
+        26: Verdict(26, False, "is in Foe", True),
     }
     assert judged(where, front_rank())[16].legal
     assert judged(where, wood_spell())[16].legal

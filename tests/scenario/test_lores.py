@@ -429,7 +429,7 @@ def test_a_scenario_of_the_7th_edition_notes_that_its_lores_are_those_of_the_6th
 ) -> None:
     other = {"caster": {}, "dispeller": {}, seat: army}
     (note,) = scenario_from_dict({"name": "test", "ruleset": "7e", **other}).notes
-    assert "lores are those of the 6th edition" in note
+    assert "lores are from the 6th edition" in note
     assert scenario_from_dict({"name": "test", "ruleset": "6e", **other}).notes == ()
 
 

@@ -29,7 +29,7 @@ _FIELDS = (
     "markers",
 )  # fmt: skip
 """State fields of `visible` that come from the battle with extra phases."""
-_FIELDS_AT_END = ("in_play", "aims", "kind", "emptied")
+_FIELDS_AT_END = ("in_play", "aims", "hidden_set", "emptied")
 """More such fields, only after the end of the battle."""
 _EXTRA_PHASES = 4
 """Number of extra phases, so that no step reaches an army's last phase.
