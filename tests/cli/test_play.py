@@ -110,8 +110,6 @@ def test_a_file_that_exists_is_not_overwritten(capsys: Capture, tmp_path: Path) 
     file = tmp_path / "duel.jsonl"
     file.write_text("dear to somebody")
     reply = f"--transcript: expected a file that does not exist yet, found {file}; choose another"
-        f"--transcript: expected a file that does not exist yet, found {file}; choose another name"
-    )
     test_bad_input_is_one_line(capsys, f"play --transcript {file}", reply)
     assert file.read_text() == "dear to somebody"
 
