@@ -137,7 +137,7 @@ def test_bad_answers_are_asked_again() -> None:
         ("hlep", "Expected a choice (did you mean help?)."),
         ("xyz", "Expected a choice ("),
         ("keep", "Expected a choice (stop casting, Fire Ball, "),  # too different from "help"
-        ("help", "undo         back to your decision before this one"),
+        ("help", "undo         go back to your previous decision"),
         ("map", "There is no battlefield: every target is in range and in sight."),
         ("undo", "This is your first decision."),
     ],
