@@ -155,7 +155,7 @@ def test_other_names_are_rejected(name: str, message: str) -> None:
 
 
 def test_generated_battles_are_rejected_before_solving() -> None:
-    with pytest.raises(ValueError, match="optimal plays scenarios that can be solved"):
+    with pytest.raises(ValueError, match="found optimal, which plays only scenarios"):
         batch_of(Generated(count=2), 0, "optimal", 4)
 
 

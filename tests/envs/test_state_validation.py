@@ -150,7 +150,7 @@ def test_an_ended_episode_is_saved_only_with_next_step_autoreset() -> None:
         found["status"] = Status.DONE
         state = {**envs.get_state(), "envs": found.tobytes()}
         if mode == "SameStep":
-            with pytest.raises(ValueError, match="environment 0: status: expected that of"):
+            with pytest.raises(ValueError, match="environment 0: status: expected the status"):
                 envs.set_state(state)
         else:
             envs.set_state(state)

@@ -346,7 +346,7 @@ def test_a_saved_model_is_an_opponent(saved: Path) -> None:
 def test_a_model_of_other_sizes_is_rejected(saved: Path) -> None:
     usual = PhaseVecEnv(1).limits
     envs = PhaseVecEnv(64, opponent=saved, limits=replace(usual, own=ArmyLimits(1, 6, 0)))
-    with pytest.raises(ValueError, match=r"trained on observations of size \d+ and \d+ actions"):
+    with pytest.raises(ValueError, match=r"expected observations of size \d+ and \d+ actions"):
         played(envs, 20)
 
 

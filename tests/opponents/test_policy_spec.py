@@ -50,7 +50,7 @@ def test_other_names_are_found_nowhere(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["veteran:", "veteran:1.5", "veteran:nan", "mcts:0", "search:x"])
 def test_impossible_options_are_rejected(text: str) -> None:
-    with pytest.raises(ValueError, match=f"^who: expected .* behind {text.partition(':')[0]}:"):
+    with pytest.raises(ValueError, match=f"^who: expected .* after {text.partition(':')[0]}:"):
         PolicySpec.find(text, "who")
 
 

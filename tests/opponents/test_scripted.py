@@ -521,7 +521,7 @@ def points_by_chance(battle: Game, name: str) -> float:
         roll.count(1) < 2 and (sum(roll) >= entry.casting_value or roll.count(6) > 1)
         for roll in rolls
     )
-    most = float(max(aims["points_by_chance"] + aims["worth_per_phase"]))
+    most = float(max(aims["promise"] + aims["worth_per_phase"]))
     return most * int(cast) / len(rolls)
 
 
