@@ -132,7 +132,7 @@ def test_a_file_that_cannot_be_finished_leaves_the_old_one(
 def test_a_file_cut_short_is_rejected(saved: Path, share: float) -> None:
     data = saved.read_bytes()
     saved.write_bytes(data[: int(share * len(data))])
-    with pytest.raises(SolutionError, match="damaged or foreign"):
+    with pytest.raises(SolutionError, match="damaged or unsupported"):
         solver.load(saved)
 
 
@@ -187,7 +187,7 @@ def test_other_files_are_rejected(saved: Path, content: bytes) -> None:
 def test_other_archives_are_rejected(saved: Path) -> None:
     with zipfile.ZipFile(saved, "w") as archive:
         archive.writestr("policy.pth", b"weights")
-    with pytest.raises(SolutionError, match="damaged or foreign"):
+    with pytest.raises(SolutionError, match="damaged or unsupported"):
         solver.load(saved)
 
 
@@ -204,16 +204,16 @@ def test_other_headers_are_rejected(saved: Path, header: bytes) -> None:
         ({"format": "wfb_gym replay"}, "expected a solution"),
         ({"version": 0}, "expected format version 1, found 0"),
         ({"version": "\x1b[2J"}, r'expected format version 1, found "\?\[2J"; solve'),
-        ({"version": ...}, "damaged or foreign"),
+        ({"version": ...}, "damaged or unsupported"),
         ({"rules": "0123"}, "other rules"),
-        ({"rules": ...}, "damaged or foreign"),
+        ({"rules": ...}, "damaged or unsupported"),
         ({"table": "0123"}, "other data"),
-        ({"table": ...}, "damaged or foreign"),
-        ({"scenario": ...}, "damaged or foreign"),
-        ({"scenario": "{}"}, "damaged or foreign"),
-        ({"scenario": 5}, "damaged or foreign"),
-        ({"seconds": ...}, "damaged or foreign"),
-        ({"seconds": "long"}, "damaged or foreign"),
+        ({"table": ...}, "damaged or unsupported"),
+        ({"scenario": ...}, "damaged or unsupported"),
+        ({"scenario": "{}"}, "damaged or unsupported"),
+        ({"scenario": 5}, "damaged or unsupported"),
+        ({"seconds": ...}, "damaged or unsupported"),
+        ({"seconds": "long"}, "damaged or unsupported"),
         ({"seconds": float("nan")}, "seconds: expected a number from 0, found nan"),
         ({"seconds": -1.0}, "seconds: expected a number from 0, found -1.0"),
     ],
