@@ -316,7 +316,7 @@ def test_the_visible_position_is_the_state_until_the_last_phases(scenario: str) 
         assert event.words.endswith(".")
         assert "  " not in event.words
         state, shown = narrated.battle.state, narrated.visible.state
-        for field in ("node", "mover", "power", "dispel", "open", "spell"):
+        for field in ("node", "mover", "power", "dispel", "castable", "spell"):
             assert state[field] == shown[field]
         if int(state.phase) + 1 < int(narrated.battle.packed.phases):
             checked += 1

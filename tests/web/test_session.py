@@ -113,7 +113,7 @@ def test_small_lists_become_a_phase() -> None:
         (Lists([["5", "8=40"]]), "wizard: expected a level"),
         (Lists([["\x1b[2J", "8=40"]]), r"wizard: expected a level .*, found \?\[2J$"),
         (Lists([["4", "20=5"]]), "^your lists: caster.*a whole number from 3 to 15, found 20"),
-        (Lists([["4", "8=forty"]]), "wizard: expected what 8\\+ is worth"),
+        (Lists([["4", "8=forty"]]), "wizard: expected the value of 8\\+ in points"),
         (Lists(()), "situation: expected a scenario or --wizard"),
         (Lists([["4", "8=40"]], power=99), "power: expected 0..24"),
     ):
