@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
 
 class DivergenceError(ValueError):
-    """A network in training returned NaN or infinity."""
+    """A network in training returned NaN or infinity, or chose an illegal action."""
 
 
-def check_finite(seat: int, *outputs: "Tensor") -> None:
-    """Raise `DivergenceError` unless all outputs of a seat's network are finite."""
-    if not all(bool(each.isfinite().all()) for each in outputs):
+def check_outputs(seat: int, masks: "Tensor", actions: "Tensor", *outputs: "Tensor") -> None:
+    """Raise `DivergenceError` unless a network's outputs are finite and its actions are legal."""
+    are_legal = bool(masks.gather(1, actions[:, None]).all())
+    if not (are_legal and all(bool(each.isfinite().all()) for each in outputs)):
         raise DivergenceError(
             f"network of the {SEATS[seat]}: expected finite outputs and legal actions, found others"
             "; the training has diverged (try a lower learning rate)"

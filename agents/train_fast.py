@@ -48,7 +48,7 @@ from torch import Tensor
 
 from agents.checkpoints import NAME as CHECKPOINT
 from agents.checkpoints import load_checkpoint
-from agents.common import DeferredInterrupt, check_finite
+from agents.common import DeferredInterrupt, check_outputs
 from agents.run_folder import write_or_warn
 from agents.self_play.archive import PositionArchive
 from agents.self_play.grading import Best, grade_and_keep_best
@@ -81,7 +81,7 @@ class SampledActions(NamedTuple):
     exploratory: Tensor  # bool (k,): drawn uniformly instead of from the policy
 
 
-class Minibatch(NamedTuple):
+class TrainingBatch(NamedTuple):
     """Decisions to learn from: columns of `SampledActions`, with advantages and returns."""
 
     inputs: Tensor
@@ -147,12 +147,11 @@ class Learner:
             sampled = torch.where(exploratory[:, None], masks.float().log(), log_probs)
             # the argmax after adding Gumbel noise is a sample
             actions = (sampled - (-uniform.clamp_min(1e-20).log()).log()).argmax(1)
-            # -inf for an illegal action, which only a diverged network chooses
-            chosen = log_probs.masked_fill(~masks, -torch.inf).gather(1, actions[:, None])[:, 0]
-        check_finite(self.seat, chosen, values)
+            chosen = log_probs.gather(1, actions[:, None])[:, 0]
+        check_outputs(self.seat, masks, actions, chosen, values)
         return SampledActions(members, inputs, masks, actions, chosen, values, exploratory)
 
-    def learn(self, batch: Minibatch, progress: float) -> int:
+    def learn(self, batch: TrainingBatch, progress: float) -> int:
         """Take the gradient steps of an update; returns the decisions of all processes."""
         settings = self.settings
         size = len(batch.advantages)
@@ -168,7 +167,7 @@ class Learner:
         for _ in range(settings.epochs):
             order = torch.randperm(size, generator=self.torch_rng)
             columns = [column.index_select(0, order).tensor_split(steps) for column in batch]
-            for minibatch in map(Minibatch._make, zip(*columns, strict=True)):
+            for minibatch in map(TrainingBatch._make, zip(*columns, strict=True)):
                 self.gradient.zero_()
                 (self._loss(minibatch, progress) * (steps / count)).backward()
                 if len(self.ignored):
@@ -179,7 +178,7 @@ class Learner:
                 self.optimiser.step()
         return int(count)
 
-    def _loss(self, batch: Minibatch, progress: float) -> Tensor:
+    def _loss(self, batch: TrainingBatch, progress: float) -> Tensor:
         """Return the PPO loss, summed over decisions."""
         settings = self.settings
         all_log_probs, values = self.network.evaluate(batch.inputs, batch.masks)
@@ -209,9 +208,7 @@ class Rollout(NamedTuple):
     rewards: NDArray[np.float32]  # (steps, n): until the next position
     ended: NDArray[np.bool_]  # (steps, n): whether the battle ended before the next position
     on_policy: NDArray[np.bool_]  # (steps + 1, n): whether the action was the policy's own
-    choices: tuple[
-        list[tuple[int, SampledActions]], list[tuple[int, SampledActions]]
-    ]  # by seat, with steps
+    choices: tuple[list[tuple[int, SampledActions]], ...]  # by seat, with steps
 
 
 def compute_advantages(
@@ -238,7 +235,7 @@ def concatenate_choices(
     choices: Sequence[tuple[int, SampledActions]],
     advantages: NDArray[np.float32],
     returns: NDArray[np.float32],
-) -> Minibatch:
+) -> TrainingBatch:
     """Return a seat's decisions with more than one legal action; advantages are (steps, n)."""
     parts = []
     for step, chosen in choices:
@@ -246,8 +243,8 @@ def concatenate_choices(
         members = chosen.members[rows.numpy()]
         known = (chosen.inputs, chosen.masks, chosen.actions, chosen.log_probs, chosen.exploratory)
         targets = (torch.from_numpy(each[step, members]) for each in (advantages, returns))
-        parts.append(Minibatch(*(column[rows] for column in known), *targets))
-    return Minibatch(*(torch.cat(column) for column in zip(*parts, strict=True)))
+        parts.append(TrainingBatch(*(column[rows] for column in known), *targets))
+    return TrainingBatch(*(torch.cat(column) for column in zip(*parts, strict=True)))
 
 
 class Trainer:

@@ -279,8 +279,10 @@ class SelfPlayBatch(EpisodeDriver):
 
 def _check_legal(seat: str, asked: Decisions, actions: NDArray[np.int64]) -> None:
     """Raise a ValueError for the first illegal action; the kernel does not check actions."""
-    legal = (actions >= 0) & (actions < asked.masks.shape[1])
-    legal &= asked.masks[np.arange(len(actions)), np.where(legal, actions, 0)]
+    count, actions_each = asked.masks.shape
+    rows = np.arange(0, count * actions_each, actions_each)
+    legal = asked.masks.take(rows + actions, mode="clip")
+    legal &= (actions >= 0) & (actions < actions_each)
     if not legal.all():
         k = int(np.argmin(legal))
         raise ValueError(
