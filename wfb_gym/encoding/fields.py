@@ -158,7 +158,7 @@ _NODE = observed_number("1 at this decision", name="node", each=_nodes(0, COMMON
 _AIMED_AT = observed_number(
     "1 while the spell being cast is aimed at it, 0.5 for a free spell", 1.5
 )
-_PROMISE = observed_number(
+_EXPECTED_POINTS = observed_number(
     "expected points for its owner if the pending spell takes effect on it", _MOST_LOSS, POINTS,
     low=-_MOST_LOSS, promise=True,
 )  # fmt: skip
@@ -203,7 +203,7 @@ class WizardOffsets(Record):
     )
     joins: Int64 = observed_number("1 while its own dice join the pending dispel", when="own_dice")
     aimed_at: Int64 = replace(_AIMED_AT, when="targets")
-    promise: Int64 = replace(_PROMISE, when="targets")
+    promise: Int64 = replace(_EXPECTED_POINTS, when="targets")
     markers: Int64 = observed_number("markers on its Comet", 24, MARKER, when="comets")
     flees: Int64 = _FLEES
     counted: Int64 = _COUNTED
@@ -337,7 +337,7 @@ class UnitOffsets(Record):
     wounds_each: Int64 = observed_number("wounds per model", 10, WOUNDS)
     points: Int64 = observed_number("points per model", MAX_POINTS, POINTS)
     aimed_at: Int64 = _AIMED_AT
-    promise: Int64 = _PROMISE
+    promise: Int64 = _EXPECTED_POINTS
     flees: Int64 = _FLEES
     leadership: Int64 = observed_number("highest Leadership in it", 10, LEADERSHIP, when="panic")
     models_at_start: Int64 = observed_number(
