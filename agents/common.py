@@ -68,7 +68,7 @@ def load_solutions(scenarios: Iterable[str], max_bytes: int) -> dict[str, solver
     for name in scenarios:
         if is_generated(name):
             continue
-        if load_scenario(name).has_secrets:
+        if load_scenario(name).has_hidden_items:
             print(f"no exact score: {name} has hidden items; agents.hidden grades", file=sys.stderr)
             continue
         try:

@@ -172,7 +172,7 @@ def _check(settings: Settings, _: Collection[str]) -> Settings:
 
 SCORES = ResultTable("exact scores", lambda results: learner_rows(results["parts"], "score", 1))
 REGRETS = ResultTable(
-    "points given away at a decision", lambda results: learner_rows(results["parts"], "regret", 2)
+    "points lost at a decision", lambda results: learner_rows(results["parts"], "regret", 2)
 )
 EXPERIMENT = Experiment(
     module="agents.compare_offline",

@@ -251,7 +251,7 @@ def player_rows(results: Results) -> list[list[str]]:
 def _check(settings: Settings, _: Collection[str]) -> Settings:
     """Raise a ValueError or an OSError for a scenario without hidden items."""
     try:
-        if not load_scenario(settings.scenario).has_secrets:
+        if not load_scenario(settings.scenario).has_hidden_items:
             raise ValueError(f"expected hidden items, found none in {settings.scenario}")
     except (ValueError, OSError) as error:
         raise ValueError(f"--scenario: {error}") from None

@@ -72,7 +72,7 @@ class ConservativeLoss:
         self.count = int(rows.sum())  # decisions of complete battles
         self._settings, self._network, self._followed = settings, network, deepcopy(network)
         observations = torch.from_numpy(decisions.observations[rows])
-        unit = settings.temperature * float(network.greatest_worth(observations).max())
+        unit = settings.temperature * float(network.greatest_spell_value(observations).max())
         self._inputs = network.encode(observations)
         self._masks = torch.from_numpy(decisions.masks[rows])
         self._actions = torch.from_numpy(decisions.played[rows])

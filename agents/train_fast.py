@@ -104,8 +104,10 @@ class Learner:
         self.network = PolicyNetwork(view.limits, settings.shape, settings.width)
         self.ignored = torch.zeros(0, dtype=torch.long)  # inputs hidden by --features raw
         if settings.features == "raw":
-            promised = [k for k, each in enumerate(layout(view.limits).fields) if each.promise]
-            self.ignored = torch.tensor(promised, dtype=torch.long)
+            expectations = [
+                k for k, each in enumerate(layout(view.limits).fields) if each.is_expectation
+            ]
+            self.ignored = torch.tensor(expectations, dtype=torch.long)
             self._input_weights().data[:, self.ignored] = 0.0
         parameters = list(self.network.parameters())
         sizes = [parameter.numel() for parameter in parameters]
@@ -120,7 +122,9 @@ class Learner:
             (settings.seed * group.count + group.rank) * 2 + seat
         )
         static = torch.from_numpy(view.static)
-        self.worth = 100.0 * self.network.greatest_worth(static).numpy()  # points, by scenario
+        self.worth = (
+            100.0 * self.network.greatest_spell_value(static).numpy()
+        )  # points, by scenario
         general = battles.redraw or len(battles.scenarios) > 1
         self.agent = NetworkAgent(self.network, seat, general=general)
 

@@ -10,7 +10,7 @@ from experiments.shared_files import given_names
 
 TaskT = TypeVar("TaskT")
 ResultT = TypeVar("ResultT")
-AHEAD = 4
+TASKS_PER_WORKER = 4
 """Tasks in progress for each core, so that no core idles while the first result is awaited."""
 
 

@@ -149,7 +149,7 @@ EXPERIMENT = Experiment(
     records=open_records,
     group_of=lambda job: job.name,
     name_of=lambda line: str(line["job"]),
-    is_kept=lambda line: "refused" not in line,
+    is_kept=lambda line: "rejected" not in line,
     files=model_files,
     outcome=_outcome_of,
 )

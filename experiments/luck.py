@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.common import BatchPlayer, play_battles
-from experiments.rolls import RESTART, Outlook, follow_rolls, new_roll_scratch
+from experiments.rolls import RESTART, RolledPositions, follow_rolls, new_roll_scratch
 from wfb_gym._jit import jit
 from wfb_gym._records import Records
 from wfb_gym.engine.state import Node, WorkSpace, new_work_spaces
@@ -33,25 +33,27 @@ if TYPE_CHECKING:
 _LEAST = 1e-9
 """Least variance of adjusted points, which avoids division by 0."""
 
-ValueEstimate = Callable[[Outlook], NDArray[np.float64]]
+ValueEstimate = Callable[[RolledPositions], NDArray[np.float64]]
 """Maps positions to points still to come for the first army, float64 (k,).
 
 The possible results of one roll are compared, so all should be estimated up to the same horizon:
 the end of the phase of the roll."""
 
 
-def phase_estimate(outlook: Outlook) -> NDArray[np.float64]:
+def phase_estimate(positions: RolledPositions) -> NDArray[np.float64]:
     """Estimate points as the search agents do, by a rule of thumb; a `ValueEstimate`."""
-    values = np.zeros(len(outlook.states))
-    _estimate(outlook, values, new_work_spaces())
+    values = np.zeros(len(positions.states))
+    _estimate(positions, values, new_work_spaces())
     return values
 
 
 @jit(nogil=True)
-def _estimate(outlook: Outlook, values: NDArray[np.float64], scratch: Records[WorkSpace]) -> None:
+def _estimate(
+    positions: RolledPositions, values: NDArray[np.float64], scratch: Records[WorkSpace]
+) -> None:
     for k in range(values.shape[0]):
-        packed = outlook.packed_scenarios[outlook.scenario[k]]
-        values[k] = estimate_phase(packed, outlook.states[k], outlook.phases[k], scratch[0])
+        packed = positions.packed_scenarios[positions.scenario[k]]
+        values[k] = estimate_phase(packed, positions.states[k], positions.phases[k], scratch[0])
 
 
 class LuckWatcher(BatchWatcher):
@@ -101,10 +103,10 @@ class LuckWatcher(BatchWatcher):
     def _add_luck(self, packed_scenarios: Records[PackedScenario]) -> None:
         leaves, end = self._scratch.leaves, self._scratch.used[0]
         self._scratch.used[0] = 0
-        outlook = Outlook(
+        positions = RolledPositions(
             packed_scenarios, leaves.scenario[:end], leaves.states[:end], leaves.phases[:end]
         )
-        values = leaves.gains[:end] + self._estimate(outlook)
+        values = leaves.gains[:end] + self._estimate(positions)
         np.add.at(self.luck, leaves.members[:end], leaves.weights[:end] * values)
 
 
@@ -120,7 +122,7 @@ class LuckyPoints(NamedTuple):
         return self.points - self.luck
 
     @property
-    def shortening(self) -> float:
+    def variance_ratio(self) -> float:
         """Variance ratio: how many times fewer battles give an interval of the same width.
 
         1 if the points do not vary.

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import wfb_gym
 from experiments.attempts import (
-    AHEAD,
+    TASKS_PER_WORKER,
     FailedAttempt,
     ResultT,
     TaskT,
@@ -53,7 +53,7 @@ class RayWorkers:
         import ray
 
         self._ray = ray
-        self._most = AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))
+        self._most = TASKS_PER_WORKER * max(1, int(ray.cluster_resources().get("CPU", 1)))
         self._files = ray.put({name: Path(name).read_bytes() for name in files})
         self._expected = fingerprint()
         self._do = ray.remote(_attempt_on_ray)

@@ -20,9 +20,9 @@ from wfb_gym.scenario.sizes import DICE
 
 MOST_OUTCOMES = most_outcomes(DICE, rerolls=True)
 """Most outcomes of one roll."""
-ROLLS_AHEAD = 4
+MOST_ROLLS = 4
 """Most consecutive rolls to enumerate, if no decision comes between them."""
-MOST_AHEAD = 1 << 13
+MOST_POSITIONS_OF_ROLL = 1 << 13
 """Most positions of one roll when later rolls are enumerated too."""
 ENOUGH = 1 << 15
 """Positions that are collected before they are estimated."""
@@ -30,7 +30,7 @@ RESTART, PLAYED = -1, -2
 """Values in place of an action: a battle begins, and its action was already played."""
 
 
-class Outlook(NamedTuple):
+class RolledPositions(NamedTuple):
     """Positions after dice, k of them: decisions, ends of battles, and rolls at the depth limit."""
 
     packed_scenarios: Records[PackedScenario]
@@ -53,7 +53,7 @@ class Leaves(NamedTuple):
     weights: NDArray[np.float64]  # of the position's value in the luck of its battle
 
 
-class Room(NamedTuple):
+class RollScratch(NamedTuple):
     """Arrays of the enumeration: results, positions still to expand, and scratch memory."""
 
     leaves: Leaves
@@ -72,9 +72,9 @@ def _new_leaves(count: int) -> Leaves:
     )
 
 
-def new_roll_scratch() -> Room:
-    most = MOST_OUTCOMES + MOST_AHEAD
-    return Room(
+def new_roll_scratch() -> RollScratch:
+    most = MOST_OUTCOMES + MOST_POSITIONS_OF_ROLL
+    return RollScratch(
         _new_leaves(ENOUGH + most), _new_leaves(most + 1), np.zeros(1, np.int64),
         np.zeros(MOST_OUTCOMES, np.int64), np.zeros(MOST_OUTCOMES), new_work_spaces(),
     )  # fmt: skip
@@ -90,7 +90,7 @@ def follow_rolls(
     envs: Records[Environment],
     game: BatchGame,
     seat: int,
-    scratch: Room,
+    scratch: RollScratch,
 ) -> int:
     """Play actions as the environments' driver does, and enumerate every roll on the way.
 
@@ -129,7 +129,7 @@ def follow_rolls(
 
 
 @jit(forceinline=False)
-def _roll(packed: PackedScenario, env: Environment, member: int, scratch: Room) -> int:
+def _roll(packed: PackedScenario, env: Environment, member: int, scratch: RollScratch) -> int:
     """Enumerate the possible results of a battle's dice, then roll; returns the outcome."""
     leaves, pending = scratch.leaves, scratch.pending
     phase = int64(env.state.phase)
@@ -145,13 +145,13 @@ def _roll(packed: PackedScenario, env: Environment, member: int, scratch: Room) 
         here = pending.states[left]
         rolls = pending.rolls[left]
         count = 0
-        if is_chance(here.node) and here.phase == phase and rolls < ROLLS_AHEAD:
+        if is_chance(here.node) and here.phase == phase and rolls < MOST_ROLLS:
             count = int64(
                 chance_outcomes(
                     packed, here, scratch.outcomes, scratch.probabilities, 0, scratch.work[0]
                 )
             )
-        if count == 0 or (rolls > 0 and end - first + left + count > MOST_AHEAD):
+        if count == 0 or (rolls > 0 and end - first + left + count > MOST_POSITIONS_OF_ROLL):
             leaves.states[end] = here
             leaves.scenario[end] = env.scenario
             leaves.phases[end] = phase

@@ -17,8 +17,8 @@ def result_text(result: Result) -> str:
     name, _, _, opening, decisions, seconds, mebibytes = table_row(result)
     if "too_large" in result:
         return f"{name}: too large: {solver.Estimate(**result['too_large'])}"
-    if "no_room" in result:
-        return str(result["no_room"])
+    if "out_of_memory" in result:
+        return str(result["out_of_memory"])
     if "histories" in result:
         return (
             f"{name}: {result['value']:+.4f} points, "
@@ -41,7 +41,7 @@ def table_row(result: Result) -> tuple[str, ...]:
     if "too_large" in result:
         size = solver.Estimate(**{**result["too_large"], "causes": ()})
         return name, phases, "", f"too large: {size}", "", "", ""
-    if "no_room" in result:
+    if "out_of_memory" in result:
         return name, phases, "", "too large", "", "", ""
     if "histories" in result:
         points, decisions = result["value"], result["histories"]

@@ -108,7 +108,7 @@ def _check_plot(path: Path, scenarios: Sequence[Scenario]) -> None:
     if path.suffix[1:] not in kinds:
         expected = f"a file that ends in one of {', '.join(kinds)}"
         raise ValueError(f"--plot: expected {expected}, found {path}")
-    if scenarios[0].has_secrets:
+    if scenarios[0].has_hidden_items:
         raise ValueError("--plot: expected a scenario without hidden items")
 
 
@@ -123,8 +123,8 @@ def _solve_all(
     solver.solve(SMALLEST)
     for name in names:
         scenario = settings.load(name)
-        if scenario.has_secrets:
-            yield {"scenarios": [solve_secrets(scenario, settings)], "problem": ""}
+        if scenario.has_hidden_items:
+            yield {"scenarios": [_solve_with_hidden_items(scenario, settings)], "problem": ""}
         else:
             yield solve_open(scenario, settings)
 
@@ -158,14 +158,14 @@ def solve_first_phases(scenario: Scenario, settings: Settings) -> Iterator[Resul
         yield result_of(found)
 
 
-def solve_secrets(scenario: Scenario, settings: Settings) -> Result:
+def _solve_with_hidden_items(scenario: Scenario, settings: Settings) -> Result:
     """Solve a scenario with hidden items; returns the result of its equilibrium."""
     began = time.perf_counter()
     head = {"scenario": scenario.name, "phases": scenario.phases}
     try:
         game = solver.HiddenGame(scenario, settings.max_bytes)
     except solver.TooLarge as error:
-        return {**head, "no_room": str(error)}
+        return {**head, "out_of_memory": str(error)}
     found = game.solve(
         settings.gap, report=lambda at: tell(f"between {at.lower:+.3f} and {at.upper:+.3f}")
     )
@@ -200,7 +200,7 @@ def _outcome_of(run: Run[Settings, str]) -> Outcome:
     found: list[Result] = list(chain(*run.values("scenarios")))
     problems = [f"--plot: {each}" for each in run.values("problem") if each]
     is_drawn = settings.plot is not None and any("value" in each for each in found)
-    refused = any("too_large" in each or "no_room" in each for each in found)
+    refused = any("too_large" in each or "out_of_memory" in each for each in found)
     if settings.markdown:
         text = TABLE.markdown(found)
     elif len(run.parts) == 1:

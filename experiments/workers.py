@@ -16,7 +16,7 @@ from multiprocessing import get_context, parent_process, resource_tracker
 from threading import Thread
 from typing import Any, Protocol
 
-from experiments.attempts import AHEAD, ResultT, TaskT, WorkerError, attempt, in_order
+from experiments.attempts import TASKS_PER_WORKER, ResultT, TaskT, WorkerError, attempt, in_order
 from experiments.ray_cluster import RayWorkers, check_cluster, joined
 
 RAY: dict[str, Any] = {
@@ -97,7 +97,7 @@ class _Processes:
             except BrokenProcessPool:
                 raise WorkerError("a worker process has failed") from None
 
-        return in_order(submit, wait_for, tasks, AHEAD * self._count, describe)
+        return in_order(submit, wait_for, tasks, TASKS_PER_WORKER * self._count, describe)
 
 
 def _end_with_parent() -> None:

@@ -37,7 +37,7 @@ MORE = (
     "experiments.tournament --out {out}",
     "experiments.exploitability veteran greedy --scenario border-skirmish",
     "experiments.leaderboard --evaluate veteran --folder {out}",
-    "experiments.distance --out {out}",
+    "experiments.optimality_gap --out {out}",
     "tools.pages --check",
 )
 LATEST = 4.0
@@ -242,7 +242,7 @@ def test_answers_in_another_encoding_are_no_choices(tmp_path: Path) -> None:
     done = run_with_streams(PLAYING, tmp_path, answers="1\nquit\n".encode("utf-16"))
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"Expected a" in done.stdout
-    assert done.stdout.endswith(b"You leave the table: nobody is ahead.\n")
+    assert done.stdout.endswith(b"You leave the table: the score is even.\n")
 
 
 def test_json_in_an_encoding_without_some_characters(tmp_path: Path) -> None:
@@ -256,8 +256,8 @@ def test_json_in_an_encoding_without_some_characters(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("redirections", "last"),
     [
-        ("<&-", b"You leave the table: nobody is ahead.\n"),
-        ("2>&-", b"You leave the table: nobody is ahead.\n"),
+        ("<&-", b"You leave the table: the score is even.\n"),
+        ("2>&-", b"You leave the table: the score is even.\n"),
         (">&-", b""),
         ("<&- >&- 2>&-", b""),
     ],

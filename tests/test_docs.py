@@ -155,7 +155,8 @@ FIELD_TABLES = ("The position", "Armies")
 def general(name: str) -> str:
     """Return a field's name as on the page: without the owner, and with N for a number."""
     numbered = re.match(
-        r"(?:own|enemy) ((?:wizard|spell|item|unit|mark|kind|kind chance) \d(?! at ).*)", name
+        r"(?:own|enemy) ((?:wizard|spell|item|unit|mark|hidden set(?: chance)?) \d(?! at ).*)",
+        name,
     )
     return re.sub(r"\b\d+\b", "N", numbered[1] if numbered else name)
 
@@ -334,7 +335,7 @@ def test_the_python_of_the_agents_page_runs(capsys: pytest.CaptureFixture[str]) 
 
 def test_the_names_of_agents() -> None:
     from wfb_gym.players.registry import NAMES, make_agent
-    from wfb_gym.players.search.expectimax import DEFAULT_WAYS
+    from wfb_gym.players.search.expectimax import DEFAULT_TRANSITIONS
     from wfb_gym.players.search.mcts import DEFAULT_SIMULATIONS
 
     text = page("agents.md")
@@ -346,7 +347,7 @@ def test_the_names_of_agents() -> None:
         if not name.startswith("."):
             make_agent(name)
     assert f"{DEFAULT_SIMULATIONS} by default" in text
-    assert f"{DEFAULT_WAYS:,} transitions" in text
+    assert f"{DEFAULT_TRANSITIONS:,} transitions" in text
 
 
 def test_the_fields_of_positions() -> None:

@@ -16,13 +16,13 @@ from agents.figures import (
     draw_scores,
 )
 from agents.self_play.runs import LARGE
-from experiments import horizon, memory, secret, strength
+from experiments import horizon, strength, value_of_hiding, value_of_history
 from experiments.benchmarks import tables
-from experiments.distances import tables as distances
 from experiments.figures.horizon import draw_horizon
-from experiments.figures.secret import draw_secret
 from experiments.figures.speed import draw_speed
 from experiments.figures.strength import draw_strength
+from experiments.figures.value_of_hiding import draw_value_of_hiding
+from experiments.optimality_gaps import tables as gaps
 from experiments.solutions import TABLE as SOLUTIONS
 from experiments.tables import ResultTable, markdown_table
 from experiments.tournaments.reports import draw_points, draw_ratings
@@ -293,7 +293,7 @@ ALL = (
         {"curves.png": "hidden.png"},
         draw=(draw_comparison,),
     ),
-    Report("memory", "experiments.memory", 3, memory.SCORES.markdown),
+    Report("value-of-history", "experiments.value_of_history", 3, value_of_history.SCORES.markdown),
     Report(
         "hidden-values",
         f"experiments.solve {' '.join(hidden_scenarios())} --gap 0.05",
@@ -302,19 +302,19 @@ ALL = (
         printed=True,
     ),
     Report(
-        "secret",
-        "experiments.secret",
+        "value-of-hiding",
+        "experiments.value_of_hiding",
         5,
-        secret.VALUES.markdown,
-        {"secret.png": "secret.png"},
-        draw=(draw_secret,),
+        value_of_hiding.VALUES.markdown,
+        {"value-of-hiding.png": "value-of-hiding.png"},
+        draw=(draw_value_of_hiding,),
     ),
     Report(
-        "distance",
-        "experiments.distance",
+        "optimality-gap",
+        "experiments.optimality_gap",
         15,
-        distances.FIGURES.markdown,
-        more={"distance-bounds": distances.BOUNDS.markdown},
+        gaps.FIGURES.markdown,
+        more={"optimality-gap-bounds": gaps.BOUNDS.markdown},
     ),
     Report(
         "values",

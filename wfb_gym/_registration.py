@@ -53,12 +53,12 @@ class _PhaseGame:
         return import_module("wfb_gym.interop.openspiel").PhaseGame(params)
 
 
-def openspiel_type(pyspiel: Any, has_secrets: bool = False) -> Any:
+def openspiel_type(pyspiel: Any, has_hidden_items: bool = False) -> Any:
     """Return the OpenSpiel game type of ``wfb_gym_phase``.
 
     Args:
         pyspiel: the library.
-        has_secrets: whether the scenario has hidden items. The type without hidden items is
+        has_hidden_items: whether the scenario has hidden items. The type without hidden items is
             registered. A loaded game returns its own type, so one name works for both.
     """
     kind = pyspiel.GameType
@@ -69,7 +69,9 @@ def openspiel_type(pyspiel: Any, has_secrets: bool = False) -> Any:
         dynamics=kind.Dynamics.SEQUENTIAL,
         chance_mode=kind.ChanceMode.EXPLICIT_STOCHASTIC,
         information=(
-            information.IMPERFECT_INFORMATION if has_secrets else information.PERFECT_INFORMATION
+            information.IMPERFECT_INFORMATION
+            if has_hidden_items
+            else information.PERFECT_INFORMATION
         ),
         utility=kind.Utility.ZERO_SUM,
         reward_model=kind.RewardModel.TERMINAL,
@@ -79,7 +81,7 @@ def openspiel_type(pyspiel: Any, has_secrets: bool = False) -> Any:
         provides_information_state_tensor=True,
         provides_observation_string=True,
         provides_observation_tensor=True,
-        provides_factored_observation_string=has_secrets,
+        provides_factored_observation_string=has_hidden_items,
         parameter_specification={"scenario": DEFAULT_SCENARIO},
     )
 

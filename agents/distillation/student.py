@@ -195,7 +195,7 @@ class Student:
         matters = (stakes > 0).float()
         policy_loss = ((cross_entropy + settings.regret * regret) * matters).mean()
         unit = self.network.value_unit(observations)
-        values = values * self.network.greatest_worth(observations) / unit
+        values = values * self.network.greatest_spell_value(observations) / unit
         wanted_value = best[:, 0] / (100.0 * unit)
         value_loss = nn.functional.smooth_l1_loss(values, wanted_value, beta=_SMALL_ERROR)
         loss = policy_loss + settings.value_weight * value_loss + _CENTRED * total.square().mean()

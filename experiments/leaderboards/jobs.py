@@ -75,7 +75,7 @@ def do_job(job: Job) -> tuple[Job, Line]:
     try:
         return job, {"job": str(job), "found": _grade(job)}
     except ValueError as error:  # the policy does not fit, or TooLarge
-        return job, {"job": str(job), "refused": one_line(error)}
+        return job, {"job": str(job), "rejected": one_line(error)}
 
 
 def _grade(job: Job) -> Any:
@@ -97,10 +97,10 @@ def do_jobs(jobs: Sequence[Job], workers: Workers) -> Iterator[Line]:
             # Workers may have started jobs before another job of the same tasks failed.
             line = next(line for other, line in done if other.group not in refused)
             yield line
-            if "refused" in line:
-                refused[job.group] = line["refused"]
+            if "rejected" in line:
+                refused[job.group] = line["rejected"]
         else:
-            yield {"job": str(job), "refused": refused[job.group]}
+            yield {"job": str(job), "rejected": refused[job.group]}
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def join_jobs(jobs: Iterable[Job], finished: Iterable[Job], lines: Iterable[Line
     sizes = Counter(job.group for job in jobs)
     for (name, tasks), parts in groups.items():
         tracks = grades.results.setdefault(name, {track: {} for track in TRACKS})
-        reasons = [line["refused"] for _, line in parts if "refused" in line]
+        reasons = [line["rejected"] for _, line in parts if "rejected" in line]
         if reasons:
             grades.refused.extend([f"{name}: {task}: {reasons[0]}" for task in tasks])
         elif len(parts) == sizes[name, tasks]:

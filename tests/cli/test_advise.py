@@ -616,9 +616,9 @@ def test_the_value_of_a_spell_is_the_mean_with_it_less_the_mean_without(
         for roll in found["rolls"]:
             values[spell["spell"] in roll["rolled"]["Pyromancer"]].append(roll["value"])
         means = {has: sum(each) / len(each) for has, each in values.items()}
-        assert spell["adds"] == pytest.approx(means[True] - means[False])
+        assert spell["gain"] == pytest.approx(means[True] - means[False])
         assert spell["times"] == len(values[True])
-    adds = [spell["adds"] for spell in found["spells"]]
+    adds = [spell["gain"] for spell in found["spells"]]
     assert adds == sorted(adds, reverse=True)
 
 

@@ -109,7 +109,7 @@ def test_a_person_sees_only_its_own_items(file: Path) -> None:
         assert "Chance deals the dispeller its hidden items. Phase 1 of 1: " in "\n".join(shown)
         assert "  may have: nothing (33%), Dispel Scroll (67%)" in shown
         *before, left, last = shown
-        assert left == "You leave the table: nobody is ahead."
+        assert left == "You leave the table: the score is even."
         assert "the dispeller had " not in "\n".join(before)
         words = own.removeprefix("* Your hidden items: ").removesuffix(".")
         assert last.startswith(f"Hidden items: the caster had {words}, the dispeller had ")
@@ -313,7 +313,7 @@ def likeliest(equilibrium: Equilibrium, battle: Battle) -> int:
     game = equilibrium.game
     states = new_states(1)
     states[0] = battle.state
-    game.veil.hide(states)
+    game.redactor.hide(states)
     reach = game.tree.weights[0] @ game.reaches(equilibrium.strategy, 0).T
     found = [
         int(node)
@@ -344,9 +344,9 @@ def test_the_mover_decides_whose_weights_are_given(capsys: Capture, file: Path) 
     by_deal = json.loads(run(capsys, "advise", *options))
     found = json.loads(run(capsys, "advise", *options, "--weights", "3,1", "--own-weights", "1,1"))
     assert [each["chance"] for each in by_deal["enemy"]] == pytest.approx([1 / 2, 1 / 2])
-    assert [each["chance"] for each in by_deal["believed"]] == pytest.approx([1 / 3, 2 / 3])
+    assert [each["chance"] for each in by_deal["beliefs"]] == pytest.approx([1 / 3, 2 / 3])
     assert [each["chance"] for each in found["enemy"]] == pytest.approx([3 / 4, 1 / 4])
-    assert [each["chance"] for each in found["believed"]] == pytest.approx([1 / 2, 1 / 2])
+    assert [each["chance"] for each in found["beliefs"]] == pytest.approx([1 / 2, 1 / 2])
     assert [each["items"] for each in found["enemy"]] == [STONE, "nothing"]
     assert [each["dealt"] for each in found["mixtures"]] == ["nothing", SCROLL]
     assert found["lower"] > by_deal["upper"]  # a scroll is less likely
@@ -354,7 +354,7 @@ def test_the_mover_decides_whose_weights_are_given(capsys: Capture, file: Path) 
 
 def test_a_set_that_the_enemy_rules_out_is_advised_too(capsys: Capture, file: Path) -> None:
     found = json.loads(run(capsys, "advise", str(file), "--own-weights", "0,1", "--json"))
-    assert [each["items"] for each in found["believed"]] == ["nothing"]
+    assert [each["items"] for each in found["beliefs"]] == ["nothing"]
     assert [each["dealt"] for each in found["mixtures"]] == [STONE, "nothing"]
 
 

@@ -15,7 +15,7 @@ import pytest
 from tests.pages import blocks, page
 from wfb_gym.cli import main
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.spell_values import worth_now
+from wfb_gym.engine.spell_values import expected_points
 from wfb_gym.packing import pack
 from wfb_gym.rules.casting import Casting, casting_probabilities
 from wfb_gym.rules.dice import FACES, roll_counts
@@ -176,7 +176,7 @@ def test_points_are_the_engines_expected_value_at_the_best_target() -> None:
     scenario = load_scenario("border-skirmish")
     battle = Battle(pack(scenario))
     for spell, found in enumerate(odds_sheet(scenario, 0).wizards[0].spells):
-        worth = float(worth_now(battle.packed, battle.state, 0, spell, 0.0))
+        worth = float(expected_points(battle.packed, battle.state, 0, spell, 0.0))
         assert found.points == pytest.approx(worth)
         assert found.target == "Chaos Knights"
 

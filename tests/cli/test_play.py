@@ -16,7 +16,7 @@ from wfb_gym.cli.choices import ESTIMATED, NOT_ROLLED, ChoiceList
 from wfb_gym.cli.console import ConsoleGame
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, PASS
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.spell_values import worth_now
+from wfb_gym.engine.spell_values import expected_points
 from wfb_gym.packing import pack
 from wfb_gym.players.analysis import MOST_POSITIONS, Analyst
 from wfb_gym.players.registry import NAMES, SHIPPED
@@ -101,7 +101,7 @@ def test_leaving_is_polite(
     type_answers(monkeypatch, *answers)
     file = tmp_path / "duel.jsonl"
     out = run(capsys, f"play --seed 1 --transcript {file}")
-    assert "You leave the table: nobody is ahead." in out
+    assert "You leave the table: the score is even." in out
     assert not read(file).over
     replay(read(file))
 
@@ -173,7 +173,7 @@ def test_wizards_with_the_same_spell_are_distinguished() -> None:
 def test_before_the_battle_spells_are_not_rolled_and_dice_not_generated() -> None:
     _, shown = play_in_console("the-winds-unbound", [])
     text = "\n".join(shown)
-    assert "the-winds-unbound, before the battle: nobody is ahead" in shown
+    assert "the-winds-unbound, before the battle: the score is even" in shown
     assert "Colleges of Magic, you to decide" in shown
     assert "        2 spells of its lore         not rolled yet" in shown
     for wrong in ("power dice", "dispel dice", "tried", "not known", "The Rain Lord"):
@@ -186,7 +186,7 @@ def test_a_swap_describes_the_new_spell() -> None:
     list(game.play_on())
     rows = ChoiceList(scenario).lines(game.battle)
     assert rows[1].startswith("  2  swap Conflagration of Doom for Fire Ball  ")
-    points = float(worth_now(game.battle.packed, game.battle.state, 0, 4, 0.0))
+    points = float(expected_points(game.battle.packed, game.battle.state, 0, 4, 0.0))
     assert game.narrated.names.spell_name(0, 4) == "Fire Ball"
     for row in rows[1:]:
         assert row.endswith(f'{points:.1f} points: D6 hits S4, flaming, 24"')

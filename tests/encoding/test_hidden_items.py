@@ -77,9 +77,9 @@ def test_a_seat_sees_its_own_items_and_what_the_enemy_may_have() -> None:
     caster, dispeller = (View.fitted(packed, seat) for seat in range(2))
     ours = dispeller.layout.named_fields(seen(dispeller, battle)[0])
     theirs = caster.layout.named_fields(seen(caster, battle)[0])
-    assert [ours[f"own kind {k}"] for k in range(1, 5)] == [0, 1, 0, 0]
-    assert [theirs[f"enemy kind {k}"] for k in range(1, 5)] == [1, 1, 1, 0]
-    assert [theirs[f"enemy kind chance {k}"] for k in range(1, 5)] == [0.25, 0.5, 0.25, 0]
+    assert [ours[f"own hidden set {k}"] for k in range(1, 5)] == [0, 1, 0, 0]
+    assert [theirs[f"enemy hidden set {k}"] for k in range(1, 5)] == [1, 1, 1, 0]
+    assert [theirs[f"enemy hidden set chance {k}"] for k in range(1, 5)] == [0.25, 0.5, 0.25, 0]
     assert ours["own item 1 uses"] == 0.25
     assert theirs["enemy item 1 uses"] == 0.5
     battle.act(actions.FIRST_CAST)
@@ -87,7 +87,7 @@ def test_a_seat_sees_its_own_items_and_what_the_enemy_may_have() -> None:
     battle.roll(6, 5)
     battle.act(actions.FIRST_ITEM)
     theirs = caster.layout.named_fields(seen(caster, battle)[0])
-    assert [theirs[f"enemy kind {k}"] for k in range(1, 5)] == [0, 1, 1, 0]
+    assert [theirs[f"enemy hidden set {k}"] for k in range(1, 5)] == [0, 1, 1, 0]
     assert theirs["enemy item 1 uses"] == theirs["enemy item 1 shown"] == 0.25
 
 

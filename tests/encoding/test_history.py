@@ -297,7 +297,7 @@ def test_a_copy_and_a_saved_state_remember_it() -> None:
     other = make(True)
     other.set_state(env.get_state())
     for each in (twin, other):
-        np.testing.assert_array_equal(each.batch.look().observations, seen)
+        np.testing.assert_array_equal(each.batch.observe().observations, seen)
     with pytest.raises(ValueError, match="autoreset mode and history"):
         make(False).set_state(env.get_state())
 
@@ -306,7 +306,7 @@ def test_a_copy_and_a_saved_state_remember_it() -> None:
 def test_the_tree_has_the_histories_of_play(name: str) -> None:
     """Histories in the game tree equal the histories of random play."""
     game = HiddenGame(SCENARIOS[name], whole=True)
-    histories, arrays = TreeHistories(game.packed, game.veil, game.tree), game.tree.arrays
+    histories, arrays = TreeHistories(game.packed, game.redactor, game.tree), game.tree.arrays
     everything = positions_of(game)
     rng, compared = np.random.default_rng(7), 0
     for _ in range(60):
@@ -331,8 +331,8 @@ def test_the_tree_has_the_histories_of_play(name: str) -> None:
             if battle.is_over:
                 break
             hidden = states_of(battle)
-            game.veil.hide(hidden)
-            ways = np.arange(arrays.first_way[action], arrays.first_way[action + 1])
+            game.redactor.hide(hidden)
+            ways = np.arange(arrays.first_transition[action], arrays.first_transition[action + 1])
             same = [way for way in ways if everything[way + 1] == hidden.tobytes()]
             assert len(same) == 1
             node = int(same[0]) + 1
@@ -365,7 +365,7 @@ def test_a_policy_that_reads_it_can_distinguish_more_decisions() -> None:
 
     strategy = game.strategy_of(wary, 0, limits)
     node, mover = game.tree.node_of_action, game.tree.arrays.mover
-    recorded = TreeHistories(game.packed, game.veil, game.tree).at(node)
+    recorded = TreeHistories(game.packed, game.redactor, game.tree).at(node)
     let_through = (recorded["answer"] == Answer.LET_THROUGH).any((1, 2))
     may_stop = np.isin(node, node[game.tree.code == actions.PASS])
     stops = (mover[node] == 0) & let_through & may_stop

@@ -126,7 +126,7 @@ def test_names_are_at_their_offsets() -> None:
     ends = {
         "node": "nominate", "rare_node": "target", "dispelling": "cast", "faces": "1", "held": "1",
         "contact": "1", "own mark": "1", "enemy mark": "1", "comet_at_point": "1",
-        **{f"{side} {block}": "1" for side in SIDES for block in ("kind_chance", "kind")},
+        **{f"{side} hidden_set{end}": "1" for side in SIDES for end in ("", "_chance")},
     }  # fmt: skip
 
     def words(attribute: str) -> str:

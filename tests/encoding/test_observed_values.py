@@ -56,7 +56,7 @@ def duel(**changes: float) -> dict[str, float]:
         seen[f"own spell {i} casting value"] = value / 15
         seen[f"own spell {i} worth"] = worth / 100
         seen[f"own spell {i} most dice"] = 0.5
-        seen[f"own spell {i} open"] = 1.0
+        seen[f"own spell {i} castable"] = 1.0
         seen[f"own spell {i} best"] = BEST[i - 1] / 100
     return {**seen, **changes}
 
@@ -81,7 +81,7 @@ def test_the_duel_at_the_choice_of_dice() -> None:
     del seen["node nominate"]
     found = shown(battle, 0)
     # Nominating a spell uses it up: it is no longer castable.
-    for field in ("most dice", "open", "best"):
+    for field in ("most dice", "castable", "best"):
         seen.pop(f"own spell 2 {field}")
         found.pop(f"own spell 2 {field}", None)
     assert found == pytest.approx(seen, rel=1e-6)
@@ -117,7 +117,7 @@ def test_the_duel_at_the_dispel() -> None:
         seen[f"enemy spell {i} casting value"] = value / 15
         seen[f"enemy spell {i} worth"] = worth / 100
         if i > 1:
-            seen[f"enemy spell {i} open"] = 1.0
+            seen[f"enemy spell {i} castable"] = 1.0
             seen[f"enemy spell {i} most dice"] = 0.3
             seen[f"enemy spell {i} best"] = best[i - 1] / 100
     assert found == pytest.approx(seen, rel=1e-6)
@@ -206,10 +206,12 @@ def test_each_target_has_the_expected_points_of_the_spell() -> None:
     seen = shown(battle, 0)
     assert seen["node target"] == 1.0
     assert seen["own spell 1 pending"] == 1.0
-    expected_points = {name: value for name, value in seen.items() if name.endswith("promise")}
+    expected_points = {
+        name: value for name, value in seen.items() if name.endswith("expected points")
+    }
     assert expected_points == {
-        "enemy unit 1 promise": pytest.approx(3.5 * 2 / 3 * 6 / 100),
-        "enemy unit 2 promise": pytest.approx(3.5 * 2 / 3 * 9 / 100),
+        "enemy unit 1 expected points": pytest.approx(3.5 * 2 / 3 * 6 / 100),
+        "enemy unit 2 expected points": pytest.approx(3.5 * 2 / 3 * 9 / 100),
     }
     assert not any("aimed at" in name for name in seen)
 
@@ -221,10 +223,10 @@ def test_the_chosen_target_has_its_expected_points() -> None:
     assert battle.node == Node.POOL_DICE
     for seat, owner in ((0, "enemy"), (1, "own")):
         seen = shown(battle, seat)
-        found = {n: v for n, v in seen.items() if n.endswith(("aimed at", "promise"))}
+        found = {n: v for n, v in seen.items() if n.endswith(("aimed at", "expected points"))}
         assert found == {
             f"{owner} unit 2 aimed at": 1.0,
-            f"{owner} unit 2 promise": pytest.approx(3.5 * 2 / 3 * 9 / 100),
+            f"{owner} unit 2 expected points": pytest.approx(3.5 * 2 / 3 * 9 / 100),
         }
 
 
@@ -234,14 +236,14 @@ def test_later_payments_are_part_of_the_expected_points() -> None:
     )
     battle = skirmish(doom, phases=4)
     battle.nominate("Doom")
-    assert shown(battle, 0)["enemy unit 1 promise"] == pytest.approx((1.0 + 4 * 3.0) / 100)
+    assert shown(battle, 0)["enemy unit 1 expected points"] == pytest.approx((1.0 + 4 * 3.0) / 100)
 
 
 def test_characters_are_seen_as_targets() -> None:
     sting = aimed("Sting", 5, target="enemy_model", worth={"points": 7.0})
     battle = skirmish(sting, heroes=[{"name": "Hero", "unit": "Boyz"}])
     battle.nominate("Sting")
-    assert shown(battle, 0)["enemy wizard 1 promise"] == pytest.approx(0.07)
+    assert shown(battle, 0)["enemy wizard 1 expected points"] == pytest.approx(0.07)
     battle.aim("Hero")
     assert shown(battle, 0)["enemy wizard 1 aimed at"] == 1.0
 
@@ -268,7 +270,9 @@ def test_the_target_of_a_free_spell_is_half_one() -> None:
     assert seen["node target"] == 1.0
     assert not any("aimed at" in name for name in seen)  # the miscast spell is lost
     assert seen["own spell 1 pending"] == seen["enemy spell 1 pending"] == 1.0
-    assert 0.0 < seen["enemy unit 2 promise"] < seen["enemy unit 1 promise"]  # three models, five
+    assert (
+        0.0 < seen["enemy unit 2 expected points"] < seen["enemy unit 1 expected points"]
+    )  # three models, five
     battle.aim("Guard")
     assert battle.node == Node.DISPEL
     assert shown(battle, 0)["own unit 1 aimed at"] == 0.5
@@ -340,7 +344,7 @@ def test_a_comet_is_worth_its_expected_points_in_the_remaining_phases() -> None:
             assert worth == pytest.approx(chance * dearest, rel=1e-6)
         assert ("own spell 1 best" in shown(battle, 0)) == (left > 1)
         battle.nominate("The Comet of Casandora")
-        expected_value = shown(battle, 0).get("enemy unit 2 promise", 0.0)
+        expected_value = shown(battle, 0).get("enemy unit 2 expected points", 0.0)
         assert expected_value == pytest.approx(chance * dearest, rel=1e-6)
     battle.aim("Boyz")
     battle.play([FIRST_DICE + 2, (6, 6)])
@@ -390,7 +394,7 @@ def test_a_bound_spell_needs_no_dice_and_has_its_full_points() -> None:
         army(units=[unit("Spears", 10, toughness=3)], dispel_dice=2),
     )
     seen = shown(battle, 0)
-    assert seen["own spell 1 open"] == 1.0
+    assert seen["own spell 1 castable"] == 1.0
     assert "own spell 1 most dice" not in seen
     assert seen["own spell 1 best"] == pytest.approx(seen["own spell 1 worth"])
     assert seen["own spell 1 casting value"] == pytest.approx(3 / 15)
@@ -480,7 +484,7 @@ def test_the_points_of_a_comet_and_their_expected_points() -> None:
     aims = battle.packed.armies[0].aims
     count = int(battle.packed.armies[0].n_points)
     assert count > 3
-    expected_points = [float(aims[k].promise) / 100 for k in range(count)]
+    expected_points = [float(aims[k].expected_points) / 100 for k in range(count)]
     for nominated in (False, True):
         if nominated:
             battle.nominate("The Comet of Casandora")
@@ -503,7 +507,7 @@ def test_the_points_of_a_comet_and_their_expected_points() -> None:
 
 
 def test_an_expected_loss_is_negative() -> None:
-    """A Comet that also hits one's own regiment promises a loss, within the bounds."""
+    """A Comet that also hits one's own regiment expected a loss, within the bounds."""
     field = {"width": 10.0, "depth": 10.0}
     battle = new_game(
         army(
@@ -695,7 +699,7 @@ def test_expected_points_are_victory_points_under_that_scoring() -> None:
     assert (seen["own spell 1 at unit 1"], seen["own spell 1 at unit 2"]) == wanted
     battle.nominate("Strike")
     seen = shown(battle, 0)
-    assert (seen["enemy unit 1 promise"], seen["enemy unit 2 promise"]) == wanted
+    assert (seen["enemy unit 1 expected points"], seen["enemy unit 2 expected points"]) == wanted
 
 
 def test_victory_points_are_observed_with_the_losses_until_half() -> None:
@@ -953,7 +957,14 @@ def test_a_seat_observes_its_hidden_items_and_the_enemys_possible_ones() -> None
     ]
     battle = new_game(army(wizard(3, spell())), army(wizard(2), hidden=sets))
     battle.resolve(1)
-    names = ("kind 1", "kind 2", "kind chance 1", "kind chance 2", "item 1 uses", "item 1 shown")
+    names = (
+        "hidden set 1",
+        "hidden set 2",
+        "hidden set chance 1",
+        "hidden set chance 2",
+        "item 1 uses",
+        "item 1 shown",
+    )
     for seat, owner, kind in ((0, "enemy", 1.0), (1, "own", 0.0)):
         found = shown(battle, seat)
         values = [found.get(f"{owner} {name}", 0.0) for name in names]

@@ -216,7 +216,7 @@ class Game(Battle):
         for code, chance in self.chance_outcomes():
             twin = self.copy()
             gained = twin.resolve(code)
-            if twin.node in (Node.ROLL_STRIKE, Node.ROLL_HITS, Node.ROLL_SHARE):
+            if twin.node in (Node.ROLL_STRIKE, Node.ROLL_HITS, Node.ROLL_ODD_HIT):
                 gained += twin.mean()
             total += chance * gained
         return total

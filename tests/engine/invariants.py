@@ -68,7 +68,7 @@ def broken(packed: Any, state: Any, count: int, work: Any) -> int:
             return failed
     between = state.node == Node.NOMINATE or state.node == Node.IN_PLAY
     pending = state.striking | state.attempt | state.dice | state.number | state.declared
-    pending |= state.hits | state.member | state.share
+    pending |= state.hits | state.member | state.odd_hit
     if between and (pending or state.spell or state.free or state.aim or state.free_aim):
         return 13
     return 0

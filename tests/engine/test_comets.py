@@ -7,7 +7,12 @@ import pytest
 
 from wfb_gym.engine.actions import FIRST_DICE, FIRST_TARGET
 from wfb_gym.engine.outcomes import OUTCOME_FAIL, OUTCOME_WORKS
-from wfb_gym.engine.spell_values import worth_in_play, worth_now, worth_of_aim, worths_of_points
+from wfb_gym.engine.spell_values import (
+    expected_points,
+    expected_points_at,
+    expected_points_at_comet_points,
+    expected_points_in_play,
+)
 from wfb_gym.engine.state import Node
 from wfb_gym.engine.targets import can_aim, target_code
 from wfb_gym.scenario.sizes import POINTS
@@ -147,38 +152,36 @@ def brought(battle: Game) -> float:
 
 
 def in_play(battle: Game) -> float:
-    return worth_in_play(battle.packed, battle.state, 0, battle.spell(COMET, 0), 0.0)
+    return expected_points_in_play(battle.packed, battle.state, 0, battle.spell(COMET, 0), 0.0)
 
 
 @pytest.mark.parametrize("scoring", ["points", "victory_points"])
 @pytest.mark.parametrize("phases", [1, 2, 4])
-def test_a_comet_promises_its_expected_points_before_the_battle_ends(
-    phases: int, scoring: str
-) -> None:
+def test_the_expected_points_of_a_comet_before_the_battle_ends(phases: int, scoring: str) -> None:
     battle = field(4.0, own=1.5, phases=phases, cast=False, scoring=scoring)
     spell = battle.spell(COMET, 0)
-    best = worth_now(battle.packed, battle.state, 0, spell, 0.0)
+    best = expected_points(battle.packed, battle.state, 0, spell, 0.0)
     battle.nominate(COMET)
-    expected_points = []
+    each = []
     worths = np.zeros(POINTS)
     aims = range(int(battle.packed.armies[0].spells[spell].n_aims))
     for aim in aims:
         twin = battle.copy()
         if twin.node == Node.TARGET:
             twin.act(FIRST_TARGET + int(target_code(battle.packed, 0, spell, aim)))
-        expected_points.append(worth_of_aim(battle.packed, battle.state, 0, spell, aim, 0.0))
+        each.append(expected_points_at(battle.packed, battle.state, 0, spell, aim, 0.0))
         twin.act(FIRST_DICE + 2)
         twin.roll(6, 6)
-        assert expected_points[-1] == pytest.approx(brought(twin))
-        assert phases == 1 or expected_points[-1] == pytest.approx(
-            worth_in_play(twin.packed, twin.state, 0, spell, 0.0)
+        assert each[-1] == pytest.approx(brought(twin))
+        assert phases == 1 or each[-1] == pytest.approx(
+            expected_points_in_play(twin.packed, twin.state, 0, spell, 0.0)
         )
-    assert best == pytest.approx(max(expected_points))
+    assert best == pytest.approx(max(each))
     assert (best > 0.0) == (phases > 1)
-    assert (len(expected_points) == 1) == (phases == 1)
+    assert (len(each) == 1) == (phases == 1)
     if phases > 1:
-        count = worths_of_points(battle.packed, battle.state, 0, spell, 0.0, worths)
-        assert worths[:count] == pytest.approx(expected_points)
+        count = expected_points_at_comet_points(battle.packed, battle.state, 0, spell, 0.0, worths)
+        assert worths[:count] == pytest.approx(each)
 
 
 def test_a_point_stays_open_when_those_near_it_are_gone_until_no_enemy_is_left() -> None:
@@ -193,7 +196,7 @@ def test_a_point_stays_open_when_those_near_it_are_gone_until_no_enemy_is_left()
 
 
 @pytest.mark.parametrize("scoring", ["points", "victory_points"])
-def test_a_comet_in_play_promises_its_markers_expected_points(scoring: str) -> None:
+def test_the_expected_points_of_a_comet_in_play_are_its_markers(scoring: str) -> None:
     battle = field(4.0, 9.0, phases=4, scoring=scoring)
     seen = set()
     while not battle.is_over:

@@ -20,7 +20,7 @@ from .builders import spell as plain
 from .test_laws import check_battle, in_array, positions
 from .test_spells_damage import D6, TWO_D6, WOUND
 
-SHARING = (Node.ROLL_HITS, Node.ROLL_SHARE, Node.ROLL_STRIKE)
+SHARING = (Node.ROLL_HITS, Node.ROLL_ODD_HIT, Node.ROLL_STRIKE)
 HELD = (1, 1, 1)
 
 
@@ -35,7 +35,7 @@ def blast(models: int = 3, *heroes: Data, spell: str = "Fiery Blast", **keys: An
     foe = army(units=[unit(models=models, **keys)], heroes=list(heroes) or [hero()])
     mage = wizard(4, known(spell), plain("Bolt"))  # the battle continues after all are slain
     battle = game(army(mage), foe, phases=phases)
-    expected_points = float(battle.packed.armies[0].aims[0].promise)
+    expected_points = float(battle.packed.armies[0].aims[0].expected_points)
     battle.works(spell, "Spears")
     assert battle.mean() == pytest.approx(expected_points, abs=1e-9)
     return battle
@@ -173,7 +173,7 @@ def test_dice_share_the_hits_out() -> None:
     battle = blast()
     assert battle.dice_missing() == 2
     battle.roll(2, 4)
-    assert (battle.node, battle.state.hits) == (Node.ROLL_SHARE, 6)
+    assert (battle.node, battle.state.hits) == (Node.ROLL_ODD_HIT, 6)
     assert battle.outcomes() == pytest.approx({0: 0.5, 1: 0.5})
     struck, spared, again = battle, battle.copy(), battle.copy()
     struck.roll(2)  # of the first two members the hero is one
@@ -182,7 +182,7 @@ def test_dice_share_the_hits_out() -> None:
     assert struck.roll(*WOUND, *HELD) == 50
     assert struck.state.hits == 4
     assert struck.roll(*WOUND * 3, *HELD) == 18
-    assert (struck.state.hits, struck.state.share) == (0, 0)
+    assert (struck.state.hits, struck.state.odd_hit) == (0, 0)
     assert left(struck) == (0, 1)
     spared.roll(3)
     assert spared.roll(*HELD) == 0
@@ -202,7 +202,7 @@ def test_fewer_hits_than_members_fall_on_some_of_them() -> None:
     struck.roll(1)
     assert struck.roll(*WOUND) == 50
     assert struck.node == Node.NOMINATE
-    assert (struck.state.hits, struck.state.share) == (0, 0)
+    assert (struck.state.hits, struck.state.odd_hit) == (0, 0)
     spared.roll(4)
     assert (spared.node, spared.dice_missing()) == (Node.ROLL_STRIKE, 3)
     assert spared.roll(*WOUND) == 6
@@ -343,7 +343,7 @@ def test_the_potential_falls_while_a_comet_strikes_small_units() -> None:
         visited = positions(shared_battles("The Comet of Casandora"), seed)
         states = np.concatenate([in_array(each.state) for each in visited])
         assert (np.diff(potentials(visited[0].packed_scenarios, states)) < 0).all()
-        sharing = (states["node"] == Node.ROLL_SHARE) & (states["return_to"] == ReturnTo.COMETS)
+        sharing = (states["node"] == Node.ROLL_ODD_HIT) & (states["return_to"] == ReturnTo.COMETS)
         landings += int(sharing.sum())
     assert landings
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from wfb_gym.engine.actions import FIRST_TARGET
-from wfb_gym.engine.spell_values import worth_now, worth_of_aim
+from wfb_gym.engine.spell_values import expected_points, expected_points_at
 from wfb_gym.engine.state import Node
 from wfb_gym.engine.targets import aim_at
 
@@ -26,12 +26,12 @@ def fight(foe: Data, *spells: Data, panic: bool = False, **keys: Any) -> Game:
     return game(own, {**foe, "dispel_dice": 0}, rules=rules, **{"phases": 4, **keys})
 
 
-def expected_points(battle: Game, spell: str, target: str) -> float:
+def points_at(battle: Game, spell: str, target: str) -> float:
     """Return the expected points of the mover's spell at the target."""
     code = battle.code(target) - FIRST_TARGET
     index = battle.spell(spell)
     aim = aim_at(battle.packed, battle.mover, index, code)
-    return worth_of_aim(battle.packed, battle.state, battle.mover, index, aim, 0.0)
+    return expected_points_at(battle.packed, battle.state, battle.mover, index, aim, 0.0)
 
 
 def hurt(battle: Game, target: str, wounds: int, spell: str = "Dart") -> Game:
@@ -79,7 +79,7 @@ def tally(left: int, began: int, panic: bool, company: int) -> F:
 @pytest.mark.parametrize("general", [False, True])
 @pytest.mark.parametrize("panic", [False, True])
 @pytest.mark.parametrize("lost", [0, 2, 3, 4])
-def test_a_strike_promises_the_mean_change_of_the_score(
+def test_the_expected_points_of_a_strike_are_the_mean_change_of_the_score(
     lost: int, panic: bool, general: bool
 ) -> None:
     """Some of nine models fell in the same phase; five protect the wizard among them."""
@@ -94,26 +94,28 @@ def test_a_strike_promises_the_mean_change_of_the_score(
     for wounds, chance in wounds_of_a_bolt(left).items():
         mean += chance * tally(left - wounds, 9, panic, company)
     mean -= tally(left, 9, panic, company)
-    assert expected_points(battle, "Bolt", "Spears") == pytest.approx(float(mean), abs=1e-9)
-    best = max(float(mean), expected_points(battle, "Bolt", "Bows"))
+    assert points_at(battle, "Bolt", "Spears") == pytest.approx(float(mean), abs=1e-9)
+    best = max(float(mean), points_at(battle, "Bolt", "Bows"))
     index = battle.spell("Bolt")
-    assert worth_now(battle.packed, battle.state, 0, index, 0.0) == pytest.approx(best, abs=1e-9)
+    assert expected_points(battle.packed, battle.state, 0, index, 0.0) == pytest.approx(
+        best, abs=1e-9
+    )
 
 
 def test_fleeing_units_are_already_counted() -> None:
     battle = fight(army(units=[unit("Spears", 9, fleeing=True), unit("Bows")]), panic=True)
-    assert expected_points(battle, "Bolt", "Spears") == 0.0
-    assert expected_points(battle, "Bolt", "Bows") > 0.0
+    assert points_at(battle, "Bolt", "Spears") == 0.0
+    assert points_at(battle, "Bolt", "Bows") > 0.0
 
 
 @pytest.mark.parametrize(
     "keys", [{"traits": ["immune_to_panic"]}, {"traits": ["undead"]}, {"fleeing": True}]
 )
-def test_units_without_panic_tests_promise_no_flight(keys: Data) -> None:
+def test_units_without_panic_tests_expect_no_flight(keys: Data) -> None:
     means = []
     for panic in (False, True):
         battle = fight(army(units=[unit("Spears", 12, **keys), unit("Bows")]), panic=panic)
-        means.append(expected_points(battle, "Bolt", "Spears"))
+        means.append(points_at(battle, "Bolt", "Spears"))
     assert means[0] == means[1]
 
 
@@ -136,7 +138,7 @@ def brought(battle: Game, phase: int = 0) -> float:
 
 def check(battle: Game, spell: str, target: str) -> float:
     """Compare the spell's expected value with its mean effect by the phase's end; returns it."""
-    estimated_points = expected_points(battle, spell, target)
+    estimated_points = points_at(battle, spell, target)
     before = brought(battle)
     gained = battle.works(spell, target)
     assert estimated_points == pytest.approx(gained + brought(battle) - before, abs=1e-9)
@@ -150,7 +152,7 @@ def hero(name: str = "Hero", wounds: int = 2, **keys: Any) -> Data:
 
 @pytest.mark.parametrize("panic", [False, True])
 @pytest.mark.parametrize("lost", [0, 2, 3])
-def test_a_strike_promises_its_mean_effect(lost: int, panic: bool) -> None:
+def test_the_expected_points_of_a_strike_are_its_mean_effect(lost: int, panic: bool) -> None:
     ogres = unit("Ogres", 6, wounds=3, points=40.0, leadership=7)
     captain = hero("Captain", unit="Ogres", leadership=8, general=True)
     battle = fight(army(units=[ogres, unit("Bows")], heroes=[captain]), panic=panic)

@@ -142,7 +142,7 @@ def duel(name: str, foe: Foe, **keys: Any) -> Game:
 def to_strike(name: str, foe: Foe, **keys: Any) -> Game:
     """Return a battle after the spell was cast irresistibly, before its hits."""
     battle = duel(name, foe, **keys)
-    expected_points = battle.packed.armies[0].aims[0].promise
+    expected_points = battle.packed.armies[0].aims[0].expected_points
     at_once = battle.works(name)
     assert battle.node == Node.ROLL_STRIKE
     assert at_once + battle.mean() == pytest.approx(expected_points, abs=1e-9)

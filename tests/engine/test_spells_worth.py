@@ -87,7 +87,7 @@ def test_points_of_a_spell_at_once_and_phase_by_phase(row: Row) -> None:
 def test_expected_points_of_a_spell(row: Row) -> None:
     battle = duel(row, row.keys)
     aim = battle.packed.armies[0].aims[0]
-    assert aim.promise == pytest.approx(row.once)
+    assert aim.expected_points == pytest.approx(row.once)
     assert aim.worth_per_phase == pytest.approx(row.per_phase)
 
 

@@ -42,7 +42,7 @@ def refused(call: Callable[[Any], Any], env: Any) -> None:
         call(env)
 
 
-@pytest.mark.parametrize("begun", [False, True])
+@pytest.mark.parametrize("is_reset", [False, True])
 @pytest.mark.parametrize("name", VECTOR_CALLS)
 def test_a_vector_environment(name: str, begun: bool) -> None:
     envs, twin = (native(CASTER, 3, autoreset_mode="Disabled") for _ in range(2))
@@ -123,7 +123,7 @@ def test_a_reset_whose_opponent_fails(render_mode: str | None) -> None:
     assert after == before
     assert (envs.get_state(), envs.action_masks().tolist()) == of_all
     agent.left = 10_000
-    env.step(pick(env.batch.look().observations[0], env.action_masks()))
+    env.step(pick(env.batch.observe().observations[0], env.action_masks()))
 
 
 def nobody_decides() -> Scenario:

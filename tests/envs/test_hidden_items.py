@@ -27,7 +27,7 @@ def test_gymnasium_finds_nothing_wrong(name: str, seat: str) -> None:
 def test_each_set_is_dealt_as_often_as_its_weight_says() -> None:
     env = gym.make_vec("wfb_gym/Dispeller-v0", num_envs=COUNT, scenario="hidden-scrolls")
     observations, _ = env.reset(seed=1)
-    shares = observations[:, columns(env, "own kind ")][:, -4:].sum(0)
+    shares = observations[:, columns(env, "own hidden set ")][:, -4:].sum(0)
     # a battle without any decision of the dispeller ends before it is observed
     assert 0.7 * COUNT < shares.sum() < COUNT
     shares /= shares.sum()
@@ -38,13 +38,18 @@ def test_the_caster_sees_only_the_chances() -> None:
     env = gym.make_vec("wfb_gym/Caster-v0", num_envs=64, scenario="hidden-scrolls")
     observations, _ = env.reset(seed=1)
     assert (observations == observations[0]).all()
-    assert observations[0, columns(env, "enemy kind chance")].tolist() == [0.25, 0.5, 0.25, 0.0]
+    assert observations[0, columns(env, "enemy hidden set chance")].tolist() == [
+        0.25,
+        0.5,
+        0.25,
+        0.0,
+    ]
 
 
 def test_a_batch_deals_again_in_each_episode() -> None:
     env = gym.make_vec("wfb_gym/Dispeller-v0", num_envs=8, scenario="hidden-scroll")
     observations, _ = env.reset(seed=3)
-    own = columns(env, "own kind ")[-4:]
+    own = columns(env, "own hidden set ")[-4:]
     seen = {tuple(row) for row in observations[:, own].tolist()}
     for _ in range(40):
         step = env.step(np.zeros(8, np.int64))

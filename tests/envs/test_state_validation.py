@@ -44,7 +44,7 @@ def test_saved_environments_are_always_accepted(seat: int) -> None:
     batch.reset(np.ones(batch.num_envs, np.bool_), range(batch.num_envs))
     for _ in range(25):
         batch.set_state(batch.get_state())
-        batch.step(at_random(batch.allowed, rng))
+        batch.step(at_random(batch.action_mask, rng))
 
 
 @pytest.mark.slow
@@ -84,7 +84,7 @@ DAMAGE = {
     "striking": ("state.striking", 1, r"striking: expected 0\.\.0, found 1"),
     "hits": ("state.hits", 3, r"hits: expected 0\.\.0, found 3"),
     "member": ("state.member", 1, r"member: expected 0\.\.0, found 1"),
-    "share": ("state.share", 1, r"share: expected 0\.\.0, found 1"),
+    "odd_hit": ("state.odd_hit", 1, r"odd_hit: expected 0\.\.0, found 1"),
     "radius": ("state.radius", -1, r"radius: expected 0\.\.0, found -1"),
     "return": ("state.return_to", 4, r"return_to: expected 0\.\.0, found 4"),
     "number": ("state.number", 5, "number: expected 0 at NOMINATE, found 5"),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from experiments import luck
 from experiments.common import play_battles
 from experiments.luck import LuckWatcher, phase_estimate, play_with_luck
-from experiments.rolls import Outlook
+from experiments.rolls import RolledPositions
 from wfb_gym import solver
 from wfb_gym._records import as_records
 from wfb_gym.encoding.view import View
@@ -67,9 +67,9 @@ def course_of(seed: int, views: tuple[View, View], packed: Any) -> tuple[tuple[i
     return tuple(outcomes), chance
 
 
-def noise(outlook: Outlook) -> NDArray[np.float64]:
+def noise(positions: RolledPositions) -> NDArray[np.float64]:
     """Estimate every position as 0."""
-    return np.array([crc32(state.tobytes()) % 1000 / 10.0 for state in outlook.states])
+    return np.array([crc32(state.tobytes()) % 1000 / 10.0 for state in positions.states])
 
 
 @pytest.mark.parametrize("estimate", [phase_estimate, noise])
@@ -108,7 +108,7 @@ def test_the_adjusted_mean_is_the_exact_value(seat: str) -> None:
     exact = sign * solver.evaluate("archmage-duel", first, second)
     error = found.adjusted.std() / np.sqrt(len(found.points))
     assert abs(found.adjusted.mean() - exact) < 4.0 * error
-    assert found.shortening > 1.5
+    assert found.variance_ratio > 1.5
     assert 4.0 * error < found.points.std() / 10.0
 
 
@@ -124,7 +124,7 @@ def test_battles_equal_play_and_have_their_own_luck() -> None:
     assert np.array_equal(inside.luck, outside.luck)
     few = play_with_luck(player, opponent="greedy", battles=3, seed=9_297, **one)
     assert np.array_equal(few.luck, inside.luck[297:])
-    assert inside.shortening > 4.0
+    assert inside.variance_ratio > 4.0
 
 
 class Checking(LuckWatcher):
@@ -163,10 +163,10 @@ def test_estimates_are_asked_for_decisions() -> None:
     """Estimates are computed for decisions only, not for the rolls in between."""
     kinds = []
 
-    def estimate(outlook: Outlook) -> NDArray[np.float64]:
-        states = as_records(State, outlook.states)
-        kinds.extend(states["node"][outlook.phases == states["phase"]].tolist())
-        return phase_estimate(outlook)
+    def estimate(positions: RolledPositions) -> NDArray[np.float64]:
+        states = as_records(State, positions.states)
+        kinds.extend(states["node"][positions.phases == states["phase"]].tolist())
+        return phase_estimate(positions)
 
     play_with_luck(
         make_agent("greedy"), seat="caster", scenario="archmage-duel", opponent="greedy",

@@ -89,7 +89,7 @@ def test_in_process_tasks_run_on_request() -> None:
 
 
 def test_results_come_in_order_and_few_are_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "AHEAD", 2)
+    monkeypatch.setattr(workers, "TASKS_PER_WORKER", 2)
     begun = 0
 
     def numbers() -> Iterator[int]:
@@ -284,7 +284,7 @@ def test_an_unreachable_cluster_is_reported_before_the_start(
 ) -> None:
     pytest.importorskip("ray")
     out = tmp_path / "out"
-    for address, reason in (("127.0.0.1:1", "refused"), ("nowhere", "expected HOST:PORT")):
+    for address, reason in (("127.0.0.1:1", "rejected"), ("nowhere", "expected HOST:PORT")):
         assert tournament.main(["random", "--ray", address, "--out", str(out)]) == FAILED
         reported = capsys.readouterr().err
         assert reported.startswith(f"python -m experiments.tournament: no Ray at {address}: ")

@@ -13,7 +13,7 @@ from wfb_gym.packing.records import Duration, Lock
 from wfb_gym.scenario.sizes import ARMIES, DICE, ITEMS, MAX_WOUNDS, SPELLS, TARGETS, UNITS, WIZARDS
 
 _OF_CHANCE = (
-    "dice", "group", "striking", "strike", "hits", "share", "member", "radius", "return_to",
+    "dice", "group", "striking", "strike", "hits", "odd_hit", "member", "radius", "return_to",
 )  # fmt: skip
 """Fields that only chance nodes use; a position is saved at a decision or at the end."""
 _UNDER_WAY = (

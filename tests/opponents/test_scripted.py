@@ -196,7 +196,7 @@ def test_draws_of_the_opponent_do_not_shift_the_dice(opponent: Any) -> None:
     for seed in range(60):
         observation, _ = env.reset(seed=seed)
         seen = env.named_fields(observation)
-        closed = [s for s in range(4) if not seen[f"enemy spell {s + 1} open"]]
+        closed = [s for s in range(4) if not seen[f"enemy spell {s + 1} castable"]]
         if not seen["node dispel"] or len(closed) != 1:
             continue
         rngs = env.batch.envs.rng.copy().view(np.recarray)
@@ -521,7 +521,7 @@ def points_by_chance(battle: Game, name: str) -> float:
         roll.count(1) < 2 and (sum(roll) >= entry.casting_value or roll.count(6) > 1)
         for roll in rolls
     )
-    most = float(max(aims["promise"] + aims["worth_per_phase"]))
+    most = float(max(aims["expected_points"] + aims["worth_per_phase"]))
     return most * int(cast) / len(rolls)
 
 

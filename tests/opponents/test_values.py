@@ -76,7 +76,9 @@ def test_flight_is_valued_by_its_chance_times_the_lost_magic() -> None:
     aims = battle.packed.armies[0].aims[:2]
     flight = law[4:].sum() * (26 / 36) ** 2 * 60.0
     estimated = [value_with_flight(battle.packed, battle.state, 0, 0, k) for k in range(2)]
-    assert estimated == pytest.approx([aims[0].promise + flight, aims[1].promise], abs=1e-9)
+    assert estimated == pytest.approx(
+        [aims[0].expected_points + flight, aims[1].expected_points], abs=1e-9
+    )
     assert value_if_cast(battle.packed, battle.state, 0, 0) == max(estimated)
     battle.works("Hail", "Spears")
     battle.resolve(4)  # the test is certain: further wounds add nothing
@@ -167,5 +169,5 @@ def plain_worth(battle: Battle, side: int, index: int, phases: int) -> float | N
             return None
         if can_aim(battle.packed, battle.state, side, index, int(row.ranked)):
             best = aims[row.ranked]
-            return float(best.promise + best.worth_per_phase * phases)
+            return float(best.expected_points + best.worth_per_phase * phases)
     return 0.0

@@ -146,7 +146,7 @@ def test_a_spell_lies_on_a_character() -> None:
     assert record.armies[0].spells[0].in_play_aim == 1
 
 
-# --- promises and their order --------------------------------------------------------------
+# --- expected and their order --------------------------------------------------------------
 
 
 def expected_loss(models: int, wounds: int, points: float) -> float:
@@ -160,22 +160,22 @@ def expected_loss(models: int, wounds: int, points: float) -> float:
 
 
 @pytest.mark.parametrize(("models", "wounds"), [(10, 1), (2, 1), (5, 3), (1, 4)])
-def test_promises_are_the_expected_points_of_a_spell(models: int, wounds: int) -> None:
+def test_the_expected_points_of_a_spell(models: int, wounds: int) -> None:
     target = {**GUARD, "models": models, "wounds": wounds}
     record = packed(army(wizard(bolt())), army(units=[target]))
     (aim,) = aims(record)
-    assert aim.promise == pytest.approx(expected_loss(models, wounds, 6.0))
+    assert aim.expected_points == pytest.approx(expected_loss(models, wounds, 6.0))
     assert (aim.worth, aim.worth_per_phase) == (0.0, 0.0)
     if (models, wounds) == (10, 1):
-        assert aim.promise == pytest.approx(3.5 * 2 / 3 * 6.0)
-    assert record.armies[0].spells[0].worth == aim.promise
+        assert aim.expected_points == pytest.approx(3.5 * 2 / 3 * 6.0)
+    assert record.armies[0].spells[0].worth == aim.expected_points
 
 
 def test_aims_rank_by_expected_points_then_by_order() -> None:
     """Toughness 4 is wounded on 4+: 8.75 points; Toughness 3 on 3+: 14; two equal ones."""
     units = [BOYZ, GUARD, {**GUARD, "name": "Others"}, {**GUARD, "name": "Dear", "points": 9.0}]
     record = packed(army(wizard(bolt())), army(units=units))
-    assert [aim.promise for aim in aims(record)] == pytest.approx([8.75, 14.0, 14.0, 21.0])
+    assert [aim.expected_points for aim in aims(record)] == pytest.approx([8.75, 14.0, 14.0, 21.0])
     assert [int(aim.ranked) for aim in aims(record)] == [3, 1, 2, 0]
     assert record.armies[0].spells[0].worth == pytest.approx(21.0)
 
@@ -199,12 +199,12 @@ def test_shares_are_of_the_targets_points() -> None:
     share = curse(worth={"points": 1.0, "share": 0.1})
     hero = {"name": "Captain", "wounds": 2, "points": 50.0}
     record = packed(army(wizard(share)), army(units=[BOYZ], heroes=[hero]))
-    assert [aim.promise for aim in aims(record)] == pytest.approx([11.0, 6.0])
+    assert [aim.expected_points for aim in aims(record)] == pytest.approx([11.0, 6.0])
     area = packed(
         army(wizard(curse(target="enemy_area", worth={"share": 0.1}))),
         army(units=[BOYZ, GUARD], heroes=[hero]),
     )
-    assert aims(area)[0].promise == pytest.approx(0.1 * (100.0 + 60.0 + 50.0))
+    assert aims(area)[0].expected_points == pytest.approx(0.1 * (100.0 + 60.0 + 50.0))
 
 
 # --- strikes -------------------------------------------------------------------------------
@@ -242,7 +242,7 @@ def test_a_character_loses_his_points_by_the_wound() -> None:
     hero = {"name": "Captain", "wounds": 2, "toughness": 3, "points": 50.0}
     record = packed(army(wizard(bolt("1"))), army(heroes=[hero]))
     (aim,) = aims(record)
-    assert (aim.target, aim.promise) == (ENEMY + UNITS, pytest.approx(2 / 3 * 25.0))
+    assert (aim.target, aim.expected_points) == (ENEMY + UNITS, pytest.approx(2 / 3 * 25.0))
     (strike,) = strikes(record, aim)
     assert (strike.victim, strike.dice) == (TARGETS + UNITS, HitDice.ONE_HIT)
     assert pmf(record, strike) == pytest.approx([1 / 3, 2 / 3])
@@ -283,7 +283,7 @@ def test_the_front_rank_is_struck_model_by_model() -> None:
     first = int(strike.hits)
     assert record.hits[first : first + 9].tolist() == [0, 1, 2, 3, 4, 5, 5, 5, 5]
     assert strike.chance == pytest.approx(2 / 3)
-    assert aim.promise == pytest.approx(5 * 2 / 3 * 6.0)
+    assert aim.expected_points == pytest.approx(5 * 2 / 3 * 6.0)
 
 
 def test_models_that_a_template_only_touches_are_struck_on_a_die() -> None:
@@ -296,7 +296,7 @@ def test_models_that_a_template_only_touches_are_struck_on_a_die() -> None:
     under, touched = (int(record.hits[int(start) + 10]) for start in (strike.hits, strike.touched))
     assert under > 0
     assert touched > 0
-    assert aim.promise == pytest.approx((under + touched / 2) * 2 / 3 * 6.0)
+    assert aim.expected_points == pytest.approx((under + touched / 2) * 2 / 3 * 6.0)
 
 
 COMET = {"name": "The Comet of Casandora"}
@@ -310,14 +310,14 @@ def expected_points(record: Any, aim: Any, starts: int = 5) -> float:
     """
     points = {TARGETS: 6.0, TARGETS + 1: 5.0, UNITS: -30.0}
     inches = record.armies[0].inches[int(aim.target) - FIRST_POINT]
-    promise = 0.0
+    expected = 0.0
     for s in strikes(record, aim):
         away = int(inches[int(s.victim)])
         wounds = float(np.dot(pmf(record, s), range(int(s.pmf_size))))
         for k in range(1, starts + 1):
             reached = sum(die * k >= away for die in range(1, 7)) / 6
-            promise += reached / 2**k * wounds * points[int(s.victim)]
-    return promise
+            expected += reached / 2**k * wounds * points[int(s.victim)]
+    return expected
 
 
 def test_a_comet_lies_in_play_and_strikes_by_distance() -> None:
@@ -333,17 +333,17 @@ def test_a_comet_lies_in_play_and_strikes_by_distance() -> None:
     found = aims(record)
     assert [int(aim.target) for aim in found] == [FIRST_POINT + k for k in range(len(found))]
     assert record.armies[0].n_points == len(found) > 2
-    promises = [float(aim.promise) for aim in found]
-    assert promises == sorted(promises, reverse=True)
+    expected = [float(aim.expected_points) for aim in found]
+    assert expected == sorted(expected, reverse=True)
     for aim in found:
         assert {int(s.victim) for s in strikes(record, aim)} == {TARGETS, TARGETS + 1, UNITS}
-        assert aim.promise == pytest.approx(expected_points(record, aim))
+        assert aim.expected_points == pytest.approx(expected_points(record, aim))
         by_starts = record.landings[int(aim.landing) : int(aim.landing) + 6]
         assert by_starts == pytest.approx(
             [expected_points(record, aim, starts) for starts in range(6)]
         )
     best = record.landings[int(entry.landing) : int(entry.landing) + 6]
-    assert best[5] == found[0].promise
+    assert best[5] == found[0].expected_points
     assert best[1] == pytest.approx(max(expected_points(record, aim, 1) for aim in found))
 
 
@@ -361,11 +361,11 @@ def test_a_comet_may_fall_between_two_units() -> None:
     assert min(max(away) for away in foes) <= 4
     # It lands with one marker with probability 1/2, with two with probability 1/4.
     alone = packed(army(mage), army(units=[left]), battlefield=field, phases=6)
-    mean = aims(alone)[0].promise / sum(0.5**k for k in range(1, 6))
+    mean = aims(alone)[0].expected_points / sum(0.5**k for k in range(1, 6))
     dice = [(0.5**k / 6, k * die) for k in range(1, 6) for die in range(1, 7)]
     near, far = foes[0]
     struck = sum(chance * (int(reach >= near) + int(reach >= far)) for chance, reach in dice)
-    assert aims(record)[0].promise == pytest.approx(mean * struck)
+    assert aims(record)[0].expected_points == pytest.approx(mean * struck)
     assert struck > 1.2
 
 
@@ -421,8 +421,8 @@ def test_no_place_of_a_fine_grid_is_better_than_the_points(seed: int) -> None:
     values = np.zeros(away.shape[:2])
     for k in range(1, scenario.phases):
         values += sum(die * k >= away for die in range(1, 7)) @ won / 6 / 2**k
-    promises = np.array([float(aim.promise) for aim in found])
-    assert promises[0] >= values.max() - 1e-6
+    expected = np.array([float(aim.expected_points) for aim in found])
+    assert expected[0] >= values.max() - 1e-6
     inches = record.armies[0].inches[: len(found), victims][:, foes]
     bits = 1 << np.arange(int(foes.sum()))
     for radius in RADII:
@@ -432,7 +432,7 @@ def test_no_place_of_a_fine_grid_is_better_than_the_points(seed: int) -> None:
             assert reaching.any()
             if (offered[reaching] == one).all():  # a largest set
                 best = values[sets == one].max()
-                assert promises[reaching].max() >= best - 1e-6
+                assert expected[reaching].max() >= best - 1e-6
 
 
 def test_a_comet_that_cannot_land_has_no_aims() -> None:
@@ -441,7 +441,7 @@ def test_a_comet_that_cannot_land_has_no_aims() -> None:
     foe = {**BOYZ, "position": [16.0, 30.0], "facing": 180.0}
     record = packed(army(mage), army(units=[foe]), battlefield=field, phases=1)
     (aim,) = aims(record)
-    assert (aim.target, aim.promise, record.armies[0].n_points) == (0, 0.0, 0)
+    assert (aim.target, aim.expected_points, record.armies[0].n_points) == (0, 0.0, 0)
 
 
 def test_two_comets_of_an_army_share_their_points_and_one_of_less_range_has_fewer() -> None:

@@ -317,7 +317,7 @@ def test_points_are_scaled_by_the_castable_spells() -> None:
         observations, _ = view.show(np.zeros(1, np.int64), states)
         seen.append(float(network.value_unit(torch.from_numpy(observations))))
     assert seen == pytest.approx([0.8, 0.4, 0.1])
-    assert float(network.greatest_worth(torch.from_numpy(observations))) == pytest.approx(0.8)
+    assert float(network.greatest_spell_value(torch.from_numpy(observations))) == pytest.approx(0.8)
 
 
 def spells_game(worths: dict[str, float], points: float = 100.0) -> Scenario:

@@ -27,13 +27,13 @@ def test_a_bad_opponent_is_rejected_and_the_batch_stays_unchanged(
     learner = RandomAgent(3)
     with pytest.raises(SPOILERS[name][1], match=SPOILERS[name][2]):  # noqa: PT012 (any step)
         for _ in range(50):
-            before, masks = batch.get_state(), batch.allowed.copy()
+            before, masks = batch.get_state(), batch.action_mask.copy()
             actions = learner.act(out.observations, out.masks)
             out = batch.step(actions)
     assert batch.get_state() == before
-    assert np.array_equal(batch.allowed, masks)
-    assert np.array_equal(batch.look().masks, masks)
-    assert np.array_equal(batch.look().observations, out.observations)
+    assert np.array_equal(batch.action_mask, masks)
+    assert np.array_equal(batch.observe().masks, masks)
+    assert np.array_equal(batch.observe().observations, out.observations)
     agent.left = 10_000  # from here on it behaves
     again = batch.step(actions)
     assert np.isfinite(again.rewards).all()

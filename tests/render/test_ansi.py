@@ -46,7 +46,7 @@ def test_only_rolled_spells_of_a_lore_are_shown() -> None:
 
 def test_a_duel_as_it_begins() -> None:
     assert frame_lines(NarratedBattle(load_scenario("archmage-duel"))) == [
-        "archmage-duel, phase 1 of 1: nobody is ahead",
+        "archmage-duel, phase 1 of 1: the score is even",
         "The caster, you to decide  ■■■■■■ 6 power dice",
         "  Archmage: level 4, 3 of 3 wounds",
         "     5+ Fire Ball                    can be cast",
@@ -138,7 +138,7 @@ def test_used_and_tried_spells_and_items() -> None:
     assert "        items: Dispel Scroll (used)" in lines
     assert "The caster, you to decide  ■■■■ 4 power dice" in lines
     narrated.act(PASS)
-    assert frame_lines(narrated)[0] == "archmage-duel, over: nobody is ahead"
+    assert frame_lines(narrated)[0] == "archmage-duel, over: the score is even"
 
 
 def test_bound_spells_have_a_power_level() -> None:

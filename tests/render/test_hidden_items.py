@@ -15,8 +15,8 @@ from wfb_gym.engine.state import Node
 from wfb_gym.render.ansi import frame
 from wfb_gym.render.html import army_html
 from wfb_gym.transcripts import NarratedBattle
-from wfb_gym.view.events import all_as_told
-from wfb_gym.view.hidden_sets import EVERYBODY
+from wfb_gym.view.events import redact_events
+from wfb_gym.view.hidden_sets import ALL_ARMIES
 
 pytest.importorskip("PIL")
 from wfb_gym.render.picture import picture
@@ -78,7 +78,7 @@ def test_the_last_possible_set_is_known() -> None:
 def test_before_the_deal_nothing_is_shown() -> None:
     narrated = NarratedBattle(SCROLLS)
     shown = lines(narrated, 0)
-    assert shown[0] == "secrets, before the battle: nobody is ahead"
+    assert shown[0] == "secrets, before the battle: the score is even"
     assert shown[-1].startswith("  may have: nothing (33%)")
     assert "The dispeller" in shown
     assert narrated.view().step.text == "Hidden items are dealt to Dispeller"
@@ -99,7 +99,7 @@ def test_a_frame_shows_a_deal_only_to_its_owner() -> None:
     events = [narrated.resolve(1)]
     shown_events = [
         frame(SCROLLS, narrated.visible, events, seat=seat, colour=False).splitlines()[0]
-        for seat in EVERYBODY
+        for seat in ALL_ARMIES
     ]
     assert shown_events[0].startswith(
         "* Chance deals the dispeller its hidden items. Phase 1 of 1:"
@@ -134,7 +134,7 @@ def positions(name: str) -> Iterator[tuple[NarratedBattle, NarratedBattle, int]]
         narrated = NarratedBattle(SCENARIOS[name])
         for event in play(SCENARIOS[name], seed).events:
             battle = narrated.battle
-            for army in EVERYBODY:
+            for army in ALL_ARMIES:
                 for twin in twins(battle, army) if battle.node != Node.DEAL else []:
                     other = NarratedBattle(SCENARIOS[name])
                     other.set_state(battle.state, battle.points, narrated.visible.copy())
@@ -150,7 +150,7 @@ def test_the_enemys_view_does_not_depend_on_the_deal(name: str) -> None:
     for one, other, army in positions(name):
         enemy = 1 - army
         assert lines(one, enemy) == lines(other, enemy)
-        for side in EVERYBODY:
+        for side in ALL_ARMIES:
             cards = [army_html(each.view(enemy), side) for each in (one, other)]
             assert cards[0] == cards[1]
         differ += lines(one, army) != lines(other, army)
@@ -166,7 +166,7 @@ def test_nothing_in_the_enemys_picture_depends_on_the_deal() -> None:
             picture(SCROLLS, each.visible, shown_events, seat=seat)
             for each, shown_events in zip(battles, events, strict=True)
         ]
-        for seat in EVERYBODY
+        for seat in ALL_ARMIES
     ]
     assert np.array_equal(drawn[0][0], drawn[0][1])
     assert not np.array_equal(drawn[1][0], drawn[1][1])
@@ -177,7 +177,7 @@ def test_events_of_another_scenario_are_ignored() -> None:
     narrated = NarratedBattle(SCROLLS)
     event = narrated.resolve(2)
     other = NarratedBattle(hidden_scenario(dispeller=kinds([], [])))
-    (shown_events,) = all_as_told(other.names, [event], (0,))
+    (shown_events,) = redact_events(other.names, [event], (0,))
     assert shown_events.words == "Chance deals the dispeller its hidden items."
 
 

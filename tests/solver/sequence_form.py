@@ -77,7 +77,7 @@ def value_of(tree: PublicTree) -> float:
                         after[action][mover, kind] = number
         for action in actions:
             pay(chance[node] * arrays.gain[action], after[action])
-            for way in range(arrays.first_way[action], arrays.first_way[action + 1]):
+            for way in range(arrays.first_transition[action], arrays.first_transition[action + 1]):
                 chance[way + 1] = chance[node] * arrays.probability[way]
                 last[way + 1] = after[action]
 

@@ -188,7 +188,7 @@ def play_out(game: HiddenGame, found: Equilibrium, rng: np.random.Generator) -> 
             chances = found.strategy[actions, dealt[mover]]
         action = int(rng.choice(actions, p=chances / chances.sum()))
         points += float(arrays.gain[action])
-        ways = np.arange(arrays.first_way[action], arrays.first_way[action + 1])
+        ways = np.arange(arrays.first_transition[action], arrays.first_transition[action + 1])
         on = arrays.probability[ways]
         drawn_way = rng.random() - np.cumsum(on)
         if not len(ways) or drawn_way[-1] >= 0.0:
@@ -247,7 +247,7 @@ def test_a_tree_is_cut_into_parts_of_about_the_same_size(parts: int) -> None:
     for part, some in enumerate(covered):
         nodes[some] = part
     parent = np.repeat(
-        np.repeat(np.arange(len(nodes)), np.diff(tree.first_action)), np.diff(tree.first_way)
+        np.repeat(np.arange(len(nodes)), np.diff(tree.first_action)), np.diff(tree.first_transition)
     )
     below = np.flatnonzero(nodes[parent] > 0)
     assert np.array_equal(nodes[parent][below], nodes[1:][below])

@@ -87,7 +87,7 @@ def test_a_long_solution_delays_the_others_only_for_lack_of_memory(
     room: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(solving, "available_cores", lambda: 2)
-    monkeypatch.setattr(solving, "_BYTES_AHEAD", room)
+    monkeypatch.setattr(solving, "_BYTES_WAITING", room)
     waiting = Waiting(others=20)
     monkeypatch.setattr(solving, "solve", waiting)
     found: Any = list(solver.solve_all(range(30)))

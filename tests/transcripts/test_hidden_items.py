@@ -25,8 +25,8 @@ from wfb_gym.transcripts import (
 from wfb_gym.transcripts.recording import make_chooser, rng_of_seed
 from wfb_gym.view.events import redact_event
 from wfb_gym.view.hidden_sets import (
-    EVERYBODY,
-    UNTOLD,
+    ALL_ARMIES,
+    UNREVEALED,
     chances_words,
     hidden_sets,
     known_items,
@@ -86,7 +86,7 @@ def test_a_deal_is_described_only_to_its_owner() -> None:
     assert words_shown[1].words.startswith(
         "Chance deals the dispeller its hidden items. Phase 1 of 1:"
     )
-    assert words_shown[1].code == UNTOLD
+    assert words_shown[1].code == UNREVEALED
     assert SCROLL not in words_shown[1].words
 
 
@@ -224,7 +224,7 @@ def test_choices_of_players_do_not_depend_on_the_enemys_deal(player: str) -> Non
         narrated = NarratedBattle(SCENARIOS[name])
         chosen = [
             make_chooser(player if spec.is_scripted else spec.make(), narrated, seat)
-            for seat in EVERYBODY
+            for seat in ALL_ARMIES
         ]
         rng = rng_of_seed(1)
         for event in play(SCENARIOS[name], 4).events:
@@ -287,7 +287,7 @@ def test_a_redacted_position_does_not_depend_on_the_deal(name: str) -> None:
         for event in play(SCENARIOS[name], seed).events:
             battle = narrated.battle
             if battle.node != Node.DEAL:
-                for army in EVERYBODY:
+                for army in ALL_ARMIES:
                     for twin in twins(battle, army):
                         known = (1 - army,)
                         assert redact(twin, known).key() == redact(battle, known).key()

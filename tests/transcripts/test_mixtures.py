@@ -20,7 +20,7 @@ from wfb_gym.players.analysis import Analyst
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver import HiddenGame, TooLarge, solve_hidden
 from wfb_gym.transcripts.mixtures import GAP, Mixer, mixture_at
-from wfb_gym.view.hidden_sets import EVERYBODY, sets_that_may_be
+from wfb_gym.view.hidden_sets import ALL_ARMIES, sets_that_may_be
 from wfb_gym.view.names import ScenarioNames
 
 Floats = NDArray[np.float64]
@@ -73,7 +73,7 @@ class Answer:
                 found += chance * self._points(then, (*path, outcome), reach)
             return found
         is_advised = battle.mover == self._advised
-        if all(len(sets_that_may_be(self._names, battle, army)) < 2 for army in EVERYBODY):
+        if all(len(sets_that_may_be(self._names, battle, army)) < 2 for army in ALL_ARMIES):
             value = self._analyst.analyse(battle).value * (-1.0 if is_advised else 1.0)
             return found + (sign * battle.points + value) * float(reach.sum())
         if is_advised:
@@ -130,7 +130,7 @@ class Answer:
         return twin
 
 
-@pytest.mark.parametrize("advised", EVERYBODY)
+@pytest.mark.parametrize("advised", ALL_ARMIES)
 @pytest.mark.parametrize(
     "scenario",
     [BOTH, pytest.param(load_scenario("hidden-scroll"), marks=pytest.mark.slow)],
@@ -201,16 +201,16 @@ def weights_of(scenario: Scenario, army: int) -> Floats:
 @pytest.mark.parametrize("kind", [0, 1])
 def test_a_choice_has_the_value_against_best_responses(kind: int) -> None:
     """The first decision, by an enumeration of all that may happen in the engine after it."""
-    worths = Mixer(BOTH, gap=PRECISE).worths([kind, 0], actions.FIRST_CAST + 1)
-    assert list(worths.values) == list(worths.mixture.chances)
-    assert not worths.is_assumed
+    action_values = Mixer(BOTH, gap=PRECISE).action_values([kind, 0], actions.FIRST_CAST + 1)
+    assert list(action_values.values) == list(action_values.mixture.chances)
+    assert not action_values.is_assumed
     enemy = Answer(BOTH, 1, gap=PRECISE)
-    common = [code for code, chance in worths.mixture.chances.items() if chance > 0.05]
+    common = [code for code, chance in action_values.mixture.chances.items() if chance > 0.05]
     assert common
     for code in common:
         then = after(pack(BOTH), (code,))
         found = enemy._points(then, (code,), weights_of(BOTH, 1))
-        assert worths.values[code] == pytest.approx(found[kind], abs=10 * PRECISE)
+        assert action_values.values[code] == pytest.approx(found[kind], abs=10 * PRECISE)
 
 
 def test_values_use_beliefs_from_the_enemys_play() -> None:
@@ -228,10 +228,10 @@ def test_values_use_beliefs_from_the_enemys_play() -> None:
     assert likely[1] < 0.01
     answers, compared = Answer(scenario, 0, gap=PRECISE), 0
     for kind in (0, 1):
-        worths = Mixer(scenario, gap=PRECISE).worths([0, kind, *path], PASS)
-        assert not worths.is_assumed
-        for code, value in worths.values.items():
-            if worths.mixture.chances[code] > 0.05:
+        action_values = Mixer(scenario, gap=PRECISE).action_values([0, kind, *path], PASS)
+        assert not action_values.is_assumed
+        for code, value in action_values.values.items():
+            if action_values.mixture.chances[code] > 0.05:
                 then = answers._with_deal(after(pack(scenario), path), kind)
                 then.act(code)
                 found = answers._points(then, (*path, code), likely)[kind] / likely.sum()
@@ -244,9 +244,9 @@ def test_the_expected_value_is_that_of_an_uninformed_observer() -> None:
     mixer = Mixer(BOTH, gap=PRECISE)
     equilibrium = solve_hidden(BOTH, gap=PRECISE)
     for kind in (0, 1):
-        expected = mixer.worths([kind, 0], actions.FIRST_CAST + 1).expected
+        expected = mixer.action_values([kind, 0], actions.FIRST_CAST + 1).expected
         assert equilibrium.lower - PRECISE <= expected <= equilibrium.upper + PRECISE
-    by_set = [max(mixer.worths([kind, 0], PASS).values.values()) for kind in (0, 1)]
+    by_set = [max(mixer.action_values([kind, 0], PASS).values.values()) for kind in (0, 1)]
     assert expected == pytest.approx(weights_of(BOTH, 0) @ by_set)
     assert by_set[0] > by_set[1]  # with a Power Stone
 
@@ -259,17 +259,17 @@ def test_actions_outside_equilibrium_have_the_value_of_their_continuation() -> N
     scenario = load_scenario("hidden-scroll")
     dice = actions.FIRST_DICE + 2
     mixer = Mixer(scenario, gap=PRECISE)
-    before = mixer.worths([0, actions.FIRST_CAST], dice - 1).values
-    worths = mixer.worths([0, actions.FIRST_CAST], dice)
-    assert worths.mixture.chances[dice] < 0.01
-    assert not worths.is_assumed
+    before = mixer.action_values([0, actions.FIRST_CAST], dice - 1).values
+    action_values = mixer.action_values([0, actions.FIRST_CAST], dice)
+    assert action_values.mixture.chances[dice] < 0.01
+    assert not action_values.is_assumed
     start = new_states(1)
     start[0] = after(pack(scenario), (actions.FIRST_CAST, dice)).state
     rest = HiddenGame(scenario, start=start).solve(PRECISE)
-    assert worths.values[dice] == pytest.approx(rest.value, abs=2 * PRECISE)
-    assert worths.values[dice] < before[dice] - 0.1
+    assert action_values.values[dice] == pytest.approx(rest.value, abs=2 * PRECISE)
+    assert action_values.values[dice] < before[dice] - 0.1
     others = [code for code in before if code != dice]
-    assert [worths.values[code] for code in others] == [before[code] for code in others]
-    later = mixer.worths([0, actions.FIRST_CAST, dice, FIRST_TOTAL + 9], PASS)
+    assert [action_values.values[code] for code in others] == [before[code] for code in others]
+    later = mixer.action_values([0, actions.FIRST_CAST, dice, FIRST_TOTAL + 9], PASS)
     assert later.is_assumed
     assert later.mixture.follows_play

@@ -163,7 +163,7 @@ def test_casting_rolls(faces: tuple[int, ...], words: str) -> None:
 def test_a_miscast_has_its_row_and_effects() -> None:
     lost = duel(BURNING_HEAD, FIRST_DICE + 3, (1, 1, 6), (3, 4))[-1]
     assert lost.startswith("3 4: miscast: The side's remaining power dice are lost.")
-    assert "The battle ends: nobody is ahead." in lost
+    assert "The battle ends: the score is even." in lost
     hurt = duel(BURNING_HEAD, FIRST_DICE + 2, (1, 1), (5, 5), (6, 1, 1))
     assert hurt[-1] == (
         "6 1 1: a Strength 6 hit on Archmage: 1 wound. Archmage loses 1 wound, 2 left. "

@@ -17,7 +17,7 @@ from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.transcripts import Event, NarratedBattle, Transcript, TranscriptError, record
 from wfb_gym.transcripts.mixtures import Mixer
 from wfb_gym.transcripts.review import GAP, NOTICED, ReviewedAction, ReviewedDecision, review
-from wfb_gym.view.hidden_sets import EVERYBODY, sets_that_may_be
+from wfb_gym.view.hidden_sets import ALL_ARMIES, sets_that_may_be
 
 DUEL = load_scenario("archmage-duel")
 
@@ -41,8 +41,8 @@ def test_points_lost_are_the_best_value_less_the_played_one() -> None:
         totals[each.army] += each.lost
         assert each.total == pytest.approx(totals[each.army])
         assert each.is_exact
-    first, outlook = reviewed.decisions[0], reviewed.outlooks[0]
-    assert outlook.expected == pytest.approx(solution.value)
+    first, forecast = reviewed.decisions[0], reviewed.forecasts[0]
+    assert forecast.expected == pytest.approx(solution.value)
     assert len(first.choices) == 5
     assert [reviewed.lost_by(army) for army in (0, 1)] == pytest.approx(totals)
     worst = [each.lost for each in reviewed.worst]
@@ -120,7 +120,7 @@ def by_the_equilibrium(scenario: Scenario, seed: int) -> Transcript:
             continue
         codes = battle.legal_actions()
         weights = dict.fromkeys(codes, 1.0)
-        if any(len(sets_that_may_be(narrated.names, battle, army)) > 1 for army in EVERYBODY):
+        if any(len(sets_that_may_be(narrated.names, battle, army)) > 1 for army in ALL_ARMIES):
             weights = mixer.mixture([each.code for each in events]).chances
         shares = np.array([weights[code] if weights[code] > 0.02 else 0.0 for code in codes])
         events.append(narrated.act(int(rng.choice(codes, p=shares / shares.sum()))))
@@ -147,9 +147,9 @@ def test_hidden_items_every_decision_is_compared_with_the_mixture() -> None:
             seen.add((each.army, played.share is None))
             assert each.is_exact == (played.share is None)
             if played.share is not None:
-                worths = mixer.worths(codes[: each.event], codes[each.event])
-                assert shares == list(worths.mixture.chances.values())
-                assert values == list(worths.values.values())
+                action_values = mixer.action_values(codes[: each.event], codes[each.event])
+                assert shares == list(action_values.mixture.chances.values())
+                assert values == list(action_values.values.values())
                 at_best = [choice.value >= max(values) - NOTICED for choice in each.choices]
                 if any(choice.is_best for choice in each.choices):
                     assert [choice.is_best for choice in each.choices] == at_best
@@ -176,7 +176,7 @@ def test_hidden_items_the_mixture_loses_nothing_anywhere(name: str) -> None:
     compared = 0
     for seed, players in itertools.product(range(2), (("random",) * 2, ("veteran", "greedy"))):
         reviewed = review(record(scenarios()[name], *players, seed=seed))
-        assert all(math.isfinite(each.expected) for each in reviewed.outlooks)
+        assert all(math.isfinite(each.expected) for each in reviewed.forecasts)
         for each in reviewed.decisions:
             assert each.lost >= 0.0
             shares = [choice.share for choice in each.choices if choice.share is not None]
@@ -211,7 +211,7 @@ def test_hidden_items_a_mistake_is_reported_with_its_assumption() -> None:
     assert answer.method.endswith("hardly ever makes do not affect the beliefs")
     assert answer.lost > 5.0
     assert reviewed.worst[0] == answer
-    first = reviewed.outlooks[0]
+    first = reviewed.forecasts[0]
     assert first.expected == pytest.approx(8.685, abs=0.01)
 
 

@@ -11,13 +11,13 @@ def test_a_position_with_its_armies_step_and_pending_spell() -> None:
     narrated = NarratedBattle(load_scenario("archmage-duel"))
     view = narrated.view(1)
     assert (view.scenario, view.viewer, view.stage) == ("archmage-duel", 1, "phase 1 of 1")
-    assert (view.points, view.leader, view.score) == (0.0, None, "nobody is ahead")
+    assert (view.points, view.leader, view.score) == (0.0, None, "the score is even")
     caster, dispeller = view.armies
     assert (caster.activity, caster.pool_kind, caster.pool) == ("decides", "power", 6)
     assert (dispeller.activity, dispeller.pool_kind, dispeller.pool) == ("", "dispel", 4)
     (wizard,) = caster.characters
     assert [spell.points for spell in wizard.spells] == [20.0, 40.0, 50.0, 60.0]
-    assert {spell.status for spell in wizard.spells} == {SpellStatus.OPEN}
+    assert {spell.status for spell in wizard.spells} == {SpellStatus.CASTABLE}
     assert view.pending == ""
     for action in (FIRST_CAST, FIRST_DICE + 2):
         narrated.act(action)

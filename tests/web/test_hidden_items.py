@@ -15,7 +15,7 @@ from wfb_gym.render.html import army_blocks, score_html, step_html
 from wfb_gym.scenario import Scenario, hidden_scenarios, load_scenario, scenario_from_dict
 from wfb_gym.transcripts import Event, NarratedBattle, read, replay
 from wfb_gym.transcripts.transcript import text_of
-from wfb_gym.view.hidden_sets import EVERYBODY, dealt_words, hidden_sets
+from wfb_gym.view.hidden_sets import ALL_ARMIES, dealt_words, hidden_sets
 from wfb_gym.web.session import Session, Setup
 
 SMALL = ("hidden-scroll", "hidden-stone")
@@ -43,7 +43,7 @@ def shown(session: Session, *, advice: bool = False) -> list[object]:
     """Return all contents of the page, including those shown on request."""
     seat = session.game.seat
     view = session.game.narrated.view(seat)
-    found: list[object] = [army_blocks(view, army) for army in EVERYBODY]
+    found: list[object] = [army_blocks(view, army) for army in ALL_ARMIES]
     found += [score_html(view), step_html(view)]
     found += [session.question, session.game.choices(), session.odds_html(), session.log_html()]
     found += [session.seat_words, session.can_undo, session.is_over]
@@ -91,7 +91,7 @@ def play(session: Session, rng: np.random.Generator) -> Iterator[None]:
         session.act(some[int(rng.integers(len(some)))])
 
 
-@pytest.mark.parametrize("seat", EVERYBODY)
+@pytest.mark.parametrize("seat", ALL_ARMIES)
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_the_page_does_not_depend_on_the_enemys_deal(name: str, seat: int) -> None:
     compared = 0

@@ -412,7 +412,7 @@ def test_the_review_in_one_file(
     write(record("archmage-duel", "random", "random", seed=5), tmp_path / "duel.jsonl")
     out = tmp_path / "review.html"
     main(["replay", str(tmp_path / "duel.jsonl"), "--html", str(out)])
-    assert "given away" in capsys.readouterr().out
+    assert "lost" in capsys.readouterr().out
     page = open_page(size, out.as_uri())
     review, slider = page.locator(".wfb-review"), page.locator("input[type=range]")
     events = len(read(tmp_path / "duel.jsonl").events)

@@ -83,11 +83,11 @@ class Judge:
         self._scenario, self._most = scenario, most_positions
         self._solution: Solution | None = None
         self._analyst: Analyst | None = None
-        if scenario.has_secrets:  # `solve` rejects it even if all items are known by now
+        if scenario.has_hidden_items:  # `solve` rejects it even if all items are known by now
             self._analyst = Analyst(scenario)
         self._before = 0  # positions of the earlier situations
         self._analyses: dict[bytes, Analysis] = {}  # by position
-        self.reason = f"more than {MOST_POSITIONS:,} positions" if scenario.has_secrets else ""
+        self.reason = f"more than {MOST_POSITIONS:,} positions" if scenario.has_hidden_items else ""
         """Why values are not exact, or ""."""
 
     @property

@@ -17,7 +17,7 @@ from wfb_gym.seats import SEATS
 from wfb_gym.solver import Equilibrium, HiddenGame
 from wfb_gym.transcripts.mixtures import GAP, mixture_at
 from wfb_gym.view.decisions import describe_choices
-from wfb_gym.view.hidden_sets import EVERYBODY, HiddenSet, sets_that_may_be
+from wfb_gym.view.hidden_sets import ALL_ARMIES, HiddenSet, sets_that_may_be
 from wfb_gym.view.names import ScenarioNames
 
 _SECONDS = 60.0
@@ -78,7 +78,7 @@ def advise_hidden(
         if given:
             believed = _weighted(believed, army, given, option)
     names = ScenarioNames(believed)
-    sets = tuple(sets_that_may_be(names, battle, army) for army in EVERYBODY)
+    sets = tuple(sets_that_may_be(names, battle, army) for army in ALL_ARMIES)
     for army, (option, given) in options.items():
         if believed.armies[army].hidden and not sets[army]:
             expected = "a weight above 0 for a set with the items shown"

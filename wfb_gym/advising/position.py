@@ -33,7 +33,7 @@ from wfb_gym.scenario.sizes import DICE, NO_BEARER, WIZARDS
 from wfb_gym.seats import SEATS
 from wfb_gym.suggestions import find_name, one_of, plain
 from wfb_gym.view.effects import spell_words
-from wfb_gym.view.hidden_sets import EVERYBODY, known_items
+from wfb_gym.view.hidden_sets import ALL_ARMIES, known_items
 from wfb_gym.view.names import NO_TARGET, ScenarioNames, dice_phrase, own_dice_phrase
 
 
@@ -103,7 +103,7 @@ class RequestedPosition:
             else:
                 battle.act(PASS)
 
-    def is_secret(self, army: int) -> bool:
+    def hides_items(self, army: int) -> bool:
         """Return whether several sets of hidden items fit the items that an army has shown."""
         kinds, battle = range(len(self.scenario.armies[army].hidden)), self.battle
         return sum(may_be_kind(battle.packed, battle.state, army, kind) for kind in kinds) > 1
@@ -115,7 +115,7 @@ class RequestedPosition:
         """
         state, wizards = self.battle.state, len(self.scenario.caster.wizards)
         slots, bearers = self.names.items[1], self.scenario.dispeller.characters
-        known = known_items(self.names, self.battle, 1, not self.is_secret(1))
+        known = known_items(self.names, self.battle, 1, not self.hides_items(1))
         return {
             "power": int(state.power),
             "own": [int(dice) for dice in state.own_dice[:wizards]],
@@ -132,7 +132,7 @@ class RequestedPosition:
         """Describe the remaining dice and scrolls, and the spell that is being cast."""
         pools, state, total = self.pools(), self.battle.state, self.request.total
         power = dice_phrase(pools["power"], "power") + own_dice_phrase(pools["own"])
-        which = "open scroll" if self.is_secret(1) else "scroll"
+        which = "open scroll" if self.hides_items(1) else "scroll"
         scrolls = f"{pools['scrolls'] or 'no'} {which}{'' if pools['scrolls'] == 1 else 's'}"
         text = f"{power} against {dice_phrase(pools['dispel'], 'dispel')} and {scrolls}"
         if state.spell:
@@ -195,7 +195,7 @@ class RequestedPosition:
         """Return army and number of a used hidden item, named with or without its army."""
         labels = {
             (army, index): (f"{SEATS[army]}/{slot.item.name}", slot.item.name)
-            for army in EVERYBODY
+            for army in ALL_ARMIES
             for index, slot in enumerate(self.names.items[army])
             if any(slot.hidden)
         }

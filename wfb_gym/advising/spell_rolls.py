@@ -55,7 +55,7 @@ class SpellRoll(NamedTuple):
     situation: _Situation
 
 
-class SpellWorth(NamedTuple):
+class SpellGain(NamedTuple):
     """A spell that a wizard may roll, and its army's average points with and without it.
 
     Attributes:
@@ -75,7 +75,7 @@ class SpellWorth(NamedTuple):
     times: int
 
     @property
-    def adds(self) -> float:
+    def gain(self) -> float:
         """Points gained by rolling the spell."""
         return self.with_it - self.without_it
 
@@ -96,7 +96,7 @@ class RollsSummary:
     half_width: float
     is_complete: bool
     rolls: tuple[SpellRoll, ...]
-    spells: tuple[SpellWorth, ...]
+    spells: tuple[SpellGain, ...]
 
     @property
     def is_exact(self) -> bool:
@@ -143,7 +143,7 @@ class SpellRolls:
             spread = stdev(roll.situation.value for roll in rolls) if samples > 1 else math.inf
             half_width = _Z95 * spread / math.sqrt(samples)
         show_line("")
-        spells = tuple(sorted(self._worths(rolls), key=lambda each: -each.adds))
+        spells = tuple(sorted(self._spell_gains(rolls), key=lambda each: -each.gain))
         return RollsSummary(_mean(rolls), half_width, is_complete, tuple(rolls), spells)
 
     def count(self, battle: Battle) -> float:
@@ -242,7 +242,7 @@ class SpellRolls:
             return {}
         return {place: self._position.names.spell_name(place[0], action - FIRST_CAST)}
 
-    def _worths(self, rolls: list[SpellRoll]) -> Iterator[SpellWorth]:
+    def _spell_gains(self, rolls: list[SpellRoll]) -> Iterator[SpellGain]:
         """Yield the gain of each spell; spells in all or none of the rolls are left out."""
         for place in dict.fromkeys(place for roll in rolls for place in roll.drawn):
             army, wizard = place
@@ -253,7 +253,7 @@ class SpellRolls:
                 if having and lacking:
                     name = self._position.names.characters[army][wizard]
                     means = sign * _mean(having), sign * _mean(lacking)
-                    yield SpellWorth(name, army, spell, *means, len(having))
+                    yield SpellGain(name, army, spell, *means, len(having))
 
 
 def _steps(battle: Battle) -> Iterator[tuple[Battle, float]]:

@@ -125,7 +125,7 @@ def _run(options: AdviseOptions) -> None:
     given = {field.name: getattr(options, field.name) for field in fields(PositionRequest)}
     try:
         position = RequestedPosition(PositionRequest(**given))
-        if any(map(position.is_secret, range(len(SEATS)))):
+        if any(map(position.hides_items, range(len(SEATS)))):
             _run_hidden(position, options)
             return
         for name in ("weights", "own_weights"):
@@ -195,7 +195,7 @@ def _rolls_document(position: "RequestedPosition", rolls: "RollsSummary") -> dic
         "value": rolls.value,
         "half_width": rolls.half_width,
         "is_complete": rolls.is_complete,
-        "spells": [{**spell._asdict(), "adds": spell.adds} for spell in rolls.spells],
+        "spells": [{**spell._asdict(), "gain": spell.gain} for spell in rolls.spells],
         "rolls": [
             {
                 "rolled": names(roll.drawn),
@@ -284,13 +284,13 @@ def _rolls_lines(position: "RequestedPosition", rolls: "RollsSummary") -> list[s
     """Return the gain of each spell, then the rolls or, if there are many, the openings."""
     army = min(spell.army for spell in rolls.spells)  # the caster's spells if it rolls any
     spells = [spell for spell in rolls.spells if spell.army == army]
-    if army == 1 and all(abs(spell.adds) < _NOTICED for spell in spells):
+    if army == 1 and all(abs(spell.gain) < _NOTICED for spell in spells):
         return ["", "The dispeller's spells do not change the value."]
     several = len({spell.wizard for spell in spells}) > 1
     whose = "SPELL OF THE DISPELLER" if army == 1 else "SPELL"
     table: list[tuple[str, ...]] = [("ADDS", "WITH IT", "WITHOUT", "ROLLS WITH IT", whose)]
     for spell in spells:
-        values = (spell.adds, spell.with_it, spell.without_it)
+        values = (spell.gain, spell.with_it, spell.without_it)
         by = f" by {spell.wizard}" if several else ""
         times = f"{spell.times} of {len(rolls.rolls)}"
         table.append((*map(format_exact_points, values), times, f"{spell.spell}{by}"))
@@ -344,7 +344,7 @@ def _hidden_document(advice: "HiddenAdvice") -> dict[str, Any]:
         "node": position.battle.node.name.lower(),
         **position.pools(),
         "enemy": enemy,
-        "believed": own,
+        "beliefs": own,
         "lower": advice.lower,
         "upper": advice.upper,
         "mixtures": [

@@ -72,7 +72,7 @@ class ChoiceList:
 
     def _analyse(self, battle: Battle) -> Analysis:
         """Return the value of every choice, given the mover's information."""
-        if not self._scenario.has_secrets:
+        if not self._scenario.has_hidden_items:
             return self._analyst.analyse(battle)
         enemy = 1 - battle.mover
         sets = sets_that_may_be(self._names, battle, enemy)

@@ -20,7 +20,7 @@ from wfb_gym.transcripts import NarratedBattle, Transcript
 from wfb_gym.transcripts.game import Game
 from wfb_gym.view.choices import nomination_words, view_decision
 from wfb_gym.view.events import Event, redact_event
-from wfb_gym.view.hidden_sets import EVERYBODY, dealt_words, set_words
+from wfb_gym.view.hidden_sets import ALL_ARMIES, dealt_words, set_words
 from wfb_gym.view.names import capital, points_phrase
 
 _QUIT = ("quit", "exit", "q")
@@ -102,7 +102,7 @@ class ConsoleGame:
             self.interrupted = isinstance(left, KeyboardInterrupt)
             score = points_phrase(narrated.names, narrated.battle.points)
             self._show(f"You leave the table: {score}.")
-        if narrated.scenario.has_secrets:
+        if narrated.scenario.has_hidden_items:
             self._show(f"Hidden items: {_deals(narrated)}.")
 
     def transcript(self) -> Transcript:
@@ -209,7 +209,7 @@ class ConsoleGame:
 
 def _deals(narrated: NarratedBattle) -> str:
     """Describe the armies' hidden items, after the battle has ended or the person has left."""
-    dealt = {army: dealt_words(narrated.names, narrated.visible, army) for army in EVERYBODY}
+    dealt = {army: dealt_words(narrated.names, narrated.visible, army) for army in ALL_ARMIES}
     return ", ".join(
         f"{narrated.names.armies[army]} had {words}" for army, words in dealt.items() if words
     )

@@ -124,7 +124,7 @@ def _play(options: PlayOptions) -> None:
 def _replay(options: ReplayOptions) -> None:
     from wfb_gym.render.ansi import AnsiStyle, event_lines, position_lines
     from wfb_gym.transcripts import TranscriptError, read, replay
-    from wfb_gym.view.hidden_sets import EVERYBODY
+    from wfb_gym.view.hidden_sets import ALL_ARMIES
     from wfb_gym.view.names import points_phrase
     from wfb_gym.view.position import view_position
 
@@ -147,7 +147,7 @@ def _replay(options: ReplayOptions) -> None:
     if not transcript.over:
         print(f"It was broken off here: {points_phrase(narrated.names, transcript.points)}.")
     if options.table:
-        known = () if transcript.is_public else EVERYBODY
+        known = () if transcript.is_public else ALL_ARMIES
         view = view_position(narrated.names, narrated.visible, 0, known, with_points=False)
         print("\n".join(position_lines(view, style)))
 

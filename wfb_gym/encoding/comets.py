@@ -8,7 +8,12 @@ from wfb_gym.encoding.fields import ArmyOffsets, LayoutOffsets
 from wfb_gym.encoding.rows import COMET_POINT, MARKER, POINT, Row, put
 from wfb_gym.encoding.spell_values import spells_to_choose
 from wfb_gym.engine.queries import bit
-from wfb_gym.engine.spell_values import worth_in_play, worth_now, worth_of_aim, worths_of_points
+from wfb_gym.engine.spell_values import (
+    expected_points,
+    expected_points_at,
+    expected_points_at_comet_points,
+    expected_points_in_play,
+)
 from wfb_gym.engine.state import Node, State
 from wfb_gym.engine.targets import can_aim, target_code
 from wfb_gym.packing.records import FIRST_POINT, Duration, PackedScenario
@@ -27,11 +32,11 @@ def write_comets(
         if packed.armies[army].spells[s].duration == Duration.DELAYED:
             aim = _aim_of(state, army, s)
             if state.in_play[army] & bit(s):
-                points = worth_in_play(packed, state, army, s, 0.0)
+                points = expected_points_in_play(packed, state, army, s, 0.0)
             elif aim >= 0:
-                points = worth_of_aim(packed, state, army, s, aim, 0.0)
+                points = expected_points_at(packed, state, army, s, aim, 0.0)
             else:
-                points = worth_now(packed, state, army, s, 0.0)
+                points = expected_points(packed, state, army, s, 0.0)
             field = first.spells + s * at.in_spell.stride + at.in_spell.worth
             put(row, field, float32(points * POINT))
             if aim >= 0 and at.in_wizard.comet_point >= 0:
@@ -66,7 +71,7 @@ def write_points(
     for s in range(packed.armies[army].n_spells):
         if spells & bit(s) and packed.armies[army].spells[s].landing >= 0:
             if can_aim(packed, state, army, s, int64(0)):
-                count = worths_of_points(packed, state, army, s, 0.0, values)
+                count = expected_points_at_comet_points(packed, state, army, s, 0.0, values)
                 for aim in range(count):
                     number = target_code(packed, army, s, aim) - FIRST_POINT
                     put(row, at.comet_at_point + number, float32(values[aim] * POINT))

@@ -78,7 +78,9 @@ class ObservedNumber:
     # name of the size in `Limits` that gives the length of the row.
     each: tuple[str, ...] | Mapping[str, str] | str = ()
     may_lose: bool = False  # can be negative if spells have targets: the value depends on the aim
-    promise: bool = False  # an expected value that a player could compute from the other numbers
+    is_expectation: bool = (
+        False  # an expected value that a player could compute from the other numbers
+    )
 
     def fields(self, attribute: str, limits: Limits) -> list["Field"]:
         """Return the fields of an attribute that observations with these limits contain."""
@@ -100,7 +102,7 @@ class ObservedNumber:
             low, high = -_MOST_LOSS / scale, _MOST_LOSS / scale
         meaning = self.meaning + (f" / {scale:g}" if scale != 1.0 else "")
         meaning += f"; {self.note}" if self.note else ""
-        field = Field(name, low, high, meaning, self.quantity, self.promise)
+        field = Field(name, low, high, meaning, self.quantity, self.is_expectation)
         if not self.each:
             return [field]
         meanings = self.each if isinstance(self.each, Mapping) else {}
@@ -119,7 +121,7 @@ class Field:
         high: greatest value.
         meaning: description, with the scale.
         quantity: unit.
-        promise: whether it is an expected value that follows from the other numbers.
+        is_expectation: whether it is an expected value that follows from the other numbers.
     """
 
     name: str
@@ -127,7 +129,7 @@ class Field:
     high: float
     meaning: str
     quantity: Quantity
-    promise: bool = False
+    is_expectation: bool = False
 
 
 def observed_number(meaning: str, high: float = 1.0, quantity: Quantity = FLAG, **more: Any) -> Any:
@@ -160,7 +162,7 @@ _AIMED_AT = observed_number(
 )
 _EXPECTED_POINTS = observed_number(
     "expected points for its owner if the pending spell takes effect on it", _MOST_LOSS, POINTS,
-    low=-_MOST_LOSS, promise=True,
+    low=-_MOST_LOSS, is_expectation=True,
 )  # fmt: skip
 _FLEES = observed_number("1 while it flees", when="panic")
 _COUNTED = observed_number(
@@ -176,7 +178,7 @@ _UNTIL_HALF = observed_number(
 )  # fmt: skip
 _AT = observed_number(
     "expected points if it takes effect on this target", _MOST_LOSS, POINTS,
-    low=-_MOST_LOSS, when="targets", promise=True, note="0 if it cannot be aimed at it",
+    low=-_MOST_LOSS, when="targets", is_expectation=True, note="0 if it cannot be aimed at it",
 )  # fmt: skip
 _RESISTANCE = observed_number(
     "dispel dice from Magic Resistance against a spell aimed at it (highest in its unit)",
@@ -196,14 +198,14 @@ class WizardOffsets(Record):
     can_cast: Int64 = observed_number("1 for a wizard on the table that does not flee")
     miscast_cost: Int64 = observed_number(
         "expected points that its army loses if it miscasts", _MOST_LOSS, POINTS, low=-_MOST_LOSS,
-        promise=True,
+        is_expectation=True,
     )  # fmt: skip
     own_dice: Int64 = observed_number(
         "power dice that only it may use", MOST_DICE, DICE, when="own_dice"
     )
     joins: Int64 = observed_number("1 while its own dice join the pending dispel", when="own_dice")
     aimed_at: Int64 = replace(_AIMED_AT, when="targets")
-    promise: Int64 = replace(_EXPECTED_POINTS, when="targets")
+    expected_points: Int64 = replace(_EXPECTED_POINTS, when="targets")
     markers: Int64 = observed_number("markers on its Comet", 24, MARKER, when="comets")
     flees: Int64 = _FLEES
     counted: Int64 = _COUNTED
@@ -235,10 +237,10 @@ class SpellOffsets(Record):
         "has none",
     )  # fmt: skip
     most_dice: Int64 = observed_number("most dice that may be rolled for it now", MOST_DICE, DICE)
-    open: Int64 = observed_number("1 while it may still be attempted this phase")
+    castable: Int64 = observed_number("1 while it may still be attempted this phase")
     best: Int64 = observed_number(
         "expected points with the best number of available dice if not dispelled",
-        _MOST_BEST, POINTS, may_lose=True, promise=True,
+        _MOST_BEST, POINTS, may_lose=True, is_expectation=True,
     )  # fmt: skip
     pending: Int64 = observed_number("1 while it is being cast or dispelled")
     known: Int64 = observed_number(
@@ -263,7 +265,7 @@ class SpellOffsets(Record):
     lands_later: Int64 = observed_number("1 for a Comet", when="comets")
     best_with_item: Int64 = observed_number(
         "as `best`, but with the best item declared if that is better", _MOST_BEST, POINTS,
-        when="exceptions", may_lose=True, promise=True,
+        when="exceptions", may_lose=True, is_expectation=True,
     )  # fmt: skip
     for_friends: Int64 = observed_number("1 if it is aimed at its owner's own army", when="targets")
     last_dice: Int64 = observed_number(
@@ -337,7 +339,7 @@ class UnitOffsets(Record):
     wounds_each: Int64 = observed_number("wounds per model", 10, WOUNDS)
     points: Int64 = observed_number("points per model", MAX_POINTS, POINTS)
     aimed_at: Int64 = _AIMED_AT
-    promise: Int64 = _EXPECTED_POINTS
+    expected_points: Int64 = _EXPECTED_POINTS
     flees: Int64 = _FLEES
     leadership: Int64 = observed_number("highest Leadership in it", 10, LEADERSHIP, when="panic")
     models_at_start: Int64 = observed_number(
@@ -373,11 +375,11 @@ class ArmyOffsets(Record):
         "bit mask of targets that carry this mark, so that its spell cannot be aimed at them again",
         MARK.scale, MARK, each=numbers_to(MARKS), when="marks",
     )  # fmt: skip
-    kind_chance: Int64 = observed_number(
+    hidden_set_chance: Int64 = observed_number(
         "probability that this set of hidden items is dealt",
         each=numbers_to(HIDDEN_KINDS), when="hidden",
     )  # fmt: skip
-    kind: Int64 = observed_number(
+    hidden_set: Int64 = observed_number(
         "1 for the set that was dealt; for the enemy, 1 for each set that is still possible",
         each=numbers_to(HIDDEN_KINDS), when="hidden",
     )  # fmt: skip
@@ -452,7 +454,7 @@ class LayoutOffsets(Record):
     )
     comet_at_point: Int64 = observed_number(
         "expected points of the learner's Comet at point N while the Comet is aimed or chosen",
-        _MOST_LOSS, POINTS, low=-_MOST_LOSS, each="comet_points", promise=True,
+        _MOST_LOSS, POINTS, low=-_MOST_LOSS, each="comet_points", is_expectation=True,
     )  # fmt: skip
     own: ArmyOffsets
     enemy: ArmyOffsets

@@ -37,8 +37,8 @@ from wfb_gym.encoding.rows import (
 from wfb_gym.encoding.score import write_static_tally, write_tally
 from wfb_gym.encoding.spell_values import write_aims, write_choices, write_shared_resistance
 from wfb_gym.engine.hidden_items import (
-    has_secret,
     is_emptied,
+    is_set_hidden,
     may_be_kind,
     shown_uses,
     uses_at_most,
@@ -55,7 +55,7 @@ from wfb_gym.engine.queries import (
     opponent_of,
     serves_cast,
 )
-from wfb_gym.engine.spell_values import worth_now
+from wfb_gym.engine.spell_values import expected_points
 from wfb_gym.engine.state import DispelAttempt, Node, State
 from wfb_gym.engine.stored_dice import storing_item
 from wfb_gym.engine.targets import target_code
@@ -153,9 +153,9 @@ def _write_static_army(
         row[field + at.in_item.lasting_bonus] = float32(item.dispel_bonus) * BONUS
         if at.in_item.helps_casts >= 0:
             _write_powers(item, at.in_item, field, row)
-    if first.kind_chance >= 0:
+    if first.hidden_set_chance >= 0:
         for kind in range(side.n_kinds):
-            row[first.kind_chance + kind] = float32(side.kind_chances[kind])
+            row[first.hidden_set_chance + kind] = float32(side.kind_chances[kind])
     if at.n_units:
         for u in range(side.n_units):
             field = first.units + u * at.in_unit.stride
@@ -325,15 +325,15 @@ def _write_hidden_items(
         if is_lost or is_emptied(packed, state, army, i):
             uses = int64(0)
         put(row, field + at.in_item.uses, float32(uses) * USE)
-        if has_secret(state, army):
+        if is_set_hidden(state, army):
             shown = shown_uses(packed, state, army, i)
             put(row, field + at.in_item.shown, float32(shown) * USE)
-    if has_secret(state, army):
+    if is_set_hidden(state, army):
         for kind in range(packed.armies[army].n_kinds):
             seen = may_be_kind(packed, state, army, kind)
             if army == seat:
                 seen = state.hidden_set[army] == kind + 1
-            put(row, first.kind + kind, float32(seen))
+            put(row, first.hidden_set + kind, float32(seen))
 
 
 @jit
@@ -371,14 +371,14 @@ def _write_castable_spells(
             spell = side.spells[s]
             need = cast_need(int(spell.casting_value), bonus)
             if spell.targeted:
-                points = worth_now(packed, state, army, s, 0.0)
+                points = expected_points(packed, state, army, s, 0.0)
             else:
                 points = spell.worth + spell.worth_per_phase * phases
             field = first + s * stride
             chance = float(BEST_CAST_CHANCE[need, dice])
             best = float32(chance * points * POINT)
             put(row, field + fixed.most_dice, shown)
-            put(row, field + fixed.open, ONE)
+            put(row, field + fixed.castable, ONE)
             put(row, field + fixed.best, best)
             if at.in_spell.best_with_item >= 0:
                 if items:
@@ -485,8 +485,8 @@ def _write_whole_battle(
     while left:
         s = lowest_bit(left)
         field = first_spell(at, seat, active) + s * at.in_spell.stride
-        points = worth_now(packed, state, active, s, 0.0)
-        put(row, field + at.in_spell.open, ONE)
+        points = expected_points(packed, state, active, s, 0.0)
+        put(row, field + at.in_spell.castable, ONE)
         put(row, field + at.in_spell.best, float32(points * POINT))
         left &= left - 1
     mover = int64(state.mover)

@@ -6,7 +6,7 @@ from wfb_gym._jit import int64, jit
 from wfb_gym.encoding.fields import LayoutOffsets
 from wfb_gym.encoding.rows import DIE, ONE, POINT, Row, put
 from wfb_gym.engine.queries import lowest_bit, opponent_of
-from wfb_gym.engine.spell_values import worth_of_aim
+from wfb_gym.engine.spell_values import expected_points_at
 from wfb_gym.engine.state import Node, State
 from wfb_gym.engine.targets import (
     army_of,
@@ -75,7 +75,7 @@ def write_choices(
             if code and can_aim(packed, state, army, s, aim):
                 index = index_of(code)
                 place = at_unit + index if index < UNITS else at_wizard + index - UNITS
-                points = worth_of_aim(packed, state, army, s, aim, 0.0)
+                points = expected_points_at(packed, state, army, s, aim, 0.0)
                 put(row, first + s * stride + place, float32(points * POINT))
 
 
@@ -119,10 +119,10 @@ def _write_expected_points(
     index = index_of(code)
     if index < UNITS:
         field = first.units + index * at.in_unit.stride
-        aimed_at, expected = field + at.in_unit.aimed_at, field + at.in_unit.promise
+        aimed_at, expected = field + at.in_unit.aimed_at, field + at.in_unit.expected_points
     else:
         field = first.wizards + (index - UNITS) * at.in_wizard.stride
-        aimed_at, expected = field + at.in_wizard.aimed_at, field + at.in_wizard.promise
-    points = worth_of_aim(packed, state, army, spell, aim, 0.0)
+        aimed_at, expected = field + at.in_wizard.aimed_at, field + at.in_wizard.expected_points
+    points = expected_points_at(packed, state, army, spell, aim, 0.0)
     put(row, expected, float32(points * POINT))
     return int64(aimed_at)

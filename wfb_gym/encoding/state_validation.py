@@ -236,7 +236,7 @@ RANGES: dict[str, tuple[int, int]] = {
     "striking": (0, 0),
     "strike": (0, 0),
     "hits": (0, 0),
-    "share": (0, 0),
+    "odd_hit": (0, 0),
     "member": (0, 0),
     "radius": (0, 0),
     "return_to": (0, 0),

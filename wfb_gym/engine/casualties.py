@@ -5,7 +5,7 @@ them; `scoring` computes the points. `strikes` and `miscasts` roll the dice that
 """
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine.hidden_items import has_secret
+from wfb_gym.engine.hidden_items import is_set_hidden
 from wfb_gym.engine.queries import bit, clear_bits, gain, opponent_of
 from wfb_gym.engine.scoring import points_for_unit, points_for_wizard
 from wfb_gym.engine.spells import close_bound, close_spells, end_spells_at, end_with_caster
@@ -26,7 +26,7 @@ def remove_wizard(packed: PackedScenario, state: State, army: int, wizard: int) 
     state.fleeing[army] = clear_bits(state.fleeing[army], bit(UNITS + wizard))
     end_with_caster(packed, state, army, wizard)
     for item in range(packed.armies[army].n_items):
-        if packed.armies[army].items[item].bearer == wizard and not has_secret(state, army):
+        if packed.armies[army].items[item].bearer == wizard and not is_set_hidden(state, army):
             state.items[army, item] = 0
     if army == state.active:
         state.own_dice[wizard] = 0

@@ -84,7 +84,7 @@ def write_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     strike = current_strike(packed, state)
     if state.node == Node.ROLL_HITS:
         return write_hits_pmf(packed, strike, work)
-    if state.node == Node.ROLL_SHARE:
+    if state.node == Node.ROLL_ODD_HIT:
         return share_pmf(packed, state, strike, work)
     raise AssertionError("no probabilities are defined at this node")
 
@@ -282,7 +282,7 @@ def _resolve_other(packed: PackedScenario, state: State, outcome: int) -> float:
         return resolve_strike(packed, state, outcome)
     elif node == Node.ROLL_HITS:
         resolve_hits(state, outcome)
-    elif node == Node.ROLL_SHARE:
+    elif node == Node.ROLL_ODD_HIT:
         resolve_share(state, outcome)
     elif node == Node.ROLL_WOUNDS:
         return resolve_wounds(packed, state, outcome)

@@ -22,7 +22,7 @@ from wfb_gym.engine.scoring import (
     points_of_wizard,
 )
 from wfb_gym.engine.shared_hits import hits_on_victim, lives, shares_hits
-from wfb_gym.engine.state import MAX_PMF, Share, State
+from wfb_gym.engine.state import MAX_PMF, OddHit, State
 from wfb_gym.engine.strikes import (
     OWN_HITS,
     aim_of_strikes,
@@ -328,7 +328,7 @@ def _change_by_shared_hits(
     for member in range(next_one, row.n_members):
         if lives(packed, state, unit, member):
             _allocate_hits(hits, dealt, size, members)
-            if is_begun and member == state.member and state.share != Share.OPEN:
+            if is_begun and member == state.member and state.odd_hit != OddHit.UNDECIDED:
                 _allocate_known_hits(packed, state, unit, size, hits, dealt)
             members -= 1
             points += _mean_of_hits(

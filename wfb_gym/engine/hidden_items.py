@@ -47,7 +47,7 @@ def deal_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
 
 
 @jit
-def has_secret(state: State, army: int) -> bool:
+def is_set_hidden(state: State, army: int) -> bool:
     """Return whether the army was dealt hidden items."""
     return bool(state.hidden_set[army] != 0)
 
@@ -71,7 +71,7 @@ def may_be_kind(packed: PackedScenario, state: State, army: int, kind: int) -> b
 @jit
 def uses_at_most(packed: PackedScenario, state: State, army: int, item: int) -> int:
     """Return the most uses of an item that the army can have left, by public knowledge."""
-    if not has_secret(state, army):
+    if not is_set_hidden(state, army):
         return int64(state.items[army, item])
     return _hidden_uses_at_most(packed, state, army, item)
 
@@ -92,7 +92,7 @@ def deal_likeliest(packed: PackedScenario, state: State, army: int) -> None:
 
     Only the probabilities of the deal count, not how the army has played.
     """
-    if not has_secret(state, army):
+    if not is_set_hidden(state, army):
         return
     likeliest = int64(-1)
     for kind in range(packed.armies[army].n_kinds):

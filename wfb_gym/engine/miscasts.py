@@ -6,7 +6,7 @@ The rows are data (`wfb_gym/data/miscasts`); this module plays the effects that 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.actions import FIRST_CAST, PASS
 from wfb_gym.engine.casualties import remove_wizard, wound_unit, wound_wizard
-from wfb_gym.engine.hidden_items import has_secret
+from wfb_gym.engine.hidden_items import is_set_hidden
 from wfb_gym.engine.queries import bit, caster_of, clear_bits, gain, opponent_of
 from wfb_gym.engine.scoring import points_of_models
 from wfb_gym.engine.spells import (
@@ -120,7 +120,7 @@ def _play_effect(packed: PackedScenario, state: State) -> tuple[float, bool]:
     elif kind == EffectKind.STORED_DICE_LOST:
         for item in range(packed.armies[army].n_items):
             if packed.armies[army].items[item].stores_dice:
-                if has_secret(state, army) and packed.armies[army].items[item].count:
+                if is_set_hidden(state, army) and packed.armies[army].items[item].count:
                     state.emptied |= bit(army)
                 else:
                     state.items[army, item] = 0

@@ -116,7 +116,7 @@ def flight_matters(
         return True
     if phases == 0:
         return False
-    if packed.armies[army].sought & bit(index):
+    if packed.armies[army].gains_if_fleeing & bit(index):
         return True
     for wizard in range(packed.armies[army].n_wizards):
         if is_in(packed, state, army, wizard, index) and _has_magic(packed, state, army, wizard):
@@ -289,7 +289,7 @@ def forget_flight(packed: PackedScenario, state: State) -> None:
         for index in range(TARGETS):
             if not flees(state, army, index) or not _flees_on_its_own(packed, state, army, index):
                 continue
-            matters = (packed.armies[army].sought & bit(index)) != 0
+            matters = (packed.armies[army].gains_if_fleeing & bit(index)) != 0
             for wizard in range(packed.armies[army].n_wizards):
                 if is_in(packed, state, army, wizard, index):
                     spells = packed.armies[army].wizards[wizard].spells & free

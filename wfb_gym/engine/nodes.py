@@ -297,7 +297,7 @@ NODES: Mapping[Node, NodeSpec] = {
     Node.ROLL_WOUNDS: NodeSpec("for the miscast's wounds", dice=Dice.WOUNDS),
     Node.ROLL_HIT: NodeSpec("for the miscast's hits", dice=Dice.PER_HIT),
     Node.ROLL_HITS: NodeSpec("for the number of hits", part=NodeGroup.STRIKE, dice=Dice.WOUNDS),
-    Node.ROLL_SHARE: NodeSpec("for the odd hits", part=NodeGroup.STRIKE, dice=Dice.WOUNDS),
+    Node.ROLL_ODD_HIT: NodeSpec("for the odd hits", part=NodeGroup.STRIKE, dice=Dice.WOUNDS),
     Node.ROLL_STRIKE: NodeSpec("for the spell's hits", part=NodeGroup.STRIKE, dice=Dice.WOUNDS),
     Node.NOMINATE: NodeSpec(
         "picks a spell, or stops casting",

@@ -71,7 +71,7 @@ def read_open_roll(packed: PackedScenario, state: State, faces: Sequence[int]) -
         return _read_strike(packed, state, faces)
     if state.node == Node.ROLL_HITS:
         return _read_number_of_hits(packed, state, faces)
-    if state.node == Node.ROLL_SHARE:
+    if state.node == Node.ROLL_ODD_HIT:
         return _read_share(packed, state, faces)
     if state.node == Node.ROLL_WOUNDS:
         return _read_wounds(packed, state, faces)

@@ -2,12 +2,12 @@
 
 While the unit is small and one of the characters lives, the number of hits is rolled first
 (`Node.ROLL_HITS`) and kept in `State.hits`. Each character in turn takes an equal number of the
-hits left, and one of the odd hits by chance (`Node.ROLL_SHARE`). The models of the unit take the
+hits left, and one of the odd hits by chance (`Node.ROLL_ODD_HIT`). The models of the unit take the
 hits left at the end. `wfb_gym.rules.sharing` has the rule.
 """
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine.state import Node, Share, State, WorkSpace
+from wfb_gym.engine.state import Node, OddHit, State, WorkSpace
 from wfb_gym.engine.targets import models_left, wounds_left
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.rules.sharing import hits_each, odd_hits, spares_characters
@@ -49,7 +49,7 @@ def hits_on_victim(packed: PackedScenario, state: State, unit: int) -> int:
     if state.member >= packed.strikes[unit].n_members:
         return int64(state.hits)
     each = hits_each(int64(state.hits), members_left(packed, state, unit))
-    return each + 1 if state.share == Share.STRUCK else each
+    return each + 1 if state.odd_hit == OddHit.STRUCK else each
 
 
 @jit
@@ -71,11 +71,11 @@ def next_member(packed: PackedScenario, state: State, unit: int) -> int:
     while state.member < packed.strikes[unit].n_members:
         if lives(packed, state, unit, int64(state.member)):
             odd = odd_hits(int64(state.hits), members_left(packed, state, unit))
-            if state.share == Share.OPEN and odd > 0:
-                return Node.ROLL_SHARE.value
+            if state.odd_hit == OddHit.UNDECIDED and odd > 0:
+                return Node.ROLL_ODD_HIT.value
             if hits_on_victim(packed, state, unit) > 0:
                 return Node.ROLL_STRIKE.value
-            state.share = Share.OPEN
+            state.odd_hit = OddHit.UNDECIDED
         state.member += 1
     return Node.ROLL_STRIKE.value
 
@@ -84,7 +84,7 @@ def next_member(packed: PackedScenario, state: State, unit: int) -> int:
 def take_hits(packed: PackedScenario, state: State, unit: int) -> bool:
     """Remove the next member's hits from the shared hits; return whether none are left."""
     state.hits -= hits_on_victim(packed, state, unit)
-    state.share = Share.OPEN
+    state.odd_hit = OddHit.UNDECIDED
     state.member += 1
     if state.hits > 0:
         return False
@@ -121,5 +121,5 @@ def resolve_hits(state: State, hits: int) -> None:
 @jit
 def resolve_share(state: State, struck: int) -> None:
     """Store whether an odd hit falls on the character, 1 or 0."""
-    state.share = Share.SPARED.value + struck
+    state.odd_hit = OddHit.SPARED.value + struck
     state.node = Node.STRIKES

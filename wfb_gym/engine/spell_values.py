@@ -35,7 +35,7 @@ def phases_left(packed: PackedScenario, state: State) -> int:
 
 
 @jit
-def worth_now(
+def expected_points(
     packed: PackedScenario, state: State, army: int, spell: int, wound_weight: float
 ) -> float:
     """Return the expected points of a spell with its best aim, if it takes effect now.
@@ -45,7 +45,7 @@ def worth_now(
     """
     if packed.armies[army].spells[spell].targeted:
         return _value_of_best_aim(packed, state, army, spell, wound_weight)
-    return worth_of_pending(packed, state, army, spell, int64(0), wound_weight)
+    return expected_points_of_pending(packed, state, army, spell, int64(0), wound_weight)
 
 
 @jit(forceinline=False)
@@ -65,7 +65,7 @@ def _value_of_best_aim(
     for k in range(entry.n_aims):
         aim = int64(packed.armies[army].aims[entry.first_aim + k].ranked)
         if can_aim(packed, state, army, spell, aim):
-            value = worth_of_aim(packed, state, army, spell, aim, wound_weight)
+            value = expected_points_at(packed, state, army, spell, aim, wound_weight)
             if ranked:
                 return value
             if not found or value > most:
@@ -95,12 +95,12 @@ def _value_by_victory_points(
 ) -> float:
     """Return the value of a Comet at its best point, under victory points."""
     values = np.empty(POINTS)
-    count = worths_of_points(packed, state, army, spell, wound_weight, values)
+    count = expected_points_at_comet_points(packed, state, army, spell, wound_weight, values)
     return float(values[:count].max())
 
 
 @jit(_nrt=True, forceinline=False)
-def worths_of_points(
+def expected_points_at_comet_points(
     packed: PackedScenario,
     state: State,
     army: int,
@@ -108,7 +108,7 @@ def worths_of_points(
     wound_weight: float,
     values: NDArray[np.float64],
 ) -> int:
-    """Write `worth_of_aim` of each point of a Comet to `values`; return the number of points."""
+    """Write `expected_points_at` of each point of a Comet to `values`; return their number."""
     entry = packed.armies[army].spells[spell]
     starts = int64(phases_left(packed, state) - 1)
     changes = np.empty(ARMIES * TARGETS)
@@ -135,10 +135,10 @@ def _value_without_landing(
 
 
 @jit
-def worth_of_aim(
+def expected_points_at(
     packed: PackedScenario, state: State, army: int, spell: int, aim: int, wound_weight: float
 ) -> float:
-    """Return `worth_now` of one aim."""
+    """Return `expected_points` of one aim."""
     entry = packed.armies[army].spells[spell]
     aim_entry = packed.armies[army].aims[entry.first_aim + aim]
     phases = phases_left(packed, state)
@@ -150,11 +150,11 @@ def worth_of_aim(
     if packed.victory_points:
         change = change_by_aim(packed, state, army, spell, aim, wound_weight)
         return float(aim_entry.worth + change + lasting)
-    return float(aim_entry.promise + lasting)
+    return float(aim_entry.expected_points + lasting)
 
 
 @jit
-def worth_of_pending(
+def expected_points_of_pending(
     packed: PackedScenario,
     state: State,
     army: int,
@@ -162,15 +162,15 @@ def worth_of_pending(
     aim_plus_one: int,
     wound_weight: float,
 ) -> float:
-    """Return `worth_now` of a spell as it has been aimed; `aim_plus_one` is 0 without an aim."""
+    """Return `expected_points` of a spell at its aim; `aim_plus_one` is 0 without an aim."""
     if aim_plus_one == 0:
         entry = packed.armies[army].spells[spell]
         return float(entry.worth + entry.worth_per_phase * phases_left(packed, state))
-    return worth_of_aim(packed, state, army, spell, aim_plus_one - 1, wound_weight)
+    return expected_points_at(packed, state, army, spell, aim_plus_one - 1, wound_weight)
 
 
 @jit
-def worth_in_play(
+def expected_points_in_play(
     packed: PackedScenario, state: State, army: int, spell: int, wound_weight: float
 ) -> float:
     """Return the points that a spell in play still brings its owner, if no player ends it."""

@@ -70,7 +70,7 @@ class Node(IntEnum):
     ROLL_STORED = 27
     ROLL_SPELLS = 28
     ROLL_HITS = 29
-    ROLL_SHARE = 30
+    ROLL_ODD_HIT = 30
     ROLL_RALLY = 31
     ROLL_PANIC = 32
     DEAL = 33  # of hidden items
@@ -123,10 +123,10 @@ class ReturnTo(IntEnum):
     COMETS = 40
 
 
-class Share(IntEnum):
+class OddHit(IntEnum):
     """Whether a character takes one of the odd hits on its small unit."""
 
-    OPEN = 0
+    UNDECIDED = 0
     SPARED = 1
     STRUCK = 2
 
@@ -175,7 +175,7 @@ class State(Record):
     striking: Int8  # 1 + spell that strikes (army x SPELLS + spell)
     strike: Int8  # units and characters that it has struck already
     member: Int8  # characters in a small unit whose hits are done
-    share: Int8  # Share of the next character
+    odd_hit: Int8  # `OddHit` of the next character
     radius: Int8  # reach of a landing Comet from its point, inches
     return_to: Int8  # ReturnTo
     faces: Annotated[NDArray[np.int8], 6]  # dice of the pending roll that may be re-rolled, by face

@@ -21,7 +21,7 @@ from wfb_gym.engine.dispelling import (
     act_dispel_reserve,
     act_in_play,
 )
-from wfb_gym.engine.hidden_items import deal_instead, has_secret, may_be_kind
+from wfb_gym.engine.hidden_items import deal_instead, is_set_hidden, may_be_kind
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.miscasts import act_free_spell, after_free_spell, run_effects
 from wfb_gym.engine.morale import next_rally, next_test
@@ -136,7 +136,7 @@ def advance_to_choice(packed: PackedScenario, state: State, work: WorkSpace) -> 
         if is_decision(node):
             count = legal_actions(packed, state, work)
             if count > 1 or (
-                has_secret(state, state.mover) and _others_could_choose(packed, state, work)
+                is_set_hidden(state, state.mover) and _others_could_choose(packed, state, work)
             ):
                 return points, count
             points += play_action(packed, state, int64(work.legal[0]))

@@ -5,7 +5,7 @@
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.canonical import can_still_be_hurt, canonicalize_targets
-from wfb_gym.engine.hidden_items import has_secret, next_deal
+from wfb_gym.engine.hidden_items import is_set_hidden, next_deal
 from wfb_gym.engine.morale import canonicalize_tests, count_models, forget_flight
 from wfb_gym.engine.queries import (
     bit,
@@ -395,7 +395,7 @@ def canonicalize_unused(packed: PackedScenario, state: State) -> None:
         if contact.army != army or not open_spells:
             state.contacts[group] = 0
     for side in range(2):
-        if has_secret(state, side):
+        if is_set_hidden(state, side):
             continue  # its revealed uses must stay known
         for item in range(packed.armies[side].n_items):
             if not _item_matters(packed, state, side, item):

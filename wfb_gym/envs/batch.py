@@ -49,8 +49,8 @@ class Batch(EpisodeDriver):
     """Environments that step together; see `MagicPhaseVectorEnv` for the arguments.
 
     Attributes:
-        allowed: the learner's legal actions now, bool (n, actions).
-        begun: whether `reset` or `set_state` was called.
+        action_mask: the learner's legal actions now, bool (n, actions).
+        is_reset: whether `reset` or `set_state` was called.
         watcher: records every step for rendering; None without a render mode.
     """
 
@@ -85,11 +85,11 @@ class Batch(EpisodeDriver):
         self._identity = digest.hexdigest()
         dice = (scenarios.limits or fit(packed_scenarios, 1 - seat)).dice
         self._other = View(packed_scenarios, 1 - seat, self.limits.from_other_seat(dice))
-        self.allowed: NDArray[np.bool_] = np.zeros((num_envs, self.codec.n), np.bool_)
-        self.allowed_as_int8 = self.allowed.view(np.int8)  # same memory; infos use int8
-        self.begun = False
+        self.action_mask: NDArray[np.bool_] = np.zeros((num_envs, self.codec.n), np.bool_)
+        self.action_mask_int8 = self.action_mask.view(np.int8)  # same memory; infos use int8
+        self.is_reset = False
         self.watcher: BatchWatcher | None = None
-        kernel.first_invalid(self._members[:0], self.allowed, self.envs)
+        kernel.first_invalid(self._members[:0], self.action_mask, self.envs)
         self._first_invalid = entry_point(kernel.first_invalid)
 
     def get_state(self) -> dict[str, Any]:
@@ -109,7 +109,7 @@ class Batch(EpisodeDriver):
                 "history"
             )
         self.envs[:] = self.read_envs(envs, "environments", self.seat)
-        self.begun = True
+        self.is_reset = True
 
     def reset(self, chosen: NDArray[np.bool_], seeds: Sequence[int | None] = ()) -> BatchStep:
         """Start new episodes in the chosen environments.
@@ -121,7 +121,7 @@ class Batch(EpisodeDriver):
             seeds: see `seed`.
 
         Returns:
-            Observations and masks of all environments, as `look` returns them.
+            Observations and masks of all environments, as `observe` returns them.
         """
         out, members = self.new_step(), chosen.nonzero()[0]
         with self.unchanged_on_failure():
@@ -132,21 +132,21 @@ class Batch(EpisodeDriver):
                 self._ask_opponents(out)
             if self.watcher is not None:
                 self.watcher.follow_reset(self, chosen)
-        self.begun = True
-        return out if len(members) == self.num_envs else self.look()
+        self.is_reset = True
+        return out if len(members) == self.num_envs else self.observe()
 
     @contextmanager
     def unchanged_on_failure(self) -> Iterator[None]:
         """Restore the environments and their masks if the block raises."""
-        allowed = self.allowed.copy()
+        action_mask = self.action_mask.copy()
         try:
             with super().unchanged_on_failure():
                 yield
         except BaseException:
-            self.allowed[:] = allowed
+            self.action_mask[:] = action_mask
             raise
 
-    def look(self) -> BatchStep:
+    def observe(self) -> BatchStep:
         """Return current observations and masks of all environments; other fields are undefined."""
         out = self.new_step()
         self._drive(Operation.OBSERVE.value, self._members, _NO_ACTIONS, out)
@@ -163,11 +163,11 @@ class Batch(EpisodeDriver):
 
     def check_actions(self, actions: NDArray[np.int64], strict: bool) -> None:
         """Raise a ValueError for an action outside the space, or if `strict` an illegal one."""
-        outside, illegal = self._first_invalid(actions, self.allowed, self.envs)
+        outside, illegal = self._first_invalid(actions, self.action_mask, self.envs)
         if outside >= 0:
             raise ValueError(self._outside(int(actions[outside]), outside))
         if strict and illegal >= 0:
-            legal = np.flatnonzero(self.allowed[illegal]).tolist()
+            legal = np.flatnonzero(self.action_mask[illegal]).tolist()
             raise ValueError(
                 f"action {int(actions[illegal])} of environment {illegal} is illegal: "
                 f"expected one of {legal}"
@@ -238,7 +238,7 @@ class Batch(EpisodeDriver):
 
     def new_step(self) -> BatchStep:
         """Allocate the results of a step."""
-        return self._new_step(self.allowed)
+        return self._new_step(self.action_mask)
 
     def _ask_opponents(self, out: BatchStep) -> None:
         """Call each external opponent once per round, until no environment waits for one."""
@@ -258,7 +258,7 @@ class Batch(EpisodeDriver):
     def _ask_opponent(self, policy: Policy, members: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the engine actions that an external opponent chooses in these environments."""
         view = self._other
-        observations, masks = self.observe(members, view)
+        observations, masks = self.observe_members(members, view)
         answer = ask_policy(policy, observations, masks, lambda: self.positions_of(members, view))
         return view.codec.code_of[validated_actions(answer, masks, "opponent")]
 
@@ -267,15 +267,15 @@ class Batch(EpisodeDriver):
         return self.positions_of(self._members if members is None else members, self.view)
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = ("_arguments", "begun", "envs", "allowed", "watcher", "outputs_shared")
+        kept = ("_arguments", "is_reset", "envs", "action_mask", "watcher", "outputs_shared")
         return {key: vars(self)[key] for key in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(*state["_arguments"])  # type: ignore[misc]
         self.share_outputs(state["outputs_shared"])
         self.envs[:] = state["envs"]
-        self.allowed[:] = state["allowed"]
-        self.begun, self.watcher = state["begun"], state["watcher"]
+        self.action_mask[:] = state["action_mask"]
+        self.is_reset, self.watcher = state["is_reset"], state["watcher"]
 
 
 def _load_move_tables(numbers: list[int], scenarios: ScenarioSet, seat: int) -> MoveTables:

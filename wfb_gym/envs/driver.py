@@ -213,7 +213,7 @@ class EpisodeDriver:
         kernel, nothing = self._kernel, _without_rows(task)
         return lambda team: kernel(_JOIN_TEAM, *nothing, new_work_spaces(), team, 0)
 
-    def observe(
+    def observe_members(
         self, members: NDArray[np.int64], view: View
     ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Return observations and masks of a seat.

@@ -254,7 +254,7 @@ class SelfPlayBatch(EpisodeDriver):
         """Return the current decisions of each army; battles that are over have none."""
         running = self._states["node"] != Node.END
         first, second = (
-            Decisions(members, *self.observe(members, view))
+            Decisions(members, *self.observe_members(members, view))
             for view in self.views
             for members in [np.flatnonzero(running & (self._states["mover"] == view.seat))]
         )
@@ -263,7 +263,7 @@ class SelfPlayBatch(EpisodeDriver):
 
     def __getstate__(self) -> dict[str, Any]:
         kept = "_arguments", "envs", "points", "opening_points", "ended"
-        return {**{key: vars(self)[key] for key in kept}, "begun": self._asked is not None}
+        return {**{key: vars(self)[key] for key in kept}, "is_reset": self._asked is not None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         num_envs, scenarios, limits, autoreset, history = state["_arguments"]
@@ -273,7 +273,7 @@ class SelfPlayBatch(EpisodeDriver):
         self.envs[:] = state["envs"]
         for key in ("points", "opening_points", "ended"):
             getattr(self, key)[:] = state[key]
-        if state["begun"]:
+        if state["is_reset"]:
             self._decisions()
 
 

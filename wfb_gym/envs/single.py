@@ -132,7 +132,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         self._out = self.batch.new_step()
         self._play = self.batch.prepare_step(self._action, self._out)
         self._observation = self._out.observations[0]
-        self._mask = self.batch.allowed_as_int8[0]
+        self._mask = self.batch.action_mask_int8[0]
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -177,7 +177,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
             ValueError: the action is outside the space, or illegal with `strict`.
         """
         batch, out, actions = self.batch, self._out, self._action
-        if not batch.begun:
+        if not batch.is_reset:
             raise gym.error.ResetNeeded("Cannot call env.step() before calling env.reset()")
         given: Any = action
         if isinstance(given, _INTEGERS):  # `contains` takes as long as the step
@@ -215,15 +215,15 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
                 'make the environment with render_mode="ansi" or "rgb_array"'
             )
             return None
-        if not self.batch.begun:
+        if not self.batch.is_reset:
             raise gym.error.ResetNeeded("Cannot call env.render() before calling env.reset()")
         return draw_frames(self.batch, self.render_mode)[0]
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the legal actions, bool (n,); at least one is True."""
-        if not self.batch.begun:
+        if not self.batch.is_reset:
             raise gym.error.ResetNeeded("Cannot call action_masks() before calling env.reset()")
-        mask: NDArray[np.bool_] = self.batch.allowed[0].copy()
+        mask: NDArray[np.bool_] = self.batch.action_mask[0].copy()
         return mask
 
     @property
@@ -255,7 +255,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         seeded = part_of_state(state, "seeded", bool)
         self.batch.set_state(state)
         self._seeded = seeded
-        return self._observation_and_info(self.batch.look())
+        return self._observation_and_info(self.batch.observe())
 
     def __getstate__(self) -> dict[str, Any]:
         made = ("_out", "_play", "_observation", "_mask")  # `_make_step` makes them

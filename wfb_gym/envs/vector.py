@@ -122,7 +122,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.batch.share_outputs(not copy)
-        self._masks = RecycledArrays(self.batch.allowed.shape, np.int8, is_shared=not copy)
+        self._masks = RecycledArrays(self.batch.action_mask.shape, np.int8, is_shared=not copy)
         self._every = np.ones(num_envs, np.bool_)
         self._seeded = False
 
@@ -222,7 +222,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
             ValueError: wrong shape or dtype, an action outside the space, or with `strict` an
                 illegal one.
         """
-        if not self.batch.begun:
+        if not self.batch.is_reset:
             raise gym.error.ResetNeeded("Cannot call env.step() before calling env.reset()")
         batch = self.batch
         checked = batch.as_actions(actions)
@@ -245,15 +245,15 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         """
         if self.render_mode is None:
             return None
-        if not self.batch.begun:
+        if not self.batch.is_reset:
             raise gym.error.ResetNeeded("Cannot call env.render() before calling env.reset()")
         return draw_frames(self.batch, self.render_mode)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the legal actions, bool (n, actions); each row has at least one."""
-        if not self.batch.begun:
+        if not self.batch.is_reset:
             raise gym.error.ResetNeeded("Cannot call action_masks() before calling env.reset()")
-        return self.batch.allowed.copy()
+        return self.batch.action_mask.copy()
 
     @property
     def scenarios(self) -> list[Scenario]:
@@ -265,10 +265,10 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         return self.batch.action_meanings(index)
 
     def _infos(self, illegal: NDArray[np.bool_]) -> dict[str, Any]:
-        allowed = self._masks.take()
-        allowed[...] = self.batch.allowed_as_int8
+        action_mask = self._masks.take()
+        action_mask[...] = self.batch.action_mask_int8
         return {
-            "action_mask": allowed,
+            "action_mask": action_mask,
             "_action_mask": self._every.copy(),
             "illegal_action": illegal,
             "_illegal_action": self._every.copy(),
@@ -280,7 +280,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         members = ended.nonzero()[0]
         observations = np.empty(self.num_envs, object)  # filled with None
         observations[members] = list(out.final[members])
-        pass_only = np.zeros(self.batch.allowed.shape, np.int8)
+        pass_only = np.zeros(self.batch.action_mask.shape, np.int8)
         pass_only[:, 0] = ended
         illegal = out.illegal & ended
         out.illegal[members] = False  # the new episodes had no action yet
@@ -367,7 +367,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         seeded = part_of_state(state, "seeded", bool)
         self.batch.set_state(state)
         self._seeded = seeded
-        out = self.batch.look()
+        out = self.batch.observe()
         return out.observations, self._infos(np.zeros(self.num_envs, np.bool_))
 
 

@@ -109,7 +109,7 @@ class BatchWatcher:
     def begin_step(self, batch: "Batch") -> None:
         """Copy the environments and masks before a step or a reset."""
         self._envs = batch.envs.copy()
-        self._allowed = batch.allowed.copy()
+        self._action_mask = batch.action_mask.copy()
         self._answers: list[list[int]] = [[] for _ in self.events]
 
     def add_answers(self, members: NDArray[np.int64], codes: NDArray[np.int64]) -> None:
@@ -164,7 +164,7 @@ class BatchWatcher:
             return self._follow_restart(batch, member, before)
         narrated = self.narrated_battle(batch, member, self._envs)
         if before.state.node != Node.END:
-            legal = self._allowed[member]
+            legal = self._action_mask[member]
             index = action if legal[action] else int(legal.argmax())  # kernel.legal_or_lowest
             events.append(narrated.act(int(batch.codec.code_of[index])))
             events += self._follow_on(batch, member, before)

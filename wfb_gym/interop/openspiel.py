@@ -238,7 +238,7 @@ class PhaseGame(pyspiel.Game):  # type: ignore[misc]
             utility_sum=0.0,
             max_game_length=attempts * _DECISIONS_PER_SPELL,  # an upper bound
         )
-        secrets = self.scenario.has_secrets
+        secrets = self.scenario.has_hidden_items
         super().__init__(openspiel_type(pyspiel, True) if secrets else _TYPE, info, params)
 
     def new_initial_state(self) -> "PhaseState":
@@ -247,12 +247,12 @@ class PhaseGame(pyspiel.Game):  # type: ignore[misc]
 
     def make_py_observer(
         self, iig_obs_type: Any = None, params: dict[str, Any] | None = None
-    ) -> "PhaseObserver | SecretsObserver":
+    ) -> "PhaseObserver | HiddenItemsObserver":
         """Return an observer; without hidden items, `iig_obs_type` makes no difference."""
         if params:
             raise ValueError(f"observer: expected no parameters, found {params}")
-        if self.scenario.has_secrets:
-            return SecretsObserver(
+        if self.scenario.has_hidden_items:
+            return HiddenItemsObserver(
                 self, iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
             )
         return PhaseObserver(self.store)
@@ -351,7 +351,7 @@ class PhaseObserver:
         return f"player {player} {state.position.text}"
 
 
-class SecretsObserver:
+class HiddenItemsObserver:
     """The observer of a game with hidden items.
 
     The enemy's deal is visible only with `PrivateInfoType.ALL_PLAYERS`. With `NONE`, the observer
@@ -444,7 +444,7 @@ class PolicyPlayer:
     sees_positions = True
 
     def __init__(self, game: PhaseGame, policy: Any, seed: int | None = None) -> None:
-        if game.scenario.has_secrets:
+        if game.scenario.has_hidden_items:
             raise ValueError(
                 f"game: expected a scenario without hidden items, found {game.scenario.name}; "
                 "its policies depend on histories, which players do not get"

@@ -273,7 +273,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         """Return the observation of a seat, float32 (size,)."""
         if self._asked is None:
             raise RuntimeError("call reset() before observe()")
-        observations, _ = self._game.observe(np.zeros(1, np.int64), self._game.views[seat])
+        observations, _ = self._game.observe_members(np.zeros(1, np.int64), self._game.views[seat])
         return observations.reshape(-1)
 
     def render(self) -> Any:

@@ -86,7 +86,7 @@ class PhaseVecEnv(VecEnv):
             Observations, float32 (n, size).
         """
         seeds: list[int | None] = self._seeds
-        if not self.batch.begun and all(seed is None for seed in seeds):
+        if not self.batch.is_reset and all(seed is None for seed in seeds):
             fresh = np.random.default_rng().integers(2**63, size=self.num_envs)
             seeds = [int(seed) for seed in fresh]
         out = self.batch.reset(np.ones(self.num_envs, np.bool_), seeds)
@@ -106,7 +106,7 @@ class PhaseVecEnv(VecEnv):
             RuntimeError: `reset` was not called.
             ValueError: wrong shape or dtype, or an action outside the space.
         """
-        if not self.batch.begun:
+        if not self.batch.is_reset:
             raise RuntimeError("call reset() before step()")
         self._actions = self.batch.as_actions(actions)
         self.batch.check_actions(self._actions, strict=False)
@@ -136,9 +136,9 @@ class PhaseVecEnv(VecEnv):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the legal actions, bool (n, actions); each row has at least one."""
-        if not self.batch.begun:
+        if not self.batch.is_reset:
             raise RuntimeError("call reset() before action_masks()")
-        return self.batch.allowed.copy()
+        return self.batch.action_mask.copy()
 
     def env_method(
         self,

@@ -15,7 +15,7 @@ from wfb_gym.engine.roll_results import outcome_if_kept
 from wfb_gym.engine.state import DispelAttempt, Node, State, WorkSpace
 from wfb_gym.opponents.values import (
     greatest_open_threat,
-    later_worth,
+    later_points,
     pending_threat,
     value_if_cast,
     value_with_flight,
@@ -217,7 +217,7 @@ def _value_of(packed: PackedScenario, state: State, action: int) -> float:
     if state.node == Node.IN_PLAY:
         index = action - actions.FIRST_IN_PLAY
         owner = army if index < SPELLS else queries.opponent_of(army)
-        return later_worth(packed, state, owner, index % SPELLS)
+        return later_points(packed, state, owner, index % SPELLS)
     spell = int64(state.free - 1) if state.free else int64(state.spell - 1)
     aim = targets.aim_at(packed, army, spell, action - actions.FIRST_TARGET)
     return float(value_with_flight(packed, state, army, spell, aim))

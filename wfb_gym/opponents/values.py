@@ -21,7 +21,7 @@ def value_with_flight(
     packed: PackedScenario, state: State, army: int, spell: int, aim: int
 ) -> float:
     """Return the points of a spell at this aim for its owner, including victims that flee."""
-    worth = spell_values.worth_of_aim(packed, state, army, spell, aim, WOUND_WEIGHT)
+    worth = spell_values.expected_points_at(packed, state, army, spell, aim, WOUND_WEIGHT)
     if flight_may_pay(packed, state):
         worth += flight_by_aim(packed, state, army, spell, aim)
     return float(worth)
@@ -32,7 +32,7 @@ def value_if_cast(packed: PackedScenario, state: State, army: int, spell: int) -
     """Return the points of a spell with its best aim for its owner, if neither side ends it."""
     if packed.armies[army].spells[spell].targeted and flight_may_pay(packed, state):
         return _most_with_flight(packed, state, army, spell)
-    return float(spell_values.worth_now(packed, state, army, spell, WOUND_WEIGHT))
+    return float(spell_values.expected_points(packed, state, army, spell, WOUND_WEIGHT))
 
 
 @jit(forceinline=False)
@@ -41,12 +41,13 @@ def _most_with_flight(packed: PackedScenario, state: State, army: int, spell: in
 
     Only aims with victims that may flee can be better than the first legal one.
     """
-    most = float(spell_values.worth_now(packed, state, army, spell, WOUND_WEIGHT))
+    most = float(spell_values.expected_points(packed, state, army, spell, WOUND_WEIGHT))
     for aim in range(packed.armies[army].spells[spell].n_aims):
         flight = flight_by_aim(packed, state, army, spell, aim)
         if flight > 0.0 and can_aim(packed, state, army, spell, aim):
             worth = (
-                spell_values.worth_of_aim(packed, state, army, spell, aim, WOUND_WEIGHT) + flight
+                spell_values.expected_points_at(packed, state, army, spell, aim, WOUND_WEIGHT)
+                + flight
             )
             most = max(most, worth)
     return most
@@ -65,7 +66,7 @@ def pending_threat(packed: PackedScenario, state: State) -> float:
         enemy = queries.opponent_of(army)
         return _worth_of_pending(packed, state, enemy, int64(state.free - 1), int64(state.free_aim))
     target = state.target - 1
-    return later_worth(packed, state, target // SPELLS, target % SPELLS)
+    return later_points(packed, state, target // SPELLS, target % SPELLS)
 
 
 @jit
@@ -74,13 +75,15 @@ def _worth_of_pending(
 ) -> float:
     if aim_plus_one:
         return value_with_flight(packed, state, army, spell, aim_plus_one - 1)
-    return float(spell_values.worth_of_pending(packed, state, army, spell, int64(0), WOUND_WEIGHT))
+    return float(
+        spell_values.expected_points_of_pending(packed, state, army, spell, int64(0), WOUND_WEIGHT)
+    )
 
 
 @jit
-def later_worth(packed: PackedScenario, state: State, army: int, spell: int) -> float:
+def later_points(packed: PackedScenario, state: State, army: int, spell: int) -> float:
     """Return the points still to come from a spell in play; negative if the mover owns it."""
-    worth = float(spell_values.worth_in_play(packed, state, army, spell, WOUND_WEIGHT))
+    worth = float(spell_values.expected_points_in_play(packed, state, army, spell, WOUND_WEIGHT))
     return worth if army != state.mover else -worth
 
 

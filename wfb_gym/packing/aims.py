@@ -250,11 +250,11 @@ class _SpellAims:
             row.target = aim.packed_target
             row.open = aim.opening
             self._fill_aim(row, packed.reach[self._index], aim.target)
-            gains = row.promise or row.worth_per_phase
+            gains = row.expected_points or row.worth_per_phase
             if self._effect.needs == "fleeing" and aim.target is not None and gains:
                 owner = self._packer.packed.armies[aim.target // TARGETS]
-                owner.sought |= 1 << aim.target % TARGETS
-            values.append(row.promise + row.worth_per_phase * phases_paid)
+                owner.gains_if_fleeing |= 1 << aim.target % TARGETS
+            values.append(row.expected_points + row.worth_per_phase * phases_paid)
             if self._slot.spell.in_play and aim.target == in_play_target:
                 spell.in_play_aim = k + 1
         ranked = sorted(range(len(aims)), key=lambda k: -values[k])
@@ -263,7 +263,7 @@ class _SpellAims:
         if ranked:
             # Prefer the best aim that is legal from the beginning; else take the best aim.
             best = next((k for k in ranked if aims[k].opening == AimCondition.ALWAYS), ranked[0])
-            spell.worth = packed.aims[used + best].promise
+            spell.worth = packed.aims[used + best].expected_points
             spell.worth_per_phase = packed.aims[used + best].worth_per_phase
             if packed.aims[used].target >= FIRST_POINT:
                 spell.landing = self._best_landing(packed.aims[used : used + len(aims)])
@@ -344,7 +344,7 @@ class _SpellAims:
         if self._effect.rallies and not self._pays_for_rallying(target):
             row.worth = 0.0
         row.worth_per_phase = parts["points_per_phase"] + parts["share_per_phase"] * points
-        row.promise = row.worth
+        row.expected_points = row.worth
         row.landing = -1
         damage = self._effect.damage
         if damage is None:
@@ -356,12 +356,12 @@ class _SpellAims:
         row.first_strike = self._packer.strikes.add(rows) if len(rows) else 0
         row.n_strikes = len(rows)
         if not damage.delayed:
-            row.promise += float(won.sum())
+            row.expected_points += float(won.sum())
             return
         inches = self._inches(int(row.target), [strike.victim for strike in strikes])
         by_starts = points_by_starts(won, inches, self._scenario.phases - 1)
         row.landing = self._packer.landings.add(by_starts)
-        row.promise += float(by_starts[-1])
+        row.expected_points += float(by_starts[-1])
 
     def _best_landing(self, aims: Records[records.PackedAim]) -> int:
         """Store a Comet's expected points at its best point, by phase starts left."""

@@ -207,7 +207,7 @@ class PackedAim(Record):
     worth_per_phase: Float64
     # expected points when it takes effect, with casualties of full units; for a Comet, expected
     # points until the battle ends if it is cast in the first phase
-    promise: Float64
+    expected_points: Float64
     # of a Comet: index of its expected points by phase starts left (0, 1, 2 ...); else -1
     landing: Int64
 
@@ -296,7 +296,7 @@ class PackedArmy(Record):
     rerolls: Int8  # 1: an item of the army re-rolls dice
     bound: Int32  # bit s: spell s is bound in an item
     healing: Int32  # bit s: spell s restores wounds
-    sought: Int32  # bit t: a spell gains points if target t is fleeing
+    gains_if_fleeing: Int32  # bit t: a spell gains points if target t is fleeing
     staying: Annotated[NDArray[np.int64], MARK_WORDS]  # bits of `marks` that stay for the battle
     n_kinds: Int64  # sets of hidden items, of which one is dealt; 0 without hidden items
     kind_chances: Annotated[NDArray[np.float64], HIDDEN_KINDS]  # probabilities of the sets

@@ -36,7 +36,7 @@ from wfb_gym.scenario.sizes import WIZARDS
 
 ILLEGAL_LOGIT = -1e9
 """Logit of an illegal action; its probability is 0 in single precision."""
-LEAST_WORTH = 0.01
+MIN_SPELL_VALUE = 0.01
 """Lower limit of the unit of points, in points / 100; it avoids a division by 0."""
 STEPS = {"own_pool": 10, "enemy_pool": 10, "number_to_match": 24}
 """Numbers that the network also gets in unary code, and the digits of each."""
@@ -54,7 +54,7 @@ _POINTED = {
     "enemy in play": ("to_enemy_in_play", "enemy", "spell"),
 }
 """Ranges of actions on entities: the pointer's name, the side and the kind."""
-_AT_HAND = ("open", "pending", "in_play")
+_AT_HAND = ("castable", "pending", "in_play")
 """Flags of a spell that may be cast, is being cast or is in play."""
 _CAST_DICE = 8
 """Largest number of dice in the casting chances of a spell."""
@@ -136,7 +136,7 @@ class PolicyNetwork(nn.Module):
             observations: float32 (k, size).
             masks: bool (k, actions), True for legal actions.
 
-        The unit of values is `greatest_worth`.
+        The unit of values is `greatest_spell_value`.
         """
         return self.evaluate(self.encode(observations), masks)
 
@@ -144,14 +144,14 @@ class PolicyNetwork(nn.Module):
         """Return the input of `evaluate`, (k, features), to encode once and evaluate often.
 
         Points are divided by `value_unit`, and the numbers of `STEPS` are added in unary code. For
-        "entities" the last feature is `value_unit` / `greatest_worth`.
+        "entities" the last feature is `value_unit` / `greatest_spell_value`.
         """
         worth = self.value_unit(observations)[:, None]
         scaled = observations * (1.0 + self.points * (1.0 / worth - 1.0))
         one_by_one = observations[:, self.stepped] * self.scales - self.steps
         features = [scaled, one_by_one.clamp(0.0, 1.0)]
         if self.shape == "entities":
-            features.append(worth / self.greatest_worth(observations)[:, None])
+            features.append(worth / self.greatest_spell_value(observations)[:, None])
         return torch.cat(features, 1)
 
     def evaluate(self, features: Tensor, masks: Tensor) -> tuple[Tensor, Tensor]:
@@ -159,23 +159,23 @@ class PolicyNetwork(nn.Module):
         logits, values = self.body(features)
         return torch.log_softmax(logits.masked_fill(~masks, ILLEGAL_LOGIT), 1), values
 
-    def greatest_worth(self, observations: Tensor) -> Tensor:
+    def greatest_spell_value(self, observations: Tensor) -> Tensor:
         """Return the unit of values, (k,), in points / 100: the largest value of a spell."""
         if not len(self.worths):
             return torch.ones(len(observations))
-        return observations[:, self.worths].abs().amax(1).clamp_min(LEAST_WORTH)
+        return observations[:, self.worths].abs().amax(1).clamp_min(MIN_SPELL_VALUE)
 
     def value_unit(self, observations: Tensor) -> Tensor:
         """Return the unit of points in the features, (k,), in points / 100.
 
-        It is `greatest_worth`. For "entities" it is the maximum over the spells that may be cast,
-        are being cast or are in play, including their points per phase, if there are such spells.
+        It is `greatest_spell_value`. For "entities" it is the maximum over the spells that may be
+        cast, are being cast or are in play, including their points per phase, if there are any.
         """
-        greatest = self.greatest_worth(observations)
+        greatest = self.greatest_spell_value(observations)
         if not isinstance(self.body, Entities) or not len(self.worths):
             return greatest
         now = self.body.value_unit(observations)
-        return torch.where(now > LEAST_WORTH, now, greatest)
+        return torch.where(now > MIN_SPELL_VALUE, now, greatest)
 
 
 class Flat(nn.Module):
@@ -414,7 +414,7 @@ class Entities(nn.Module):
         if self.cast_bonus >= 0:
             need = need - casters[..., self.cast_bonus] * BONUS.scale
         pending = (self._numbers(spells, "pending") > 0.0).float()
-        at_hand = ((self._numbers(spells, "open") > 0.0) | (pending > 0.0)).float()
+        at_hand = ((self._numbers(spells, "castable") > 0.0) | (pending > 0.0)).float()
         worth = self._numbers(spells, "worth") + self._numbers(spells, "worth_per_phase")
         most = (self._numbers(spells, "most_dice") * DICE.scale).round().long()
         rows = need.round().long().clamp(0, len(self.chances.cast) - 1)

@@ -12,7 +12,7 @@ from typing import Any
 from wfb_gym.engine.battle import Battle
 from wfb_gym.scenario import Scenario
 from wfb_gym.view.armies import FLEES, ArmyView, ItemView, SpellStatus, SpellView, UnitView
-from wfb_gym.view.events import Event, all_as_told
+from wfb_gym.view.events import Event, redact_events
 from wfb_gym.view.hidden_sets import armies_known, chances_words
 from wfb_gym.view.names import ScenarioNames, capital, dice_phrase, format_points, plural
 from wfb_gym.view.position import PositionView, view_position
@@ -20,7 +20,7 @@ from wfb_gym.view.position import PositionView, view_position
 _BOLD, _DIM = "1", "2"
 _ARMIES = ("31", "34")
 """ANSI colours of the armies: red and blue."""
-_ACTIVE = (SpellStatus.OPEN, SpellStatus.PENDING, SpellStatus.IN_PLAY)
+_ACTIVE = (SpellStatus.CASTABLE, SpellStatus.PENDING, SpellStatus.IN_PLAY)
 """Statuses of spells that are not dimmed."""
 _BAR = 10
 _DIE = "\N{BLACK SQUARE}"
@@ -62,7 +62,7 @@ def frame(
     style = AnsiStyle(colour)
     known = armies_known(battle, seat) if known is None else known
     names = ScenarioNames(scenario)
-    visible = list(all_as_told(names, events, known))
+    visible = list(redact_events(names, events, known))
     lines = [*event_lines(visible, style), *([""] if visible else [])]
     view = view_position(names, battle, seat, known, with_points=False)
     return "\n".join([*lines, *position_lines(view, style)])

@@ -23,7 +23,7 @@ from wfb_gym.view.names import dice_phrase
 
 STATUS_COLOURS: dict[SpellStatus, Colour] = {
     SpellStatus.IDLE: colours.PANEL,
-    SpellStatus.OPEN: colours.OPEN,
+    SpellStatus.CASTABLE: colours.CASTABLE,
     SpellStatus.PENDING: colours.PENDING,
     SpellStatus.IN_PLAY: colours.IN_PLAY,
     SpellStatus.TRIED: colours.TRIED,
@@ -180,7 +180,7 @@ def _draw_character(
 
 def _draw_spell(sketch: Sketch, box: Extent, spell: SpellView) -> None:
     size, status = box.height * _FONT, spell.status
-    is_active = status in (SpellStatus.OPEN, SpellStatus.PENDING, SpellStatus.IN_PLAY)
+    is_active = status in (SpellStatus.CASTABLE, SpellStatus.PENDING, SpellStatus.IN_PLAY)
     ink = colours.INK if is_active or status == SpellStatus.IDLE else colours.FADED
     edge = colours.TURN if status == SpellStatus.PENDING else colours.LINE
     sketch.fill(box, STATUS_COLOURS[status], edge)

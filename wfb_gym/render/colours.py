@@ -26,7 +26,7 @@ WOUND: Colour = (190, 40, 40)
 GONE: Colour = (222, 216, 204)
 """Background of lost models and past phases."""
 
-OPEN: Colour = (214, 234, 205)
+CASTABLE: Colour = (214, 234, 205)
 PENDING: Colour = (252, 216, 130)
 IN_PLAY: Colour = (218, 204, 240)
 TRIED: Colour = (232, 227, 216)

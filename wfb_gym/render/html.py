@@ -145,7 +145,7 @@ def choices_html(choices: Iterable[ReviewedAction], method: str, is_exact: bool)
     widest = max((best - each.value for each in ranked), default=0.0) or 1.0
     rows = [(each, 100 * (best - each.value) / widest) for each in ranked]
     source = "exact, both sides playing their best" if is_exact else f"estimated by {method}"
-    caption = f"Points still to come for who decides, {source}."
+    caption = f"Expected points still to come for the deciding player, {source}."
     return render_macro("choices", rows, caption, ranked[0].share is not None)
 
 

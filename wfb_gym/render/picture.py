@@ -18,7 +18,7 @@ from wfb_gym.render.labels import text_width
 from wfb_gym.render.shapes import Drawing, Extent
 from wfb_gym.render.sketch import LEADING, Sketch, fit_lines
 from wfb_gym.scenario import Scenario
-from wfb_gym.view.events import Event, all_as_told
+from wfb_gym.view.events import Event, redact_events
 from wfb_gym.view.hidden_sets import armies_known
 from wfb_gym.view.names import ScenarioNames
 from wfb_gym.view.position import PositionView, StepView, view_position
@@ -74,7 +74,7 @@ def picture(
     names = ScenarioNames(scenario)
     known = armies_known(battle, seat) if known is None else known
     view = view_position(names, battle, seat, known, with_points=False)
-    drawing = draw_position(view, list(all_as_told(names, events, known)), size)
+    drawing = draw_position(view, list(redact_events(names, events, known)), size)
     return np.array(to_image(drawing, size[0]))
 
 

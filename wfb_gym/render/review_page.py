@@ -85,13 +85,13 @@ def review_html(review: Review) -> str:
 def _seat(review: Review, army: int) -> dict[str, str]:
     own = [each for each in review.decisions if each.army == army and each.choices]
     about = "" if all(each.is_exact for each in own) else "about "
-    given_away = f"{about}{plural_points(review.lost_by(army))} given away"
+    given_away = f"{about}{plural_points(review.lost_by(army))} lost"
     return {"given_away": given_away, "summary": review.summary(army)}
 
 
 def _curve(review: Review) -> dict[str, Any] | None:
     """Return the first army's expected result at each decision, as SVG paths."""
-    points = [(each.event, each.expected) for each in review.outlooks]
+    points = [(each.event, each.expected) for each in review.forecasts]
     if review.transcript.over:
         points.append((len(review.events), review.transcript.points))
     if len(points) < 2:
@@ -125,7 +125,7 @@ def _remark(review: Review) -> str:
     """Return the remark on estimates for the caption of the curve; "" if it is exact."""
     if all(each.is_exact for each in review.decisions if each.choices):
         return ""
-    if review.transcript.scenario.has_secrets:
+    if review.transcript.scenario.has_hidden_items:
         return ". An estimate, for who knows hidden items once they are shown"
     return (
         ". An estimate: this phase, and what it leaves for those to come, "

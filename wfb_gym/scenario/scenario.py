@@ -148,7 +148,7 @@ class Scenario(StrictModel):
         return ()
 
     @property
-    def has_secrets(self) -> bool:
+    def has_hidden_items(self) -> bool:
         """Whether an army has hidden items."""
         return any(army.hidden for army in self.armies)
 

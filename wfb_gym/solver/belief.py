@@ -123,13 +123,13 @@ class _PublicGraph:
             for count in steps.counts.tolist():
                 found = []
                 for _ in range(count):
-                    own = range(first, first + int(steps.ways[action]))
+                    own = range(first, first + int(steps.transitions[action]))
                     after = [(children[k], float(steps.probability[k])) for k in own]
                     found.append((steps.legal[action, :2], float(steps.gain[action]), after))
                     first += len(own)
                     action += 1
                 self.actions.append(found)
-            expansion.check_room(len(numbers) * int(root.nbytes), len(numbers))
+            expansion.check_memory(len(numbers) * int(root.nbytes), len(numbers))
             if progress is not None:
                 progress(len(numbers))
 

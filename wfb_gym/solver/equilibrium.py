@@ -115,7 +115,7 @@ class HiddenGame:
         self.scenario = load_scenario(scenario)
         expansion = PublicExpansion(self.scenario, max_bytes, whole, start, known_bytes)
         self.packed = expansion.packed
-        self.veil = expansion.veil
+        self.redactor = expansion.redactor
         self._has_given_start = start is not None
         with shown(f"opening {self.scenario.name}", progress, unit="public histories") as show:
             tree = build_tree(expansion, show)
@@ -253,7 +253,7 @@ class HiddenGame:
                 may_be = self.tree.kinds[nodes, seat, kind]
                 if may_be.any():
                     some, dealt = nodes[may_be], states[may_be].copy()
-                    self.veil.deal(dealt, seat, np.full(len(some), kind))
+                    self.redactor.deal(dealt, seat, np.full(len(some), kind))
                     yield kind, some, dealt
 
     def check_whole(self) -> None:
@@ -272,7 +272,7 @@ class HiddenGame:
                 "limits: history: expected a tree from the start of the battle, found one from a "
                 "given position, which does not contain its history"
             )
-        return TreeHistories(self.packed, self.veil, self.tree)
+        return TreeHistories(self.packed, self.redactor, self.tree)
 
     def _answers(
         self, policy: Any, view: View, nodes: NDArray[np.int64], states: Records[State]

@@ -37,7 +37,7 @@ MAX_COUNT = 10**15
 _CAST = (
     "number", "node", "mover", "spell", "aim", "cast_item", "reserve", "dice", "attempt",
     "declared", "joined", "target", "natural_result", "row", "cursor", "group", "after_miscast",
-    "free", "free_aim", "striking", "strike", "hits", "member", "share", "radius", "return_to",
+    "free", "free_aim", "striking", "strike", "hits", "member", "odd_hit", "radius", "return_to",
     "faces", "held",
 )  # fmt: skip
 _LEAST_BITS = 0.3
@@ -75,7 +75,7 @@ class HiddenItemsError(ValueError):
 
 def refuse_hidden(scenario: Scenario) -> None:
     """Raise a `HiddenItemsError` if an army has hidden items."""
-    if scenario.has_secrets:
+    if scenario.has_hidden_items:
         raise HiddenItemsError(
             f"{scenario.name}: expected a scenario in which nothing is hidden, found hidden items; "
             "use wfb_gym.solver.solve_hidden"

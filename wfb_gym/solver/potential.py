@@ -68,7 +68,7 @@ def potentials(packed: Records[PackedScenario], states: States) -> Whole:
     node = states["node"].astype(np.int64)
     cursor, strike = states["cursor"].astype(np.int64), states["strike"].astype(np.int64)
     strikes = np.isin(node, STRIKE_ROLLS)
-    members = 2 * (WIZARDS - states["member"].astype(np.int64)) + (node == Node.ROLL_SHARE)
+    members = 2 * (WIZARDS - states["member"].astype(np.int64)) + (node == Node.ROLL_ODD_HIT)
     rolls = np.where(node == Node.ROLL_HITS, _ROLLS_OF_STRIKE - 1, members)
     to_strike = _ROLLS_OF_STRIKE * (ARMIES * TARGETS - strike) + rolls
     stage = stages(states)

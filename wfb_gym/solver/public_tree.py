@@ -6,7 +6,7 @@ lead to the same position are merged; different choices never are, because the e
 depend on them. If the sets of both armies are known, the rest is a game of perfect information, and
 the node is a leaf with its exact value.
 
-In the arrays, a "way" is a transition from an action to a child node: one result of the rolls.
+In the arrays, a transition leads from an action to a child node: one result of the rolls.
 `wfb_gym.solver.equilibrium` solves such a tree.
 """
 
@@ -49,8 +49,8 @@ _AT_ONCE = 1 << 10
 class TreeArrays(NamedTuple):
     """A public tree for compiled code; parents come before children.
 
-    Transition ("way") w leads to node w + 1, because every node but the root has exactly one
-    parent. The actions of a node are contiguous, and so are the ways of an action.
+    Transition w leads to node w + 1, because every node but the root has exactly one
+    parent. The actions of a node are contiguous, and so are the transitions of an action.
     """
 
     mover: NDArray[np.int8]  # (nodes,): the army that decides, CHANCE or LEAF
@@ -58,8 +58,10 @@ class TreeArrays(NamedTuple):
     # (actions, kinds): by the mover's set of hidden items; only the first column for chance
     legal: NDArray[np.bool_]
     gain: NDArray[np.float64]  # (actions,): expected points of the first army up to the children
-    first_way: NDArray[np.int64]  # (actions + 1,)
-    probability: NDArray[np.float64]  # (ways,): per action 1 minus the probability of the end
+    first_transition: NDArray[np.int64]  # (actions + 1,)
+    probability: NDArray[
+        np.float64
+    ]  # (transitions,): per action 1 minus the probability of the end
     value: NDArray[np.float64]  # (nodes,): of a leaf, future points of the first army
 
 
@@ -125,11 +127,13 @@ class TreeHistories:
 
     Args:
         packed: the packed scenario, (1,).
-        veil: veil of the scenario.
+        redactor: redactor of the scenario.
         tree: tree of its public histories.
     """
 
-    def __init__(self, packed: Records[PackedScenario], veil: "Veil", tree: PublicTree) -> None:
+    def __init__(
+        self, packed: Records[PackedScenario], redactor: "Redactor", tree: PublicTree
+    ) -> None:
         arrays, work = tree.arrays, new_work_spaces()
         cast = new_histories(1)
         for army, side in enumerate(packed[0].armies):
@@ -147,14 +151,14 @@ class TreeHistories:
             for army in range(ARMIES):
                 own = np.flatnonzero(arrays.mover[first + node] == army)
                 dealt = states[own].copy()
-                veil.deal(dealt, army, arrays.legal[low:high][own].argmax(1))
+                redactor.deal(dealt, army, arrays.legal[low:high][own].argmax(1))
                 states[own] = dealt
             after = self.at(first + node)
             _note_each(packed, after, states, tree.code[low:high].astype(np.int64), work)
-            ways = np.diff(arrays.first_way[low : high + 1])
-            begin = 1 + arrays.first_way[low]
-            self._kept[begin : begin + ways.sum()] = np.repeat(
-                _bytes_of(after)[:, self._bytes], ways, 0
+            transitions = np.diff(arrays.first_transition[low : high + 1])
+            begin = 1 + arrays.first_transition[low]
+            self._kept[begin : begin + transitions.sum()] = np.repeat(
+                _bytes_of(after)[:, self._bytes], transitions, 0
             )
             first = last
 
@@ -191,7 +195,7 @@ def _bytes_of(histories: Records[History]) -> NDArray[np.uint8]:
     return np.asarray(histories).view(np.uint8).reshape(len(histories), HISTORY.itemsize)
 
 
-class Veil:
+class Redactor:
     """Hides the dealt items: positions with the same public information become equal."""
 
     def __init__(self, packed: PackedScenario) -> None:
@@ -247,16 +251,16 @@ class PublicNodes(NamedTuple):
     value: NDArray[np.float64]  # (nodes,): of a leaf, future points of the first army
 
 
-class PublicWays(NamedTuple):
-    """Actions of a batch of public positions, and the transitions ("ways") of these actions."""
+class PublicTransitions(NamedTuple):
+    """Actions of a batch of public positions, and the transitions of these actions."""
 
     counts: NDArray[np.int64]  # (nodes,): number of actions
     code: NDArray[np.int16]  # (actions,): engine codes; -1 for chance
     legal: NDArray[np.bool_]  # (actions, 4): by the mover's set; only the first for chance
     gain: NDArray[np.float64]  # (actions,): expected points of the first army
-    ways: NDArray[np.int64]  # (actions,): number of transitions
-    probability: NDArray[np.float64]  # (ways,)
-    states: Records[State]  # (ways,): positions after `Veil.hide`
+    transitions: NDArray[np.int64]  # (actions,): number of transitions
+    probability: NDArray[np.float64]  # (transitions,)
+    states: Records[State]  # (transitions,): positions after `Redactor.hide`
 
 
 class PublicExpansion:
@@ -273,7 +277,7 @@ class PublicExpansion:
 
     Attributes:
         packed: the packed scenario, (1,).
-        veil: veil of the scenario.
+        redactor: redactor of the scenario.
         graph: game graph with the exact values of the leaves.
     """
 
@@ -288,7 +292,7 @@ class PublicExpansion:
         self.scenario = scenario
         self.whole = whole
         self.packed = pack(scenario)
-        self.veil = Veil(self.packed[0])
+        self.redactor = Redactor(self.packed[0])
         self.graph = GameGraph(self.packed, max_bytes if known_bytes is None else known_bytes)
         self.max_bytes = max_bytes
         self._start = start
@@ -303,16 +307,16 @@ class PublicExpansion:
             states[0] = battle.state
         else:
             states[0] = self._start[0]
-        self.veil.hide(states)
+        self.redactor.hide(states)
         return states
 
-    def expand(self, states: Records[State]) -> tuple[PublicNodes, PublicWays]:
+    def expand(self, states: Records[State]) -> tuple[PublicNodes, PublicTransitions]:
         """Return the nodes of a batch of positions (see `position_chunks`) and their successors."""
-        possible = self.veil.possible(states)
+        possible = self.redactor.possible(states)
         mover, value = self._kinds_of_nodes(states, possible)
         return PublicNodes(mover, possible, value), self._expand(states, possible, mover)
 
-    def check_room(self, taken: int, found: int) -> None:
+    def check_memory(self, taken: int, found: int) -> None:
         """Raise `TooLarge` if `taken` bytes for `found` positions exceed the memory limit."""
         if taken + self.graph.bytes > self.max_bytes:
             raise TooLarge(
@@ -337,7 +341,7 @@ class PublicExpansion:
 
     def _expand(
         self, states: Records[State], possible: NDArray[np.bool_], mover: NDArray[np.int8]
-    ) -> PublicWays:
+    ) -> PublicTransitions:
         """Return the successors of some nodes, for each possible set of the mover."""
         decides = mover < CHANCE
         own = possible[np.arange(len(states)), np.where(decides, mover, 0)]
@@ -348,7 +352,7 @@ class PublicExpansion:
         for army in range(ARMIES):
             which = np.flatnonzero(mover[node] == army)
             part = as_records(State, np.asarray(dealt)[which])
-            self.veil.deal(part, army, kind[which])
+            self.redactor.deal(part, army, kind[which])
             np.asarray(dealt)[which] = np.asarray(part)
         steps, counts = self.graph.successors(dealt)
         source = np.repeat(np.arange(len(dealt)), counts)
@@ -364,20 +368,20 @@ class PublicExpansion:
         gain = np.bincount(
             action, probability * np.asarray(steps["gain"])[kept], len(found)
         ).astype(np.float64)
-        self.veil.hide(after)
+        self.redactor.hide(after)
         on = np.asarray(after["node"]) != Node.END
         action, probability = action[on], probability[on]
         after = as_records(State, np.asarray(after)[on])
-        first, way = _merge_equal(action, after)
+        first, transition = _merge_equal(action, after)
         order = np.argsort(action[first], kind="stable")
         first, rank = first[order], np.argsort(order)
-        return PublicWays(
+        return PublicTransitions(
             np.bincount(found // (ACTIONS + 1), minlength=len(states)),
             (found % (ACTIONS + 1) - 1).astype(np.int16),
             legal,
             gain,
             np.bincount(action[first], minlength=len(found)),
-            np.bincount(rank[way], probability, len(first)).astype(np.float64),
+            np.bincount(rank[transition], probability, len(first)).astype(np.float64),
             as_records(State, np.asarray(after)[first]),
         )
 
@@ -400,26 +404,26 @@ def build_tree(expansion: PublicExpansion, progress: Progress | None = None) -> 
     """
     waiting = deque([expansion.root()])
     nodes: list[PublicNodes] = []
-    chunks: list[PublicWays] = []
+    chunks: list[PublicTransitions] = []
     parts = []
     found, taken = 0, 0
     while waiting:
         states = waiting.popleft()
-        some, ways = expansion.expand(states)
+        some, transitions = expansion.expand(states)
         nodes.append(some)
-        chunks.append(ways._replace(states=ways.states[:0].copy()))
+        chunks.append(transitions._replace(states=transitions.states[:0].copy()))
         parts.append(_pack_states(states))
-        waiting += position_chunks(ways.states)
+        waiting += position_chunks(transitions.states)
         found += len(states)
         taken += sum(int(array.nbytes) for array in (*some, *chunks[-1], parts[-1][1]))
-        expansion.check_room(taken + sum(int(array.nbytes) for array in waiting), found)
+        expansion.check_memory(taken + sum(int(array.nbytes) for array in waiting), found)
         if progress is not None:
             progress(found)
     counts, codes, legal, gain, numbers, probability, _ = (
         np.concatenate(each) for each in zip(*chunks, strict=True)
     )
     mover, possible, value = (np.concatenate(each) for each in zip(*nodes, strict=True))
-    kinds = max(1, *expansion.veil.counts)
+    kinds = max(1, *expansion.redactor.counts)
     arrays = TreeArrays(
         mover,
         np.concatenate([[0], np.cumsum(counts)]),
@@ -429,7 +433,7 @@ def build_tree(expansion: PublicExpansion, progress: Progress | None = None) -> 
         probability,
         value,
     )
-    weights = np.ascontiguousarray(expansion.veil.weights[:, :kinds])
+    weights = np.ascontiguousarray(expansion.redactor.weights[:, :kinds])
     return PublicTree(arrays, codes, possible[:, :, :kinds], weights, parts)
 
 
@@ -455,5 +459,5 @@ def _merge_equal(
     words = np.asarray(states).view(np.int64).reshape(len(action), -1)
     keyed = np.ascontiguousarray(np.column_stack([action, words]))
     whole = keyed.view(np.dtype((np.void, keyed.shape[1] * 8))).ravel()
-    _, first, way = np.unique(whole, return_index=True, return_inverse=True)
-    return first, way
+    _, first, transition = np.unique(whole, return_index=True, return_inverse=True)
+    return first, transition

@@ -144,7 +144,7 @@ def cut(tree: TreeArrays, parts: int) -> list[Spans]:
 
 def _first_children(tree: TreeArrays, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the first child of each node, or the end of the children before it."""
-    children: NDArray[np.int64] = 1 + tree.first_way[tree.first_action[nodes]]
+    children: NDArray[np.int64] = 1 + tree.first_transition[tree.first_action[nodes]]
     return children
 
 
@@ -181,16 +181,18 @@ def _spread_reaches(
     for node in range(first_node, end_node):
         mover = tree.mover[node]
         for action in range(tree.first_action[node], tree.first_action[node + 1]):
-            for way in range(tree.first_way[action], tree.first_way[action + 1]):
+            for transition in range(
+                tree.first_transition[action], tree.first_transition[action + 1]
+            ):
                 for kind in range(kinds):
-                    other = tree.probability[way] * other_reach[node, kind]
+                    other = tree.probability[transition] * other_reach[node, kind]
                     own = own_reach[node, kind]
                     if mover == seat:
                         own *= strategy[action, kind]
                     elif mover != CHANCE:
                         other *= strategy[action, kind]
-                    other_reach[way + 1, kind] = other
-                    own_reach[way + 1, kind] = own
+                    other_reach[transition + 1, kind] = other
+                    own_reach[transition + 1, kind] = own
 
 
 @jit(nogil=True, forceinline=False)
@@ -227,9 +229,11 @@ def _sum_values(
                     taken += other_reach[node, kind] * strategy[action, kind]
             for kind in range(kinds):
                 action_values[action, kind] = sign * tree.gain[action] * taken
-            for way in range(tree.first_way[action], tree.first_way[action + 1]):
+            for transition in range(
+                tree.first_transition[action], tree.first_transition[action + 1]
+            ):
                 for kind in range(kinds):
-                    action_values[action, kind] += values[way + 1, kind]
+                    action_values[action, kind] += values[transition + 1, kind]
         for kind in range(kinds):
             if mover != seat:
                 for action in range(first, end):

@@ -46,9 +46,9 @@ _SAVE_EVERY = 120.0
 """Seconds between two saves of a partial solution to the cache."""
 _NOTICE_EVERY = 2.0
 """Seconds between two lines of progress."""
-_MOST_AHEAD = 64
+_MOST_WAITING = 64
 """Most solutions of `solve_all` that wait for earlier ones."""
-_BYTES_AHEAD = 2**28
+_BYTES_WAITING = 2**28
 """Most memory of the waiting solutions, in bytes."""
 
 
@@ -233,7 +233,7 @@ def solve_all(
     try:
         while left or begun:
             at_work = [each for each in begun if not each.done()]
-            while left and len(at_work) < 2 * cores and _has_room(begun, 2 * cores):
+            while left and len(at_work) < 2 * cores and _has_free_memory(begun, 2 * cores):
                 begun.append(pool.submit(solve_one, left.popleft()))
                 at_work.append(begun[-1])
             if begun[0].done():
@@ -245,12 +245,12 @@ def solve_all(
         pool.shutdown(cancel_futures=True)
 
 
-def _has_room(begun: Collection[Future[Solution]], least: int) -> bool:
+def _has_free_memory(begun: Collection[Future[Solution]], least: int) -> bool:
     """Whether another scenario may be started before earlier ones are yielded."""
     if len(begun) < least:
         return True
     done = (each.result() for each in begun if each.done() and each.exception() is None)
-    return len(begun) < _MOST_AHEAD and sum(each.bytes for each in done) < _BYTES_AHEAD
+    return len(begun) < _MOST_WAITING and sum(each.bytes for each in done) < _BYTES_WAITING
 
 
 class _GivenUpError(Exception):

@@ -63,7 +63,7 @@ class Game:
         self, scenario: Scenario, seat: int, opponent: str, seed: int | None = None
     ) -> None:
         spec = PolicySpec.parse(opponent, "opponent")
-        if scenario.has_secrets and spec.name == "optimal":
+        if scenario.has_hidden_items and spec.name == "optimal":
             raise ValueError(
                 f"opponent {opponent}: expected a scenario in which nothing is hidden, found "
                 f"hidden items in {scenario.name}; veteran and search play it"

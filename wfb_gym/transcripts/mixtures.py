@@ -58,7 +58,7 @@ class _Mixture(NamedTuple):
     follows_play: bool
 
 
-class Worths(NamedTuple):
+class ActionValues(NamedTuple):
     """Values of the actions of a decision, given the mover's information.
 
     Attributes:
@@ -128,7 +128,7 @@ class Mixer:
         """
         return self._find(codes).mixture
 
-    def worths(self, codes: Sequence[int], played: int) -> Worths:
+    def action_values(self, codes: Sequence[int], played: int) -> ActionValues:
         """Return the equilibrium strategy and the action values of a decision.
 
         Args:
@@ -165,7 +165,9 @@ class Mixer:
             response = solved_after.best_response(seat)
             later = float(response.values[0, kind] / response.other_reach[0].sum())
             values[played] = later + (gained if seat == 0 else -gained)
-        return Worths(mixture, values, expected if seat == 0 else -expected, solved.is_assumed)
+        return ActionValues(
+            mixture, values, expected if seat == 0 else -expected, solved.is_assumed
+        )
 
     def _find(self, codes: Sequence[int]) -> "_Place":
         """Return the node of a decision in a solved tree; solve the game again where needed."""
@@ -344,16 +346,18 @@ def _copy(battle: Battle) -> Records[State]:
 
 def _find_node(game: HiddenGame, action: int, after: Records[State]) -> int | None:
     """Return the successor of an action or roll that matches a position, if there is one."""
-    sought = after.copy()
-    game.veil.hide(sought)
-    first, end = game.tree.arrays.first_way[action : action + 2]  # successors are first+1 .. end
+    gains_if_fleeing = after.copy()
+    game.redactor.hide(gains_if_fleeing)
+    first, end = game.tree.arrays.first_transition[
+        action : action + 2
+    ]  # successors are first+1 .. end
     before = 0  # number of nodes in the parts already searched
     for plan, keys in game.tree.parts:
         some = np.arange(max(before, first + 1), min(before + len(keys), end + 1))
         if len(some):
             states = new_states(len(some))
             unpack_states(plan, keys, some - before, states)
-            same = np.flatnonzero(np.asarray(states) == np.asarray(sought))
+            same = np.flatnonzero(np.asarray(states) == np.asarray(gains_if_fleeing))
             if len(same):
                 return int(some[same[0]])
         before += len(keys)

@@ -15,12 +15,12 @@ from typing import NamedTuple
 from wfb_gym.engine.battle import Battle
 from wfb_gym.players.analysis import Analyst
 from wfb_gym.solver import TooLarge
-from wfb_gym.transcripts.mixtures import Mixer, Worths
+from wfb_gym.transcripts.mixtures import ActionValues, Mixer
 from wfb_gym.transcripts.narrated_battle import NarratedBattle
 from wfb_gym.transcripts.transcript import Transcript, follow
 from wfb_gym.view.decisions import describe_choices
 from wfb_gym.view.events import Event
-from wfb_gym.view.hidden_sets import EVERYBODY, sets_that_may_be
+from wfb_gym.view.hidden_sets import ALL_ARMIES, sets_that_may_be
 from wfb_gym.view.names import ScenarioNames, plural, plural_points
 
 MOST_SECONDS = 120.0
@@ -47,7 +47,7 @@ class ReviewedAction(NamedTuple):
 
     Attributes:
         text: the action in words.
-        value: expected points still to come for the mover; with hidden items see `Worths.values`.
+        value: expected points still to come for the mover; with hidden items see `ActionValues`.
         chance: chance that its dice succeed, or None if it throws none.
         is_played: whether it was chosen.
         is_best: whether no other action is better, within the precision.
@@ -124,7 +124,7 @@ class ReviewedDecision(NamedTuple):
         return f" Equilibrium play makes this choice in {probability:.0%} of cases."
 
 
-class _Outlook(NamedTuple):
+class ScoreForecast(NamedTuple):
     """Points of the first army before a decision: won so far, and expected in total."""
 
     event: int
@@ -142,7 +142,7 @@ class Review:
         events: the events, described by this version of the package.
         positions: the visible position before each event, and the final one.
         decisions: the reviewed decisions, in order.
-        outlooks: the expected score before each analysed decision.
+        forecasts: the expected score before each analysed decision.
     """
 
     transcript: Transcript
@@ -150,7 +150,7 @@ class Review:
     events: tuple[Event, ...]
     positions: tuple[Battle, ...]
     decisions: tuple[ReviewedDecision, ...]
-    outlooks: tuple[_Outlook, ...]
+    forecasts: tuple[ScoreForecast, ...]
 
     @property
     def worst(self) -> tuple[ReviewedDecision, ...]:
@@ -181,7 +181,7 @@ class Review:
         if not mistakes:
             return f"{count}, every one the best{', as far as is seen' if about else ''}.{rest}"
         lost = plural_points(self.lost_by(army))
-        return f"{count}, {mistakes} not the best: {about}{lost} given away.{rest}"
+        return f"{count}, {mistakes} not the best: {about}{lost} lost.{rest}"
 
 
 def review(
@@ -195,7 +195,7 @@ def review(
 
     While items are hidden, optimal play is a mixed strategy. Each action then has its equilibrium
     probability given the mover's set, and its value given the mover's information
-    (`wfb_gym.transcripts.mixtures.Worths`). The loss of a decision is the best value minus the
+    (`wfb_gym.transcripts.mixtures.ActionValues`). The loss of a decision is the best value less the
     value of the played action. It is zero, up to the precision, for every action that the
     equilibrium plays. After an action that the equilibrium almost never plays, the battle is solved
     again without inference from this action, and `method` of the later decisions notes that. Such
@@ -217,15 +217,19 @@ def review(
     narrated = NarratedBattle(transcript.scenario)
     reviewer = _Reviewer(narrated.names, analyst, time.monotonic() + most_seconds)
     events: list[Event] = []
-    positions, decisions, outlooks = [narrated.visible], list[ReviewedDecision](), list[_Outlook]()
+    positions, decisions, forecasts = (
+        [narrated.visible],
+        list[ReviewedDecision](),
+        list[ScoreForecast](),
+    )
     totals = [0.0, 0.0]
     before = narrated.battle.copy()
     for number, event in enumerate(follow(transcript, narrated)):
         if event.kind == "decision":
-            decision, outlook = reviewer.review(before, events, event)
+            decision, forecast = reviewer.review(before, events, event)
             totals[event.army] += decision.lost
             decisions.append(decision._replace(total=totals[event.army]))
-            outlooks += [outlook] if outlook is not None else []
+            forecasts += [forecast] if forecast is not None else []
         events.append(event)
         positions.append(narrated.visible)
         before = narrated.battle.copy()
@@ -233,7 +237,7 @@ def review(
             progress(number + 1, len(transcript.events))
     return Review(
         transcript, narrated.names, tuple(events), tuple(positions), tuple(decisions),
-        tuple(outlooks),
+        tuple(forecasts),
     )  # fmt: skip
 
 
@@ -246,24 +250,24 @@ class _Reviewer:
 
     def review(
         self, before: Battle, events: Sequence[Event], event: Event
-    ) -> tuple[ReviewedDecision, _Outlook | None]:
+    ) -> tuple[ReviewedDecision, ScoreForecast | None]:
         """Review the decision that follows some events."""
         blank = ReviewedDecision(len(events), event.army, (), 0.0, 0.0, False, "")
         if len(before.legal_actions()) == 1:
             return blank, None
         if time.monotonic() >= self._end:
             return blank._replace(method=_NO_TIME), None
-        if all(len(sets_that_may_be(self._names, before, army)) < 2 for army in EVERYBODY):
+        if all(len(sets_that_may_be(self._names, before, army)) < 2 for army in ALL_ARMIES):
             return self._review_known(before, blank, event.code)
         try:
-            worths = self._mixer.worths([each.code for each in events], event.code)
+            action_values = self._mixer.action_values([each.code for each in events], event.code)
         except TooLarge:
             return blank._replace(method=_TOO_LARGE), None
-        return self._review_mixed(before, blank, event.code, worths)
+        return self._review_mixed(before, blank, event.code, action_values)
 
     def _review_known(
         self, before: Battle, blank: ReviewedDecision, played: int
-    ) -> tuple[ReviewedDecision, _Outlook]:
+    ) -> tuple[ReviewedDecision, ScoreForecast]:
         analysis = self._analyst.analyse(before)
         choices = tuple(
             ReviewedAction(each.text, analysis.values[code], each.chance, code == played,
@@ -271,17 +275,17 @@ class _Reviewer:
             for code, each in describe_choices(self._names, before).items()
         )  # fmt: skip
         to_come = analysis.value if before.mover == 0 else -analysis.value
-        outlook = _Outlook(blank.event, before.points, before.points + to_come)
+        forecast = ScoreForecast(blank.event, before.points, before.points + to_come)
         lost = analysis.loss(played)
         decision = blank._replace(
             choices=choices, lost=lost, is_exact=analysis.is_exact, method=analysis.method
         )
-        return decision, outlook
+        return decision, forecast
 
     def _review_mixed(
-        self, before: Battle, blank: ReviewedDecision, played: int, worths: Worths
-    ) -> tuple[ReviewedDecision, _Outlook]:
-        values, probabilities = worths.values, worths.mixture.chances
+        self, before: Battle, blank: ReviewedDecision, played: int, action_values: ActionValues
+    ) -> tuple[ReviewedDecision, ScoreForecast]:
+        values, probabilities = action_values.values, action_values.mixture.chances
         best = max(values.values())
         can_tell = best - min(values.values()) >= NOTICED
         choices = tuple(
@@ -289,18 +293,18 @@ class _Reviewer:
                    can_tell and best - values[code] < NOTICED, probabilities[code])
             for code, each in describe_choices(self._names, before).items()
         )  # fmt: skip
-        outlook = _Outlook(blank.event, before.points, before.points + worths.expected)
+        forecast = ScoreForecast(blank.event, before.points, before.points + action_values.expected)
         decision = blank._replace(
-            choices=choices, lost=best - values[played], method=_method_of(worths)
+            choices=choices, lost=best - values[played], method=_method_of(action_values)
         )
-        return decision, outlook
+        return decision, forecast
 
 
-def _method_of(worths: Worths) -> str:
+def _method_of(action_values: ActionValues) -> str:
     """Describe how values were found with hidden items, and the assumptions."""
     words = "best responses to the enemy's equilibrium play, given beliefs about its hidden items"
-    if not worths.mixture.follows_play:
+    if not action_values.mixture.follows_play:
         words += "; actions from when the battle was too large to solve do not affect the beliefs"
-    if worths.is_assumed:
+    if action_values.is_assumed:
         words += "; choices that equilibrium play hardly ever makes do not affect the beliefs"
     return words

@@ -31,8 +31,8 @@ from wfb_gym.scenario.errors import printable
 from wfb_gym.scenario.fields import MAX_NAME, Name, Writing
 from wfb_gym.scenario.sizes import ARMIES
 from wfb_gym.transcripts.narrated_battle import NarratedBattle
-from wfb_gym.view.events import Event, all_as_told, redact_event
-from wfb_gym.view.hidden_sets import UNTOLD, sets_that_may_be
+from wfb_gym.view.events import Event, redact_event, redact_events
+from wfb_gym.view.hidden_sets import UNREVEALED, sets_that_may_be
 from wfb_gym.view.names import ScenarioNames
 
 FORMAT = "wfb_gym transcript"
@@ -102,9 +102,9 @@ class Transcript:
         The seed is removed too, because the deals follow from it. If nothing is hidden, returns
         the same object.
         """
-        if not self.scenario.has_secrets:
+        if not self.scenario.has_hidden_items:
             return self
-        events = all_as_told(ScenarioNames(self.scenario), self.events, ())
+        events = redact_events(ScenarioNames(self.scenario), self.events, ())
         return replace(self, seed=None, events=tuple(events), is_public=True)
 
 
@@ -183,7 +183,7 @@ def _event_fields(event: Event) -> dict[str, Any]:
     code: dict[str, Any] = {"act": event.code}
     if event.kind == "roll":
         code = {"roll": list(event.faces), "outcome": event.code}
-    if event.node == Node.DEAL and event.code == UNTOLD:
+    if event.node == Node.DEAL and event.code == UNREVEALED:
         code["outcome"] = None
     return {
         "army": event.army,
@@ -343,7 +343,7 @@ def _read_event(line: _Line, is_public: bool) -> Event:
         is_deal_unknown = (
             is_public and node == Node.DEAL.name and line.fields.get("outcome", 0) is None
         )
-        kind, code = "roll", UNTOLD if is_deal_unknown else line.get("outcome", int)
+        kind, code = "roll", UNREVEALED if is_deal_unknown else line.get("outcome", int)
         dice = line.get("roll", list)
         if not all(type(face) is int for face in dice):
             raise line.error("faces of dice", dice)
@@ -427,7 +427,7 @@ def _replay_event(
         if event.code not in legal:
             raise error_at(f'"act": one of {legal}', event.code)
         return narrated.act(event.code)
-    if battle.node == Node.DEAL and event.code == UNTOLD:
+    if battle.node == Node.DEAL and event.code == UNREVEALED:
         is_deal_unknown[event.army] = True
         sets = sets_that_may_be(narrated.names, battle, event.army)
         return redact_event(narrated.names, narrated.resolve(sets[0].kind), ())

@@ -8,7 +8,7 @@ from wfb_gym.engine import queries
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.nodes import BEFORE_BATTLE
 from wfb_gym.engine.scoring import points_for_unit
-from wfb_gym.engine.spell_values import worth_in_play, worth_now
+from wfb_gym.engine.spell_values import expected_points, expected_points_in_play
 from wfb_gym.engine.state import BARS_ITEMS, Node
 from wfb_gym.engine.targets import flees, has_aim, models_left, target_code
 from wfb_gym.packing.records import FIRST_POINT, Lock
@@ -23,7 +23,7 @@ class SpellStatus(Enum):
     """The status of a spell, in words."""
 
     IDLE = ""
-    OPEN = "can be cast"
+    CASTABLE = "can be cast"
     PENDING = "being cast"
     IN_PLAY = "in play"
     TRIED = "tried"
@@ -302,7 +302,7 @@ def _spell(
 def _with_points(battle: Battle, army: int, spell: SpellView) -> SpellView:
     if spell.number is None:
         return spell
-    value_of = worth_in_play if spell.status == SpellStatus.IN_PLAY else worth_now
+    value_of = expected_points_in_play if spell.status == SpellStatus.IN_PLAY else expected_points
     points = float(value_of(battle.packed, battle.state, army, spell.number, 0.0))
     return spell._replace(points=points)
 
@@ -346,7 +346,7 @@ def _spell_status(
             return SpellStatus.NO_TARGET
         if not queries.can_nominate(packed, state, spell):
             return SpellStatus.CLOSED
-        return SpellStatus.OPEN if dice else SpellStatus.NO_DICE
+        return SpellStatus.CASTABLE if dice else SpellStatus.NO_DICE
     # The spell is not castable. Without dice, the reason is the empty pool. But if dice are being
     # thrown for another spell, the pool may be empty because of that, and the spell was tried.
     cast = names.spells[army][int(state.spell) - 1] if state.spell else None

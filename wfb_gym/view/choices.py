@@ -5,7 +5,7 @@ from typing import NamedTuple
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.nodes import NODES
-from wfb_gym.engine.spell_values import worth_now, worth_of_aim
+from wfb_gym.engine.spell_values import expected_points, expected_points_at
 from wfb_gym.engine.state import Node
 from wfb_gym.engine.targets import aim_at
 from wfb_gym.scenario.spells import Spell
@@ -87,13 +87,13 @@ def _note(names: ScenarioNames, battle: Battle, action: int) -> str:
         spell = action - actions.FIRST_CAST
         if battle.node == Node.SWAP_SPELL:  # the value of the new spell
             spell = names.first_of_lore(battle, army, spell)
-        points = names.points(float(worth_now(packed, state, army, spell, 0.0)))
+        points = names.points(float(expected_points(packed, state, army, spell, 0.0)))
         return _value_words(names.spells[army][spell].spell, points)
     if battle.node == Node.TARGET:
         spell = int(state.free or state.spell) - 1
         aim = int(aim_at(packed, army, spell, action - actions.FIRST_TARGET))
         if names.target_of_aim(battle, army, spell, aim + 1) not in ("", NO_TARGET):
-            return names.points(float(worth_of_aim(packed, state, army, spell, aim, 0.0)))
+            return names.points(float(expected_points_at(packed, state, army, spell, aim, 0.0)))
     if actions.FIRST_ITEM <= action < actions.FIRST_REROLL:
         return item_words(names.items[army][action - actions.FIRST_ITEM].item)
     return ""

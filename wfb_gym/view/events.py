@@ -11,7 +11,7 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.view.changes import describe_changes, describe_next_phase
 from wfb_gym.view.decisions import describe_decision
-from wfb_gym.view.hidden_sets import UNTOLD, deal_words
+from wfb_gym.view.hidden_sets import UNREVEALED, deal_words
 from wfb_gym.view.names import ScenarioNames, capital, points_phrase
 from wfb_gym.view.rolls import describe_roll
 
@@ -25,7 +25,7 @@ class Event:
         army: the army that decides or rolls, 0 or 1.
         node: the node of the position before the step.
         code: engine action, or outcome of the roll. For a deal: the number of the set, or
-            `hidden_sets.UNTOLD`.
+            `hidden_sets.UNREVEALED`.
         faces: faces of the dice, 1 to 6; () if they are unknown or their number varies.
         points: points that changed hands, from the first army's perspective.
         words: the description.
@@ -80,17 +80,17 @@ def describe(names: ScenarioNames, step: EventStep) -> Event:
 
 def redact_event(names: ScenarioNames, event: Event, known: Collection[int]) -> Event:
     """Remove hidden information from an event, for a viewer who knows the items of `known`."""
-    if event.node != Node.DEAL or event.army in known or event.code == UNTOLD:
+    if event.node != Node.DEAL or event.army in known or event.code == UNREVEALED:
         return event
-    words = f"{capital(deal_words(names, event.army, UNTOLD))}."
+    words = f"{capital(deal_words(names, event.army, UNREVEALED))}."
     if 0 <= event.code < len(names.scenario.armies[event.army].hidden):
         # Keep the consequences of the deal; they can be split off only from generated text.
         first = f"{capital(deal_words(names, event.army, event.code))}. "
         words += f" {event.words.removeprefix(first)}" * event.words.startswith(first)
-    return replace(event, code=UNTOLD, words=words)
+    return replace(event, code=UNREVEALED, words=words)
 
 
-def all_as_told(
+def redact_events(
     names: ScenarioNames, events: Iterable[Event], known: Collection[int]
 ) -> Iterator[Event]:
     """Yield each event after `redact_event`."""

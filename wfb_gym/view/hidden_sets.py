@@ -14,9 +14,9 @@ from wfb_gym.scenario.army import Army, HiddenItems
 from wfb_gym.scenario.sizes import ARMIES, NO_BEARER
 from wfb_gym.view.names import ScenarioNames
 
-UNTOLD = -1
+UNREVEALED = -1
 """Replaces the number of the dealt set in redacted events."""
-EVERYBODY = tuple(range(ARMIES))
+ALL_ARMIES = tuple(range(ARMIES))
 """Both armies: a spectator knows the hidden items of all."""
 _NOTHING = "nothing"
 
@@ -90,7 +90,7 @@ def armies_known(battle: Battle, viewer: int | None) -> tuple[int, ...]:
 
     A player sees its own; a spectator (None) sees all. When the battle is over, everyone sees all.
     """
-    return EVERYBODY if viewer is None or battle.is_over else (viewer,)
+    return ALL_ARMIES if viewer is None or battle.is_over else (viewer,)
 
 
 def redact(battle: Battle, known: Collection[int]) -> Battle:
@@ -99,7 +99,7 @@ def redact(battle: Battle, known: Collection[int]) -> Battle:
     Other armies get their likeliest possible set. If nothing is hidden, the same object is
     returned.
     """
-    secret = [army for army in EVERYBODY if army not in known and battle.state.hidden_set[army]]
+    secret = [army for army in ALL_ARMIES if army not in known and battle.state.hidden_set[army]]
     if not secret:
         return battle
     seen = battle.copy()
@@ -139,8 +139,8 @@ def known_items(
 
 
 def deal_words(names: ScenarioNames, army: int, kind: int) -> str:
-    """Describe a deal, without a full stop; for `UNTOLD` without its content."""
+    """Describe a deal, without a full stop; for `UNREVEALED` without its content."""
     side = names.scenario.armies[army]
-    if kind == UNTOLD:
+    if kind == UNREVEALED:
         return f"chance deals {names.armies[army]} its hidden items"
     return f"chance deals {names.armies[army]}: {set_words(side, side.hidden[kind])}"

@@ -212,5 +212,5 @@ def plural_points(points: float, noun: str = "point") -> str:
 def points_phrase(names: ScenarioNames, points: float) -> str:
     """Return the leading army and its points, given from the first army's perspective."""
     if round(points, 1) == 0.0:
-        return "nobody is ahead"
+        return "the score is even"
     return f"{names.points(abs(points))} to {names.armies[int(points < 0)]}"

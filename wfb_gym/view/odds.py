@@ -12,7 +12,11 @@ from wfb_gym.engine.actions import FIRST_CAST, FIRST_IN_PLAY, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.nodes import CAST_CHOICES, DISPEL_CHOICES
 from wfb_gym.engine.queries import dispel_bonus
-from wfb_gym.engine.spell_values import worth_now, worth_of_aim, worth_of_pending
+from wfb_gym.engine.spell_values import (
+    expected_points,
+    expected_points_at,
+    expected_points_of_pending,
+)
 from wfb_gym.engine.state import Node
 from wfb_gym.engine.targets import can_aim, target_code
 from wfb_gym.rules.casting import Casting
@@ -135,9 +139,11 @@ def spell_odds(
     aims = [aim for aim in range(int(entry.n_aims)) if can_aim(packed, state, army, spell, aim)]
     if is_aimed:
         aims = [int(state.aim) - 1]
-    points, target = float(worth_now(packed, state, army, spell, 0.0)), ""
+    points, target = float(expected_points(packed, state, army, spell, 0.0)), ""
     if entry.targeted and aims:
-        values = {aim: float(worth_of_aim(packed, state, army, spell, aim, 0.0)) for aim in aims}
+        values = {
+            aim: float(expected_points_at(packed, state, army, spell, aim, 0.0)) for aim in aims
+        }
         best = max(aims, key=lambda aim: (values[aim], -aim))
         points = values[best]
         target = names.aimed_at(packed, army, int(target_code(packed, army, spell, best)))
@@ -211,4 +217,4 @@ def points_at_stake(names: ScenarioNames, battle: Battle) -> float:
     if pending is None:
         return 0.0
     aim = int(state.free_aim if state.free else state.aim)
-    return float(worth_of_pending(battle.packed, state, *pending, aim, 0.0))
+    return float(expected_points_of_pending(battle.packed, state, *pending, aim, 0.0))

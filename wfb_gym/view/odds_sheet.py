@@ -124,7 +124,7 @@ def odds_sheet(scenario: Scenario, army: int) -> OddsSheet:
     Raises:
         ValueError: the army has no spells.
     """
-    if not scenario.has_secrets:
+    if not scenario.has_hidden_items:
         return _Sheet(scenario, army).sheet()
     plain = scenario.model_copy(
         update={

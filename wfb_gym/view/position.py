@@ -15,7 +15,7 @@ from wfb_gym.engine.state import DispelAttempt, Node
 from wfb_gym.engine.strikes import strike_on_victim
 from wfb_gym.scenario.sizes import DICE, SPELLS, TARGETS
 from wfb_gym.view.armies import ArmyView, army_name, view_army
-from wfb_gym.view.hidden_sets import EVERYBODY, armies_known, redact
+from wfb_gym.view.hidden_sets import ALL_ARMIES, armies_known, redact
 from wfb_gym.view.names import ScenarioNames, dice_phrase, own_dice_phrase, points_phrase
 from wfb_gym.view.rolls import faces_on_table
 
@@ -115,7 +115,7 @@ def view_position(
         points_phrase(names, battle.points),
         tuple(
             view_army(names, battle, army, army in known, with_points=with_points)
-            for army in EVERYBODY
+            for army in ALL_ARMIES
         ),
         _view_step(names, battle),
         _pending(names, battle),
@@ -134,7 +134,7 @@ def _pending(names: ScenarioNames, battle: Battle) -> str:
 
 def _view_step(names: ScenarioNames, battle: Battle) -> StepView:
     if battle.is_over:
-        result, leader = "nobody is ahead", army_name(names, int(battle.points <= 0))
+        result, leader = "a draw", army_name(names, int(battle.points <= 0))
         if abs(battle.points) >= LEVEL:
             result = f"{leader} wins by {abs(battle.points):.1f} {names.point}s"
         return StepView(None, "The battle is over", details=result)

@@ -174,7 +174,7 @@ def _describe_strike(names: ScenarioNames, before: Battle, outcome: int) -> str:
     victim = names.target(army, index + 1)
     if node == Node.ROLL_HITS:
         return f"{spell}: {plural(outcome, 'hit')} on {victim}, shared with the characters in it"
-    if node == Node.ROLL_SHARE:
+    if node == Node.ROLL_ODD_HIT:
         return f"{victim} takes {'an' if outcome else 'no'} odd hit"
     if node == Node.ROLL_STRIKE:
         hits = int(hits_on_victim(packed, state, int(current_strike(packed, state))))

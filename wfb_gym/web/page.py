@@ -6,7 +6,7 @@ from nicegui import app, run, ui
 
 from wfb_gym.web.form import Form
 from wfb_gym.web.session import Session, Setup, scenario_of
-from wfb_gym.web.table import GAME, GameTable, KeptGame
+from wfb_gym.web.table import GAME, GameTable, TabGame
 
 _STARTING = "starting"
 """Key of the `asyncio.Task` that sets up a tab's game."""
@@ -64,6 +64,6 @@ class Page:
         if session is None:  # the server is about to end
             return ""
         if GAME not in self._tab:  # else the page from before a reload has stored it already
-            self._tab[GAME] = KeptGame(session, asyncio.Lock())
+            self._tab[GAME] = TabGame(session, asyncio.Lock())
         await self._show_game()
         return ""

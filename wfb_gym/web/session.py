@@ -33,8 +33,8 @@ from wfb_gym.transcripts.mixtures import Mixer
 from wfb_gym.transcripts.review import Progress, Review, review
 from wfb_gym.transcripts.transcript import Transcript
 from wfb_gym.view.choices import question
-from wfb_gym.view.events import all_as_told
-from wfb_gym.view.hidden_sets import EVERYBODY, HiddenSet, armies_known, sets_that_may_be
+from wfb_gym.view.events import redact_events
+from wfb_gym.view.hidden_sets import ALL_ARMIES, HiddenSet, armies_known, sets_that_may_be
 from wfb_gym.view.names import ScenarioNames, capital
 from wfb_gym.view.odds import cast_odds, dispel_odds
 
@@ -161,14 +161,14 @@ class Session:
     @property
     def can_undo(self) -> bool:
         """Whether a decision can be undone: not after the end has revealed hidden items."""
-        is_revealed = self.is_over and self.scenario.has_secrets
+        is_revealed = self.is_over and self.scenario.has_hidden_items
         return bool(self.game.decisions) and not is_revealed
 
     @property
     def seat_words(self) -> str:
         """The person's seat and the seed; without the seed while it could reveal hidden items."""
         you = f"you are {self.names.armies[self.game.seat]}."
-        if self.scenario.has_secrets and not self.is_over:
+        if self.scenario.has_hidden_items and not self.is_over:
             return capital(you)
         return f"Seed {self.game.seed}; {you}"
 
@@ -206,7 +206,7 @@ class Session:
 
     def _sets(self) -> list[list[HiddenSet]]:
         """Return the sets of hidden items that each army may have been dealt."""
-        return [sets_that_may_be(self.names, self.game.battle, army) for army in EVERYBODY]
+        return [sets_that_may_be(self.names, self.game.battle, army) for army in ALL_ARMIES]
 
     def _mixed_advice(self) -> ShownAdvice:
         """Return the equilibrium strategy, given the person's information."""
@@ -237,7 +237,7 @@ class Session:
     def log_html(self) -> str:
         """Return the log, newest entry first, with undo links to the person's decisions."""
         events = list(
-            all_as_told(
+            redact_events(
                 self.names, self.game.events, armies_known(self.game.battle, self.game.seat)
             )
         )

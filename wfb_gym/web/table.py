@@ -19,11 +19,11 @@ from wfb_gym.web.elements import FLAT, OUTLINED, add_text, set_text, waiting
 from wfb_gym.web.session import Session, ShownAdvice
 
 GAME = "game"
-"""Key of a tab's `KeptGame`."""
+"""Key of a tab's `TabGame`."""
 _NO_REVIEW = "A battle with hidden items can be reviewed after its end, when all items are known."
 
 
-class KeptGame(NamedTuple):
+class TabGame(NamedTuple):
     """The stored game of a tab; a duplicated tab shares it."""
 
     session: Session
@@ -35,7 +35,7 @@ class GameTable:
 
     def __init__(self, tab: dict[str, Any], leave: Callable[[], Any]) -> None:
         self._tab, self._go = tab, leave
-        self._kept: KeptGame = tab[GAME]
+        self._kept: TabGame = tab[GAME]
         session: Session = self._kept.session
         self._session = session
         self._shown_spell: int | None = None
@@ -81,7 +81,7 @@ class GameTable:
                     self._odds = ui.html("", sanitize=False)
                     self._no_odds = add_text("This choice throws no dice.", "p", "how")
                 with ui.element("section").classes("card log-card"):
-                    add_text("What happened", "h2")
+                    add_text("Log", "h2")
                     self._log = ui.html("", sanitize=False).classes("log")
                     self._log.on(
                         "click",
@@ -132,7 +132,7 @@ class GameTable:
         self._show_choices(session.game.choices(), None)
         self._log.set_content(session.log_html())
         self._undo_button.set_enabled(session.can_undo)
-        self._review_button.set_text("Transcript" if self._keeps_secrets else "Review")
+        self._review_button.set_text("Transcript" if self._hides_items else "Review")
         set_text(self._seat_words, session.seat_words)
         self._show_odds()
         self._show_ranges()
@@ -254,7 +254,7 @@ class GameTable:
         """Show the review at the top of the page, unless it is being made already."""
         if not self._session.game.events or self._pending_review is not None:
             return
-        if self._keeps_secrets:
+        if self._hides_items:
             self._show_transcript()
             return
         pending = self._pending_review = object()
@@ -299,9 +299,9 @@ class GameTable:
         ui.run_javascript(static_text("review.js"))
 
     @property
-    def _keeps_secrets(self) -> bool:
+    def _hides_items(self) -> bool:
         """Whether a review would reveal items that are still hidden."""
-        return self._session.scenario.has_secrets and not self._session.is_over
+        return self._session.scenario.has_hidden_items and not self._session.is_over
 
     def _show_transcript(self) -> None:
         """Offer the public transcript while no review is available."""

@@ -313,7 +313,7 @@ def test_raw_features_leave_out_expected_points(tmp_path: Path) -> None:
         trainer.update()
     for seat, learner in enumerate(trainer.learners):
         fields = layout(learner.network.limits).fields
-        expected_points = [k for k, field in enumerate(fields) if field.promise]
+        expected_points = [k for k, field in enumerate(fields) if field.is_expectation]
         assert any("best" in fields[k].name for k in expected_points)
         shown = trainer.decisions[seat]
         observations = torch.from_numpy(shown.observations)

@@ -22,7 +22,7 @@ from wfb_gym.players.search.expectimax import ExpectimaxAgent
 from wfb_gym.players.search.mcts import MctsAgent
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 
-STRIKES = (Node.ROLL_STRIKE, Node.ROLL_HITS, Node.ROLL_SHARE)
+STRIKES = (Node.ROLL_STRIKE, Node.ROLL_HITS, Node.ROLL_ODD_HIT)
 SIEGE = Generation(points=2000, units=8, phases=4)
 WORK = new_work_spaces()
 

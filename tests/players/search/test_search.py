@@ -50,7 +50,7 @@ def scored(agent: Any, seat: int, scenario: Any = DUEL) -> float:
 @pytest.mark.parametrize("scenario", ["apprentice", DUEL, *ONE_PHASE])
 def test_searching_the_whole_phase_is_optimal_play(scenario: str, seat: int) -> None:
     made = small(scenario) if scenario in ONE_PHASE else scenario
-    agent = ExpectimaxAgent(ways=UNBOUNDED)
+    agent = ExpectimaxAgent(max_transitions=UNBOUNDED)
     score = solver.normalised_score(made, agent, seat)
     assert score.guaranteed == pytest.approx(score.optimum, abs=1e-6)
 
@@ -66,7 +66,7 @@ def test_array_sizes_change_only_the_depth(monkeypatch: pytest.MonkeyPatch) -> N
     """Arrays that start too small change nothing, and a budget gives a depth reached in full."""
     asked = met(DUEL, 0)
     one = asked.actions_of(ExpectimaxAgent(1))
-    assert np.array_equal(asked.actions_of(ExpectimaxAgent(ways=1)), one)
+    assert np.array_equal(asked.actions_of(ExpectimaxAgent(max_transitions=1)), one)
     wide = asked.actions_of(ExpectimaxAgent(2))
     assert not np.array_equal(wide, one)
     records = new_records
@@ -155,8 +155,10 @@ def test_arguments_out_of_range_are_rejected() -> None:
         MctsAgent(exploration=-1.0)
     with pytest.raises(ValueError, match="expectimax: expected depth of 1 or more, found 0"):
         ExpectimaxAgent(0)
-    with pytest.raises(ValueError, match="expectimax: expected ways of 1 or more, found 0"):
-        ExpectimaxAgent(ways=0)
+    with pytest.raises(
+        ValueError, match="expectimax: expected max_transitions of 1 or more, found 0"
+    ):
+        ExpectimaxAgent(max_transitions=0)
 
 
 @pytest.mark.parametrize("seat", [0, 1])
@@ -199,15 +201,15 @@ def test_phase_search_decides_if_there_are_too_many_outcomes(seat: int) -> None:
     shown = met("border-skirmish", seat)
     chosen, other = (
         agent.act(shown.observations, shown.masks, shown.positions)
-        for agent in (PlySearchAgent(1, ways=1), PhaseSearchAgent())
+        for agent in (PlySearchAgent(1, max_transitions=1), PhaseSearchAgent())
     )
     assert np.array_equal(chosen, other)
     battle = Battle(pack(load_scenario("border-skirmish")))
     while not battle.is_decision():
         battle.resolve(battle.chance_outcomes()[0][0])
-    assert PlySearchAgent(1, ways=1).action_values(battle) == ExpectimaxAgent(1).action_values(
-        battle
-    )
+    assert PlySearchAgent(1, max_transitions=1).action_values(battle) == ExpectimaxAgent(
+        1
+    ).action_values(battle)
 
 
 class ExactValues:

@@ -21,7 +21,12 @@ from wfb_gym._jit import int64, jit
 from wfb_gym.engine import queries
 from wfb_gym.engine.expected_score import change_by_aim, change_by_rest
 from wfb_gym.engine.odds import CAST_CHANCE, DISPEL_CHANCE, dispel_need
-from wfb_gym.engine.spell_values import phases_left, worth_in_play, worth_now, worth_of_pending
+from wfb_gym.engine.spell_values import (
+    expected_points,
+    expected_points_in_play,
+    expected_points_of_pending,
+    phases_left,
+)
 from wfb_gym.engine.state import AfterMiscast, DispelAttempt, Node, State, WorkSpace
 from wfb_gym.engine.targets import can_aim, worth_per_phase
 from wfb_gym.engine.victim_points import BY_MODELS
@@ -144,7 +149,7 @@ def _worth_of_best_aim(packed: PackedScenario, state: State, army: int, spell: i
     if not entry.targeted:
         return _worth_of_effect(packed, state, army, spell, int64(0))
     if entry.duration == Duration.DELAYED:
-        return float(worth_now(packed, state, army, spell, 0.0))
+        return float(expected_points(packed, state, army, spell, 0.0))
     is_ranked = not (packed.victory_points or entry.heals or entry.gains_wound)
     most = -np.inf
     for k in range(entry.n_aims):
@@ -152,7 +157,7 @@ def _worth_of_best_aim(packed: PackedScenario, state: State, army: int, spell: i
         if can_aim(packed, state, army, spell, aim):
             aim_entry = packed.armies[army].aims[entry.first_aim + aim]
             lasting = aim_entry.worth_per_phase * _scoring_phases(packed, state, army, spell)
-            if is_ranked and aim_entry.promise + lasting <= most:
+            if is_ranked and aim_entry.expected_points + lasting <= most:
                 break
             most = max(most, _worth_of_effect(packed, state, army, spell, aim + 1))
     return float(most if most > -np.inf else 0.0)
@@ -165,7 +170,7 @@ def _worth_of_effect(
     """Return the points for its owner if a spell takes effect now; `aim_plus_one` is 0 for none."""
     entry = packed.armies[army].spells[spell]
     if entry.duration == Duration.DELAYED:
-        return float(worth_of_pending(packed, state, army, spell, aim_plus_one, 0.0))
+        return float(expected_points_of_pending(packed, state, army, spell, aim_plus_one, 0.0))
     phases = _scoring_phases(packed, state, army, spell)
     if aim_plus_one == 0:
         return float(entry.worth + entry.worth_per_phase * phases)
@@ -187,7 +192,7 @@ def _scoring_phases(packed: PackedScenario, state: State, army: int, spell: int)
 def _worth_in_play(packed: PackedScenario, state: State, army: int, spell: int) -> float:
     """Return the points still to come from a spell in play, if neither side ends it."""
     if packed.armies[army].spells[spell].duration != Duration.ONE_TURN:
-        return float(worth_in_play(packed, state, army, spell, 0.0))
+        return float(expected_points_in_play(packed, state, army, spell, 0.0))
     phases = _scoring_phases(packed, state, army, spell)
     if state.node == Node.ROLL_PANIC:  # this phase has been scored
         phases -= 1

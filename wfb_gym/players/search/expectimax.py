@@ -30,12 +30,12 @@ from wfb_gym.solver.graph_arrays import NO_HORIZON, TIE, Expansion, Successor, n
 
 FULL = 1 << 30
 """A depth in decisions that no phase reaches: no limit."""
-DEFAULT_WAYS = 50_000
+DEFAULT_TRANSITIONS = 50_000
 """Default limit on the transitions of a search."""
 
 DONE = 0
 NODES_FULL = 1
-WAYS_FULL = 2
+TRANSITIONS_FULL = 2
 STEPS_FULL = 3
 TOO_MANY = 4
 """Status of `search`: finished, an array is too small (three cases), or the first decision has more
@@ -83,22 +83,24 @@ class ExpectimaxAgent(PositionAgent):
     """Searches to a depth in decisions, or up to a number of transitions.
 
     Args:
-        depth: most decisions on a path, 1 or more; if None, only `ways` limits it.
-        ways: most transitions of one search. The first decision is always expanded; a further
-            level counts only if it fits as a whole.
+        depth: most decisions on a path, 1 or more; if None, only `max_transitions` limits it.
+        max_transitions: most transitions of one search. The first decision is always expanded; a
+            further level counts only if it fits as a whole.
 
     Raises:
-        ValueError: Depth or ways below 1.
+        ValueError: Depth or max_transitions below 1.
     """
 
     _called = "expectimax"
 
-    def __init__(self, depth: int | None = None, *, ways: int = DEFAULT_WAYS) -> None:
-        for name, number in (("depth", depth), ("ways", ways)):
+    def __init__(
+        self, depth: int | None = None, *, max_transitions: int = DEFAULT_TRANSITIONS
+    ) -> None:
+        for name, number in (("depth", depth), ("max_transitions", max_transitions)):
             if number is not None and number < 1:
                 raise ValueError(f"expectimax: expected {name} of 1 or more, found {number}")
         self._depth = FULL if depth is None else depth
-        self._ways = ways
+        self._max_transitions = max_transitions
         self._graph = new_graph()
         self._expansion = new_expansion(1 << 12)
 
@@ -125,7 +127,14 @@ class ExpectimaxAgent(PositionAgent):
         row = 0
         while True:
             status, row = search(
-                CHOOSE, row, self._depth, self._ways, asked, self._graph, self._expansion, actions
+                CHOOSE,
+                row,
+                self._depth,
+                self._max_transitions,
+                asked,
+                self._graph,
+                self._expansion,
+                actions,
             )
             if status == DONE:
                 return
@@ -146,7 +155,7 @@ def enlarged(
     """
     if status == NODES_FULL:
         return _with_nodes(4 * len(graph.nodes), graph.transitions), expansion
-    if status == WAYS_FULL:
+    if status == TRANSITIONS_FULL:
         return graph._replace(
             transitions=new_records(Transition, 4 * len(graph.transitions))
         ), expansion
@@ -256,7 +265,7 @@ def _lay_out(
                 graph.size[0] = size
                 return DONE if level > 0 else TOO_MANY, level
             if top + end > transitions.shape[0]:
-                return WAYS_FULL, 0
+                return TRANSITIONS_FULL, 0
             if size + end > nodes.shape[0]:
                 return NODES_FULL, 0
             here.first = top

@@ -64,7 +64,7 @@ class DuelSpell(Record):
     miscast_cost: Float64  # expected points, including a free spell of the enemy
 
 
-class KeptSpell(Record):
+class SpellInPlay(Record):
     """A spell of the active army that remains in play, or will remain in play if it is cast."""
 
     spell: Int64
@@ -125,7 +125,7 @@ class Duel(Record):
     greatest: Float64  # points of the most valuable spell that may be cast
     miscasts: Annotated[Records[Miscast], WIZARDS]
     spells: Annotated[Records[DuelSpell], MOST_SPELLS]
-    kept: Annotated[Records[KeptSpell], MOST_KEPT]
+    kept: Annotated[Records[SpellInPlay], MOST_KEPT]
     aids: Annotated[Records[CastAid], MOST_AIDS]
     # points of later phases relative to using nothing in this one, by the uses of aids and the
     # scrolls that are left

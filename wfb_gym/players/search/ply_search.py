@@ -32,7 +32,7 @@ from wfb_gym.players.search.phase_search import PhaseSearchAgent
 from wfb_gym.solver.graph_arrays import new_expansion
 
 DEFAULT_PLIES = 1
-DEFAULT_WAYS = 200_000
+DEFAULT_TRANSITIONS = 200_000
 """Default limit on the transitions of a search."""
 LIKELY = 0.002
 """Lowest probability of an action that may be chosen, as a fraction of the likeliest action's."""
@@ -62,11 +62,12 @@ class PlySearchAgent(PositionAgent):
 
     Args:
         plies: depth in decisions, including this one, 1 or more; less if the transitions exceed
-            `ways`.
+            `max_transitions`.
         values: supplies the values of leaves; phase search by default.
         policy: excludes unlikely actions (see `LIKELY`), so that an error in the values does not
             outweigh a choice that the policy is sure of.
-        ways: most transitions of one search. If the first decision has more, phase search decides.
+        max_transitions: most transitions of one search. If the first decision has more, phase
+            search decides.
         spells: most castable spells in the duels of leaves.
         later_spells: most castable spells in the duel of a later phase.
 
@@ -82,13 +83,13 @@ class PlySearchAgent(PositionAgent):
         *,
         values: Values | None = None,
         policy: Policy | None = None,
-        ways: int = DEFAULT_WAYS,
+        max_transitions: int = DEFAULT_TRANSITIONS,
         spells: int = 4,
         later_spells: int = 2,
     ) -> None:
         if plies < 1:
             raise ValueError(f"search: expected plies of 1 or more, found {plies}")
-        self._plies, self._ways = plies, ways
+        self._plies, self._max_transitions = plies, max_transitions
         self._phases = PhaseSearchAgent(spells, later_spells=later_spells)
         self._values: Values = self._phases if values is None else values
         self._policy = policy
@@ -140,7 +141,14 @@ class PlySearchAgent(PositionAgent):
         """Write the best action of a row; return whether its transitions were within the limit."""
         while True:
             status, level = search(
-                LAY_OUT, row, self._plies, self._ways, asked, self._graph, self._expansion, actions
+                LAY_OUT,
+                row,
+                self._plies,
+                self._max_transitions,
+                asked,
+                self._graph,
+                self._expansion,
+                actions,
             )
             if status == DONE:
                 break
@@ -158,5 +166,7 @@ class PlySearchAgent(PositionAgent):
         found = self._values.values_behind(asked._replace(states=states, scenario=scenario))
         nodes["value"][ends] = found[1:]
         nodes["cursor"][ends] = -1
-        search(BACK_UP, row, level, self._ways, asked, self._graph, self._expansion, actions)
+        search(
+            BACK_UP, row, level, self._max_transitions, asked, self._graph, self._expansion, actions
+        )
         return True

@@ -34,7 +34,7 @@ from wfb_gym.engine.queries import (
     number_against,
     opponent_of,
 )
-from wfb_gym.engine.spell_values import phases_left, worth_in_play
+from wfb_gym.engine.spell_values import expected_points_in_play, phases_left
 from wfb_gym.engine.state import DispelAttempt, Node, State
 from wfb_gym.engine.targets import (
     army_of,
@@ -321,7 +321,7 @@ def value_in_play(
     per_phase = worth_per_phase(packed, state, army, spell)
     value = per_phase * phases
     if duration == Duration.DELAYED:
-        landing = worth_in_play(packed, state, army, spell, WOUND_WEIGHT)
+        landing = expected_points_in_play(packed, state, army, spell, WOUND_WEIGHT)
         landing -= per_phase * phases_left(packed, state)
         if not packed.victory_points:
             aim = int64(state.aims[army, spell] - 1)

@@ -1,8 +1,8 @@
 """Measure the value of hiding an item, and the bluffs of optimal play, by the item's chance.
 
-    python -m experiments.secret
-    python -m experiments.secret --scenario orc-shaman-hunt --chances 5
-    python -m experiments.secret --side caster --item "Power Stone"
+    python -m experiments.value_of_hiding
+    python -m experiments.value_of_hiding --scenario orc-shaman-hunt --chances 5
+    python -m experiments.value_of_hiding --side caster --item "Power Stone"
 
 The command removes an item from an army and lets chance deal it or not; only the army sees the
 result. For each chance it computes the caster's exact value of the scenario (for every belief at
@@ -11,13 +11,13 @@ difference is the value of hiding. From equilibrium play it reports the dice on 
 the spell at which the holder uses the item.
 
 Finished chances are stored in OUT/parts.jsonl, and the same command continues an interrupted run.
-OUT gets results.json and secret.png.
+OUT gets results.json and value-of-hiding.png.
 """
 
 from wfb_gym._commands import run_main
 
 if __name__ == "__main__":
-    run_main("experiments.secret")
+    run_main("experiments.value_of_hiding")
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.experiment import Experiment
-from experiments.figures.secret import draw_secret
+from experiments.figures.value_of_hiding import draw_value_of_hiding
 from experiments.outcomes import Line, Results
 from experiments.tables import ResultTable, texts
 from wfb_gym.cli.parser import option
@@ -57,10 +57,10 @@ class Settings:
     item: str = "Dispel Scroll"
     chances: int = 9
     gap: float = 0.02
-    out: Path = Path("runs/secret")
+    out: Path = Path("runs/value-of-hiding")
 
 
-def with_secret(scenario: Scenario, side: str, item: str, chance: float) -> Scenario:
+def hide_item(scenario: Scenario, side: str, item: str, chance: float) -> Scenario:
     """Return a scenario in which an army holds one copy of an item with a chance, hidden.
 
     The item's former bearer carries it, or else the army's first character.
@@ -68,7 +68,7 @@ def with_secret(scenario: Scenario, side: str, item: str, chance: float) -> Scen
     Raises:
         ValueError: the scenario has hidden items already, or the item cannot be hidden.
     """
-    if scenario.has_secrets:
+    if scenario.has_hidden_items:
         raise ValueError(f"expected a scenario without hidden items, found {scenario.name}")
     army = getattr(scenario, side)
     bearers = [key for key, _, names in army.carried() if item in names]
@@ -91,7 +91,7 @@ def with_secret(scenario: Scenario, side: str, item: str, chance: float) -> Scen
 def _run_part(settings: Settings, chance: float) -> Line:
     """Return the scenario's value at a chance, and figures of its equilibrium."""
     value = _value_by_belief(settings)
-    scenario = secret_of(settings, chance)
+    scenario = scenario_at_chance(settings, chance)
     game = HiddenGame(scenario)
     found = game.solve(settings.gap)
     owner = seat_number(settings.side)
@@ -114,12 +114,12 @@ def _run_part(settings: Settings, chance: float) -> Line:
 
 @lru_cache(1)
 def _value_by_belief(settings: Settings) -> BeliefValue:
-    return value_by_belief(secret_of(settings, 0.5))
+    return value_by_belief(scenario_at_chance(settings, 0.5))
 
 
-def secret_of(settings: Settings, chance: float) -> Scenario:
-    """Return the scenario with its hidden item at a chance; see `with_secret`."""
-    return with_secret(load_scenario(settings.scenario), settings.side, settings.item, chance)
+def scenario_at_chance(settings: Settings, chance: float) -> Scenario:
+    """Return the scenario with its hidden item at a chance; see `hide_item`."""
+    return hide_item(load_scenario(settings.scenario), settings.side, settings.item, chance)
 
 
 def _spells_before(game: HiddenGame) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -129,7 +129,7 @@ def _spells_before(game: HiddenGame) -> tuple[NDArray[np.int64], NDArray[np.int6
     begins = (game.tree.code >= FIRST_CAST) & (game.tree.code < FIRST_IN_PLAY)
     begins &= arrays.mover[node_of] == 0
     casts, spells = np.zeros((2, len(arrays.mover)), np.int64)
-    action_of = np.repeat(np.arange(len(game.tree.code)), np.diff(arrays.first_way))
+    action_of = np.repeat(np.arange(len(game.tree.code)), np.diff(arrays.first_transition))
     for transition, action in enumerate(action_of.tolist()):
         parent = node_of[action]
         casts[transition + 1] = casts[parent] + begins[action]
@@ -175,12 +175,12 @@ def _actions(
     return game.tree.code[own].astype(np.int64), node[own], chances
 
 
-def secret_rows(results: Results) -> list[list[str]]:
+def hiding_rows(results: Results) -> list[list[str]]:
     """Return the table of a run's results."""
     parts = sorted(results["parts"], key=lambda part: part["chance"])
     most = max(len(part["used"]) for part in parts)
     rows = [
-        ["chance", "secret", "known", "value of hiding", "dice on the first spell"]
+        ["chance", "hidden", "known", "value of hiding", "dice on the first spell"]
         + [f"used at spell {k + 1}" for k in range(most)]
     ]
     sign = -1.0 if results["args"]["side"] == SEATS[1] else 1.0
@@ -206,25 +206,25 @@ def secret_rows(results: Results) -> list[list[str]]:
 
 def _check(settings: Settings, _: Collection[str]) -> Settings:
     """Raise a ValueError for an item that cannot be hidden."""
-    secret_of(settings, 0.5)
+    scenario_at_chance(settings, 0.5)
     return settings
 
 
-VALUES = ResultTable("points of the caster", secret_rows, ())
+VALUES = ResultTable("points of the caster", hiding_rows, ())
 EXPERIMENT = Experiment(
-    module="experiments.secret",
+    module="experiments.value_of_hiding",
     description=__doc__,
     settings=Settings,
-    quick={"scenario": "apprentice", "chances": 3, "out": Path("runs/secret-quick")},
+    quick={"scenario": "apprentice", "chances": 3, "out": Path("runs/value-of-hiding-quick")},
     check=_check,
     positive=("chances", "gap"),
-    kind="secret",
+    kind="value of hiding",
     free=("out", "chances"),
     parts=lambda settings: np.linspace(0.0, 1.0, settings.chances).tolist(),
     run_part=_run_part,
     name_of=lambda line: str(line["part"]["chance"]),
     results=lambda run: run.document(parts=run.values("part")),
     tables=texts(VALUES),
-    figures=lambda results, out: draw_secret(results, out / "secret.png"),
+    figures=lambda results, out: draw_value_of_hiding(results, out / "value-of-hiding.png"),
 )
 main = EXPERIMENT.main

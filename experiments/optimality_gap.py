@@ -1,8 +1,8 @@
 """Measure how far players are from optimal play, also in battles that are too large to solve.
 
-    python -m experiments.distance
-    python -m experiments.distance phase-search veteran --scenario redhorn-pass
-    python -m experiments.distance runs/duel/model.zip --budget 3000000 --battles 4000
+    python -m experiments.optimality_gap
+    python -m experiments.optimality_gap phase-search veteran --scenario redhorn-pass
+    python -m experiments.optimality_gap runs/duel/model.zip --budget 3000000 --battles 4000
 
 Each player has two figures in each scenario and seat. The exact score refers to the battle cut to
 its first phases: 100 is optimal and 0 random play. The gain of an exploiter is the points that it
@@ -18,7 +18,7 @@ gets results.json and the trained exploiters.
 from wfb_gym._commands import run_main
 
 if __name__ == "__main__":
-    run_main("experiments.distance")
+    run_main("experiments.optimality_gap")
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -28,10 +28,10 @@ from typing import Any, NamedTuple
 
 import wfb_gym
 from experiments import common
-from experiments.distances.exploiting import SEED_SPACING, Effort, Trainings, exploit
-from experiments.distances.tables import BOUNDS, FIGURES, Part
 from experiments.exact import score_of
 from experiments.experiment import Experiment
+from experiments.optimality_gaps.exploiting import SEED_SPACING, Effort, Trainings, exploit
+from experiments.optimality_gaps.tables import BOUNDS, FIGURES, Part
 from experiments.outcomes import Line, Results, Run
 from experiments.own_sizes import in_own_sizes
 from experiments.tables import texts
@@ -106,7 +106,7 @@ def exact_figures(settings: Settings, scenario: str, player: str, seat: int) -> 
             raise TooLarge(f"{count:,} decisions are too many to ask a player that searches")
         score = score_of(game, name, seat)
     except ValueError as error:
-        return known | {"refused": one_line(error), "too_large": isinstance(error, TooLarge)}
+        return known | {"rejected": one_line(error), "too_large": isinstance(error, TooLarge)}
     return known | {**asdict(score), "score": score.score}
 
 
@@ -205,12 +205,12 @@ def _notes(results: Results) -> list[str]:
     return [
         f"{each['player']} as {each['seat']} in {each['scenario']}: {reason}"
         for each in results["parts"]
-        if (reason := each["exact"].get("refused"))
+        if (reason := each["exact"].get("rejected"))
     ]
 
 
 EXPERIMENT = Experiment(
-    module="experiments.distance",
+    module="experiments.optimality_gap",
     description=__doc__,
     settings=Settings,
     quick={
@@ -221,12 +221,12 @@ EXPERIMENT = Experiment(
         "battles": 64,
         "planner_battles": 16,
         "processes": 1,
-        "out": Path("runs/distance-quick"),
+        "out": Path("runs/optimality-gap-quick"),
     },
     check=_check,
     positive=("phases", "memory", "planner_budget", "battles", "planner_battles", "processes"),
     natural=("seed", "budget", "planner_decisions"),
-    kind="distance",
+    kind="optimality gap",
     recorded=_relevant_settings,
     parts=_tasks_of,
     work=measure_all,

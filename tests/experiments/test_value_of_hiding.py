@@ -6,20 +6,20 @@ from typing import Any
 
 import pytest
 
-from experiments import secret
+from experiments import value_of_hiding
 from wfb_gym.scenario import load_scenario
 from wfb_gym.solver import solve
 
 
 def run(out: Path, *arguments: str) -> Any:
     """Return a quick run's results."""
-    assert secret.main(["--quick", "--out", str(out), *arguments]) == 0
+    assert value_of_hiding.main(["--quick", "--out", str(out), *arguments]) == 0
     return json.loads((out / "results.json").read_text(encoding="utf-8"))
 
 
 def test_the_item_is_taken_from_its_bearer_and_hidden() -> None:
     duel = load_scenario("archmage-duel")
-    hidden = secret.with_secret(duel, "dispeller", "Dispel Scroll", 0.25)
+    hidden = value_of_hiding.hide_item(duel, "dispeller", "Dispel Scroll", 0.25)
     assert hidden.dispeller.wizards[0].items == ()
     none, one = hidden.dispeller.hidden
     assert (none.items, none.weight) == ((), 0.75)
@@ -44,7 +44,7 @@ def test_probabilities_0_and_1_are_the_scenarios_without_and_with_the_item(tmp_p
 
 
 def test_the_table_has_the_owners_gain(tmp_path: Path) -> None:
-    header, none, half, one = secret.secret_rows(run(tmp_path))
+    header, none, half, one = value_of_hiding.hiding_rows(run(tmp_path))
     brings = header.index("value of hiding")
     assert float(half[brings]) > 0.1
     assert none[brings] == one[brings] == "0.00"
@@ -61,7 +61,7 @@ def test_an_interrupted_run_resumes(tmp_path: Path) -> None:
     before = (tmp_path / "parts.jsonl").read_bytes()
     run(tmp_path)
     assert (tmp_path / "parts.jsonl").read_bytes() == before
-    assert (tmp_path / "secret.png").is_file()
+    assert (tmp_path / "value-of-hiding.png").is_file()
 
 
 @pytest.mark.parametrize(
@@ -77,5 +77,5 @@ def test_wrong_settings_are_rejected(
     arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
-        secret.main(["--quick", *arguments])
+        value_of_hiding.main(["--quick", *arguments])
     assert expected in capsys.readouterr().err

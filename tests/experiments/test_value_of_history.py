@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments import memory
+from experiments import value_of_history
 from tests.engine.hidden import SCROLL, STONE, hidden_scenario, kinds
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import HiddenGame
@@ -15,7 +15,7 @@ from wfb_gym.solver import HiddenGame
 
 def run(out: Path, *arguments: str) -> Any:
     """Return a quick run's results."""
-    assert memory.main(["--quick", "--out", str(out), *arguments]) == 0
+    assert value_of_history.main(["--quick", "--out", str(out), *arguments]) == 0
     return json.loads((out / "results.json").read_text(encoding="utf-8"))
 
 
@@ -27,8 +27,8 @@ def test_averages_are_a_policy_of_observations() -> None:
     code, first = game.tree.code, game.tree.arrays.first_action
     for seat in range(2):
         for history in (False, True):
-            sights = memory.sights_of(game, seat, history=history)
-            strategy = memory.forget(found, seat, sights)
+            sights = value_of_history.sights_of(game, seat, history=history)
+            strategy = value_of_history.forget(found, seat, sights)
             answers: dict[int, dict[int, float]] = {}
             for node, kind, seen in zip(*sights, strict=True):
                 actions = np.arange(first[node], first[node + 1])
@@ -51,14 +51,16 @@ def test_full_information_loses_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_forgetting_loses_if_history_matters() -> None:
-    caster, dispeller = memory.run_part(memory.Settings(gap=0.01), "hidden-scrolls")["parts"]
+    caster, dispeller = value_of_history.run_part(
+        value_of_history.Settings(gap=0.01), "hidden-scrolls"
+    )["parts"]
     assert caster["without"]["score"] < 99.0 < 99.9 < caster["with"]["score"]
     assert dispeller["without"]["score"] > 99.9
 
 
 def test_the_table_has_a_row_for_each_seat(tmp_path: Path) -> None:
     results = run(tmp_path)
-    header, *rows = memory.memory_rows(results)
+    header, *rows = value_of_history.memory_rows(results)
     assert [row[:2] for row in rows] == [["hidden-scroll", seat] for seat in SEATS]
     assert all(len(row) == len(header) for row in rows)
 
@@ -69,11 +71,11 @@ def test_an_interrupted_run_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     def nothing(*_: Any) -> Any:
         raise AssertionError
 
-    monkeypatch.setattr(memory, "HiddenGame", nothing)
+    monkeypatch.setattr(value_of_history, "HiddenGame", nothing)
     assert run(tmp_path)["parts"] == before["parts"]
 
 
 def test_a_scenario_without_secrets_is_rejected(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        memory.main(["archmage-duel"])
+        value_of_history.main(["archmage-duel"])
     assert "expected hidden items, found none in archmage-duel" in capsys.readouterr().err

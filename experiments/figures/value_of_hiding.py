@@ -1,4 +1,4 @@
-"""Figure of `experiments.secret`: the value of hiding an item, and the bluffs of optimal play."""
+"""Figure of `experiments.value_of_hiding`: the value of hiding an item, and optimal bluffs."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +15,7 @@ _SEEN = 0.005
 """Smallest share of a number of dice that is drawn."""
 
 
-def draw_secret(results: Mapping[str, Any], path: Path) -> None:
+def draw_value_of_hiding(results: Mapping[str, Any], path: Path) -> None:
     """Draw the value, the first spell's dice and the use of the item, by the item's chance."""
     parts = sorted(results["parts"], key=lambda part: part["chance"])
     chances = [part["chance"] for part in parts]
@@ -59,7 +59,9 @@ def draw_secret(results: Mapping[str, Any], path: Path) -> None:
         axes.set_title(title, fontsize=11)
         axes.set_xlabel(f"chance of a {item}")
         axes.grid(alpha=0.3)
-    figure.suptitle(f"{results['args']['scenario']}: a secret of the {results['args']['side']}")
+    figure.suptitle(
+        f"{results['args']['scenario']}: a hidden item of the {results['args']['side']}"
+    )
     save_figure(figure, path, DPI)
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from experiments import distance
+from experiments import optimality_gap
 from experiments.common import FAILED, INTERRUPTED
-from experiments.distance import Settings, bounds, exact_figures
-from experiments.distances.exploiting import ITSELF, TRAINED, Effort, Trainings, exploit
-from experiments.distances.tables import bound_rows_of, gap_rows
+from experiments.optimality_gap import Settings, bounds, exact_figures
+from experiments.optimality_gaps.exploiting import ITSELF, TRAINED, Effort, Trainings, exploit
+from experiments.optimality_gaps.tables import bound_rows_of, gap_rows
 from wfb_gym import solver
 from wfb_gym.scenario import load_scenario
 from wfb_gym.seats import SEATS
@@ -50,7 +50,7 @@ def test_an_exploiter_without_improvement_gains_nothing() -> None:
     effort = Effort(exploiter=("random",), budget=0, battles=400)
     found = exploit(effort, DUEL, "greedy", 1)
     assert (found.exploiter, found.gain.mean, found.gain.half_width) == (ITSELF, 0.0, 0.0)
-    assert found.shortening == 1.0
+    assert found.variance_ratio == 1.0
 
 
 def test_the_same_seed_finds_the_same() -> None:
@@ -95,8 +95,8 @@ def test_the_reason_for_no_training_is_reported(
 ) -> None:
     (tmp_path / "apprentice-greedy-exploiter").write_text("in the way")
     arguments = ["--quick", "--budget", "10", "--out", str(tmp_path)]
-    assert distance.main(arguments) == FAILED
-    assert "experiments.distance: agents.train: " in capsys.readouterr().err
+    assert optimality_gap.main(arguments) == FAILED
+    assert "experiments.optimality_gap: agents.train: " in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -113,7 +113,7 @@ def test_a_learner_is_trained_against_the_player(tmp_path: Path) -> None:
 
 
 def run(out: Path, *arguments: str, status: int = 0) -> Any:
-    assert distance.main(["--quick", *arguments, "--out", str(out)]) == status
+    assert optimality_gap.main(["--quick", *arguments, "--out", str(out)]) == status
     return json.loads((out / "results.json").read_text())
 
 
@@ -135,7 +135,7 @@ def test_only_json_is_printed_for_every_seat(
 def test_finished_parts_are_not_measured_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    really: Callable[..., Any] = distance.measure_gap
+    really: Callable[..., Any] = optimality_gap.measure_gap
     seats = []
 
     def interrupted(settings: Any, task: tuple[str, str, int], trained: Path | None) -> Any:
@@ -144,7 +144,7 @@ def test_finished_parts_are_not_measured_again(
             raise KeyboardInterrupt
         return really(settings, task, trained)
 
-    monkeypatch.setattr(distance, "measure_gap", interrupted)
+    monkeypatch.setattr(optimality_gap, "measure_gap", interrupted)
     assert run(tmp_path, status=INTERRUPTED)["interrupted"]
     assert "interrupted after 1 of 2" in capsys.readouterr().err
     found = run(tmp_path)
@@ -154,7 +154,7 @@ def test_finished_parts_are_not_measured_again(
     out = capsys.readouterr().out
     assert "greedy" in out
     assert f"results: {tmp_path}\n" in out
-    assert distance.main(["--quick", "--battles", "9", "--out", str(tmp_path)]) == 2
+    assert optimality_gap.main(["--quick", "--battles", "9", "--out", str(tmp_path)]) == 2
     assert "with battles 64, not 9" in capsys.readouterr().err
 
 
@@ -169,7 +169,7 @@ def test_too_large_scenarios_are_reported(
     found = run(
         tmp_path / "b", "expectimax:1", "--planner-decisions", "5", "--planner-battles", "2"
     )
-    assert "too many to ask a player that searches" in found["parts"][0]["exact"]["refused"]
+    assert "too many to ask a player that searches" in found["parts"][0]["exact"]["rejected"]
 
 
 def test_only_the_first_phases_are_solved(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_only_the_first_phases_are_solved(tmp_path: Path) -> None:
 def part(seat: str, mean: float, half_width: float) -> dict[str, Any]:
     gain = {"mean": mean, "half_width": half_width, "battles": 10}
     exact = {"phases": 1, "of": 6, "score": 50.0, "guaranteed": -2.0}
-    exploited = {"exploiter": "greedy", "gain": gain, "shortening": 8.25}
+    exploited = {"exploiter": "greedy", "gain": gain, "variance_ratio": 8.25}
     return {
         "scenario": "s", "player": "p", "seat": seat, "exact": exact, "exploited": exploited
     }  # fmt: skip
@@ -194,10 +194,10 @@ def test_errors_other_than_size_are_named_refused() -> None:
     pair = f"{DUEL}/caster+{DUEL}/dispeller"
     refused = part("caster", 3.0, 3.0)
     refused["exact"] = exact_figures(Settings(), ONE, pair, 0)
-    assert "expected a model for apprentice of one of these sizes" in refused["exact"]["refused"]
+    assert "expected a model for apprentice of one of these sizes" in refused["exact"]["rejected"]
     large = part("caster", 3.0, 3.0)
     large["exact"] = exact_figures(Settings(planner_decisions=5), ONE, "expectimax:1", 0)
-    assert [row[3] for row in gap_rows([refused, large])[1:]] == ["refused", "too large"]
+    assert [row[3] for row in gap_rows([refused, large])[1:]] == ["rejected", "too large"]
 
 
 def test_the_mean_of_both_seats_is_a_bound() -> None:
@@ -235,7 +235,7 @@ def test_bad_input_ends_with_one_line(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
-        distance.main(arguments)
+        optimality_gap.main(arguments)
     assert ended.value.code == 2
     captured = capsys.readouterr()
     assert message in captured.err

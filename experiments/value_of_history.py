@@ -1,7 +1,7 @@
 """Measure the value of memory with hidden items: equilibrium play that forgets the past.
 
-    python -m experiments.memory
-    python -m experiments.memory hidden-duel --gap 0.001
+    python -m experiments.value_of_history
+    python -m experiments.value_of_history hidden-duel --gap 0.001
 
 A policy of observations acts alike at all decisions with the same observation, and ignores the
 past. So the equilibrium strategy is averaged over decisions with equal observations, weighted by
@@ -16,7 +16,7 @@ OUT gets results.json.
 from wfb_gym._commands import run_main
 
 if __name__ == "__main__":
-    run_main("experiments.memory")
+    run_main("experiments.value_of_history")
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ class Settings:
         ("hidden-scroll", "hidden-stone", "hidden-scrolls", "hidden-duel"), positional=True
     )
     gap: float = 0.002
-    out: Path = Path("runs/memory")
+    out: Path = Path("runs/value-of-history")
 
 
 class Sights(NamedTuple):
@@ -130,20 +130,20 @@ def memory_rows(results: Results) -> list[list[str]]:
 def _check(settings: Settings, _: Collection[str]) -> Settings:
     """Raise a ValueError for a scenario without hidden items."""
     for name in settings.scenario:
-        if not load_scenario(name).has_secrets:
+        if not load_scenario(name).has_hidden_items:
             raise ValueError(f"scenario: expected hidden items, found none in {name}")
     return settings
 
 
 SCORES = ResultTable("scores of equilibrium play without memory", memory_rows, (0, 1))
 EXPERIMENT = Experiment(
-    module="experiments.memory",
+    module="experiments.value_of_history",
     description=__doc__,
     settings=Settings,
-    quick={"scenario": ("hidden-scroll",), "out": Path("runs/memory-quick")},
+    quick={"scenario": ("hidden-scroll",), "out": Path("runs/value-of-history-quick")},
     check=_check,
     positive=("gap",),
-    kind="memory",
+    kind="value of history",
     free=("out", "scenario"),
     parts=lambda settings: settings.scenario,
     run_part=run_part,

@@ -19,13 +19,13 @@ def gap_rows(parts: Sequence[Part]) -> list[list[str]]:
     rows = [list(HEADINGS)]
     for each in parts:
         exact, found = each["exact"], each["exploited"]
-        score = "too large" if exact.get("too_large") else "refused"
-        if "refused" not in exact:
+        score = "too large" if exact.get("too_large") else "rejected"
+        if "rejected" not in exact:
             value = "" if exact["score"] is None else f"{exact['score']:.1f}"
             score = f"{value} ({exact['phases']} of {exact['of']})"
         gain = common.MeanPoints(**found["gain"])
         cells = [each["scenario"], display_name(each["player"]), each["seat"], score]
-        rows.append([*cells, found["exploiter"], str(gain), f"{found['shortening']:.1f}"])
+        rows.append([*cells, found["exploiter"], str(gain), f"{found['variance_ratio']:.1f}"])
     return rows
 
 
