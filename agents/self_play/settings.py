@@ -20,7 +20,7 @@ class Settings:
         shape: kind of network (see `wfb_gym.players.network`).
         width: width of the hidden layers.
         features: inputs of a flat network: all observed numbers, or only raw ones, without the
-            expected that are computed from chances and worths.
+            expected points that follow from chances and worths.
         history: observations include how each spell was last cast and answered; needs
             `exploring_starts` of 0, because stored positions have no history.
         num_envs: battles in parallel.

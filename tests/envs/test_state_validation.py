@@ -156,6 +156,29 @@ def test_an_ended_episode_is_saved_only_with_next_step_autoreset() -> None:
             envs.set_state(state)
 
 
+@pytest.mark.parametrize(
+    ("scenario", "node", "fields"),
+    [
+        ("hidden-duel", Node.RESERVE_DICE, {"spell": 1}),
+        ("archmage-duel", Node.RESERVE_DICE, {"spell": 1}),
+        ("hidden-duel", Node.KEEP_CASTING, {"spell": 1, "faces": [1, 1, 0, 0, 0, 0]}),
+    ],
+)
+def test_a_decision_that_no_player_is_asked_is_rejected(
+    scenario: str, node: Node, fields: dict[str, Any]
+) -> None:
+    """An army with hidden items is asked only if one of its possible sets gives it a choice."""
+    env = raw(CASTER, scenario=scenario)
+    env.reset(seed=1)
+    found = np.frombuffer(env.get_state()["envs"], ENVIRONMENT).copy()
+    assert found["state"]["own_dice"].max() == 0
+    found["state"]["node"] = node
+    for name, value in fields.items():
+        found["state"][name] = value
+    with pytest.raises(ValueError, match=rf"expected a choice at {node.name}, found legal actions"):
+        env.set_state({**env.get_state(), "envs": found.tobytes()})
+
+
 def test_the_other_seats_decision_is_rejected() -> None:
     envs, other = native(CASTER, 2), native(DISPELLER, 2)
     for each in (envs, other):

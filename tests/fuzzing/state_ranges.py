@@ -122,6 +122,11 @@ def _laws(packed: Any, state: Any) -> Iterator[tuple[str, bool]]:
         yield "target: a spell in play", bool(int(state["in_play"][army]) >> spell & 1)
     yield "faces and held: a roll", int(state["faces"].sum() + state["held"].sum()) <= DICE
     side = packed["armies"][active]
+    if node == Node.RESERVE_DICE:
+        wizard = int(side["spells"][int(state["spell"]) - 1]["wizard"])
+        yield "own_dice: some of the wizard that casts", bool(state["own_dice"][wizard])
+    if node == Node.DISPEL_RESERVE:
+        yield "own_dice: some of the joined wizard", bool(state["own_dice"][state["joined"] - 1])
     for at, wizard in enumerate(side["wizards"]):
         dead = state["wounds"][active, at] == 0 or not wizard["on_table"]
         fled = int(state["fleeing"][active]) >> (UNITS + at) & 1

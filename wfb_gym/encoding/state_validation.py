@@ -28,6 +28,7 @@ from wfb_gym.engine.state import (
     declared_counts,
     new_work_spaces,
 )
+from wfb_gym.engine.transition import is_asked
 from wfb_gym.packing.records import DispelUse, Duration, EffectKind, Lock, PackedScenario
 from wfb_gym.rules.dice import NaturalResult
 from wfb_gym.scenario.sizes import (
@@ -47,7 +48,6 @@ Values = NDArray[Any]
 
 _MOST_NUMBER = 255
 _LEAST_NUMBER = -12 * DICE  # after items that add 12 each have re-rolled every die
-_CHOICE = 2
 _SOME_DICE = f"1 to {DICE} dice with those held"
 
 
@@ -499,16 +499,14 @@ def _check_casters(fields: _States) -> None:
 
 
 def _check_choices(fields: _States) -> None:
-    """Check that there is a choice at each decision: the engine plays forced actions itself."""
-    states, work = as_records(State, np.ascontiguousarray(fields.records)), new_work_spaces()[0]
+    """Check that the mover of each decision is asked: the engine plays forced actions itself."""
+    states, work = as_records(State, np.array(fields.records)), new_work_spaces()[0]
     for row in np.flatnonzero(fields["node"] != Node.END).tolist():
         packed = fields.packed[int(fields.scenario[row])]
-        # An army with hidden items decides even with a single legal action: skipping the
-        # decision would reveal its items.
-        least = 1 if states[row].hidden_set[states[row].mover] else _CHOICE
-        if legal_actions(packed, states[row], work) < least:
+        count = legal_actions(packed, states[row], work)
+        if count < 1 or not is_asked(packed, states[row], work, count):
             node = Node(int(states[row].node)).name
             raise ValueError(
-                f"state: {fields.record_name} {row}: expected at least {_CHOICE} legal actions at "
-                f"{node}, found fewer"
+                f"state: {fields.record_name} {row}: expected a choice at {node}, "
+                f"found legal actions: {count}"
             )

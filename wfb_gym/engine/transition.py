@@ -123,6 +123,14 @@ def _others_could_choose(packed: PackedScenario, state: State, work: WorkSpace) 
     return most > 1
 
 
+@jit
+def is_asked(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> bool:
+    """Return whether the mover of a decision with `count` legal actions is asked to choose."""
+    if count > 1:
+        return True
+    return is_set_hidden(state, state.mover) and _others_could_choose(packed, state, work)
+
+
 @jit(forceinline=False, is_shared=True)
 def advance_to_choice(packed: PackedScenario, state: State, work: WorkSpace) -> tuple[float, int]:
     """Take automatic steps until a player has a choice, dice must be rolled or the battle ends.
@@ -135,9 +143,7 @@ def advance_to_choice(packed: PackedScenario, state: State, work: WorkSpace) -> 
         node = state.node
         if is_decision(node):
             count = legal_actions(packed, state, work)
-            if count > 1 or (
-                is_set_hidden(state, state.mover) and _others_could_choose(packed, state, work)
-            ):
+            if is_asked(packed, state, work, count):
                 return points, count
             points += play_action(packed, state, int64(work.legal[0]))
         elif node == Node.END or is_chance(node):
