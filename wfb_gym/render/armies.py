@@ -28,7 +28,7 @@ LEGEND: dict[SpellStatus, Colour] = {
     SpellStatus.TRIED: colours.TRIED,
     SpellStatus.FORGOTTEN: colours.FORGOTTEN,
 }
-"""Background colours of spells, by status; spells of other statuses have none."""
+"""Background colours of spells by status, if they differ from the panel's."""
 
 _FONT = 0.64
 """Font size, as a fraction of the height of a line."""
