@@ -24,7 +24,7 @@ from tests.fuzzing.laws import attempt, require
 from tests.fuzzing.mutations import mutated, pick
 from tests.fuzzing.running import Kind, Rng
 from tests.scenario.mutants import mutant
-from wfb_gym.advising.lists import Lists
+from wfb_gym.advising.request import PositionRequest
 from wfb_gym.solver import TooLarge
 from wfb_gym.web.session import Session, Setup, scenario_of
 
@@ -51,7 +51,7 @@ runpy.run_module("wfb_gym", run_name="__main__")
 _SETUP: dict[str, Any] = {
     "scenario": "apprentice",
     "text": None,
-    "lists": {"wizards": [["2", "Fire Ball=20"]], "power": 6, "dispel": 4, "scrolls": 1},
+    "lists": {"wizard": [["2", "Fire Ball=20"]], "power": 6, "dispel": 4, "scrolls": 1},
     "seat": 0,
     "opponent": "veteran",
     "seed": 1,
@@ -78,9 +78,9 @@ def _setup(rng: Rng) -> Setup:
         numbers = {key: int(pick(rng, _DICE)) for key in ("power", "dispel", "scrolls")}
         form |= {
             "scenario": None,
-            "lists": {"wizards": wizards * int(pick(rng, (0, 1, 7)))} | numbers,
+            "lists": {"wizard": wizards * int(pick(rng, (0, 1, 7)))} | numbers,
         }
-    form["lists"] = Lists(**form["lists"])
+    form["lists"] = PositionRequest(**form["lists"])
     return Setup(**form)
 
 

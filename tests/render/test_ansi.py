@@ -84,10 +84,10 @@ def test_a_spell_without_a_target_is_not_ready() -> None:
 
 def status_words(narrated: NarratedBattle, spell: str) -> tuple[str, str]:
     """Return the descriptions of a spell of the first army in the text and in the web UI."""
-    from wfb_gym.render.html import army_html
+    from wfb_gym.render.html import army_blocks
 
     (line,) = (each for each in frame_lines(narrated) if f"+ {spell}" in each)
-    card = army_html(narrated.view(), 0)
+    card = "".join(army_blocks(narrated.view(), 0))
     (shown,) = re.findall(rf'{spell}</span>.*?class="status">(.*?)</span>', card)
     return line.partition(spell)[2].strip(), shown
 

@@ -12,11 +12,12 @@ from tests.envs.playing import raw
 from tests.transcripts.test_hidden_items import play
 from wfb_gym.engine import actions
 from wfb_gym.engine.state import Node
-from wfb_gym.render.ansi import frame
-from wfb_gym.render.html import army_html
+from wfb_gym.render.ansi import AnsiStyle, frame, position_lines
+from wfb_gym.render.html import army_blocks
 from wfb_gym.transcripts import NarratedBattle
 from wfb_gym.view.events import redact_events
 from wfb_gym.view.hidden_sets import ALL_ARMIES
+from wfb_gym.view.position import view_position
 
 pytest.importorskip("PIL")
 from wfb_gym.render.picture import picture
@@ -26,9 +27,8 @@ SCROLLS = hidden_scenario(dispeller=kinds([], [SCROLL], [SCROLL, SCROLL]))
 
 
 def lines(narrated: NarratedBattle, seat: int, **keys: Any) -> list[str]:
-    return frame(
-        narrated.scenario, narrated.visible, (), seat=seat, colour=False, **keys
-    ).splitlines()
+    view = view_position(narrated.names, narrated.visible, seat, **keys)
+    return list(position_lines(view, AnsiStyle(False)))
 
 
 def after_a_scroll(kind: int) -> NarratedBattle:
@@ -121,9 +121,9 @@ def test_facts_of_both_kinds() -> None:
 
 def test_html_of_both_kinds() -> None:
     narrated = after_a_scroll(1)
-    assert "<b>Hidden items</b>" in army_html(narrated.view(), 1)
-    assert "<b>Hidden items</b>" in army_html(narrated.view(1), 1)
-    enemys = army_html(narrated.view(0), 1)
+    assert "<b>Hidden items</b>" in "".join(army_blocks(narrated.view(), 1))
+    assert "<b>Hidden items</b>" in "".join(army_blocks(narrated.view(1), 1))
+    enemys = "".join(army_blocks(narrated.view(0), 1))
     assert "<b>May have</b>" in enemys
     assert "Hidden items" not in enemys
 
@@ -151,7 +151,7 @@ def test_the_enemys_view_does_not_depend_on_the_deal(name: str) -> None:
         enemy = 1 - army
         assert lines(one, enemy) == lines(other, enemy)
         for side in ALL_ARMIES:
-            cards = [army_html(each.view(enemy), side) for each in (one, other)]
+            cards = ["".join(army_blocks(each.view(enemy), side)) for each in (one, other)]
             assert cards[0] == cards[1]
         differ += lines(one, army) != lines(other, army)
         compared += 1

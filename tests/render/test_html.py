@@ -11,7 +11,7 @@ import pytest
 from tests.pages import blocks, page
 from wfb_gym.cli import main
 from wfb_gym.engine.state import Node
-from wfb_gym.render.html import army_html, event_html, render_macro, step_html
+from wfb_gym.render.html import army_blocks, event_html, render_macro, step_html
 from wfb_gym.render.review_page import review_page
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 from wfb_gym.transcripts import NarratedBattle, read, record, write
@@ -45,14 +45,14 @@ def with_evil_names() -> Scenario:
 
 def test_an_army_shows_dice_spells_and_items() -> None:
     narrated = NarratedBattle(load_scenario("archmage-duel"))
-    card = army_html(narrated.view(0), 0)
+    card = "".join(army_blocks(narrated.view(0), 0))
     assert card.count('href="#die-pool"') == 6
     assert "6 power dice" in card
     for value, worth in (("5+", "20 pts"), ("8+", "40 pts"), ("9+", "50 pts"), ("11+", "60 pts")):
         assert re.search(rf"{re.escape(value)}</span>.*?{worth}", card)
     assert card.count("can be cast") == 4
     assert ">you</span>" in card
-    assert "Dispel Scroll" in army_html(narrated.view(), 1)
+    assert "Dispel Scroll" in "".join(army_blocks(narrated.view(), 1))
     assert "picks a spell" in step_html(narrated.view())
 
 
@@ -81,7 +81,7 @@ def test_names_are_escaped_everywhere() -> None:
     written = review_page(reviewed)
     data = unescape(re.findall(r'<div class="data" hidden>(.*?)</div>\n', written)[0])
     parts = json.loads(data)["parts"]
-    shown = army_html(narrated.view(), 0) + "".join(parts)
+    shown = "".join(army_blocks(narrated.view(), 0)) + "".join(parts)
     shown += "".join(event_html(event) for event in reviewed.events) + written
     for name in ("<script>alert", "<i>Mage", "<b>&amp;", "<u>", "<s>"):
         assert name not in shown

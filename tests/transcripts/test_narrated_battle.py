@@ -18,7 +18,6 @@ from wfb_gym.engine.actions import (
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.packing.records import Duration, Lock
-from wfb_gym.render import armies
 from wfb_gym.scenario import bundled_scenarios, load_scenario, scenario_from_dict
 from wfb_gym.scenario.sizes import TARGETS
 from wfb_gym.transcripts import NarratedBattle
@@ -462,7 +461,6 @@ def test_ones_own_of_two_spells_in_play_is_marked() -> None:
 def test_every_lock_and_duration_has_words() -> None:
     assert set(changes.LOCKS) == set(view_armies._LOCKS) == set(Lock) - {Lock.NONE}
     assert set(changes._ENTERS_PLAY) == set(Duration) - {Duration.INSTANT}
-    assert set(armies.STATUS_COLOURS) == set(view_armies.SpellStatus)
 
 
 def test_a_roll_without_a_description_is_rejected() -> None:

@@ -115,7 +115,7 @@ def test_the_final_page_shows_both_deals(tmp_path: Path) -> None:
         for _ in play(session, np.random.default_rng(seed)):
             assert session.transcript().is_public
             assert "Seed" not in session.seat_words
-        dealt = dealt_words(session.names, session.visible, 1)
+        dealt = dealt_words(session.names, session.game.narrated.visible, 1)
         assert dealt in "".join(army_blocks(session.game.narrated.view(0), 1))
         assert f"Chance deals the dispeller: {dealt}." in session.log_html()
         assert session.seat_words == f"Seed {seed}; you are the caster."

@@ -2,10 +2,10 @@
 
 import pytest
 
-from wfb_gym.advising.lists import Lists
+from wfb_gym.advising.request import PositionRequest
 from wfb_gym.engine.state import Node
 from wfb_gym.opponents import policy_spec
-from wfb_gym.render.html import army_html, event_html, step_html
+from wfb_gym.render.html import army_blocks, event_html, step_html
 from wfb_gym.scenario import ScenarioError, bundled_scenarios, load_scenario
 from wfb_gym.scenario.document_limits import MAX_BYTES
 from wfb_gym.web.session import (
@@ -51,7 +51,7 @@ def test_a_swap_names_and_describes_the_new_spell() -> None:
     assert session.question.endswith('D6 hits S4, flaming, 24".')
     texts = [choice.text for choice in session.game.choices().values()]
     assert texts[1] == "swap Conflagration of Doom for Fire Ball"
-    shown = "".join(army_html(session.game.narrated.view(), army) for army in (0, 1))
+    shown = "".join("".join(army_blocks(session.game.narrated.view(), army)) for army in (0, 1))
     assert "not rolled yet" in shown
     assert 'class="pool"' not in shown  # no dice are generated before the battle
 
@@ -103,19 +103,30 @@ def test_own_scenarios_are_checked() -> None:
 
 
 def test_small_lists_become_a_phase() -> None:
-    lists = Lists([["4", "Fire Ball=20", "8=40"], ["2", "11=60"]], 7, 3, 1)
+    lists = PositionRequest(
+        wizard=[["4", "Fire Ball=20", "8=40"], ["2", "11=60"]], power=7, dispel=3, scrolls=1
+    )
     session = start(Setup(None, None, lists))
     state = session.game.battle.state
     assert (int(state.power), int(state.dispel)) == (7, 3)
     assert session.scenario.phases == 1
     assert session.names.items[1][0].item.name == "Dispel Scroll"
     for refused, message in (
-        (Lists([["5", "8=40"]]), "wizard: expected a level"),
-        (Lists([["\x1b[2J", "8=40"]]), r"wizard: expected a level .*, found \?\[2J$"),
-        (Lists([["4", "20=5"]]), "^your lists: caster.*a whole number from 3 to 15, found 20"),
-        (Lists([["4", "8=forty"]]), "wizard: expected the value of 8\\+ in points"),
-        (Lists(()), "situation: expected a scenario or --wizard"),
-        (Lists([["4", "8=40"]], power=99), "power: expected 0..24"),
+        (PositionRequest(wizard=[["5", "8=40"]]), "wizard: expected a level"),
+        (
+            PositionRequest(wizard=[["\x1b[2J", "8=40"]]),
+            r"wizard: expected a level .*, found \?\[2J$",
+        ),
+        (
+            PositionRequest(wizard=[["4", "20=5"]]),
+            "^your lists: caster.*a whole number from 3 to 15, found 20",
+        ),
+        (
+            PositionRequest(wizard=[["4", "8=forty"]]),
+            "wizard: expected the value of 8\\+ in points",
+        ),
+        (PositionRequest(), "situation: expected a scenario or --wizard"),
+        (PositionRequest(wizard=[["4", "8=40"]], power=99), "power: expected 0..24"),
     ):
         with pytest.raises(ValueError, match=message):
             scenario_of(Setup(None, None, refused))
@@ -146,7 +157,7 @@ def test_every_bundled_scenario_can_be_shown_in_either_seat(name: str) -> None:
             if session.is_over:
                 break
             view = session.game.narrated.view(seat)
-            shown = [*(army_html(view, army) for army in (0, 1)), step_html(view)]
+            shown = [*("".join(army_blocks(view, army)) for army in (0, 1)), step_html(view)]
             assert all(shown)
             assert session.question
             session.odds_html()

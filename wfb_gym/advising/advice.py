@@ -39,8 +39,8 @@ class AdvisedPlay(NamedTuple):
     play: str
     value: float
     difference: float
-    dice: int | None
-    chance: Fraction | None
+    dice: int | None = None
+    chance: Fraction | None = None
 
 
 class Advice(NamedTuple):
@@ -62,8 +62,8 @@ class Advice(NamedTuple):
     plays: list[AdvisedPlay]
     is_exact: bool
     method: str
-    reason: str
-    rolls: RollsSummary | None
+    reason: str = ""
+    rolls: RollsSummary | None = None
 
 
 class _TooManyPositionsError(Exception):
@@ -170,12 +170,11 @@ class Judge:
         after.act(action)
         while after.node in _FURTHER_CHOICES and after.mover == battle.mover:
             analysis = self.analyse(after)
-            equal = [c for c, value in analysis.values.items() if value > analysis.value - TIE]
             successors = []
-            for code in equal:
-                successor = after.copy()
-                successor.act(code)
-                successors.append(successor)
+            for code, value in analysis.values.items():
+                if value > analysis.value - TIE:
+                    successors.append(after.copy())
+                    successors[-1].act(code)
             after = max(successors, key=partial(_chance, names, after))
         return after
 
@@ -199,43 +198,33 @@ def advise(position: RequestedPosition, samples: int) -> Advice:
     judge = Judge(position.scenario)
     battle, names = position.battle, position.names
     if battle.is_over:
-        return Advice("nothing is left to decide", 0.0, [], True, "exact", "", None)
+        return Advice("nothing is left to decide", 0.0, [], True, "exact")
     if not battle.is_decision():
         text = f"{describe_dice(names, battle, battle).text}: there is no choice"
         value, is_exact, method = judge.value_of(battle)
         value = (value if battle.mover == 0 else -value) + 0.0
-        return Advice(text, value, [], is_exact, method, judge.reason, None)
+        return Advice(text, value, [], is_exact, method, judge.reason)
     analysis = judge.analyse(battle)
     plays = _best_first(judge, names, battle, analysis.values)
-    return Advice(
-        plays[0].play,
-        plays[0].value,
-        plays,
-        analysis.is_exact,
-        analysis.method,
-        judge.reason,
-        None,
-    )
+    best = plays[0]
+    return Advice(best.play, best.value, plays, analysis.is_exact, analysis.method, judge.reason)
 
 
 def _best_first(
     judge: Judge, names: ScenarioNames, battle: Battle, values: Mapping[int, float]
 ) -> list[AdvisedPlay]:
-    """Return the actions as plays, best first.
-
-    Among equal values, plays without dice come first, then those most likely to succeed. So a
-    pointless throw of a spare die comes last.
-    """
+    """Return the actions as plays: best first; among equals without dice first, then likeliest."""
     best, plays = max(values.values()), []
     for code in sorted(values):
-        text, dice, chance = describe_action(
-            names, battle, code, judge.play_on(names, battle, code)
-        )
+        after = judge.play_on(names, battle, code)
+        text, dice, chance = describe_action(names, battle, code, after)
         plays.append(AdvisedPlay(text, values[code], values[code] - best, dice, chance))
-    return sorted(
-        plays,
-        key=lambda each: (-round(each.value, 9), each.chance is not None, -(each.chance or 0)),
-    )
+
+    def rank(play: AdvisedPlay) -> tuple[float, bool, Fraction | int]:
+        # A pointless throw of a spare die comes last.
+        return -round(play.value, 9), play.chance is not None, -(play.chance or 0)
+
+    return sorted(plays, key=rank)
 
 
 def _before_spells(position: RequestedPosition, judge: Judge, samples: int) -> Advice:
@@ -259,9 +248,8 @@ def _before_spells(position: RequestedPosition, judge: Judge, samples: int) -> A
         most = max(samples, min(_MOST_SITUATIONS, _ALL_POSITIONS // judge.positions))
     if battle.node == Node.ROLL_SPELLS:
         summary = rolls.summary(battle, most, samples)
-        return Advice(
-            "", summary.value, [], summary.is_exact, summary.method, judge.reason, summary
-        )
+        is_exact, method = summary.is_exact, summary.method
+        return Advice("", summary.value, [], is_exact, method, judge.reason, summary)
     sign = 1.0 if battle.mover == 0 else -1.0
     found = {}
     for action in battle.legal_actions():
@@ -276,8 +264,6 @@ def _before_spells(position: RequestedPosition, judge: Judge, samples: int) -> A
             describe_action(position.names, battle, action, battle).text,
             values[action],
             min(0.0, values[action] - values[best]),
-            None,
-            None,
         )
         for action in order
     ]

@@ -34,7 +34,7 @@ from wfb_gym.seats import SEATS
 from wfb_gym.suggestions import find_name, one_of, plain
 from wfb_gym.view.effects import spell_words
 from wfb_gym.view.hidden_sets import ALL_ARMIES, known_items
-from wfb_gym.view.names import NO_TARGET, ScenarioNames, dice_phrase, own_dice_phrase
+from wfb_gym.view.names import NO_TARGET, ScenarioNames, dice_phrase, power_phrase
 
 
 class RequestedPosition:
@@ -131,7 +131,7 @@ class RequestedPosition:
     def summary(self) -> str:
         """Describe the remaining dice and scrolls, and the spell that is being cast."""
         pools, state, total = self.pools(), self.battle.state, self.request.total
-        power = dice_phrase(pools["power"], "power") + own_dice_phrase(pools["own"])
+        power = power_phrase(pools["power"], pools["own"])
         which = "open scroll" if self.hides_items(1) else "scroll"
         scrolls = f"{pools['scrolls'] or 'no'} {which}{'' if pools['scrolls'] == 1 else 's'}"
         text = f"{power} against {dice_phrase(pools['dispel'], 'dispel')} and {scrolls}"
@@ -161,8 +161,7 @@ class RequestedPosition:
         if self.battle.node == Node.SWAP_SPELL:
             army, wizard = divmod(int(self.battle.state.cursor), WIZARDS)
             spells = self.scenario.armies[army].wizards[wizard].candidate_spells
-            drawn = self.known[army, wizard].drawn
-            rolled = [spell.name for k, spell in enumerate(spells) if drawn >> k & 1]
+            rolled = self.names.drawn_spells(army, wizard, self.known[army, wizard].drawn)
             first = f"the first of its lore is {spells[0].name}, {spell_words(spells[0])}"
             return f"{self.roller(self.battle)} has rolled {' and '.join(rolled)}; {first}"
         open_rolls = [

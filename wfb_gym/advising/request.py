@@ -16,19 +16,16 @@ SCROLL = "Dispel Scroll"
 """Name of the item that dispels a spell."""
 _PROFILES = {"1": "Battle Wizard", "2": "Battle Wizard", "3": "Wizard Lord", "4": "Wizard Lord"}
 """Profile (Toughness, Wounds, points) of a wizard that is given only by its level."""
-
-
 _WITHOUT_EQUALS = re.compile(r"(.*?)[\s:]+(\d+(?:\.\d+)?)")
 """A spell and its points without the "=" between them."""
-_MAX_SHOWN = 200
-"""Most characters of a found value in an error message."""
+_MAX_FOUND_CHARACTERS = 200
 
 
 class PositionError(ValueError):
     """Raised for an impossible position; names the option, the expected and the found value."""
 
     def __init__(self, option: str, expected: str, found: object) -> None:
-        shown = shortened(printable(str(found)), _MAX_SHOWN)
+        shown = shortened(printable(str(found)), _MAX_FOUND_CHARACTERS)
         super().__init__(f"{option}: expected {expected}, found {shown}")
 
 

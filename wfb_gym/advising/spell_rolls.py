@@ -121,7 +121,7 @@ class SpellRolls:
     def __init__(
         self, position: "RequestedPosition", judge: Callable[[Battle], _Situation]
     ) -> None:
-        self._position, self._judge = position, judge
+        self._position, self._judge, self._names = position, judge, position.names
         self._known: dict[bytes, _Situation] = {}
         self._expected = 0  # number of situations, for the progress line
 
@@ -165,7 +165,7 @@ class SpellRolls:
         if battle.node not in (Node.ROLL_SPELLS, Node.SWAP_SPELL):
             yield battle
             return
-        for after, _ in _steps(battle):
+        for _, after, _ in _steps(battle):
             yield from self._beginnings(after)
 
     def _all(self, battle: Battle) -> list[SpellRoll]:
@@ -174,27 +174,19 @@ class SpellRolls:
         self._position.pass_known(battle)
         place = divmod(int(battle.state.cursor), WIZARDS)
         if battle.node == Node.ROLL_SPELLS:
-            found = []
-            for (after, probability), (outcome, _) in zip(
-                _steps(battle), battle.chance_outcomes(), strict=True
-            ):
-                drawn = {place: self._lore_names(place, outcome)}
-                found += [
-                    roll._replace(
-                        drawn=drawn | dict(roll.drawn), probability=roll.probability * probability
-                    )
-                    for roll in self._all(after)
-                ]
-            return found
+            return [
+                roll._replace(
+                    drawn={place: self._names.drawn_spells(*place, outcome), **roll.drawn},
+                    probability=roll.probability * probability,
+                )
+                for outcome, after, probability in _steps(battle)
+                for roll in self._all(after)
+            ]
         if battle.node == Node.SWAP_SPELL:
-            options = {
-                action: self._all(after)
-                for action, (after, _) in zip(battle.legal_actions(), _steps(battle), strict=True)
-            }
+            options = {action: self._all(after) for action, after, _ in _steps(battle)}
             sign = 1.0 if battle.mover == 0 else -1.0
-            best = max(
-                options, key=lambda action: (round(sign * _mean(options[action]), 9), -action)
-            )
+            means = {action: round(sign * _mean(rolls), 9) for action, rolls in options.items()}
+            best = max(means, key=lambda action: (means[action], -action))
             return [
                 roll._replace(swapped=self._swapped(place, best) | dict(roll.swapped))
                 for roll in options[best]
@@ -215,7 +207,7 @@ class SpellRolls:
                 place = divmod(int(start.state.cursor), WIZARDS)
                 if start.node == Node.ROLL_SPELLS:
                     outcome = int(sample(start.packed, start.state, rng, work))
-                    drawn[place] = self._lore_names(place, outcome)
+                    drawn[place] = self._names.drawn_spells(*place, outcome)
                     start.resolve(outcome)
                 elif start.node == Node.SWAP_SPELL:
                     action = veteran(start, rng)
@@ -232,42 +224,36 @@ class SpellRolls:
             self._known[key] = self._judge(self._position.reach(beginning))
         return self._known[key]
 
-    def _lore_names(self, place: tuple[int, int], drawn: int) -> tuple[str, ...]:
-        army, wizard = place
-        spells = self._position.scenario.armies[army].wizards[wizard].candidate_spells
-        return tuple(spells[k].name for k in range(LORE_SPELLS) if drawn >> k & 1)
-
     def _swapped(self, place: tuple[int, int], action: int) -> dict[tuple[int, int], str]:
         if action == PASS:
             return {}
-        return {place: self._position.names.spell_name(place[0], action - FIRST_CAST)}
+        return {place: self._names.spell_name(place[0], action - FIRST_CAST)}
 
     def _spell_gains(self, rolls: list[SpellRoll]) -> Iterator[SpellGain]:
         """Yield the gain of each spell; spells in all or none of the rolls are left out."""
         for place in dict.fromkeys(place for roll in rolls for place in roll.drawn):
             army, wizard = place
             sign = 1.0 if army == 0 else -1.0
-            for spell in self._lore_names(place, (1 << LORE_SPELLS) - 1):
+            for spell in self._names.drawn_spells(*place, (1 << LORE_SPELLS) - 1):
                 having = [roll for roll in rolls if spell in roll.drawn[place]]
                 lacking = [roll for roll in rolls if spell not in roll.drawn[place]]
                 if having and lacking:
-                    name = self._position.names.characters[army][wizard]
+                    name = self._names.characters[army][wizard]
                     means = sign * _mean(having), sign * _mean(lacking)
                     yield SpellGain(name, army, spell, *means, len(having))
 
 
-def _steps(battle: Battle) -> Iterator[tuple[Battle, float]]:
-    """Yield the successor of each outcome or action, with its probability (1 for actions)."""
-    if battle.is_chance():
-        for outcome, probability in battle.chance_outcomes():
-            after = battle.copy()
-            after.resolve(outcome)
-            yield after, probability
-    else:
-        for action in battle.legal_actions():
-            after = battle.copy()
-            after.act(action)
-            yield after, 1.0
+def _steps(battle: Battle) -> Iterator[tuple[int, Battle, float]]:
+    """Yield each outcome or action, its successor and its probability (1 for actions)."""
+    is_chance = battle.is_chance()
+    codes = [(code, 1.0) for code in battle.legal_actions()]
+    for code, probability in battle.chance_outcomes() if is_chance else codes:
+        after = battle.copy()
+        if is_chance:
+            after.resolve(code)
+        else:
+            after.act(code)
+        yield code, after, probability
 
 
 def _mean(rolls: list[SpellRoll]) -> float:

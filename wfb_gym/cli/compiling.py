@@ -80,17 +80,10 @@ def _ship(folder: Path) -> None:
 
 
 def _empty(folder: Path) -> None:
-    """Delete the files of an earlier build.
-
-    Raises:
-        FileExistsError: the folder has other files.
-    """
+    """Delete the files of an earlier build; raise a FileExistsError if there are others."""
     found = list(folder.iterdir())
-    ours = (".nbi", ".nbc")
-    others = [
-        each.name for each in found if each.suffix not in ours and each.name != "manifest.json"
-    ]
-    if others:
+    names = {each.name for each in found if each.suffix not in (".nbi", ".nbc")}
+    if others := names - {"manifest.json"}:
         raise FileExistsError(f"{folder}: expected an empty folder, found {min(others)}")
     for each in found:
         each.unlink()

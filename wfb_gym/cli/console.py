@@ -125,11 +125,7 @@ class ConsoleGame:
             self._show(line)
 
     def _ask_action(self, always_odds: bool) -> int | None:
-        """Return the engine code of the chosen action, or None to undo the last decision.
-
-        Raises:
-            EOFError: the person leaves.
-        """
+        """Return the code of the chosen action; None: undo. Raise EOFError if the person leaves."""
         game, battle, choices = self._game, self._game.battle, self._choices
         phase = int(battle.state.phase)
         if NODES[battle.node].is_between_casts or phase != self._phase_shown:
@@ -161,11 +157,7 @@ class ConsoleGame:
                     return action
 
     def _ask_line(self, prompt: str) -> str:
-        """Return an answer in lower case.
-
-        Raises:
-            EOFError: the person leaves.
-        """
+        """Return an answer in lower case. Raise EOFError if the person leaves."""
         try:
             answer = self._ask(prompt).strip().lower()
         except (EOFError, KeyboardInterrupt):

@@ -11,8 +11,7 @@ from wfb_gym.cli.scenarios import SpellOptions, select_spells
 if TYPE_CHECKING:
     from wfb_gym.render.shapes import Drawing
 
-_WRITTEN = (".png", ".svg")
-"""File name suffixes of pictures."""
+_SUFFIXES = (".png", ".svg")
 
 
 @dataclass(frozen=True)
@@ -28,11 +27,9 @@ class DrawOptions(SpellOptions):
 
 
 def _run(options: DrawOptions) -> None:
-    from wfb_gym.scenario import ScenarioError
-
     try:
         drawing, name = _drawing(options)
-    except (ScenarioError, ValueError) as error:
+    except ValueError as error:
         raise UsageError(str(error)) from error
     usual = ".png" if find_spec("PIL") else ".svg"
     path = options.out or Path(f"{name}{usual}")
@@ -80,8 +77,8 @@ def _write(drawing: "Drawing", path: Path) -> None:
     from wfb_gym.render.drawing import to_image, to_svg
 
     kind = path.suffix.lower()
-    if kind not in _WRITTEN:
-        raise ValueError(f"expected a name ending in {' or '.join(_WRITTEN)}, found {path.name!r}")
+    if kind not in _SUFFIXES:
+        raise ValueError(f"expected a name ending in {' or '.join(_SUFFIXES)}, found {path.name!r}")
     if kind == ".svg":
         atomic_write_text(path, to_svg(drawing))
         return

@@ -42,7 +42,7 @@ class OddsOptions:
 
 
 def _run(options: OddsOptions) -> None:
-    from wfb_gym.scenario import ScenarioError, load_scenario
+    from wfb_gym.scenario import load_scenario
     from wfb_gym.view.odds_sheet import odds_sheet
 
     if options.html is not None:
@@ -50,7 +50,7 @@ def _run(options: OddsOptions) -> None:
     try:
         scenario = load_scenario(options.scenario)
         sheet = odds_sheet(scenario, seat_number(options.side))
-    except (ScenarioError, ValueError) as error:
+    except ValueError as error:
         raise UsageError(str(error)) from error
     if options.html is not None:
         from wfb_gym.files import atomic_write_text, describe_error

@@ -258,19 +258,14 @@ def whole_number(text: str) -> int:
         raise argparse.ArgumentTypeError(f"expected a whole number, found {text!r}") from None
 
 
-def parse_number(text: str) -> float:
-    """Parse a number.
-
-    Raises:
-        argparse.ArgumentTypeError: the text is not a number.
-    """
+def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"expected a number, found {text!r}") from None
 
 
-_CONVERTERS: dict[Any, Callable[[str], Any]] = {int: whole_number, float: parse_number}
+_CONVERTERS: dict[Any, Callable[[str], Any]] = {int: whole_number, float: _number}
 
 
 def check_folder(option: str, path: str | Path) -> None:

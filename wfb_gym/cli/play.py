@@ -79,7 +79,7 @@ class ReplayOptions:
 
 def _play(options: PlayOptions) -> None:
     from wfb_gym.cli.console import ConsoleGame
-    from wfb_gym.scenario import ScenarioError, load_scenario
+    from wfb_gym.scenario import load_scenario
     from wfb_gym.solver import TooLarge
 
     if options.seed is not None and options.seed < 0:
@@ -106,7 +106,7 @@ def _play(options: PlayOptions) -> None:
     except TooLarge as error:
         hint = "phase-search plays scenarios of any size"
         raise UsageError(f"--opponent optimal: {error}; {hint}") from error
-    except (ScenarioError, ValueError, OSError, ImportError) as error:
+    except (ValueError, OSError, ImportError) as error:
         raise UsageError(str(error)) from error
     game.play(always_odds=options.odds)
     if options.transcript:

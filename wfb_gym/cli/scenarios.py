@@ -224,11 +224,9 @@ def _known_name(known: list[str], given: str, option: str, kind: str) -> str:
 
 
 def _show_targets(options: TargetsOptions) -> None:
-    from wfb_gym.scenario import ScenarioError
-
     try:
         found = _explain_targets(options)
-    except (ScenarioError, ValueError) as error:
+    except ValueError as error:
         raise UsageError(str(error)) from error
     if options.json:
         print_json(found)

@@ -6,8 +6,11 @@ Colours use ANSI codes and add no information; the environment variable NO_COLOR
 import math
 import os
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from wfb_gym.engine.battle import Battle
 from wfb_gym.scenario import Scenario
@@ -20,8 +23,7 @@ from wfb_gym.view.position import PositionView, view_position
 _BOLD, _DIM = "1", "2"
 _ARMIES = ("31", "34")
 """ANSI colours of the armies: red and blue."""
-_ACTIVE = (SpellStatus.CASTABLE, SpellStatus.PENDING, SpellStatus.IN_PLAY)
-"""Statuses of spells that are not dimmed."""
+_NOT_DIMMED = (SpellStatus.CASTABLE, SpellStatus.PENDING, SpellStatus.IN_PLAY)
 _BAR = 10
 _DIE = "\N{BLACK SQUARE}"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -43,7 +45,6 @@ def frame(
     *,
     seat: int = 0,
     colour: bool | None = None,
-    known: Collection[int] | None = None,
 ) -> str:
     """Return the last events and the position as text.
 
@@ -51,20 +52,16 @@ def frame(
         scenario: the scenario.
         battle: the visible position (`wfb_gym.transcripts.NarratedBattle.visible`).
         events: the last events, in order.
-        seat: the viewer's army.
+        seat: the viewer's army, whose hidden items are shown.
         colour: whether to use colours; by default unless NO_COLOR is set.
-        known: armies whose hidden items are shown. Default: the viewer's army; all if the battle
-            is over.
 
     Returns:
         Lines, without a final line break.
     """
-    style = AnsiStyle(colour)
-    known = armies_known(battle, seat) if known is None else known
-    names = ScenarioNames(scenario)
-    visible = list(redact_events(names, events, known))
-    lines = [*event_lines(visible, style), *([""] if visible else [])]
-    view = view_position(names, battle, seat, known, with_points=False)
+    style, names = AnsiStyle(colour), ScenarioNames(scenario)
+    visible = redact_events(names, events, armies_known(battle, seat))
+    lines = [*event_lines(visible, style), *([""] if events else [])]
+    view = view_position(names, battle, seat, with_points=False)
     return "\n".join([*lines, *position_lines(view, style)])
 
 
@@ -79,7 +76,7 @@ class AnsiStyle:
         return f"\x1b[{';'.join(codes)}m{words}\x1b[0m" if self.on and words else words
 
 
-def event_lines(events: Sequence[Event], style: AnsiStyle) -> Iterator[str]:
+def event_lines(events: Iterable[Event], style: AnsiStyle) -> Iterator[str]:
     """Yield a line for each event, with a mark in the colour of its army."""
     for event in events:
         mark = ">" if event.kind == "decision" else "*"
@@ -119,10 +116,10 @@ def battlefield_lines(scenario: Scenario, battle: Battle) -> Iterator[str]:
         yield "There is no battlefield: every target is in range and in sight."
         return
     shapes, letters = scenario.deployment.outlines(), iter(_LETTERS)
-    rows = [[" "] * math.ceil(field.width) for _ in range(math.ceil(field.depth / _LINE))]
+    squares = np.full((math.ceil(field.depth / _LINE), math.ceil(field.width)), " ")
     keys = []
     for terrain in field.terrain:
-        _draw(rows, shapes["terrain"][terrain.name], _TERRAIN[terrain.kind])
+        _draw(squares, shapes["terrain"][terrain.name], _TERRAIN[terrain.kind])
         keys.append(f"{_TERRAIN[terrain.kind]} {terrain.name}")
     view = view_position(ScenarioNames(scenario), battle, with_points=False)
     for army, (side, standing) in zip(view.armies, scenario.keyed_armies(), strict=True):
@@ -144,29 +141,23 @@ def battlefield_lines(scenario: Scenario, battle: Battle) -> Iterator[str]:
                 within = [each.name for each in standing.companions(standing.units[index])]
                 description += f", with {', '.join(within)}" if within else ""
             letter = next(letters, "?")
-            _draw(rows, shape, letter)
+            _draw(squares, shape, letter)
             keys.append(f"{letter} {name}: {description}, looks {_compass(facing)}")
-    edge = "+" + "-" * len(rows[0]) + "+"
-    yield from [edge, *(f"|{''.join(row)}|" for row in reversed(rows)), edge]
+    edge = f"+{'-' * squares.shape[1]}+"
+    yield from [edge, *(f"|{''.join(row)}|" for row in squares[::-1]), edge]
     yield f'{field.width:g}" by {field.depth:g}"; up is away from {view.armies[0].words}'
     yield from keys
 
 
-def _draw(rows: list[list[str]], shape: Any, letter: str) -> None:
+def _draw(squares: NDArray[np.str_], shape: Any, letter: str) -> None:
     """Mark the squares that a shape covers, at least the square of its centre."""
-    from shapely import box  # type: ignore[import-untyped]
+    from shapely import area, box, intersection  # type: ignore[import-untyped]
 
     shape = shape.convex_hull  # fills the gaps between bases
-    left, low, right, high = shape.bounds
-    middle = shape.centroid
-    for y, row in enumerate(rows):
-        for x in range(len(row)):
-            if x + 1 < left or x > right or _LINE * (y + 1) < low or _LINE * y > high:
-                continue
-            square = box(x, _LINE * y, x + 1, _LINE * (y + 1))
-            holds_middle = int(middle.x) == x and int(middle.y / _LINE) == y
-            if holds_middle or square.intersection(shape).area > _TOUCHED * square.area:
-                row[x] = letter
+    y, x = np.indices(squares.shape)
+    covered = area(intersection(box(x, _LINE * y, x + 1, _LINE * (y + 1)), shape))
+    holds_middle = (x == int(shape.centroid.x)) & (y == int(shape.centroid.y / _LINE))
+    squares[holds_middle | (covered > _TOUCHED * _LINE)] = letter
 
 
 def _compass(facing: float) -> str:
@@ -197,7 +188,7 @@ def _characters(army: ArmyView, style: AnsiStyle) -> Iterator[str]:
         for spell in who.spells:
             if spell.status != SpellStatus.UNKNOWN:
                 row = _spell_row(spell)
-                yield row if spell.status in _ACTIVE else style(row, _DIM)
+                yield row if spell.status in _NOT_DIMMED else style(row, _DIM)
         if who.items:
             yield f"{'':8}items: {_items(who.items)}"
 

@@ -21,21 +21,14 @@ from wfb_gym.view.armies import (
 )
 from wfb_gym.view.names import dice_phrase
 
-STATUS_COLOURS: dict[SpellStatus, Colour] = {
-    SpellStatus.IDLE: colours.PANEL,
+LEGEND: dict[SpellStatus, Colour] = {
     SpellStatus.CASTABLE: colours.CASTABLE,
     SpellStatus.PENDING: colours.PENDING,
     SpellStatus.IN_PLAY: colours.IN_PLAY,
     SpellStatus.TRIED: colours.TRIED,
-    SpellStatus.NO_TARGET: colours.PANEL,
-    SpellStatus.CLOSED: colours.PANEL,
-    SpellStatus.NO_DICE: colours.PANEL,
     SpellStatus.FORGOTTEN: colours.FORGOTTEN,
-    SpellStatus.UNKNOWN: colours.PANEL,
 }
-"""Background colours of spells, by status."""
-LEGEND = [status for status, colour in STATUS_COLOURS.items() if colour != colours.PANEL]
-"""Statuses in the legend of the picture."""
+"""Background colours of spells by status, if they differ from the panel's."""
 
 _FONT = 0.64
 """Font size, as a fraction of the height of a line."""
@@ -183,7 +176,7 @@ def _draw_spell(sketch: Sketch, box: Extent, spell: SpellView) -> None:
     is_active = status in (SpellStatus.CASTABLE, SpellStatus.PENDING, SpellStatus.IN_PLAY)
     ink = colours.INK if is_active or status == SpellStatus.IDLE else colours.FADED
     edge = colours.TURN if status == SpellStatus.PENDING else colours.LINE
-    sketch.fill(box, STATUS_COLOURS[status], edge)
+    sketch.fill(box, LEGEND.get(status, colours.PANEL), edge)
     inner = _inside(box)
     wide = text_width("PL 10" if spell.value.startswith("PL") else "12+", size)
     sketch.write(inner._replace(right=inner.left + wide), spell.value, size, ink)

@@ -17,7 +17,6 @@ from wfb_gym.render.styles import style_of
 from wfb_gym.scenario.battlefield import target_number
 from wfb_gym.scenario.scenario import Scenario, explain_targets
 from wfb_gym.scenario.sizes import TARGETS
-from wfb_gym.scenario.slots import SpellSlot
 from wfb_gym.seats import SEATS
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ def draw_battlefield(
     for piece in pieces:
         shapes += _piece_shapes(piece, _states(piece, aimed), aimed)
     shapes.sort(key=lambda each: _LAYERS.index(each.role) if each.role in _LAYERS else -1)
-    font = (extent.right - extent.left) / LETTERS
+    font = extent.width / LETTERS
     if points:
         shapes += _point_shapes(None if spell is None else spell[0], points, pieces, font)
     marks = [extent_of(shape.parts) for shape in shapes if shape.role in ("front", "point")]
@@ -117,12 +116,9 @@ def draw_battlefield(
 
 def _polygons_of(shape: Any) -> list[Points]:
     """Return the corners of each non-empty polygon of a shapely geometry."""
-    parts = [part for part in getattr(shape, "geoms", [shape]) if not part.is_empty]
-    return [
-        tuple((float(x), float(y)) for x, y in part.exterior.coords[:-1])
-        for part in parts
-        if part.geom_type == "Polygon"
-    ]
+    parts = getattr(shape, "geoms", [shape])
+    polygons = [part for part in parts if part.geom_type == "Polygon" and not part.is_empty]
+    return [tuple(polygon.exterior.coords[:-1]) for polygon in polygons]
 
 
 def _pieces(scenario: Scenario, battle: "Battle | None") -> list[_Piece]:
@@ -156,8 +152,7 @@ def _crop(places: Collection[Point], size: Point) -> Extent:
     extent = Extent(0.0, 0.0, *size)
     if places:
         extent = extent_of([tuple(places)]).grown(MARGIN)
-    missing = max(0.0, _LEAST_WIDTH - (extent.right - extent.left)) / 2
-    return extent._replace(left=extent.left - missing, right=extent.right + missing)
+    return extent.grown(max(0.0, _LEAST_WIDTH - extent.width) / 2, 0.0)
 
 
 def _ground(scenario: Scenario, extent: Extent) -> Iterator[Shape]:
@@ -212,11 +207,12 @@ def _piece_shapes(each: _Piece, states: tuple[str, ...], aimed: _Aimed | None) -
     yield shape._replace(parts=tuple(left))
     if "legal" in states or "caster" in states:
         yield shape._replace(role="outline", parts=_outline(left))
-    if piece.host is None:
-        yield shape._replace(role="touch", parts=(each.extent.grown(_TOUCH).corners,))
-        if not piece.all_round:
-            yield shape._replace(role="front", parts=(_front(each),))
-    if piece.engaged and piece.host is None:
+    if piece.host is not None:
+        return
+    yield shape._replace(role="touch", parts=(each.extent.grown(_TOUCH).corners,))
+    if not piece.all_round:
+        yield shape._replace(role="front", parts=(_front(each),))
+    if piece.engaged:
         yield shape._replace(role="combat", kind="line", parts=_cross(each))
 
 
@@ -250,13 +246,10 @@ def _front(each: _Piece) -> Points:
     piece = each.piece
     assert piece.position is not None  # pieces without a host have a position
     turn = np.deg2rad(piece.facing)  # clockwise from the y axis
-    forward, sideways = (
-        np.array([np.sin(turn), np.cos(turn)]),
-        np.array([np.cos(turn), -np.sin(turn)]),
-    )
-    wide = _FRONT * 0.9
+    forward = np.array([np.sin(turn), np.cos(turn)])
+    aside = 0.9 * _FRONT * np.array([np.cos(turn), -np.sin(turn)])
     middle = np.array(piece.position)
-    corners = middle - wide * sideways, middle + wide * sideways, middle + 1.5 * _FRONT * forward
+    corners = middle - aside, middle + aside, middle + 1.5 * _FRONT * forward
     return tuple((float(x), float(y)) for x, y in corners)
 
 
@@ -264,7 +257,7 @@ def _cross(each: _Piece) -> tuple[Points, ...]:
     """Return two crossing lines at the middle of a piece."""
     extent = each.extent
     x, y = extent.middle
-    reach = min(1.0, (extent.right - extent.left) / 2, (extent.top - extent.bottom) / 2)
+    reach = min(1.0, extent.width / 2, extent.height / 2)
     return (
         ((x - reach, y - reach), (x + reach, y + reach)),
         ((x - reach, y + reach), (x + reach, y - reach)),
@@ -274,20 +267,11 @@ def _cross(each: _Piece) -> tuple[Points, ...]:
 # --- a spell -------------------------------------------------------------------------------
 
 
-def spell_of(scenario: Scenario, army: int, number: int) -> SpellSlot:
-    """Return a spell of an army by its index in `Scenario.slots`.
-
-    Raises:
-        ValueError: the army has no such spell.
-    """
+def _aimed(scenario: Scenario, battle: "Battle | None", army: int, number: int) -> _Aimed:
     slots = scenario.slots[army].spells
     if not 0 <= number < len(slots):
         raise ValueError(f"spell: expected one of 0..{len(slots) - 1}, found {number}")
-    return slots[number]
-
-
-def _aimed(scenario: Scenario, battle: "Battle | None", army: int, number: int) -> _Aimed:
-    slot = spell_of(scenario, army, number)
+    slot = slots[number]
     caster, effect = scenario.armies[army].characters[slot.wizard], slot.spell.effect
     if effect is None:
         raise ValueError(
@@ -345,12 +329,9 @@ def _reach(aimed: _Aimed | None, extent: Extent) -> Iterator[Shape]:
 
 def _lines_of(shape: Any) -> list[Points]:
     """Return the coordinates of each line of a shapely geometry."""
-    lines = getattr(shape, "geoms", [shape])
-    return [
-        tuple((float(x), float(y)) for x, y in line.coords)
-        for line in lines
-        if line.geom_type in ("LineString", "LinearRing") and not line.is_empty
-    ]
+    parts = getattr(shape, "geoms", [shape])
+    kinds = "LineString", "LinearRing"
+    return [tuple(line.coords) for line in parts if line.geom_type in kinds and not line.is_empty]
 
 
 def _comet_points(scenario: Scenario, aimed: _Aimed | None) -> Points:
@@ -397,7 +378,7 @@ def _named(
     for shape in shapes:
         if shape.role == "terrain":
             anchor = extent_of(shape.parts)
-            if min(anchor.right - anchor.left, anchor.top - anchor.bottom) > _THIN:
+            if min(anchor.width, anchor.height) > _THIN:
                 anchor = Extent(*anchor.middle, *anchor.middle)  # write the name on it
             who = shape._replace(role="name", states=("terrain", *shape.states))
             found.append(Named((shape.name,), anchor, who))

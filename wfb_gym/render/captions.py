@@ -52,13 +52,17 @@ def write_names(
     """
     anchors = [each.anchor for each in named]
     obstacles = [*(anchor for anchor in anchors if anchor.left < anchor.right), *marks]
-    labels = [Label(each.words, each.anchor) for each in named]
-    names, boxes, leaders = [], [], []
-    placed = place_labels(labels, obstacles, extent, font, ground)
-    for each, place in zip(named, placed, strict=True):
-        boxes.append(place.box)
-        names.append(_label(each.who, place.lines, place.box))
-        segment = place.box.way_to(each.anchor)
+
+    def write(texts: Iterable[tuple[str, ...]]) -> tuple[list[Extent], list[Shape]]:
+        labels = [Label(text, anchor) for text, anchor in zip(texts, anchors, strict=True)]
+        placed = place_labels(labels, obstacles, extent, font, ground)
+        shapes = [_label(each.who, *place) for each, place in zip(named, placed, strict=True)]
+        return [place.box for place in placed], shapes
+
+    boxes, names = write(each.words for each in named)
+    leaders = []
+    for each, box in zip(named, boxes, strict=True):
+        segment = box.way_to(each.anchor)
         if each.who.army is not None and dist(*segment) > font:
             leaders.append(Shape("leader", "line", (segment,), each.who.army))
     covering = any(one.overlaps(other) for one, other in combinations(boxes, 2))
@@ -68,15 +72,7 @@ def write_names(
     if not covering and len(leaders) <= _MOST_LEADERS:
         return Names([*leaders, *names], [])
     tags = _tags(named)
-    labels = [Label((tag,), anchor) for tag, anchor in zip(tags, anchors, strict=True)]
-    placed = place_labels(labels, obstacles, extent, font, ground)
-    return Names(
-        [
-            _label(each.who, place.lines, place.box)
-            for each, place in zip(named, placed, strict=True)
-        ],
-        list(zip(tags, named, strict=True)),
-    )
+    return Names(write((tag,) for tag in tags)[1], list(zip(tags, named, strict=True)))
 
 
 def _misleads(one: Named, box: Extent, named: Iterable[Named]) -> bool:
@@ -128,7 +124,7 @@ class Captions:
         self.shapes: list[Shape] = []
         self._font = font
         self._left = extent.left + 0.5 * font
-        self._wide = extent.right - extent.left - font
+        self._wide = extent.width - font
         self.extent = extent
 
     def add_title(self, title: str) -> None:

@@ -21,10 +21,8 @@ SVG_WIDTH = 780
 """Width of an SVG's view box; the SVG scales to the width of its page."""
 IMAGE_WIDTH = 1200
 """Default width of an image, in pixels."""
-_SMOOTH = 2
-"""Supersampling factor for smooth edges."""
-_HALO = 0.8
-"""Opacity of the background of labels."""
+_SUPERSAMPLING = 2
+_HALO_OPACITY = 0.8
 
 
 class _Scale(NamedTuple):
@@ -151,7 +149,7 @@ def _svg_label(shape: Shape, scale: _Scale) -> str:
         halo = (
             f'<rect x="{_number(left)}" y="{_number(top)}" width="{_number(right - left)}"'
             f' height="{_number(bottom - top)}" fill="{_css(style.halo)}"'
-            f' fill-opacity="{_HALO}"/>'
+            f' fill-opacity="{_HALO_OPACITY}"/>'
         )
     x = {"start": left, "middle": (left + right) / 2, "end": right}[style.align]
     spans = "".join(
@@ -183,20 +181,22 @@ def to_image(drawing: Drawing, width: int = IMAGE_WIDTH) -> "Image":
     except ImportError as error:
         raise ImportError('pictures need Pillow: pip install "wfb-gym[render]"') from error
 
-    scale, fine = _scaled(drawing, width), _scaled(drawing, width * _SMOOTH)
-    large = Image.new("RGB", (_SMOOTH * scale.size[0], _SMOOTH * scale.size[1]), colours.PAPER)
+    scale, fine = _scaled(drawing, width), _scaled(drawing, width * _SUPERSAMPLING)
+    large = Image.new(
+        "RGB", (_SUPERSAMPLING * scale.size[0], _SUPERSAMPLING * scale.size[1]), colours.PAPER
+    )
     solid, mixing = ImageDraw.Draw(large), ImageDraw.Draw(large, "RGBA")
     for shape in drawing.shapes:
         if shape.kind != "label":
             _draw_shape(solid if shape.style.opacity >= 1 else mixing, shape, fine)
-    image = large.reduce(_SMOOTH)
+    image = large.reduce(_SUPERSAMPLING)
     mixing = ImageDraw.Draw(image, "RGBA")
     for shape in drawing.shapes:
         if shape.kind == "label":
             box = scale.box(shape.parts[0])
             if shape.style.halo is not None:
                 left, top, right, bottom = map(round, box)
-                halo = (*shape.style.halo, round(255 * _HALO))
+                halo = (*shape.style.halo, round(255 * _HALO_OPACITY))
                 mixing.rectangle((left, top, right - 1, bottom - 1), halo)
             _draw_label(image, shape, box)
     return image

@@ -6,7 +6,7 @@ inside an element with the class ``wfb``. All names are escaped. Needs
 ``pip install "wfb-gym[html]"``.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,16 +21,14 @@ from wfb_gym.transcripts.review import NOTICED, ReviewedAction, ReviewedDecision
 from wfb_gym.view.events import Event
 from wfb_gym.view.hidden_sets import chances_words
 from wfb_gym.view.names import capital, dice_phrase, format_points, plural_points
-from wfb_gym.view.odds import DispelOdds, SpellOdds
 from wfb_gym.view.position import PositionView
 
 _FOLDER = Path(__file__).parent
-_MINUS = "\N{MINUS SIGN}"
 
 
 def exact_points(points: float) -> str:
     """Format points with two decimals and a typographic minus sign."""
-    return f"{round(points, 2) + 0.0:.2f}".replace("-", _MINUS)
+    return f"{round(points, 2) + 0.0:.2f}".replace("-", "\N{MINUS SIGN}")
 
 
 def _percent(chance: Any) -> str:
@@ -97,11 +95,6 @@ def army_blocks(view: PositionView, army: int) -> list[str]:
     return blocks
 
 
-def army_html(view: PositionView, army: int) -> str:
-    """Return an army's card."""
-    return f'<section class="army a{army}">{"".join(army_blocks(view, army))}</section>'
-
-
 # --- the current step ----------------------------------------------------------------------
 
 
@@ -135,33 +128,22 @@ def _marked(event: Event) -> list[tuple[int, str]]:
 # --- choices and odds ----------------------------------------------------------------------
 
 
-def choices_html(choices: Iterable[ReviewedAction], method: str, is_exact: bool) -> str:
-    """Return a table of choices with their values, best first.
-
-    If the best play is a mixture, the table includes the probabilities.
-    """
-    ranked = sorted(choices, key=lambda each: (not each.is_best, -each.value))
-    best = ranked[0].value
-    widest = max((best - each.value for each in ranked), default=0.0) or 1.0
-    rows = [(each, 100 * (best - each.value) / widest) for each in ranked]
-    source = "exact, both sides playing their best" if is_exact else f"estimated by {method}"
-    caption = f"Expected points still to come for the deciding player, {source}."
-    return render_macro("choices", rows, caption, ranked[0].share is not None)
-
-
 def verdict_html(decision: ReviewedDecision, choices: Sequence[ReviewedAction]) -> str:
     """Return the verdict on a decision of a review, with a table of these choices."""
     about = "" if decision.is_exact else "about "
-    table = choices_html(choices, decision.method, decision.is_exact) if choices else ""
+    table = _choices_table(decision, choices) if choices else ""
     total = f"{about}{plural_points(decision.total)}"
     return render_macro("verdict", decision, table, decision.lost >= NOTICED, total)
 
 
-def cast_odds_html(spells: Mapping[str, SpellOdds]) -> str:
-    """Return a table of odds by number of dice for each spell."""
-    return render_macro("cast_odds", spells)
-
-
-def dispel_odds_html(rows: Sequence[DispelOdds]) -> str:
-    """Return a table of odds by number of dispel dice."""
-    return render_macro("dispel_odds", rows)
+def _choices_table(decision: ReviewedDecision, choices: Sequence[ReviewedAction]) -> str:
+    """Return a table of choices, best first, with probabilities if the best play is a mixture."""
+    ranked = sorted(choices, key=lambda each: (not each.is_best, -each.value))
+    best = ranked[0].value
+    widest = max(best - each.value for each in ranked) or 1.0
+    rows = [(each, 100 * (best - each.value) / widest) for each in ranked]
+    source = "exact, both sides playing their best"
+    if not decision.is_exact:
+        source = f"estimated by {decision.method}"
+    caption = f"Expected points still to come for the deciding player, {source}."
+    return render_macro("choices", rows, caption, ranked[0].share is not None)

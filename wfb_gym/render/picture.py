@@ -4,14 +4,14 @@
 events and the legend. Needs ``pip install "wfb-gym[render]"``, but no display.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.nodes import CASTING_ROLLS, DISPEL_ROLLS, NODES
 from wfb_gym.engine.state import Node
 from wfb_gym.render import colours
-from wfb_gym.render.armies import LEGEND, STATUS_COLOURS, draw_armies
+from wfb_gym.render.armies import LEGEND, draw_armies
 from wfb_gym.render.dice import doubled
 from wfb_gym.render.drawing import to_image
 from wfb_gym.render.labels import text_width
@@ -32,7 +32,6 @@ SIZE = (1280, 720)
 LEAST_SIZE = (640, 360)
 """Smallest width and height of a picture, in pixels."""
 _MOST_EVENTS = 30
-"""Most events in the history."""
 
 
 def picture(
@@ -42,7 +41,6 @@ def picture(
     *,
     seat: int = 0,
     size: tuple[int, int] = SIZE,
-    known: Collection[int] | None = None,
 ) -> "NDArray[np.uint8]":
     """Draw a position.
 
@@ -52,10 +50,9 @@ def picture(
             The engine's own position works too, but in the last phase the engine clears fields that
             no longer matter.
         events: the last events, oldest first; old ones are left out if there is no space.
-        seat: the army, 0 or 1, on the left; points are shown from its perspective.
+        seat: the army, 0 or 1, on the left. Points are shown from its perspective, and only its
+            hidden items are shown before the end.
         size: width and height in pixels.
-        known: armies whose hidden items are shown. Default: the seat's army; all if the battle is
-            over.
 
     Returns:
         The picture, uint8 (height, width, 3), RGB.
@@ -72,10 +69,9 @@ def picture(
         least = "x".join(map(str, LEAST_SIZE))
         raise ValueError(f"size: expected {least} or more, found {size[0]}x{size[1]}")
     names = ScenarioNames(scenario)
-    known = armies_known(battle, seat) if known is None else known
-    view = view_position(names, battle, seat, known, with_points=False)
-    drawing = draw_position(view, list(redact_events(names, events, known)), size)
-    return np.array(to_image(drawing, size[0]))
+    view = view_position(names, battle, seat, with_points=False)
+    visible = list(redact_events(names, events, armies_known(battle, seat)))
+    return np.array(to_image(draw_position(view, visible, size), size[0]))
 
 
 def draw_position(
@@ -239,11 +235,8 @@ def _draw_faces(sketch: Sketch, box: Extent, roll: Event) -> None:
 
 
 def _draw_events(sketch: Sketch, box: Extent, events: Sequence[Event], seat: int) -> None:
-    """Draw the events, latest first, with points from `seat`'s perspective.
-
-    The last roll is left out here, because `_draw_roll` shows it.
-    """
-    if events and _is_throw(events[-1]):
+    """Draw the events, latest first, with points from `seat`'s perspective."""
+    if events and _is_throw(events[-1]):  # `_draw_roll` shows it
         events = events[:-1]
     sketch.fill(box, colours.PANEL, colours.LINE)
     inner = box.grown(-12, -8)
@@ -271,9 +264,9 @@ def _draw_events(sketch: Sketch, box: Extent, events: Sequence[Event], seat: int
 def _draw_legend(sketch: Sketch, box: Extent) -> None:
     """Draw the legend of the spells' colours."""
     left = box.left
-    for status in LEGEND:
+    for status, colour in LEGEND.items():
         swatch = box.grown(0, -3)._replace(left=left, right=left + 12)
-        sketch.fill(swatch, STATUS_COLOURS[status], colours.FADED)
+        sketch.fill(swatch, colour, colours.FADED)
         place = box._replace(left=left + 17, right=left + 17 + text_width(status.value, 12))
         sketch.write(place, status.value, 12, colours.FADED)
         left = place.right + 11

@@ -33,20 +33,6 @@ _MOST_CHOICES = 14
 """Most choices in the table of a decision."""
 
 
-class _Parts:
-    """A list of distinct HTML fragments, referred to by number."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-
-    def number(self, fragment: str) -> int:
-        return self._numbers.setdefault(fragment, len(self._numbers))
-
-    @property
-    def all(self) -> list[str]:
-        return list(self._numbers)
-
-
 def review_page(review: Review) -> str:
     """Write a review as a complete HTML document."""
     return render_template(
@@ -135,7 +121,11 @@ def _remark(review: Review) -> str:
 
 def _data(review: Review) -> dict[str, Any]:
     """Return the data of the script: all fragments, and for each position their numbers."""
-    parts = _Parts()
+    parts: dict[str, int] = {}
+
+    def number_of(fragment: str) -> int:
+        return parts.setdefault(fragment, len(parts))
+
     names, scenario = review.names, review.transcript.scenario
     verdicts = {each.event: each for each in review.decisions}
     frames, maps = [], dict[bytes, int]()
@@ -143,21 +133,21 @@ def _data(review: Review) -> dict[str, Any]:
     for number, battle in enumerate(review.positions):
         standing = b"".join(battle.state[name].tobytes() for name in _ON_THE_MAP)
         if standing not in maps:
-            maps[standing] = parts.number(_map(scenario, battle))
+            maps[standing] = number_of(_map(scenario, battle))
         view = view_position(names, battle)
-        armies = [[parts.number(block) for block in army_blocks(view, army)] for army in (0, 1)]
+        armies = [[number_of(block) for block in army_blocks(view, army)] for army in (0, 1)]
         frames.append(
             {
-                "s": parts.number(step_html(view)),
-                "r": parts.number(score_html(view)),
+                "s": number_of(step_html(view)),
+                "r": number_of(score_html(view)),
                 "a": armies,
                 "m": maps[standing],
-                "v": parts.number(_verdict(verdicts.get(number), is_end=number == last)),
+                "v": number_of(_verdict(verdicts.get(number), is_end=number == last)),
             }
         )
-    log = [parts.number(event_html(event)) for event in review.events]
+    log = [number_of(event_html(event)) for event in review.events]
     lost = {each.event: round(each.lost, 2) for each in review.decisions if each.lost >= NOTICED}
-    return {"parts": parts.all, "frames": frames, "log": log, "lost": lost}
+    return {"parts": list(parts), "frames": frames, "log": log, "lost": lost}
 
 
 def _map(scenario: Scenario, battle: Battle) -> str:

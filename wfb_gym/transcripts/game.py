@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.generator import new_rngs
-from wfb_gym.engine.state import new_states
 from wfb_gym.opponents.policy_spec import PolicySpec
 from wfb_gym.players.interface import Opponent
 from wfb_gym.scenario import Scenario
@@ -26,9 +25,8 @@ YOU = "you"
 class _Checkpoint(NamedTuple):
     """Checkpoint of a game at one of the person's decisions."""
 
-    state: Any  # record arrays of shape (1,), as is `rng`
-    rng: Any
-    points: float
+    battle: Battle
+    rng: Any  # record array of shape (1,), as are the histories
     visible: Battle
     histories: Any
     events: int
@@ -117,8 +115,11 @@ class Game:
         battle = self.battle
         if not battle.is_decision() or battle.mover != self.seat:
             raise ValueError(f"action: expected the person's decision, found {battle.node.name}")
-        checkpoint = self._checkpoint()
-        event = self.narrated.act(code)
+        rngs, narrated = new_rngs(1), self.narrated
+        rngs[0] = self._rng
+        histories, events = narrated.histories.copy(), len(self.events)
+        checkpoint = _Checkpoint(battle.copy(), rngs, narrated.visible, histories, events)
+        event = narrated.act(code)
         self._checkpoints.append(checkpoint)
         self.events.append(event)
         return event
@@ -135,9 +136,8 @@ class Game:
             IndexError: there is no such decision.
         """
         checkpoint = self._checkpoints[decision]
-        self.narrated.set_state(
-            checkpoint.state[0], checkpoint.points, checkpoint.visible, checkpoint.histories
-        )
+        battle, visible = checkpoint.battle, checkpoint.visible
+        self.narrated.set_state(battle.state, battle.points, visible, checkpoint.histories)
         self._rng = checkpoint.rng[0]
         del self.events[checkpoint.events :]
         del self._checkpoints[decision:]
@@ -149,12 +149,3 @@ class Game:
         battle, events = self.battle, tuple(self.events)
         scenario = self.narrated.scenario
         return Transcript(scenario, players, self.seed, events, battle.points, battle.is_over)
-
-    def _checkpoint(self) -> _Checkpoint:
-        states, rngs = new_states(1), new_rngs(1)
-        states[0], rngs[0] = self.battle.state, self._rng
-        narrated = self.narrated
-        return _Checkpoint(
-            states, rngs, self.battle.points, narrated.visible, narrated.histories.copy(),
-            len(self.events),
-        )  # fmt: skip

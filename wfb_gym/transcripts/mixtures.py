@@ -17,7 +17,6 @@ from wfb_gym._records import Records
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node, State, new_states
 from wfb_gym.packing import pack
-from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import ARMIES
 from wfb_gym.solver import Equilibrium, HiddenGame, TooLarge
@@ -44,18 +43,11 @@ _MIN_PROBABILITY = 0.01
 
 
 class _Mixture(NamedTuple):
-    """The equilibrium strategy of a decision.
+    """The equilibrium strategy of a decision."""
 
-    Attributes:
-        chances: probability of each action, by engine code, ascending.
-        gap: points between the value bounds of the solved game.
-        follows_play: whether beliefs follow from earlier actions. False if the whole battle is too
-            large to solve: beliefs then follow only from the deal and the items shown.
-    """
-
-    chances: dict[int, float]
-    gap: float
-    follows_play: bool
+    chances: dict[int, float]  # probability of each action, by engine code, ascending
+    gap: float  # points between the value bounds of the solved game
+    follows_play: bool  # else beliefs follow only from the deal and the items shown
 
 
 class ActionValues(NamedTuple):
@@ -88,10 +80,16 @@ def mixture_at(equilibrium: Equilibrium, node: int, kind: int) -> dict[int, floa
         node: index of the node.
         kind: index of the mover's set.
     """
-    tree = equilibrium.game.tree
+    actions = _legal_actions(equilibrium.game, node, kind)
+    return {code: float(equilibrium.strategy[action, kind]) for code, action in actions.items()}
+
+
+def _legal_actions(game: HiddenGame, node: int, kind: int) -> dict[int, int]:
+    """Return the mover's actions at a node of the public tree, by engine code."""
+    tree = game.tree
     first, end = tree.arrays.first_action[node : node + 2]
     return {
-        int(tree.code[action]): float(equilibrium.strategy[action, kind])
+        int(tree.code[action]): action
         for action in range(first, end)
         if tree.arrays.legal[action, kind]
     }
@@ -138,7 +136,7 @@ class Mixer:
         Raises:
             TooLarge: there are too many public histories, even from this position on.
         """
-        solved, walk, kind = place = self._find(codes)
+        solved, walk, kind, battle = place = self._find(codes)
         tree, node = solved.equilibrium.game.tree, walk.node
         seat = int(tree.arrays.mover[node])
         sweep = solved.best_response(seat)
@@ -146,16 +144,12 @@ class Mixer:
         likely = sweep.other_reach[node].sum()
         believed = tree.weights[seat] * sweep.own_reach[node]
         expected = float(believed @ sweep.values[node] / (believed.sum() * likely))
-        first, end = tree.arrays.first_action[node : node + 2]
+        actions = _legal_actions(solved.equilibrium.game, node, kind)
         values = {
-            int(tree.code[action]): float(sweep.action_values[action, kind] / likely)
-            for action in range(first, end)
-            if tree.arrays.legal[action, kind]
+            code: float(sweep.action_values[action, kind] / likely)
+            for code, action in actions.items()
         }
         mixture = place.mixture
-        battle = Battle(self._packed)
-        for code in codes:
-            _step(battle, code)
         gained = battle.act(played)
         after = _copy(battle)
         walk.follow(played, after, seat, kind)
@@ -172,10 +166,10 @@ class Mixer:
     def _find(self, codes: Sequence[int]) -> "_Place":
         """Return the node of a decision in a solved tree; solve the game again where needed."""
         codes = tuple(codes)
-        positions = list(_positions(self._packed, codes))
-        now = positions[-1][0]
-        seat = int(now.mover)
-        kind = max(0, int(now.hidden_set[seat]) - 1)
+        battle = Battle(self._packed)
+        positions = list(_positions(battle, codes))
+        seat = battle.mover
+        kind = max(0, int(battle.state.hidden_set[seat]) - 1)
         while self._solved and codes[: self._solved[-1].n_codes] != self._solved[-1].codes:
             self._solved.pop()  # its decisions were undone
         if not self._solved:
@@ -193,7 +187,7 @@ class Mixer:
                     solved.is_assumed or walk.is_assumed,
                 )
                 walk = _Walk(solved.equilibrium)
-        return _Place(solved, walk, kind)
+        return _Place(solved, walk, kind, battle)
 
     def _solve_first(self, positions: Sequence[Records[State]], codes: tuple[int, ...]) -> None:
         """Solve the whole battle or, if that is too large, the rest of it."""
@@ -258,11 +252,12 @@ class _Solved:
 
 
 class _Place(NamedTuple):
-    """A decision of a solved tree, and the mover's set."""
+    """A decision of a solved tree, the mover's set, and the battle at the decision."""
 
     solved: _Solved
     walk: "_Walk"
     kind: int
+    battle: Battle
 
     @property
     def mixture(self) -> _Mixture:
@@ -324,18 +319,15 @@ class _Walk:
             self.beliefs[mover] /= chosen
 
 
-def _positions(packed: Records[PackedScenario], codes: Sequence[int]) -> Iterator[Records[State]]:
-    """Yield the first position, and the position after each action or outcome."""
-    battle = Battle(packed)
+def _positions(battle: Battle, codes: Sequence[int]) -> Iterator[Records[State]]:
+    """Play actions and outcomes; yield the first position and the position after each of them."""
     yield _copy(battle)
     for code in codes:
-        _step(battle, code)
+        if battle.is_decision():
+            battle.act(code)
+        else:
+            battle.resolve(code)
         yield _copy(battle)
-
-
-def _step(battle: Battle, code: int) -> float:
-    """Play an action or an outcome; return the points that the first army gains."""
-    return battle.act(code) if battle.is_decision() else battle.resolve(code)
 
 
 def _copy(battle: Battle) -> Records[State]:
@@ -348,9 +340,7 @@ def _find_node(game: HiddenGame, action: int, after: Records[State]) -> int | No
     """Return the successor of an action or roll that matches a position, if there is one."""
     gains_if_fleeing = after.copy()
     game.redactor.hide(gains_if_fleeing)
-    first, end = game.tree.arrays.first_transition[
-        action : action + 2
-    ]  # successors are first+1 .. end
+    first, end = game.tree.arrays.first_transition[action : action + 2]  # nodes first+1 .. end
     before = 0  # number of nodes in the parts already searched
     for plan, keys in game.tree.parts:
         some = np.arange(max(before, first + 1), min(before + len(keys), end + 1))

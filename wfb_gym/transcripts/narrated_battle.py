@@ -20,7 +20,7 @@ from wfb_gym.packing import pack
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario import Scenario
 from wfb_gym.view.changes import describe_phase
-from wfb_gym.view.events import Event, EventStep, describe
+from wfb_gym.view.events import Event, describe
 from wfb_gym.view.names import ScenarioNames
 from wfb_gym.view.position import PositionView, view_position
 
@@ -140,8 +140,8 @@ class NarratedBattle:
         note(before.packed, self.histories[0], before.state, code)
         shown_before = self.visible
         self._follow(before, code)
-        step = EventStep(before, code, faces, self.battle, shown_before, self.visible)
-        return describe(self.names, step)
+        positions, visible = (before, self.battle), (shown_before, self.visible)
+        return describe(self.names, int(code), tuple(map(int, faces)), positions, visible)
 
     def _follow(self, before: Battle, code: int) -> None:
         """Update the visible position after a step from `before`, by an action or an outcome.

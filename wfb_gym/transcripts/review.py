@@ -217,11 +217,9 @@ def review(
     narrated = NarratedBattle(transcript.scenario)
     reviewer = _Reviewer(narrated.names, analyst, time.monotonic() + most_seconds)
     events: list[Event] = []
-    positions, decisions, forecasts = (
-        [narrated.visible],
-        list[ReviewedDecision](),
-        list[ScoreForecast](),
-    )
+    positions = [narrated.visible]
+    decisions: list[ReviewedDecision] = []
+    forecasts: list[ScoreForecast] = []
     totals = [0.0, 0.0]
     before = narrated.battle.copy()
     for number, event in enumerate(follow(transcript, narrated)):

@@ -218,11 +218,7 @@ class _Line(NamedTuple):
         return TranscriptError.at(self.source, self.number, expected, found)
 
     def get(self, key: str, *types: type) -> Any:
-        """Return a field of one of the given types.
-
-        Raises:
-            TranscriptError: the field is missing or has another type.
-        """
+        """Return a field of one of the given types."""
         expected = f'"{key}", {" or ".join(_TYPE_NAMES[each] for each in types)}'
         if key not in self.fields:
             raise self.error(expected, "none")
@@ -232,11 +228,7 @@ class _Line(NamedTuple):
         return value
 
     def get_points(self, key: str) -> float:
-        """Return a field with a number of points.
-
-        Raises:
-            TranscriptError: the field is not a number, or too large for a float.
-        """
+        """Return a field with a number of points; numbers too large for a float are rejected."""
         value = self.get(key, int, float)
         try:
             return float(value)
@@ -450,11 +442,8 @@ def _replay_event(
 
 
 def _deal_to_fit(narrated: NarratedBattle, event: Event) -> None:
-    """Change an army's dealt set, if necessary, so that its action is legal.
-
-    Every set that fits the items shown so far also fits the earlier actions, because only the use
-    of an item depends on the set.
-    """
+    """Change an army's dealt set, if necessary, so that its action is legal."""
+    # Sets that fit the items shown also fit the other earlier actions, which depend on no set.
     battle, army = narrated.battle, event.army
     for each in sets_that_may_be(narrated.names, battle, army):
         if event.code in battle.legal_actions():

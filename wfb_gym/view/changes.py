@@ -7,7 +7,7 @@ from wfb_gym.engine.nodes import BEFORE_DICE, CHOOSING_SPELLS, STRIKE_ROLLS
 from wfb_gym.engine.state import BARS_ITEMS, Node, ReturnTo
 from wfb_gym.engine.targets import models_left
 from wfb_gym.packing.records import Duration, Lock
-from wfb_gym.view.names import ScenarioNames, dice_phrase, own_dice_phrase, plural
+from wfb_gym.view.names import ScenarioNames, dice_phrase, plural, power_phrase
 
 LOCKS = {
     Lock.PHASE_END: "casts no more in this phase",
@@ -141,7 +141,6 @@ def describe_phase(names: ScenarioNames, battle: Battle) -> str:
         return "the battle is over before anybody casts"
     if not _has_dice(battle):
         return f"{phase} begins, that of {names.armies[active]}"
-    power = dice_phrase(int(state.power), "power")
-    power += own_dice_phrase([int(dice) for dice in state.own_dice if dice])
+    power = power_phrase(int(state.power), [int(dice) for dice in state.own_dice if dice])
     dispel = dice_phrase(int(state.dispel), "dispel")
     return f"{phase}: {names.armies[active]} with {power}, {names.armies[1 - active]} with {dispel}"

@@ -94,16 +94,17 @@ def item_words(item: Item) -> str:
 
 def _item_parts(item: Item) -> Iterator[str]:
     for number, text in (
-        (item.power_dice, "power dice in each of its side's phases"),
-        (item.dispel_dice, "dispel dice in each enemy phase"),
-        (item.bearer_dice, "power dice that only its bearer uses"),
-        (item.extra_dice_cap, "more dice on one spell of its bearer"),
+        (item.power_dice, "power {dice} in each of its side's phases"),
+        (item.dispel_dice, "dispel {dice} in each enemy phase"),
+        (item.bearer_dice, "power {dice} that only its bearer uses"),
+        (item.extra_dice_cap, "more {dice} on one spell of its bearer"),
         (item.cast_bonus, "to its bearer's casting results"),
         (item.dispel_bonus, "to every dispel roll of its side"),
-        (item.extra_spells, "more spells that its bearer rolls"),
+        (item.extra_spells, "more {spells} that its bearer rolls"),
     ):
         if number:
-            yield f"{number:+d} {_singular(text) if abs(number) == 1 else text}"
+            dice, spells = ("die", "spell") if abs(number) == 1 else ("dice", "spells")
+            yield f"{number:+d} {text.format(dice=dice, spells=spells)}"
     if item.takes_power_dice:
         yield f"turns {item.takes_power_dice} of the enemy's power dice into dispel dice"
     if item.any_double:
@@ -137,15 +138,3 @@ def _item_parts(item: Item) -> Iterator[str]:
         yield "once" if item.uses == 1 else f"{item.uses} times"
     if item.ends_own_spells:
         yield "ends its user's spells that remain in play"
-
-
-def _singular(words: str) -> str:
-    """Change "dice" and "spells" in a text to the singular."""
-    for many, one in (
-        ("power dice that", "power die that"),
-        ("dice ", "die "),
-        ("spells ", "spell "),
-    ):
-        if many in words:
-            return words.replace(many, one, 1)
-    return words

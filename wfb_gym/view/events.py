@@ -3,9 +3,8 @@
 `decisions`, `rolls` and `changes` write the sentences.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
@@ -40,35 +39,29 @@ class Event:
     words: str
 
 
-class EventStep(NamedTuple):
-    """A step of a battle.
+def describe(
+    names: ScenarioNames,
+    code: int,
+    faces: tuple[int, ...],
+    positions: tuple[Battle, Battle],
+    visible: tuple[Battle, Battle],
+) -> Event:
+    """Return the event of a step.
 
-    Attributes:
-        before: the position before the step.
+    Args:
+        names: names of the scenario.
         code: engine action, or outcome of the roll.
         faces: faces of the dice; () if they are unknown.
-        after: the position after the step.
-        shown_before: the visible position before the step (`NarratedBattle.visible`).
-        shown: the visible position after the step.
+        positions: the positions before and after the step.
+        visible: the visible positions (`NarratedBattle.visible`) before and after the step.
     """
-
-    before: Battle
-    code: int
-    faces: Sequence[int]
-    after: Battle
-    shown_before: Battle
-    shown: Battle
-
-
-def describe(names: ScenarioNames, step: EventStep) -> Event:
-    """Return the event of a step."""
-    before, code, after = step.before, int(step.code), step.after
-    points, faces = after.points - before.points, tuple(map(int, step.faces))
+    before, after = positions
+    points = after.points - before.points
     if before.is_decision():
         kind, first = "decision", describe_decision(names, before, code, after)
     else:
         kind, first = "roll", describe_roll(names, before, code, faces)
-    sentences = [first, *describe_changes(names, step.shown_before, step.shown)]
+    sentences = [first, *describe_changes(names, *visible)]
     if points:
         sentences.append(points_phrase(names, points))
     sentences += describe_next_phase(names, before, after)

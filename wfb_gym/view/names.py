@@ -3,10 +3,13 @@
 See `decisions`, `rolls` and `changes` for descriptions of steps.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.strikes import strike_on_victim
 from wfb_gym.engine.targets import target_code
 from wfb_gym.packing.records import FIRST_POINT, Duration, PackedScenario
 from wfb_gym.rules.dice import FACES
@@ -68,6 +71,11 @@ class ScenarioNames:
         side, index = divmod(code - 1, TARGETS)
         army = mover if side == 0 else 1 - mover
         return self.units[army][index] if index < UNITS else self.characters[army][index - UNITS]
+
+    def victim(self, battle: Battle) -> str:
+        """Return the name of the unit or character that the pending strike hits."""
+        strike = int(strike_on_victim(battle.packed, battle.state))
+        return self.target(0, int(battle.packed.strikes[strike].victim) + 1)
 
     def aimed_at(self, packed: PackedScenario, mover: int, code: int) -> str:
         """Return the target or point with a code (an action minus `FIRST_TARGET`)."""
@@ -148,6 +156,11 @@ class ScenarioNames:
         wizard = self.spells[army][spell].wizard
         return int(battle.packed.armies[army].wizards[wizard].first_spell)
 
+    def drawn_spells(self, army: int, wizard: int, drawn: int) -> tuple[str, ...]:
+        """Return the names of the spells in a bit mask over the spells of a wizard's lore."""
+        spells = self.scenario.armies[army].wizards[wizard].candidate_spells
+        return tuple(spell.name for k, spell in enumerate(spells) if drawn >> k & 1)
+
     def item(self, army: int, item: int) -> str:
         """Return an item's name, and its bearer if several have one."""
         slot = self.items[army][item]
@@ -193,9 +206,10 @@ def dice_phrase(dice: int, kind: str = "") -> str:
     return f"{dice} {f'{kind} ' if kind else ''}{'die' if dice == 1 else 'dice'}"
 
 
-def own_dice_phrase(dice: list[int]) -> str:
-    """Return the wizards' own dice as a suffix for the pool; "" for none."""
-    return f" and {' + '.join(map(str, dice))} of the wizards' own" if any(dice) else ""
+def power_phrase(power: int, own: Sequence[int]) -> str:
+    """Return the power dice in words, with the wizards' own dice if there are any."""
+    rest = f" and {' + '.join(map(str, own))} of the wizards' own" if any(own) else ""
+    return dice_phrase(power, "power") + rest
 
 
 def format_points(points: float) -> str:

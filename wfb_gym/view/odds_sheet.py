@@ -22,7 +22,7 @@ from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import NO_BEARER
 from wfb_gym.view.effects import item_words
 from wfb_gym.view.hidden_sets import chances_words, hidden_sets
-from wfb_gym.view.names import NO_TARGET, ScenarioNames, dice_phrase, plural_points
+from wfb_gym.view.names import NO_TARGET, ScenarioNames, dice_phrase, plural_points, power_phrase
 from wfb_gym.view.odds import DISPEL_DICE, SpellOdds, spell_odds
 
 TOTALS = range(3, 19)
@@ -234,34 +234,24 @@ class _Sheet:
     def _wizard(self, index: int) -> WizardOdds:
         packed, state, army = self.battle.packed, self.battle.state, self.army
         side = self.scenario.armies[army]
-        is_wizard = index < len(side.wizards)
-        who = side.wizards[index] if is_wizard else None
-        casts_with_dice = any(
-            slot.wizard == index and slot.item is None for slot in self.names.spells[army]
-        )
+        who = side.wizards[index] if index < len(side.wizards) else None
+        spells = {k: slot for k, slot in enumerate(self.names.spells[army]) if slot.wizard == index}
+        may_miscast = any(slot.item is None for slot in spells.values())
         return WizardOdds(
             self.names.characters[army][index],
             0 if who is None else who.level,
-            int(dice_cap(packed, state, army, index)) if is_wizard else 0,
+            0 if who is None else int(dice_cap(packed, state, army, index)),
             int(packed.armies[army].wizards[index].cast_bonus),
             0 if who is None else self.scenario.spells_drawn(who),
             self._items(index),
-            tuple(
-                self._spell(spell)
-                for spell, slot in enumerate(self.names.spells[army])
-                if slot.wizard == index
-            ),
-            self.scenario.miscast_table_of(side, who)
-            if who is not None and casts_with_dice
-            else "",
+            tuple(self._spell(spell, index) for spell in spells),
+            self.scenario.miscast_table_of(side, who) if who is not None and may_miscast else "",
         )
 
-    def _spell(self, spell: int) -> SpellOdds:
-        army = self.army
-        wizard = self.names.spells[army][spell].wizard
-        most = int(dice_cap(self.battle.packed, self.battle.state, army, wizard))
+    def _spell(self, spell: int, wizard: int) -> SpellOdds:
+        most = int(dice_cap(self.battle.packed, self.battle.state, self.army, wizard))
         rolls = (self._roll(spell, dice) for dice in range(1, most + 1))
-        return spell_odds(self.names, self.battle, army, spell, rolls)
+        return spell_odds(self.names, self.battle, self.army, spell, rolls)
 
     def _roll(self, spell: int, dice: int) -> Battle:
         """Return the casting roll of a spell, ignoring the size of the pool."""
@@ -282,13 +272,13 @@ class _Sheet:
         )
         is_bundled = table not in self.scenario.miscast_tables
         dice = int(packed.miscast_dice[number])
-        rolls: dict[int, int] = {}
+        rolls = Counter[int]()
         for (_, _, total), count in roll_counts(dice).items():
-            rolls[total] = rolls.get(total, 0) + count
+            rolls[total] += count
         rows = []
         for row in sorted(self.scenario.find_miscast_table(table).rows, key=lambda each: each.roll):
             first, last = max(row.roll[0], min(rolls)), min(row.roll[1], max(rolls))
-            chance = Fraction(sum(rolls.get(t, 0) for t in range(first, last + 1)), FACES**dice)
+            chance = Fraction(sum(rolls[total] for total in range(first, last + 1)), FACES**dice)
             if not chance:
                 continue
             packed_row = int(packed.miscast_row[number, first])
@@ -305,11 +295,10 @@ class _Sheet:
 
 def dice_line(sheet: OddsSheet) -> str:
     """Describe the dice of both sides in the army's first phase."""
-    own = f" and {sheet.own_dice} of the wizards' own" if sheet.own_dice else ""
     bonus = f", {sheet.dispel_bonus:+d} to each roll" if sheet.dispel_bonus else ""
     sixes = "; two 6s dispel any total" if sheet.dispel_double_six else ""
     return (
-        f"{dice_phrase(sheet.power, 'power')}{own} in its first phase, "
+        f"{power_phrase(sheet.power, [sheet.own_dice])} in its first phase, "
         f"against {dice_phrase(sheet.dispel, 'dispel')}{bonus}{sixes}"
     )
 

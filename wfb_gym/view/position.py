@@ -12,11 +12,10 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.morale import tested_leadership
 from wfb_gym.engine.nodes import BEFORE_BATTLE, CASTING_ROLLS, DISPEL_ROLLS, NODES, STRIKE_ROLLS
 from wfb_gym.engine.state import DispelAttempt, Node
-from wfb_gym.engine.strikes import strike_on_victim
 from wfb_gym.scenario.sizes import DICE, SPELLS, TARGETS
 from wfb_gym.view.armies import ArmyView, army_name, view_army
 from wfb_gym.view.hidden_sets import ALL_ARMIES, armies_known, redact
-from wfb_gym.view.names import ScenarioNames, dice_phrase, own_dice_phrase, points_phrase
+from wfb_gym.view.names import ScenarioNames, dice_phrase, points_phrase, power_phrase
 from wfb_gym.view.rolls import faces_on_table
 
 LEVEL = 0.05
@@ -184,15 +183,12 @@ def _position_details(names: ScenarioNames, battle: Battle) -> str:
         return f"{who}, Leadership {int(tested_leadership(battle.packed, state))}"
     if battle.node != Node.NOMINATE:
         return ""
-    power = dice_phrase(int(state.power), "power") + own_dice_phrase([int(state.own_dice.sum())])
+    power = power_phrase(int(state.power), [int(state.own_dice.sum())])
     return f"{power} against {dice_phrase(int(state.dispel), 'dispel')}"
 
 
 def _is_beyond_dispel(battle: Battle) -> bool:
-    """Return whether no dispel dice can match the total of the spell at stake.
-
-    The engine does not store such a total exactly.
-    """
+    """Return whether no dispel dice can match the total, which is then not stored exactly."""
     packed, state = battle.packed, battle.state
     may_dispel = battle.node == Node.DISPEL and state.attempt == DispelAttempt.CAST
     return bool(may_dispel and state.number >= queries.highest_dispel(packed, state))
@@ -200,11 +196,9 @@ def _is_beyond_dispel(battle: Battle) -> bool:
 
 def _spell_details(names: ScenarioNames, battle: Battle) -> str:
     """Describe the spell at stake."""
-    packed, state = battle.packed, battle.state
+    state = battle.state
     if battle.node in STRIKE_ROLLS:
-        strike = packed.strikes[int(strike_on_victim(packed, state))]
-        army, index = divmod(int(strike.victim), TARGETS)
-        return f"strikes {names.target(army, index + 1)}"
+        return f"strikes {names.victim(battle)}"
     if int(state.row) or battle.node == Node.ROLL_MISCAST:
         return "miscast"
     attempt, number = DispelAttempt(int(state.attempt)), int(state.number)

@@ -16,7 +16,7 @@ from wfb_gym.engine.queries import declared_bonus, dispel_bonus
 from wfb_gym.engine.roll_results import outcome_if_kept
 from wfb_gym.engine.shared_hits import hits_on_victim
 from wfb_gym.engine.state import DispelAttempt, Node
-from wfb_gym.engine.strikes import current_strike, strike_on_victim
+from wfb_gym.engine.strikes import current_strike
 from wfb_gym.packing.records import EffectKind
 from wfb_gym.rules.casting import MINIMUM_TO_CAST, Casting, casting_outcome
 from wfb_gym.rules.dice import FACES, double
@@ -146,9 +146,7 @@ def _describe_other_roll(
         return f"{names.item(army, cursor)} {'keeps' if works else 'loses'} its dice"
     if node == Node.ROLL_SPELLS:
         wizard_index = cursor % WIZARDS
-        first = int(packed.armies[army].wizards[wizard_index].first_spell)
-        slots = names.spells[army]
-        drawn = [slots[first + k].spell.name for k in range(FACES) if outcome >> k & 1]
+        drawn = names.drawn_spells(army, wizard_index, outcome)
         return f"{names.characters[army][wizard_index]} has {', '.join(drawn)}"
     if node == Node.ROLL_RALLY or node == Node.ROLL_PANIC:
         who = names.target(army, cursor % TARGETS + 1)
@@ -170,8 +168,7 @@ def _describe_strike(names: ScenarioNames, before: Battle, outcome: int) -> str:
     """Describe a roll of a spell's strike: the hits, how they are distributed, or the wounds."""
     packed, state, node = before.packed, before.state, before.node
     spell = names.spell_name(*divmod(int(state.striking) - 1, SPELLS))
-    army, index = divmod(int(packed.strikes[int(strike_on_victim(packed, state))].victim), TARGETS)
-    victim = names.target(army, index + 1)
+    victim = names.victim(before)
     if node == Node.ROLL_HITS:
         return f"{spell}: {plural(outcome, 'hit')} on {victim}, shared with the characters in it"
     if node == Node.ROLL_ODD_HIT:

@@ -15,8 +15,7 @@ from wfb_gym.web.request_checks import RequestGuard, drop_malformed_messages
 
 HOST = "127.0.0.1"
 """The only address that the server listens on."""
-_KNOWN_AS = [HOST, "localhost"]
-"""Host names of the web UI."""
+_HOST_NAMES = [HOST, "localhost"]
 _MAX_MESSAGE_BYTES = 4 * MAX_BYTES
 """Largest request or socket message: an encoded scenario of the largest size."""
 _SHUTDOWN_SECONDS = 1
@@ -61,7 +60,7 @@ def serve(port: int, *, open_browser: bool) -> None:
 
     app.storage.max_tab_storage_age = _GAMES_ARE_KEPT
     app.add_middleware(RequestGuard, max_body_bytes=_MAX_MESSAGE_BYTES)
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=_KNOWN_AS)
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=_HOST_NAMES)
     core.sio.eio.max_http_buffer_size = _MAX_MESSAGE_BYTES
     drop_malformed_messages(core.sio)
     # Tasks that are cancelled after Ctrl-C are not errors.

@@ -6,7 +6,7 @@ from typing import Any
 
 from nicegui import events, ui
 
-from wfb_gym.advising.lists import Lists
+from wfb_gym.advising.request import PositionRequest
 from wfb_gym.files import NOT_UTF8
 from wfb_gym.render.html import render_macro
 from wfb_gym.scenario import bundled_scenarios, hidden_scenarios, load_scenario
@@ -132,17 +132,17 @@ class Form:
 
     def _setup(self) -> Setup:
         kind = self._kind.value
-        lists = Lists(())
+        lists = PositionRequest()
         if kind == _LISTS:
             wizards = [
                 [level.value, *(each.strip() for each in spells.value.split(",") if each.strip())]
                 for level, spells in self._wizards
             ]
-            lists = Lists(
-                wizards,
-                _number("power dice", self._power.value, None),
-                _number("dispel dice", self._dispel.value, 0) or 0,
-                _number("scrolls", self._scrolls.value, 0) or 0,
+            lists = PositionRequest(
+                wizard=wizards,
+                power=_number("power dice", self._power.value, None),
+                dispel=_number("dispel dice", self._dispel.value, 0),
+                scrolls=_number("scrolls", self._scrolls.value, 0),
             )
         return Setup(
             self._name.value if kind == _BUNDLED else None,

@@ -7,22 +7,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from wfb_gym.advising.lists import Lists, scenario_of_lists
+from wfb_gym.advising.lists import scenario_of_lists
+from wfb_gym.advising.request import PositionRequest
 from wfb_gym.engine.actions import FIRST_TARGET
-from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.opponents.policy_spec import NAMES, SHIPPED, PolicySpec
 from wfb_gym.packing.records import FIRST_POINT
 from wfb_gym.players.analysis import Analyst
 from wfb_gym.render.battlefield import draw_battlefield
 from wfb_gym.render.drawing import to_svg
-from wfb_gym.render.html import (
-    cast_odds_html,
-    dispel_odds_html,
-    event_html,
-    exact_points,
-    render_macro,
-)
+from wfb_gym.render.html import event_html, exact_points, render_macro
 from wfb_gym.scenario import Problem, Scenario, ScenarioError, load_scenario, scenario_from_dict
 from wfb_gym.scenario.document_limits import MAX_BYTES
 from wfb_gym.scenario.documents import parse_toml
@@ -65,7 +59,7 @@ class Setup:
 
     scenario: str | None = "archmage-duel"
     text: str | None = None
-    lists: Lists = field(default_factory=lambda: Lists(()))
+    lists: PositionRequest = field(default_factory=PositionRequest)
     seat: int = 0
     opponent: str = "veteran"
     seed: int | None = None
@@ -149,11 +143,6 @@ class Session:
         return self.game.narrated.names
 
     @property
-    def visible(self) -> Battle:
-        """The displayed position."""
-        return self.game.narrated.visible
-
-    @property
     def is_over(self) -> bool:
         """Whether the battle has ended."""
         return self.game.battle.is_over
@@ -228,22 +217,17 @@ class Session:
         battle = self.game.battle
         if self.is_over:
             return ""
-        casts = cast_odds(self.names, battle)
-        if casts:
-            return cast_odds_html(casts)
+        if casts := cast_odds(self.names, battle):
+            return render_macro("cast_odds", casts)
         dispels = dispel_odds(self.names, battle)
-        return dispel_odds_html(dispels) if dispels else ""
+        return render_macro("dispel_odds", dispels) if dispels else ""
 
     def log_html(self) -> str:
         """Return the log, newest entry first, with undo links to the person's decisions."""
-        events = list(
-            redact_events(
-                self.names, self.game.events, armies_known(self.game.battle, self.game.seat)
-            )
-        )
-        decisions = {
-            event: k for k, event in enumerate(self.game.decisions if self.can_undo else ())
-        }
+        known = armies_known(self.game.battle, self.game.seat)
+        events = redact_events(self.names, self.game.events, known)
+        undoable = self.game.decisions if self.can_undo else []
+        decisions = {event: k for k, event in enumerate(undoable)}
         rows = [(event_html(event), decisions.get(k)) for k, event in enumerate(events)]
         return render_macro("log", rows, f"{self.scenario.name} begins.", template="web.html")
 
@@ -278,7 +262,8 @@ class Session:
         """
         if self.scenario.battlefield is None:
             return ""
-        svg = to_svg(draw_battlefield(self.scenario, self.visible, spell, legend=False))
+        visible = self.game.narrated.visible
+        svg = to_svg(draw_battlefield(self.scenario, visible, spell, legend=False))
         return render_macro("battlefield", svg, spell is not None, template="web.html")
 
     def target_at(self, code: int | None, point: int | None) -> int | None:
