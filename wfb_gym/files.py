@@ -4,6 +4,7 @@ This module does not know the file formats, except archives of texts and arrays 
 """
 
 import contextlib
+import glob
 import io
 import math
 import os
@@ -123,15 +124,10 @@ def lock_folder(folder: str | os.PathLike[str]) -> Iterator[None]:
 
 def _delete_abandoned_drafts(path: Path) -> None:
     """Delete the drafts of a file whose processes have ended."""
-    for draft in path.parent.glob(f"{_escape(path.name)}.*.part"):
+    for draft in path.parent.glob(f"{glob.escape(path.name)}.*.part"):
         process = draft.name[len(path.name) + 1 : -len(".part")]
         if process.isdecimal() and not _runs(int(process)):
             draft.unlink(missing_ok=True)
-
-
-def _escape(name: str) -> str:
-    """Return a glob pattern that matches only this name."""
-    return "".join(f"[{each}]" if each in "*?[" else each for each in name)
 
 
 def _runs(process: int) -> bool:

@@ -209,11 +209,7 @@ class _Roster:
             who.worths = [self._draw_worth(spell) for spell in known]
 
     def _draw_worth(self, spell: Spell) -> tuple[float, float]:
-        """Draw the worth of a spell in a duel; it tends to grow with the casting value.
-
-        Returns:
-            Points when the spell takes effect, and points at each end of phase while in play.
-        """
+        """Draw a spell's points when it takes effect, and at each end of phase while in play."""
         between, most = self._choices.between, int(spell.casting_value)
         if spell.duration == "remains_in_play":
             return 5.0 * between(0, 4), 5.0 * between(1, most // 2)

@@ -177,15 +177,7 @@ def _on_side(army: int, x: float, back: float) -> _Point:
 def _unit_places(
     unit: UnitDraft, army: int, distance: float, line: tuple[float, float], choices: RandomChoices
 ) -> Iterator[_Place]:
-    """Yield places for a unit, the likely ones first.
-
-    Args:
-        unit: the unit.
-        army: 0 or 1.
-        distance: inches from the middle of the battlefield to the battle line of the army.
-        line: x of the middle of the battle line, and its half width, in inches.
-        choices: source of random choices.
-    """
+    """Yield places for a unit, the likely ones first; a line has a middle and a half width."""
     middle, spread = line
     forward = 180 * army
     for attempt in range(3 * _TRIES):

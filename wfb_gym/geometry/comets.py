@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym.geometry.curves import Curves, meetings
-from wfb_gym.geometry.formation import ROUNDING, Floats
+from wfb_gym.geometry.formation import CORNERS, ROUNDING, SIDES, Floats
 from wfb_gym.geometry.pieces import Piece
 
 if TYPE_CHECKING:
@@ -35,8 +35,6 @@ _FINEST = 2.0**-10
 """Half the side of the last squares, in inches; the search can miss a narrower region."""
 _GAIN = 1e-6
 """Points by which a place must be better than the best known place."""
-_CORNERS = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [1.0, -1.0]])
-_SIDES = np.array([[-1.0, 0.0], [1.0, 0.0], [0.0, -1.0], [0.0, 1.0]])
 
 Worth: TypeAlias = Callable[[Floats], Floats]
 """Maps distances of k places to n pieces, shape (k, n), to expected points, shape (k,)."""
@@ -179,7 +177,7 @@ class Comets:
                     best[goal], found[goal] = reached[top], places[top]
                 split |= (most > best[goal] + _GAIN) & (distances <= within + diagonal).all(axis=1)
             half /= 2
-            squares = (squares[split][:, None] + half * _CORNERS).reshape(-1, 2)
+            squares = (squares[split][:, None] + half * CORNERS).reshape(-1, 2)
             squares = squares[(squares - half <= self._size).all(axis=1)]
         return np.array([*found.values()]).reshape(-1, 2)
 
@@ -209,8 +207,8 @@ class Comets:
         grounds, (width, depth) = self._grounds, self._size
         reach = radius + np.where(self._friendly[grounds.owners], _INSIDE, -_INSIDE)
         each = np.repeat(np.arange(len(reach)), 4)
-        signs = np.tile(_CORNERS, (len(reach), 1))
-        sides = np.tile(_SIDES, (len(reach), 1))
+        signs = np.tile(CORNERS, (len(reach), 1))
+        sides = np.tile(SIDES, (len(reach), 1))
         halves, axes = grounds.halves[each], grounds.axes[each]
         outwards = np.einsum("ki,kij->kj", sides, axes)
         offset = np.abs(sides * halves).sum(axis=1) + reach[each]

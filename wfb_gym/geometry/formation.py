@@ -17,7 +17,9 @@ TOLERANCE = 0.01
 """Pieces within this distance touch; pieces overlap only by more than this, in inches."""
 ROUNDING = 1e-9
 """Tolerance of distances that are compared with a range, in inches."""
-_CORNERS = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [1.0, -1.0]])
+CORNERS = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [1.0, -1.0]])
+SIDES = np.array([[-1.0, 0.0], [1.0, 0.0], [0.0, -1.0], [0.0, 1.0]])
+"""Directions from the middle of a rectangle to its corners and its sides, in its frame."""
 
 
 class _Frame(NamedTuple):
@@ -64,7 +66,7 @@ class Bases(NamedTuple):
 
     def corners(self) -> Floats:
         """Return the corners on the battlefield, shape (n, 4, 2)."""
-        return self.frame.world(self.centres[:, None, :] + _CORNERS * self.half)
+        return self.frame.world(self.centres[:, None, :] + CORNERS * self.half)
 
 
 def cells(frontage: int, count: int) -> Floats:
@@ -136,4 +138,4 @@ def rectangles(frame: _Frame, blocks: Floats, margin: float = 0.0) -> Floats:
     """
     low, high = blocks[:, 0] + margin, blocks[:, 1] - margin
     centre, half = (low + high) / 2, (high - low) / 2
-    return frame.world(centre[:, None, :] + _CORNERS * half[:, None, :])
+    return frame.world(centre[:, None, :] + CORNERS * half[:, None, :])

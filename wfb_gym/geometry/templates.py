@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym.geometry.curves import Curves, meetings
-from wfb_gym.geometry.formation import ROUNDING, Bases, Floats
+from wfb_gym.geometry.formation import ROUNDING, SIDES, Bases, Floats
 
 _TOUCH = 1e-6
 """A template touches a base only if the overlap is at least this wide, in inches."""
 _CHUNK = 1_000_000
 """Number of pairs of a place and a base in one batch; limits memory use."""
-_SIDES = np.array([[-1.0, 0.0], [1.0, 0.0], [0.0, -1.0], [0.0, 1.0]])
 
 
 class Placing(NamedTuple):
@@ -173,15 +172,15 @@ def _rounded(bases: Bases, radius: float, *, outline: bool) -> Curves:
     """
     corners = bases.corners().reshape(-1, 2)
     corners = corners[_distinct(corners, only_single=outline)]
-    middles = (bases.centres[:, None, :] + _SIDES * bases.half).reshape(-1, 2)
+    middles = (bases.centres[:, None, :] + SIDES * bases.half).reshape(-1, 2)
     sides = np.repeat(np.arange(4)[None], len(bases.centres), axis=0).reshape(-1)
     if outline:
         single = _distinct(middles, only_single=True)
         middles, sides = middles[single], sides[single]
-    outwards = _SIDES[sides]
+    outwards = SIDES[sides]
     offset = (middles * outwards).sum(axis=1) + radius
     lines = np.unique(np.column_stack([sides, offset.round(12)]), axis=0)
-    outwards = _SIDES[lines[:, 0].astype(np.int64)]
+    outwards = SIDES[lines[:, 0].astype(np.int64)]
     return Curves(
         corners,
         np.full(len(corners), radius),

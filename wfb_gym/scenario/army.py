@@ -189,14 +189,9 @@ class ContactGroup(NamedTuple):
 
 
 def contact_groups(armies: Sequence[Army], army: int, character: int) -> tuple[ContactGroup, ...]:
-    """Return the groups in base contact with a character.
+    """Return the groups of `Scenario.contacts_of`.
 
     A character in a unit without listed contacts touches models of the unit (house rule C.89).
-
-    Args:
-        armies: both armies.
-        army: index of the character's army, 0 or 1.
-        character: index of the character in its army.
     """
     own = armies[army]
     who = own.characters[character]

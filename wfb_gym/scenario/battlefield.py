@@ -1,7 +1,6 @@
 """The battlefield of a scenario, and its conversion to the records of `wfb_gym.geometry`."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Annotated, Any
 
 from wfb_gym.geometry import INCH, AimRules, Deployment, NearTerrain, Piece, TerrainPiece
@@ -107,24 +106,18 @@ def target_number(army: int, index: int) -> int:
 
 def _army_pieces(army: Army, side: int, key: str) -> dict[int, Piece]:
     codes = {unit.name: target_number(side, i) for i, unit in enumerate(army.units)}
+    characters = [*enumerate(army.keyed_characters(), target_number(side, UNITS))]
     inside: dict[int, dict[int, Character]] = {code: {} for code in codes.values()}
+    for code, (_, who) in characters:
+        if who.stands_in is not None and who.status not in _ABSENT:
+            inside[codes[who.stands_in]][code] = who
     pieces = {}
-    first = target_number(side, UNITS)
-    for code, (below, character) in enumerate(army.keyed_characters(), first):
-        name = character.stands_in
-        host = None if name is None or character.status in _ABSENT else codes[name]
-        unit = None
-        if host is not None:
-            inside[host][code] = character
-            unit = army.units[host - side * TARGETS]
-        piece = _character_piece(character, code, f"{key}.{below}", unit)
-        pieces[code] = replace(piece, host=host)
     for i, unit in enumerate(army.units):
         code = codes[unit.name]
         pieces[code] = _unit_piece(unit, code, f"{key}.units[{i}]", inside[code])
-    for code, piece in pieces.items():  # if a unit is in close combat, so are its characters
-        if piece.host is not None and pieces[piece.host].engaged and not piece.engaged:
-            pieces[code] = replace(piece, engaged=True)
+    hosts = {code: pieces[host] for host, joined in inside.items() for code in joined}
+    for code, (below, who) in characters:
+        pieces[code] = _character_piece(who, code, f"{key}.{below}", hosts.get(code))
     return pieces
 
 
@@ -160,10 +153,10 @@ def _unit_piece(unit: Unit, code: int, key: str, inside: Mapping[int, Character]
     )
 
 
-def _character_piece(who: Character, code: int, key: str, unit: Unit | None) -> Piece:
-    """Return the piece of a character in `unit`, or of a lone character (None)."""
-    is_focal = unit is not None and _is_focal(who)
-    place = who if unit is None else unit
+def _character_piece(who: Character, code: int, key: str, host: Piece | None) -> Piece:
+    """Return the piece of a character in the unit `host`, or of a lone character (None)."""
+    is_focal = host is not None and _is_focal(who)
+    place = who if host is None else host
     return Piece(
         code=code,
         army=code // TARGETS,
@@ -172,16 +165,17 @@ def _character_piece(who: Character, code: int, key: str, unit: Unit | None) -> 
         is_unit=False,
         models=1,
         frontage=1,
-        base=_in_inches(unit.base if unit is not None and is_focal else who.base),
+        base=host.base if host is not None and is_focal else _in_inches(who.base),
         points=who.points,
         position=place.position,
         facing=place.facing,
         troop=who.troop,
         traits=frozenset(who.traits),
-        engaged=who.in_combat or (unit is not None and unit.in_combat),
-        fleeing=who.status == "fleeing" or (unit is not None and unit.fleeing),
-        all_round=unit is None,
+        engaged=who.in_combat or (host is not None and host.engaged),
+        fleeing=who.status == "fleeing" or (host is not None and host.fleeing),
+        all_round=host is None,
         magic_item=bool(who.items),
         absent=_ABSENT.get(who.status, ""),
+        host=None if host is None else host.code,
         is_focal=is_focal,
     )

@@ -5,7 +5,6 @@ This module has the models and their checks. Spells are in `spells`, the dice of
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
 from typing import Annotated, Any, Literal, NamedTuple
 
 from wfb_gym.scenario.documents import validate
@@ -191,12 +190,10 @@ class SpellEffect(StrictModel):
 
     def problems(self) -> Iterable[Problem]:
         """Check which keys each kind of target allows."""
-        return chain(
-            self._target_problems(),
-            self._missile_problems(),
-            self._damage_problems(),
-            self._other_problems(),
-        )
+        yield from self._target_problems()
+        yield from self._missile_problems()
+        yield from self._damage_problems()
+        yield from self._other_problems()
 
     @property
     def _for_target(self) -> str:

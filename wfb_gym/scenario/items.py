@@ -120,52 +120,32 @@ def _is_own(spell: Mapping[str, Any]) -> bool:
 
 
 class Item(StrictModel):
-    """A magic item. Every field is annotated with its `Role`.
+    """A magic item. Every field is annotated with its `Role`."""
 
-    Attributes:
-        name: name that armies and wizards use for it.
-        points: cost; the game does not use it.
-        source: source of its rule.
-        uses: uses in the battle; 0 for an item that is not used up.
-        power_dice: dice added to the army's pool in each of its phases.
-        dispel_dice: dice added to the army's pool in each enemy phase.
-        bearer_dice: power dice that only the bearer may use.
-        extra_dice_cap: dice added to the bearer's limit in one roll.
-        cast_bonus: added to the bearer's casting results.
-        dispel_bonus: added to every dispel roll of the army.
-        when_casting: effect of a use with a cast.
-        when_dispelling: effect of a use against a spell.
-        reroll: re-roll by a use.
-        stores: dice that it keeps for a later phase.
-        any_double: any double makes a successful cast of the bearer irresistible.
-        extra_spells: extra spells that the bearer rolls on its lore.
-        takes_power_dice: dice that move from the enemy's power pool to its owner's dispel pool,
-            each enemy phase.
-        bound: the spell that is bound in it.
-        ends_own_spells: a use ends the user's spells that remain in play.
-        stores_dice: it holds dice, which a miscast may empty.
-    """
-
-    name: Annotated[Name, Role.LABEL]
+    name: Annotated[Name, Role.LABEL]  # armies and wizards use it
     points: Annotated[Points, Role.LABEL] = 0.0
-    source: Annotated[Text | None, Role.LABEL] = None
-    uses: Annotated[_Few, Role.USES] = 0
-    power_dice: Annotated[_Few, Role.ARMY] = 0
-    dispel_dice: Annotated[_Few, Role.ARMY] = 0
-    bearer_dice: Annotated[_Few, Role.BEARER] = 0
-    extra_dice_cap: Annotated[_Few, Role.BEARER] = 0
-    cast_bonus: Annotated[_Bonus, Role.BEARER] = 0
-    dispel_bonus: Annotated[_Bonus, Role.ARMY] = 0
+    source: Annotated[Text | None, Role.LABEL] = None  # source of its rule
+    uses: Annotated[_Few, Role.USES] = 0  # uses in the battle; 0 for an item that is not used up
+    power_dice: Annotated[_Few, Role.ARMY] = 0  # added to the army's pool in each of its phases
+    dispel_dice: Annotated[_Few, Role.ARMY] = 0  # added to the army's pool in each enemy phase
+    bearer_dice: Annotated[_Few, Role.BEARER] = 0  # power dice that only the bearer may use
+    extra_dice_cap: Annotated[_Few, Role.BEARER] = 0  # added to the bearer's limit in one roll
+    cast_bonus: Annotated[_Bonus, Role.BEARER] = 0  # added to the bearer's casting results
+    dispel_bonus: Annotated[_Bonus, Role.ARMY] = 0  # added to every dispel roll of the army
     when_casting: Annotated[WhenCasting | None, Role.USE] = None
     when_dispelling: Annotated[WhenDispelling | None, Role.USE] = None
     reroll: Annotated[RerollPower | None, Role.USE] = None
     stores: Annotated[Stores | None, Role.ARMY] = None
+    # any double makes a successful cast of the bearer irresistible
     any_double: Annotated[Flag, Role.BEARER] = False
+    # extra spells that the bearer rolls on its lore
     extra_spells: Annotated[int, Whole(0, 5), Role.BEARER] = 0
+    # dice that move from the enemy's power pool to its owner's dispel pool, each enemy phase
     takes_power_dice: Annotated[_Few, Role.ARMY] = 0
     bound: Annotated[Bound | None, Role.ARMY] = None
+    # a use ends the user's spells that remain in play
     ends_own_spells: Annotated[Flag, Role.USE] = False
-    stores_dice: Annotated[Flag, Role.USE] = False
+    stores_dice: Annotated[Flag, Role.USE] = False  # it holds dice, which a miscast may empty
 
     @property
     def rerolls_cast(self) -> bool:

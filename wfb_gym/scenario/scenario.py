@@ -364,12 +364,12 @@ def _item_problems(army: Army, catalogue: Mapping[str, Item]) -> Iterator[Proble
     for key, bearer, names in army.carried():
         bound = 0
         for i, name in enumerate(names):
-            found = format_value(name)
             if name not in catalogue:
-                expected = one_of(catalogue, name, "an item of this file or bundled")
-                yield Problem(f"{key}[{i}]", expected, found)
+                yield _unknown_item(f"{key}[{i}]", name, catalogue)
                 continue
-            found += f" of {'the army itself' if bearer is None else bearer.name}"
+            found = (
+                f"{format_value(name)} of {'the army itself' if bearer is None else bearer.name}"
+            )
             for expected in _usable_items(catalogue[name], bearer):
                 yield Problem(f"{key}[{i}]", expected, found)
             bound += bearer is not None and catalogue[name].bound is not None
@@ -378,11 +378,15 @@ def _item_problems(army: Army, catalogue: Mapping[str, Item]) -> Iterator[Proble
     for key, _, names in army.carried_hidden():
         for i, name in enumerate(names):
             if name not in catalogue:
-                expected = one_of(catalogue, name, "an item of this file or bundled")
-                yield Problem(f"{key}[{i}]", expected, format_value(name))
+                yield _unknown_item(f"{key}[{i}]", name, catalogue)
             elif not catalogue[name].can_be_hidden:
                 expected = "an item that does nothing before it is used"
                 yield Problem(f"{key}[{i}]", expected, format_value(name))
+
+
+def _unknown_item(key: str, name: str, catalogue: Mapping[str, Item]) -> Problem:
+    expected = one_of(catalogue, name, "an item of this file or bundled")
+    return Problem(key, expected, format_value(name))
 
 
 def _usable_items(item: Item, bearer: Character | None) -> Iterator[str]:

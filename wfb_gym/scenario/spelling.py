@@ -4,7 +4,7 @@ A model can look up the names in its own table. This module handles names in one
 document that refer to another part, because no single model has both.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from wfb_gym.scenario.fields import MAX_NAME
@@ -12,7 +12,11 @@ from wfb_gym.seats import SEATS
 from wfb_gym.suggestions import name_finder
 
 _Find: TypeAlias = Callable[[str], str | None]
+_FindIn: TypeAlias = Callable[[str, Mapping[str, Any]], str | None]
+"""Returns the known spelling of a name, given the table that has it."""
 _CHARACTERS = ("wizards", "runesmiths", "heroes")
+_ITEM_PATHS = (("items",), *((key, "items") for key in (*_CHARACTERS, "hidden")))
+_UNIT_PATHS = (("unit",), ("daemon_unit",), ("base_contact", "unit"))
 
 
 def spelled_out(
@@ -32,103 +36,70 @@ def spelled_out(
         spells: names of the lores' spells.
         profiles: names of the package's profiles of units.
     """
-    find_item = name_finder([*_names(data.get("items")), *items])
+    find_item = name_finder([*_names_at(data, "items", "name"), *items])
     find_profile = name_finder(profiles)
-    units = {side: _unit_names(data.get(side), find_profile) for side in SEATS}
-    result = {**data}
-    own: list[str] = []
+    own_spells = [*_names_at(data, "items", "bound", "spell", "name")]
     for side in SEATS:
-        army = data.get(side)
-        if isinstance(army, Mapping):
-            enemy = SEATS[1 - SEATS.index(side)]
-            army = _with_items(army, find_item)
-            result[side] = _with_units(army, name_finder(units[side]), name_finder(units[enemy]))
-            for wizard in _tables(army.get("wizards")):
-                own += _names(wizard.get("spells"))
-    bound = [item.get("bound") for item in _tables(data.get("items"))]
-    own += _names([each.get("spell") for each in _tables(bound)])
-    if isinstance(data.get("worths"), list | tuple):
-        find_spell = name_finder([*own, *spells])
-        result["worths"] = [
-            {**worth, **_respelled(worth, "spell", find_spell)}
-            if isinstance(worth, Mapping)
-            else worth
-            for worth in data["worths"]
-        ]
+        own_spells += _names_at(data, side, "wizards", "spells", "name")
+    find_spell = name_finder([*own_spells, *spells])
+    find_unit = {side: name_finder(_unit_names(data, side, find_profile)) for side in SEATS}
+    result: Mapping[str, Any] = data
+    result = _respelled(result, ("worths", "spell"), lambda name, _: find_spell(name))
+    for side, enemy in zip(SEATS, reversed(SEATS), strict=True):
+        for path in _ITEM_PATHS:
+            result = _respelled(result, (side, *path), lambda name, _: find_item(name))
+        find_touched = _unit_finder(find_unit[side], find_unit[enemy])
+        for key in _CHARACTERS:
+            for path in _UNIT_PATHS:
+                result = _respelled(result, (side, key, *path), find_touched)
     return result
 
 
-def _with_items(army: Mapping[str, Any], find: _Find) -> dict[str, Any]:
-    """Return an army's table with the known spelling of its and its characters' items."""
-    result = {**army, **_respelled(army, "items", find)}
-    for key in (*_CHARACTERS, "hidden"):
-        if isinstance(army.get(key), list | tuple):
-            result[key] = [
-                {**each, **_respelled(each, "items", find)} if isinstance(each, Mapping) else each
-                for each in army[key]
-            ]
-    return result
+def _unit_finder(find_own: _Find, find_enemy: _Find) -> _FindIn:
+    """Return a finder of units; only tables of models in base contact have a side."""
+    return lambda name, table: (find_enemy if table.get("side") == "enemy" else find_own)(name)
 
 
-def _unit_names(army: Any, find_profile: _Find) -> list[str]:
-    """Return the names of an army's units, by default the names of their profiles."""
-    found: list[str] = []
-    for unit in _tables(army.get("units") if isinstance(army, Mapping) else None):
-        profile = unit.get("profile")
-        if "name" in unit:
-            found += _names([unit])
-        elif isinstance(profile, str):
-            found.append(find_profile(profile) or profile)
-    return found
+def _unit_names(data: Mapping[str, Any], side: str, find_profile: _Find) -> Iterator[str]:
+    """Yield the names of an army's units, by default the names of their profiles."""
+    for unit in _values_at(data, side, "units"):
+        profile = unit.get("profile") if isinstance(unit, Mapping) else None
+        yield from _names_at(unit, "name")
+        if isinstance(profile, str) and "name" not in unit:
+            yield find_profile(profile) or profile
 
 
-def _with_units(army: Mapping[str, Any], find: _Find, find_enemy: _Find) -> dict[str, Any]:
-    """Return an army's table with the known spelling of the units that its characters name."""
+def _respelled(value: Any, path: Sequence[str], find: _FindIn) -> Any:
+    """Return a value with the known spelling of the name or names at a path of keys.
 
-    def respelled(character: Any) -> Any:
-        if not isinstance(character, Mapping):
-            return character
-        result = {**character}
-        for key in ("unit", "daemon_unit"):
-            result |= _respelled(character, key, find)
-        touched = character.get("base_contact")
-        if isinstance(touched, list | tuple):
-            result["base_contact"] = [
-                {
-                    **each,
-                    **_respelled(each, "unit", find if each.get("side") == "own" else find_enemy),
-                }
-                if isinstance(each, Mapping)
-                else each
-                for each in touched
-            ]
-        return result
-
-    result = {**army}
-    for key in _CHARACTERS:
-        if isinstance(army.get(key), list | tuple):
-            result[key] = [respelled(each) for each in army[key]]
-    return result
-
-
-def _respelled(table: Mapping[str, Any], key: str, find: _Find) -> dict[str, Any]:
-    """Return the key with the known spelling of its name or names; empty if it has none."""
-    value = table.get(key)
-    if isinstance(value, str):
-        return {key: find(value) or value}
+    A path goes through every entry of the lists on its way.
+    """
     if isinstance(value, list | tuple):
-        return {key: [(find(name) or name) if isinstance(name, str) else name for name in value]}
-    return {}
+        return [_respelled(each, path, find) for each in value]
+    if not isinstance(value, Mapping) or path[0] not in value:
+        return value
+    below = value[path[0]]
+    if len(path) > 1:
+        below = _respelled(below, path[1:], find)
+    elif isinstance(below, str):
+        below = find(below, value) or below
+    elif isinstance(below, list | tuple):
+        below = [(find(name, value) or name) if isinstance(name, str) else name for name in below]
+    return {**value, path[0]: below}
 
 
-def _tables(entries: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield the tables of a list."""
-    for entry in entries if isinstance(entries, list | tuple) else ():
-        if isinstance(entry, Mapping):
-            yield entry
+def _values_at(value: Any, *path: str) -> Iterator[Any]:
+    """Yield the values at a path of keys, through every entry of the lists on its way."""
+    if isinstance(value, list | tuple):
+        for each in value:
+            yield from _values_at(each, *path)
+    elif not path:
+        yield value
+    elif isinstance(value, Mapping):
+        yield from _values_at(value.get(path[0]), *path[1:])
 
 
-def _names(entries: Any) -> list[str]:
-    """Return the valid names of the tables in a list."""
-    names = [each.get("name") for each in _tables(entries)]
-    return [name for name in names if isinstance(name, str) and len(name) <= MAX_NAME]
+def _names_at(value: Any, *path: str) -> list[str]:
+    """Return the valid names at a path of keys."""
+    found = _values_at(value, *path)
+    return [name for name in found if isinstance(name, str) and len(name) <= MAX_NAME]

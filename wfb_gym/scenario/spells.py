@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, ValidationError
@@ -181,23 +181,20 @@ def spells_of_lore(lore: str) -> tuple[Spell, ...]:
     )
 
 
-def _check_lore(value: Any) -> str:
+def _known_lore(key: str, value: Any) -> str:
+    """Return the known name of a lore; raise if the value at `key` is no lore."""
     lore = find_lore(value) if isinstance(value, str) else None
-    if lore is None:
-        raise problem_error(_lore_problem("", value))
-    return lore
-
-
-def _lore_problem(key: str, found: Any) -> Problem:
-    expected = one_of(sorted(lore_names()), str(found), "a lore")
-    if not close_names(lore_names(), str(found)):
+    if lore is not None:
+        return lore
+    expected = one_of(sorted(lore_names()), str(value), "a lore")
+    if not close_names(lore_names(), str(value)):
         expected += "; a spell of another lore needs a name, a casting_value and a worth"
-    return Problem(key, expected, format_value(found))
+    raise problem_error(Problem(key, expected, format_value(value)))
 
 
 _KEYS = frozenset(Spell.model_fields)
 _FROM_LORE = ("casting_value", "duration")
-LoreName = Annotated[Name, BeforeValidator(_check_lore)]
+LoreName = Annotated[Name, BeforeValidator(partial(_known_lore, ""))]
 """Name of one of the eight lores."""
 
 
@@ -265,9 +262,7 @@ def _lore_spell_of(data: Mapping[str, Any]) -> LoreSpell:
     """Return the spell of a lore that an entry names; raise if there is none."""
     name, lore = data.get("name"), data.get("lore")
     if lore is not None:
-        lore = find_lore(lore) if isinstance(lore, str) else None
-        if lore is None:
-            raise problem_error(_lore_problem("lore", data["lore"]))
+        lore = _known_lore("lore", lore)
     if not isinstance(name, str):
         raise problem_error(problem_in(data, "name", "a text"))
     spell = find_lore_spell(name, lore)

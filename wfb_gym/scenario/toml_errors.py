@@ -5,30 +5,19 @@ The models check the values of files that are valid TOML.
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 from wfb_gym.scenario.document_limits import opened_marks
 from wfb_gym.scenario.errors import format_value
 from wfb_gym.scenario.fields import Number, StrictModel, Whole
 
 _PLACE = re.compile(r"\(at line (\d+), column (\d+)\)$")
-_CLOSING = {"[": "]", "{": "}"}
-_LISTS = {"[": "list", "{": "table"}
+_BRACKETS = {"[": ("list", "]"), "{": ("table", "}")}
 _STATEMENT = re.compile(r"[\w.-]+\s*=|\[")
 """Start of a line that begins a new key or table, so it cannot continue a list."""
-
-
 _SWITCHES = {"true": "true", "yes": "true", "on": "true"}
 _SWITCHES |= {"false": "false", "no": "false", "off": "false"}
 """Unquoted words that mean true or false, with their meaning."""
-
-
-class _Slip(NamedTuple):
-    """The parser's message, the line of the error, and the rest of the line."""
-
-    message: str
-    line: str
-    rest: str
 
 
 def explain(text: str, error: ValueError) -> str:
@@ -41,15 +30,16 @@ def explain(text: str, error: ValueError) -> str:
     text = text.replace("\r\n", "\n")  # the parser counts positions after this replacement
     lines = text.split("\n")
     if found is None or int(found[1]) > len(lines):
+        is_quote_missing = message.startswith(("Expected \"'", "Expected '\""))
         unclosed = _unclosed(text, len(text), "", message)
-        return unclosed or _missing_quote(message)
+        return unclosed or (" (a closing quote is missing)" if is_quote_missing else "")
     number, column = int(found[1]), int(found[2])
     line = lines[number - 1]
     place = sum(len(each) + 1 for each in lines[: number - 1]) + column - 1
     unclosed = _unclosed(text, place, line, message)
     if unclosed:
         return unclosed
-    hint = _hint(_Slip(message, line.strip(), line[column - 1 :].strip()))
+    hint = _hint(message, line.strip(), line[column - 1 :].strip())
     return f", in the line {format_value(line.strip())}{f' ({hint})' if hint else ''}"
 
 
@@ -64,23 +54,14 @@ def _unclosed(text: str, place: int, line: str, message: str) -> str:
     if "Unclosed" not in message and not (within and _STATEMENT.match(line.strip())):
         return ""
     shown = format_value(text.split("\n")[begins - 1].strip())
-    kind, closing = _LISTS[mark], _CLOSING[mark]
+    kind, closing = _BRACKETS[mark]
     return (
         f", in the {kind} that begins in line {begins}, {shown} (a comma or a {closing} is missing)"
     )
 
 
-def _missing_quote(message: str) -> str:
-    return (
-        " (a closing quote is missing)"
-        if message.startswith(("Expected \"'", "Expected '\""))
-        else ""
-    )
-
-
-def _hint(slip: _Slip) -> str:
-    """Return a hint on how to write a line; "" if there is none."""
-    message, line, rest = slip
+def _hint(message: str, line: str, rest: str) -> str:
+    """Return a hint on how to write a line, from the parser's message and the rest of the line."""
     unquoted = re.fullmatch(r"([\w-]+)\s*=\s*([A-Za-z][\w '-]*)", line)
     half_quoted = re.fullmatch(r"[\w-]+\s*=\s*[A-Za-z][\w '-]*\"", line)
     digits_first = re.fullmatch(r"([\w-]+)\s*=\s*((\d+) *[A-Za-z][\w ]*)", line)
@@ -128,15 +109,14 @@ def _hint(slip: _Slip) -> str:
 
 def _number_keys() -> set[str]:
     """Return the keys that are numbers in every model."""
-    numbers: dict[str, bool] = {}
+    numbers: set[str] = set()
+    others: set[str] = set()
     for model in _models(StrictModel):
         for name, field in model.model_fields.items():
-            is_number = any(
-                isinstance(each, Number | Whole)
-                for each in (*field.metadata, *_kinds(field.annotation))
-            )
-            numbers[name] = numbers.get(name, True) and is_number
-    return {name for name, is_number in numbers.items() if is_number}
+            kinds = (*field.metadata, *_kinds(field.annotation))
+            is_number = any(isinstance(each, Number | Whole) for each in kinds)
+            (numbers if is_number else others).add(name)
+    return numbers - others
 
 
 def _models(model: type[StrictModel]) -> Iterator[type[StrictModel]]:
