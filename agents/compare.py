@@ -208,7 +208,6 @@ def compare_rows(trainings: Sequence[Mapping[str, Any]]) -> list[list[str]]:
 
 
 def _check(settings: Settings, _: Collection[str]) -> Settings:
-    """Raise a ValueError or an OSError for a scenario without exact scores."""
     try:
         solver.ExactGame(settings.scenario)
     except (ValueError, OSError) as error:

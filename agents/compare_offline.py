@@ -97,7 +97,6 @@ def learn_all(
 def _learn(
     settings: Settings, run: OfflineRun, data: Dataset, game: solver.ExactGame
 ) -> dict[str, Any]:
-    """Learn and grade once; returns the results as JSON."""
     title = f"{data.name}, {run.learner}, seed {run.seed}"
     defaults = imitate.Settings()
     decisions = len(data.decisions.actions)
@@ -161,7 +160,6 @@ def missing_of(settings: Settings) -> list[record.Settings]:
 
 
 def _check(settings: Settings, _: Collection[str]) -> Settings:
-    """Raise a ValueError if a data set has other settings or Minari is missing."""
     try:
         missing_of(settings)
     except ImportError as error:

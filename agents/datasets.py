@@ -107,7 +107,6 @@ def usual_name(scenario: str, seat: str, *agents: str) -> str:
 
 
 def _is_file(name: str) -> bool:
-    """Return whether a scenario or a player is the path of a file."""
     return name.endswith(".toml") or is_file(name)
 
 
@@ -196,14 +195,7 @@ def write_dataset(
 
 @contextmanager
 def _draft(name: str) -> Iterator[None]:
-    """Have the block write into a draft, which replaces the data set when the block ends.
-
-    Until then, and if the block fails, the existing data set stays unchanged. A draft that a killed
-    process left behind is deleted.
-
-    Raises:
-        DatasetError: another process is recording this data set.
-    """
+    """Write into a draft, which replaces the data set if the block succeeds."""
     root, folder = path_of(""), path_of(name)
     draft = root / f".{name.replace('/', '.')}.part"  # Minari ignores folders with a leading dot
     draft.mkdir(parents=True, exist_ok=True)

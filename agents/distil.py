@@ -120,11 +120,7 @@ def make_train_targets(settings: Settings, source: TargetSource, workers: Worker
 
 
 def _train(student: Student) -> None:
-    """Train to the last step; writes checkpoints on the way and at the end.
-
-    Raises:
-        KeyboardInterrupt: Ctrl-C was pressed.
-    """
+    """Train to the last step, with checkpoints; Ctrl-C raises KeyboardInterrupt at the end."""
     settings = student.settings
     saved = time.monotonic()
     with progress() as bar, DeferredInterrupt() as interrupt:

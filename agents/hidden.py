@@ -106,7 +106,6 @@ class HiddenRun(NamedTuple):
 
 
 def _runs_of(settings: Settings) -> Iterator[HiddenRun]:
-    """Yield all trainings, seed by seed."""
     for seed in range(settings.seed, settings.seed + settings.runs):
         for variant in dict.fromkeys(settings.variant):
             yield HiddenRun(variant, seed)
@@ -157,7 +156,6 @@ class StrategyGrader:
 
 
 def _train(run: HiddenRun, settings: Settings, found: solver.Equilibrium) -> list[dict[str, Any]]:
-    """Train once; returns the curves of the networks and of their averages."""
     training = Training(
         scenario=(settings.scenario,), steps=settings.steps, seed=run.seed, exploring_starts=0.0,
         evaluations=settings.evaluations, workers=1, out=settings.out,
@@ -222,12 +220,10 @@ def _equilibrium(settings: Settings) -> solver.Equilibrium:
 
 
 def _run_part(settings: Settings, run: HiddenRun) -> Line:
-    """Train once."""
     return {"run": list(run), "trainings": _train(run, settings, _equilibrium(settings))}
 
 
 def _results_of(done: outcomes.Run[Settings, HiddenRun]) -> Results:
-    """Return the results of the finished trainings, and the grades of `PLAYERS`."""
     found = _equilibrium(done.settings)
     return done.document(
         value=found.value,
@@ -249,7 +245,6 @@ def player_rows(results: Results) -> list[list[str]]:
 
 
 def _check(settings: Settings, _: Collection[str]) -> Settings:
-    """Raise a ValueError or an OSError for a scenario without hidden items."""
     try:
         if not load_scenario(settings.scenario).has_hidden_items:
             raise ValueError(f"expected hidden items, found none in {settings.scenario}")

@@ -180,12 +180,7 @@ def _train(
     held_out: HeldOut,
     title: str = "learning",
 ) -> tuple[list[float], list[float | None], bool]:
-    """Train the network in place.
-
-    Returns:
-        Mean loss in each epoch, agreement with the held-out decisions, and whether Ctrl-C ended the
-        training.
-    """
+    """Train in place; returns losses and agreements by epoch, and whether Ctrl-C was pressed."""
     losses: list[float] = []
     agreements: list[float | None] = []
     optimiser = torch.optim.Adam(network.parameters(), settings.learning_rate)

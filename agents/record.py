@@ -209,7 +209,6 @@ def write_episodes(
 def _summarise(
     settings: Settings, episodes: Sequence[Episode], seconds: float, interrupted: bool
 ) -> dict[str, Any]:
-    """Return the results of a recording as JSON."""
     points = POINTS_PER_REWARD * np.array([sum(each.rewards) for each in episodes])
     return {
         "args": common.settings_as_json(settings),

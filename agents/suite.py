@@ -171,7 +171,6 @@ def record_scenario(missing: Sequence[record.Settings], advance: Report) -> None
 
 
 def _summarise(wanted: Sequence[record.Settings]) -> list[dict[str, Any]]:
-    """Return the descriptions of the existing data sets, as JSON."""
     found = []
     for settings in wanted:
         about = describe_dataset(settings.name)

@@ -101,12 +101,7 @@ class TrainingTask(NamedTuple):
 
 
 def _load_model(path: Path, envs: PhaseVecEnv, algorithm: str) -> BaseAlgorithm:
-    """Load a model to continue training; like in Stable-Baselines3, `.zip` may be left out.
-
-    Raises:
-        FileNotFoundError: the file is missing.
-        ValueError: the file is not a model of the algorithm, or a model for other environments.
-    """
+    """Load a model to continue training; like in Stable-Baselines3, `.zip` may be left out."""
     if not path.suffix and not path.is_file():
         path = path.with_name(f"{path.name}.zip")
     if not path.is_file():
@@ -125,7 +120,6 @@ def _load_model(path: Path, envs: PhaseVecEnv, algorithm: str) -> BaseAlgorithm:
 
 
 def _new_model(hyper: Hyperparameters, settings: Settings, envs: PhaseVecEnv) -> BaseAlgorithm:
-    """Make an untrained model."""
     shared: Any = {
         "policy": "MlpPolicy",
         "env": envs,

@@ -109,7 +109,6 @@ class Experiment(Generic[SettingsT, PartT]):
         return status
 
     def _parse(self, arguments: Sequence[str] | None) -> tuple[SettingsT, bool]:
-        """Return the settings, and whether to print JSON."""
         settings, switches, parser = common.parse_settings(
             self.settings,
             arguments,

@@ -111,7 +111,6 @@ def exact_figures(settings: Settings, scenario: str, player: str, seat: int) -> 
 
 
 def _relevant_settings(settings: Settings) -> dict[str, Any]:
-    """Return everything that the results depend on."""
     found = common.recorded_settings(settings, {"out", "processes"})
     tables = {name: packed_digest(pack(load_scenario(name)))[:16] for name in settings.scenario}
     return {**found, "tables": tables, "wfb_gym": wfb_gym.__version__}
@@ -132,7 +131,6 @@ def bounds(parts: Sequence[Part]) -> list[dict[str, Any]]:
 
 
 def _check(settings: Settings, _: Collection[str]) -> Settings:
-    """Raise a ValueError or an OSError for invalid players or scenarios."""
     most = max(settings.battles, settings.planner_battles)
     if most > SEED_SPACING:
         raise ValueError(f"--battles: expected at most {SEED_SPACING:,}, found {most:,}")
@@ -173,7 +171,6 @@ def check_models(settings: Settings) -> None:
 
 
 def _tasks_of(settings: Settings) -> list[GapTask]:
-    """Return all parts, seat by seat."""
     return list(starmap(GapTask, product(settings.scenario, settings.players, range(len(SEATS)))))
 
 
@@ -189,7 +186,6 @@ def measure_all(
 
 
 def _results_of(run: Run[Settings, GapTask]) -> Results:
-    """Return the results of the finished parts."""
     parts = run.values("part")
     return {
         "args": _relevant_settings(run.settings),
@@ -201,7 +197,6 @@ def _results_of(run: Run[Settings, GapTask]) -> Results:
 
 
 def _notes(results: Results) -> list[str]:
-    """Return a line for each missing figure, with the reason."""
     return [
         f"{each['player']} as {each['seat']} in {each['scenario']}: {reason}"
         for each in results["parts"]

@@ -35,7 +35,6 @@ SMALLEST = "apprentice"
 
 
 def _check(settings: running.Settings, _: Collection[str]) -> running.Settings:
-    """Raise a ValueError or an OSError for invalid agents or scenarios."""
     if max(settings.battles, settings.planner_battles) > running.SEED_SPACING:
         raise ValueError(f"--battles: expected at most {running.SEED_SPACING:,}")
     for kind, names in (("agent", settings.agents), ("scenario", settings.scenario)):

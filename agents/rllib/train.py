@@ -184,7 +184,6 @@ def agents_of(algorithm: Any) -> dict[str, ModuleAgent]:
 
 
 def _save(algorithm: Any, folder: Path, done: int) -> None:
-    """Write a checkpoint and replace the former one."""
     part = folder / "checkpoint.part"
     shutil.rmtree(part, ignore_errors=True)
     algorithm.save_to_path(str(part.resolve()))
@@ -201,11 +200,7 @@ def put_in_place(folder: Path) -> None:
 
 
 def _train(algorithm: Any, settings: Settings, done: int) -> tuple[int, int, bool]:
-    """Train until `settings.iterations` are done.
-
-    Returns:
-        Iterations done in total, decisions sampled, and whether Ctrl-C was pressed.
-    """
+    """Return iterations in total, decisions sampled, and whether Ctrl-C was pressed."""
     sampled = 0
     with progress() as bar, DeferredInterrupt() as interrupt:
         task = bar.add_task("training", total=settings.iterations, completed=done, note="")

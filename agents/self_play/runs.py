@@ -162,7 +162,6 @@ def _write_results(
 
 
 def _describe(settings: Settings, results: dict[str, Any]) -> str:
-    """Return a summary of a run's results, in a few lines."""
     scores = ", ".join(f"{seat} {score:.2f}" for seat, score in results["scores"].items())
     median = f"median of {settings.runs} runs: " if settings.runs > 1 else ""
     counts = f"{results['frames']:,} decisions in {results['seconds']:.1f} s"

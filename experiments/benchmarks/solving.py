@@ -69,7 +69,6 @@ def measure_solving(cases: Cases) -> dict[str, Any]:
 
 
 def _measure_many(count: int, rounds: int) -> dict[str, Any]:
-    """Measure small scenarios solved per second, in parallel and one after the other."""
     scenarios = [generate(seed, SMALL) for seed in islice(TEST_SEEDS, count)]
     methods = {"side by side": solve_side_by_side, "one by one": solve_one_by_one}
     rates = dict.fromkeys(methods, 0.0)

@@ -167,7 +167,6 @@ def task_rows(entries: Sequence[Submission], track: str) -> list[list[str]]:
 
 
 def _task_cell(submission: Submission, task: Task) -> str:
-    """Return a policy's score in a task; in a kind also the 5th percentile."""
     scores = task_scores(submission, task)
     if task.kind is None or scores is None:
         return interval_text(task_interval(submission, task), task.track)
@@ -191,7 +190,6 @@ def axis_rows(entries: Sequence[Submission]) -> list[list[str]]:
 
 
 def _joint_cell(parts: Sequence[Floats | None]) -> str:
-    """Return the interquartile mean and the 5th percentile over kinds."""
     there = [each for each in parts if each is not None]
     if len(there) < len(parts):
         return MISSING
@@ -200,7 +198,6 @@ def _joint_cell(parts: Sequence[Floats | None]) -> str:
 
 
 def _runs_of(submission: Submission) -> str:
-    """Return a submission's number of runs in words."""
     found = (task_scores(submission, task) for task in TASKS.values() if task.track != "battles")
     runs = max((len(scores) for scores in found if scores is not None), default=RUNS)
     return f"{runs} run" if runs == 1 else f"{runs} runs"
