@@ -227,7 +227,6 @@ EXPERIMENT = Experiment(
         "scenario": "apprentice",
         "runs": 1,
         "steps": 2048,
-        "out": Path("runs/compare-quick"),
     },
     check=_check,
     positive=("runs",),

@@ -21,7 +21,6 @@ import itertools
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -176,7 +175,7 @@ EXPERIMENT = Experiment(
     module="agents.compare_offline",
     description=__doc__,
     settings=Settings,
-    quick={**suite.QUICK, "runs": 2, "steps": 20, "out": Path("runs/offline-quick")},
+    quick={**suite.QUICK, "runs": 2, "steps": 20},
     check=_check,
     positive=("runs", "steps"),
     kind="comparison",
@@ -186,7 +185,7 @@ EXPERIMENT = Experiment(
         "args": common.recorded_settings(run.settings, {"out"}),
         "parts": run.values("part"),
         "interrupted": run.interrupted,
-        "versions": {**common.versions(), "minari": version("minari")},
+        "versions": common.versions(("minari",)),
     },
     tables=texts(SCORES, REGRETS),
     figures=lambda results, out: draw_offline(results, out / "scores.png"),

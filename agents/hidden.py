@@ -265,7 +265,6 @@ EXPERIMENT = Experiment(
         "runs": 1,
         "evaluations": 2,
         "gap": 0.1,
-        "out": Path("runs/hidden-quick"),
     },
     check=_check,
     positive=("runs", "steps", "evaluations", "gap"),

@@ -26,7 +26,6 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -219,7 +218,7 @@ def _summarise(
         "decisions": sum(len(each.actions) for each in episodes),
         "points": {settings.seat: asdict(common.mean_points(points))} if episodes else {},
         "seconds": round(seconds, 2),
-        "versions": {**common.versions(), "minari": version("minari")},
+        "versions": common.versions(("minari",)),
     }
 
 

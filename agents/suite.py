@@ -21,7 +21,6 @@ if __name__ == "__main__":
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
 from statistics import fmean
@@ -202,7 +201,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "args": common.settings_as_json(settings),
         "interrupted": run.interrupted,
         "datasets": found,
-        "versions": {**common.versions(), "minari": version("minari")},
+        "versions": common.versions(("minari",)),
     }
     if settings.out is not None:
         common.write_json(settings.out, results)

@@ -186,11 +186,6 @@ def settings_in_full(settings: Settings, task: TrainingTask) -> dict[str, Any]:
 
 def run(settings: Settings, task: TrainingTask) -> dict[str, Any]:
     """Train, grade and write; returns the results."""
-    with occupy(settings.out):
-        return _run(settings, task)
-
-
-def _run(settings: Settings, task: TrainingTask) -> dict[str, Any]:
     model, envs, hyper, _, grader = task
     before = SimpleNamespace(policy=copy.deepcopy(model.policy))  # for the grades before training
     with DeferredInterrupt() as interrupt:
@@ -247,7 +242,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         switches=OVERWRITE,
         usual_out=lambda s: Path("runs") / f"{'-'.join(map(short_name, s.scenario))}-{s.seat}",
     )
-    common.check_positive(parser, settings, ["evaluations", "battles", "final_battles", "threads"])
+    common.check_signs(parser, settings, ["evaluations", "battles", "final_battles", "threads"])
 
     def work() -> int:
         try:
@@ -261,7 +256,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 refuse_other_settings(settings.out, settings_in_full(settings, task), FREE)
         except (ValueError, OSError) as error:
             parser.error(str(error))
-        results = run(settings, task)
+        with occupy(settings.out):
+            results = run(settings, task)
         status = report(results, "json" in switches, describe_grades(results))
         print(f"saved model.zip, results.json and the curve in {settings.out}", file=sys.stderr)
         return status

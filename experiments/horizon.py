@@ -212,7 +212,6 @@ EXPERIMENT = Experiment(
         "phases": (2,),
         "opponent": ("greedy",),
         "battles": 4,
-        "out": Path("runs/horizon-quick"),
     },
     check=_check,
     positive=("battles",),

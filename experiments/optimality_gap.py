@@ -216,7 +216,6 @@ EXPERIMENT = Experiment(
         "battles": 64,
         "planner_battles": 16,
         "processes": 1,
-        "out": Path("runs/optimality-gap-quick"),
     },
     check=_check,
     positive=("phases", "memory", "planner_budget", "battles", "planner_battles", "processes"),

@@ -222,7 +222,6 @@ EXPERIMENT = Experiment(
         "pool": ("greedy",),
         "scenario": ("border-skirmish",),
         "battles": 4,
-        "out": Path("runs/strength-quick"),
     },
     check=_check,
     positive=("battles",),

@@ -23,7 +23,6 @@ if __name__ == "__main__":
     run_main("experiments.tournament")
 
 from collections.abc import Collection
-from pathlib import Path
 
 from experiments.experiment import Experiment
 from experiments.tournaments import reports, running
@@ -60,7 +59,6 @@ EXPERIMENT = Experiment(
         "battles": 64,
         "planner_battles": 16,
         "scenario": (SMALLEST, "archmage-duel"),
-        "out": Path("runs/tournament-quick"),
     },
     check=_check,
     positive=("battles", "planner_battles", "move_seconds"),

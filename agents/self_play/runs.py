@@ -252,7 +252,7 @@ def run_from_command_line(
         switches={"resume": "continue from the folder's checkpoint", **OVERWRITE},
         usual_out=usual_out,
     )
-    common.check_positive(parser, settings, POSITIVE)
+    common.check_signs(parser, settings, POSITIVE)
     torch.set_num_threads(1)  # each process uses one core
     resume = "resume" in switches
 
