@@ -222,12 +222,7 @@ EXPERIMENT = Experiment(
     module="agents.compare",
     description=__doc__,
     settings=Settings,
-    quick={
-        "learner": ("self-play", "PPO"),
-        "scenario": "apprentice",
-        "runs": 1,
-        "steps": 2048,
-    },
+    quick={"learner": ("self-play", "PPO"), "scenario": "apprentice", "runs": 1, "steps": 2048},
     check=_check,
     positive=("runs",),
     natural=("steps", "seed"),

@@ -35,12 +35,7 @@ import numpy as np
 import torch
 
 from agents.checkpoints import NAME as CHECKPOINT
-from agents.checkpoints import (
-    CheckpointError,
-    delete_checkpoint,
-    has_checkpoint,
-    load_checkpoint,
-)
+from agents.checkpoints import CheckpointError, delete_checkpoint, has_checkpoint, load_checkpoint
 from agents.common import DeferredInterrupt, report
 from agents.distillation.grading import Grade, grade_scenarios
 from agents.distillation.student import LIMITS, Settings, Student, load_start

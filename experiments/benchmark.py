@@ -153,8 +153,7 @@ def measure_starting(plan: _Plan) -> dict[str, Any]:
 
 def _measure_solving(plan: _Plan) -> dict[str, Any]:
     _say("solving, which takes a minute or two" + (", or ten" if plan.long else ""))
-    cases = solving.Cases(plan.rounds, plan.small, large=not plan.quick, largest=plan.long)
-    return dict(solving.measure_solving(cases))
+    return solving.measure_solving(plan.rounds, plan.small, large=not plan.quick, largest=plan.long)
 
 
 def measure_single(plan: _Plan) -> dict[str, Any]:

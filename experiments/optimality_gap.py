@@ -26,7 +26,6 @@ from itertools import product, starmap
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import wfb_gym
 from experiments import common
 from experiments.exact import score_of
 from experiments.experiment import Experiment
@@ -37,16 +36,14 @@ from experiments.own_sizes import in_own_sizes
 from experiments.tables import texts
 from experiments.tournaments.guarding import one_line
 from experiments.tournaments.matches import policy_name, policy_names
-from experiments.tournaments.running import is_planner
+from experiments.tournaments.running import is_planner, rules_in_use
 from experiments.workers import Workers
 from wfb_gym.cli.parser import option
 from wfb_gym.opponents.policy_spec import PolicySpec
-from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import load_scenario
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import ExactGame, TooLarge
-from wfb_gym.solver.solution import packed_digest
 
 ONE_SEAT = "; a model of one seat needs a model of the other seat: CASTER+DISPELLER"
 
@@ -90,7 +87,7 @@ def measure_gap(settings: Settings, task: GapTask, trained: Path | None) -> Part
     scenario, player, seat = task
     part: Part = {"scenario": load_scenario(scenario).name, "player": player, "seat": SEATS[seat]}
     part["exact"] = exact_figures(settings, scenario, player, seat)
-    part["exploited"] = exploit(settings, scenario, player, seat, trained).as_json()
+    part["exploited"] = asdict(exploit(settings, scenario, player, seat, trained))
     return part
 
 
@@ -112,8 +109,7 @@ def exact_figures(settings: Settings, scenario: str, player: str, seat: int) -> 
 
 def _relevant_settings(settings: Settings) -> dict[str, Any]:
     found = common.recorded_settings(settings, {"out", "processes"})
-    tables = {name: packed_digest(pack(load_scenario(name)))[:16] for name in settings.scenario}
-    return {**found, "tables": tables, "wfb_gym": wfb_gym.__version__}
+    return found | rules_in_use(settings.scenario)
 
 
 def bounds(parts: Sequence[Part]) -> list[dict[str, Any]]:
@@ -187,13 +183,7 @@ def measure_all(
 
 def _results_of(run: Run[Settings, GapTask]) -> Results:
     parts = run.values("part")
-    return {
-        "args": _relevant_settings(run.settings),
-        "parts": parts,
-        "bounds": bounds(parts),
-        "interrupted": run.interrupted,
-        "versions": common.versions(),
-    }
+    return run.document(args=_relevant_settings(run.settings), parts=parts, bounds=bounds(parts))
 
 
 def _notes(results: Results) -> list[str]:

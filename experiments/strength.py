@@ -18,7 +18,7 @@ if __name__ == "__main__":
     run_main("experiments.strength")
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -116,7 +116,7 @@ def _matches_of(settings: Settings) -> list[Match]:
 
 
 def _run_part(_: Settings, match: Match) -> Line:
-    return {"match": play_match(match).as_json()}
+    return {"match": asdict(play_match(match))}
 
 
 def _points(

@@ -55,11 +55,7 @@ EXPERIMENT = Experiment(
     module="experiments.tournament",
     description=__doc__,
     settings=running.Settings,
-    quick={
-        "battles": 64,
-        "planner_battles": 16,
-        "scenario": (SMALLEST, "archmage-duel"),
-    },
+    quick={"battles": 64, "planner_battles": 16, "scenario": (SMALLEST, "archmage-duel")},
     check=_check,
     positive=("battles", "planner_battles", "move_seconds"),
     natural=("seed",),

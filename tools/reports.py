@@ -216,10 +216,7 @@ ALL = (
     ),
     _strength("strength", "", 60, "strength.png"),
     _strength(
-        "strength-slow",
-        " phase-search expectimax mcts:400 --battles 24",
-        60,
-        "strength-slow.png",
+        "strength-slow", " phase-search expectimax mcts:400 --battles 24", 60, "strength-slow.png"
     ),
     _strength(
         "strength-search",

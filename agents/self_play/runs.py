@@ -11,13 +11,7 @@ import numpy as np
 import torch
 
 from agents.checkpoints import delete_checkpoint, has_checkpoint, load_checkpoint
-from agents.common import (
-    DeferredInterrupt,
-    check_trainable,
-    is_generated,
-    load_solutions,
-    report,
-)
+from agents.common import DeferredInterrupt, check_trainable, is_generated, load_solutions, report
 from agents.figures import draw_policy, draw_scores
 from agents.run_folder import (
     OVERWRITE,

@@ -6,14 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from experiments.leaderboards import protocol
-from experiments.leaderboards.protocol import (
-    POOL,
-    RUNS,
-    TRACKS,
-    BattleRun,
-    GeneratedScenario,
-    Task,
-)
+from experiments.leaderboards.protocol import POOL, RUNS, TRACKS, BattleRun, GeneratedScenario, Task
 from experiments.outcomes import Line
 from experiments.tournaments.guarding import one_line
 from experiments.workers import Workers
