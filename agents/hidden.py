@@ -203,15 +203,13 @@ def _train(run: HiddenRun, settings: Settings, found: solver.Equilibrium) -> lis
 def grade_players(found: solver.Equilibrium) -> dict[str, dict[str, float | None]]:
     """Return the scores of `PLAYERS`, by name and seat."""
     game = found.game
-    scores: dict[str, dict[str, float | None]] = {}
-    for name in PLAYERS:
-        scores[name] = {}
-        for seat, seat_name in enumerate(SEATS):
-            strategy = game.uniform
-            if name != "random":
-                strategy = game.strategy_of(make_agent(name), seat)
-            scores[name][seat_name] = found.score(strategy, seat).score
-    return scores
+
+    def score(name: str, seat: int) -> float | None:
+        uniform = name == "random"
+        strategy = game.uniform if uniform else game.strategy_of(make_agent(name), seat)
+        return found.score(strategy, seat).score
+
+    return {name: {seat: score(name, k) for k, seat in enumerate(SEATS)} for name in PLAYERS}
 
 
 @cache
