@@ -318,25 +318,18 @@ ALL = (
         printed=True,
     ),
 )
-_HEAT_MAP, _BATTLEFIELD, _FIRE_BALL, _FRAME, _FILM = (
-    f"docs/images/{name}"
-    for name in (
-        "archmage-duel-dice.png",
-        "border-skirmish.png",
-        "fire-ball.png",
-        "rgb-array.png",
-        "battle.gif",
-    )
-)
+_DRAWN = {
+    "archmage-duel-dice.png": "experiments.solve archmage-duel --plot {}",
+    "border-skirmish.png": "wfb_gym draw border-skirmish --out {}",
+    "fire-ball.png": "wfb_gym draw border-skirmish --spell fireball --out {}",
+    "rgb-array.png": "tools.rendering --out {}",
+    "battle.gif": "tools.rendering --film --out {}",
+}
 _WEB = ("web-desk", "web-phone", "web-review", "web-review-phone", "odds-sheet")
 _FIVE_MINUTES = ("doubles", "first", "pools", "second", "third")
 PAGES = {
     "docs/leaderboard.md": "experiments.leaderboard",
-    _HEAT_MAP: f"experiments.solve archmage-duel --plot {_HEAT_MAP}",
-    _BATTLEFIELD: f"wfb_gym draw border-skirmish --out {_BATTLEFIELD}",
-    _FIRE_BALL: f"wfb_gym draw border-skirmish --spell fireball --out {_FIRE_BALL}",
-    _FRAME: f"tools.rendering --out {_FRAME}",
-    _FILM: f"tools.rendering --film --out {_FILM}",
+    **{f"docs/images/{name}": line.format(f"docs/images/{name}") for name, line in _DRAWN.items()},
     "docs/environments/": "tools.pages",
     **{f"docs/images/{name}.png": "tests.web" for name in _WEB},
     **{f"docs/images/five-minutes-{name}.png": "tools.five_minutes" for name in _FIVE_MINUTES},
