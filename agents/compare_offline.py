@@ -39,8 +39,11 @@ from experiments.tables import ResultTable, texts
 from experiments.workers import Workers
 from wfb_gym import solver
 
-CLONING, Q_LEARNING = "cloning", "Q-learning"
-LEARNERS = (CLONING, Q_LEARNING)
+LEARNERS: dict[str, tuple[Any, Any]] = {
+    "cloning": (imitate.Settings, imitate.CloningLoss),
+    "Q-learning": (offline.Settings, offline.ConservativeLoss),
+}
+"""Settings and loss of each learner."""
 
 
 @dataclass(frozen=True)
@@ -104,12 +107,8 @@ def _learn(
         "seed": run.seed,
         "epochs": max(1, round(settings.steps * defaults.batch_size / decisions)),
     }
-    if run.learner == CLONING:
-        given = imitate.Settings(**chosen)
-        network, learned = imitate.learn(given, data, imitate.CloningLoss, title)
-    else:
-        given = offline.Settings(**chosen)
-        network, learned = imitate.learn(given, data, offline.ConservativeLoss, title)
+    kind, loss = LEARNERS[run.learner]
+    network, learned = imitate.learn(kind(**chosen), data, loss, title)
     if learned["interrupted"]:
         raise KeyboardInterrupt
     player = imitate.player_of(network, data)
