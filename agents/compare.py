@@ -208,7 +208,6 @@ def compare_rows(trainings: Sequence[Mapping[str, Any]]) -> list[list[str]]:
 
 
 def _check(settings: Settings, _: Collection[str]) -> Settings:
-    """Raise a ValueError or an OSError for a scenario without exact scores."""
     try:
         solver.ExactGame(settings.scenario)
     except (ValueError, OSError) as error:
@@ -223,13 +222,7 @@ EXPERIMENT = Experiment(
     module="agents.compare",
     description=__doc__,
     settings=Settings,
-    quick={
-        "learner": ("self-play", "PPO"),
-        "scenario": "apprentice",
-        "runs": 1,
-        "steps": 2048,
-        "out": Path("runs/compare-quick"),
-    },
+    quick={"learner": ("self-play", "PPO"), "scenario": "apprentice", "runs": 1, "steps": 2048},
     check=_check,
     positive=("runs",),
     natural=("steps", "seed"),

@@ -21,7 +21,6 @@ import itertools
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -40,8 +39,11 @@ from experiments.tables import ResultTable, texts
 from experiments.workers import Workers
 from wfb_gym import solver
 
-CLONING, Q_LEARNING = "cloning", "Q-learning"
-LEARNERS = (CLONING, Q_LEARNING)
+LEARNERS: dict[str, tuple[Any, Any]] = {
+    "cloning": (imitate.Settings, imitate.CloningLoss),
+    "Q-learning": (offline.Settings, offline.ConservativeLoss),
+}
+"""Settings and loss of each learner."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,6 @@ def learn_all(
 def _learn(
     settings: Settings, run: OfflineRun, data: Dataset, game: solver.ExactGame
 ) -> dict[str, Any]:
-    """Learn and grade once; returns the results as JSON."""
     title = f"{data.name}, {run.learner}, seed {run.seed}"
     defaults = imitate.Settings()
     decisions = len(data.decisions.actions)
@@ -106,12 +107,8 @@ def _learn(
         "seed": run.seed,
         "epochs": max(1, round(settings.steps * defaults.batch_size / decisions)),
     }
-    if run.learner == CLONING:
-        given = imitate.Settings(**chosen)
-        network, learned = imitate.learn(given, data, imitate.CloningLoss, title)
-    else:
-        given = offline.Settings(**chosen)
-        network, learned = imitate.learn(given, data, offline.ConservativeLoss, title)
+    kind, loss = LEARNERS[run.learner]
+    network, learned = imitate.learn(kind(**chosen), data, loss, title)
     if learned["interrupted"]:
         raise KeyboardInterrupt
     player = imitate.player_of(network, data)
@@ -161,7 +158,6 @@ def missing_of(settings: Settings) -> list[record.Settings]:
 
 
 def _check(settings: Settings, _: Collection[str]) -> Settings:
-    """Raise a ValueError if a data set has other settings or Minari is missing."""
     try:
         missing_of(settings)
     except ImportError as error:
@@ -178,7 +174,7 @@ EXPERIMENT = Experiment(
     module="agents.compare_offline",
     description=__doc__,
     settings=Settings,
-    quick={**suite.QUICK, "runs": 2, "steps": 20, "out": Path("runs/offline-quick")},
+    quick={**suite.QUICK, "runs": 2, "steps": 20},
     check=_check,
     positive=("runs", "steps"),
     kind="comparison",
@@ -188,7 +184,7 @@ EXPERIMENT = Experiment(
         "args": common.recorded_settings(run.settings, {"out"}),
         "parts": run.values("part"),
         "interrupted": run.interrupted,
-        "versions": {**common.versions(), "minari": version("minari")},
+        "versions": common.versions(("minari",)),
     },
     tables=texts(SCORES, REGRETS),
     figures=lambda results, out: draw_offline(results, out / "scores.png"),

@@ -107,7 +107,6 @@ def usual_name(scenario: str, seat: str, *agents: str) -> str:
 
 
 def _is_file(name: str) -> bool:
-    """Return whether a scenario or a player is the path of a file."""
     return name.endswith(".toml") or is_file(name)
 
 
@@ -175,8 +174,7 @@ def write_dataset(
             infos=infos,
         )
         buffers.append(buffer)
-    _restore(path_of(name))
-    if path_of(name).exists() and not replace:
+    if is_recorded(name) and not replace:
         raise DatasetError(f"data set: {name} is there already")
     with _draft(name), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=_METADATA_WARNINGS)
@@ -196,14 +194,7 @@ def write_dataset(
 
 @contextmanager
 def _draft(name: str) -> Iterator[None]:
-    """Have the block write into a draft, which replaces the data set when the block ends.
-
-    Until then, and if the block fails, the existing data set stays unchanged. A draft that a killed
-    process left behind is deleted.
-
-    Raises:
-        DatasetError: another process is recording this data set.
-    """
+    """Write into a draft, which replaces the data set if the block succeeds."""
     root, folder = path_of(""), path_of(name)
     draft = root / f".{name.replace('/', '.')}.part"  # Minari ignores folders with a leading dot
     draft.mkdir(parents=True, exist_ok=True)
@@ -248,10 +239,12 @@ def _former(folder: Path) -> Path:
     return folder.with_name(f".{folder.name}.former")
 
 
-def _restore(folder: Path) -> None:
-    """Restore a data set if the process that was replacing it was killed."""
+def is_recorded(name: str) -> bool:
+    """Return whether a data set exists; restores it if the process that replaced it was killed."""
+    folder = path_of(name)
     if _former(folder).is_dir() and not folder.exists():
         _former(folder).rename(folder)
+    return folder.is_dir()
 
 
 @dataclass(frozen=True)
@@ -273,8 +266,7 @@ def describe_dataset(name: str) -> Description | None:
         DatasetError: it is damaged.
     """
     check_name(name)
-    _restore(path_of(name))
-    if not path_of(name).is_dir():
+    if not is_recorded(name):
         return None
     with wrap_read_errors(path_of(name), "a data set of Minari's", DatasetError):
         stored = import_minari().load_dataset(name)
@@ -292,8 +284,7 @@ def read_dataset(name: str) -> Dataset:
         DatasetError: the data set is missing, or does not hold battles with action masks.
     """
     check_name(name)
-    _restore(path_of(name))
-    if not path_of(name).is_dir():
+    if not is_recorded(name):
         raise DatasetError(
             f"data set: found no {name} in {path_of('')}; "
             "python -m agents.record makes them, and MINARI_DATASETS_PATH sets their folder"

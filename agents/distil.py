@@ -35,12 +35,7 @@ import numpy as np
 import torch
 
 from agents.checkpoints import NAME as CHECKPOINT
-from agents.checkpoints import (
-    CheckpointError,
-    delete_checkpoint,
-    has_checkpoint,
-    load_checkpoint,
-)
+from agents.checkpoints import CheckpointError, delete_checkpoint, has_checkpoint, load_checkpoint
 from agents.common import DeferredInterrupt, report
 from agents.distillation.grading import Grade, grade_scenarios
 from agents.distillation.student import LIMITS, Settings, Student, load_start
@@ -67,7 +62,6 @@ from wfb_gym.seats import SEATS
 
 MODULE = "agents.distil"
 QUICK = {
-    "out": Path("runs/distil-quick"),
     "scenarios": 8, "steps": 200, "batch_size": 64, "width": 16, "graded": 3, "workers": 1,
     "train_bytes": 1 << 20, "test_bytes": 1 << 20,
 }  # fmt: skip
@@ -77,7 +71,7 @@ NOT_LEARNED = (*FREE, "device", "test_bytes", "graded")
 """Settings that do not change the learning, apart from rounding."""
 _STORED = "float16"
 """Data type of the stored weights; the rounding does not change the play."""
-_FROM_ZERO = ("seed", "first", "visited")
+_NATURAL = ("seed", "first", "visited")
 """Settings whose lowest value is 0; the others must be positive."""
 
 
@@ -120,11 +114,7 @@ def make_train_targets(settings: Settings, source: TargetSource, workers: Worker
 
 
 def _train(student: Student) -> None:
-    """Train to the last step; writes checkpoints on the way and at the end.
-
-    Raises:
-        KeyboardInterrupt: Ctrl-C was pressed.
-    """
+    """Train to the last step, with checkpoints; Ctrl-C raises KeyboardInterrupt at the end."""
     settings = student.settings
     saved = time.monotonic()
     with progress() as bar, DeferredInterrupt() as interrupt:
@@ -159,16 +149,9 @@ def grade_test_split(
     return grades
 
 
-def run(settings: Settings, resume: bool) -> dict[str, Any]:
+def run(settings: Settings, workers: Workers, resume: bool) -> dict[str, Any]:
     """Solve, train, grade and write; returns the results."""
-    with (
-        open_workers(settings.ray, processes=settings.workers) as workers,
-        occupy(settings.out),
-    ):
-        return _run(settings, load_checkpoint(settings.out) if resume else None, workers)
-
-
-def _run(settings: Settings, state: dict[str, Any] | None, workers: Workers) -> dict[str, Any]:
+    state = load_checkpoint(settings.out) if resume else None
     if state is not None:
         with wrap_read_errors(settings.out / CHECKPOINT, "the settings of a run", CheckpointError):
             check_same_settings(state["settings"], common.settings_as_json(settings), NOT_LEARNED)
@@ -246,12 +229,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         switches={"resume": "continue from the folder's checkpoint", **OVERWRITE},
     )
     numbers = [each.name for each in fields(Settings) if each.type in (int, float)]
-    common.check_positive(parser, settings, [name for name in numbers if name not in _FROM_ZERO])
-    for name in ("first", "visited"):
-        if getattr(settings, name) < 0:
-            parser.error(
-                f"--{name}: expected a whole number from 0, found {getattr(settings, name)}"
-            )
+    positive = [name for name in numbers if name not in _NATURAL]
+    common.check_signs(parser, settings, positive, _NATURAL)
     if settings.start_from:
         try:
             load_start(settings)
@@ -271,7 +250,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     torch.set_num_threads(settings.threads)
 
     def work() -> int:
-        results = run(settings, resume)
+        workers = open_workers(settings.ray, processes=settings.workers)
+        with workers as opened, occupy(settings.out):
+            results = run(settings, opened, resume)
         lines = []
         for seat in SEATS:
             scores = [one["score"] for one in results["grades"] if one["seat"] == seat]

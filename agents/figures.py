@@ -37,6 +37,11 @@ def _draw_score_axis(axes: Axes, lowest: float) -> None:
     axes.set_ylabel(_SCORE)
 
 
+def _draw_legend_below(figure: Figure, axes: Axes) -> None:
+    shown = axes.get_legend_handles_labels()
+    figure.legend(*shown, loc="outside lower center", ncols=4, fontsize=9)
+
+
 def draw_scores(runs: Sequence[Sequence[Mapping[str, Any]]], title: str, path: Path) -> None:
     """Draw learning curves of exact scores: the median of several runs, and a band of all.
 
@@ -55,14 +60,8 @@ def draw_scores(runs: Sequence[Sequence[Mapping[str, Any]]], title: str, path: P
         if np.isnan(scores).any():
             continue
         middle, best = np.median(scores, 1), np.median(scores.max(0))
-        axes.plot(
-            places,
-            middle,
-            color=colour,
-            marker=marker,
-            markersize=4,
-            label=f"{seat}, the best kept: {best:.1f}",
-        )
+        label = f"{seat}, the best kept: {best:.1f}"
+        axes.plot(places, middle, color=colour, marker=marker, markersize=4, label=label)
         if len(runs) > 1:
             axes.fill_between(places, scores.min(1), scores.max(1), color=colour, alpha=0.2)
         lowest = min(lowest, float(scores.min()))
@@ -112,9 +111,7 @@ def draw_learning_curve(curve: Sequence[Mapping[str, Any]], title: str, path: Pa
         each.grid(alpha=0.3)
     axes.set_title(title)
     (axes, *below)[-1].set(xlabel=f"{_MILLIONS}, that it learned from", xlim=(0.0, None))
-    figure.legend(
-        *axes.get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9
-    )
+    _draw_legend_below(figure, axes)
     save_figure(figure, path, DPI)
 
 
@@ -160,9 +157,7 @@ def draw_comparison(results: Mapping[str, Any], path: Path) -> None:
     grid[-1][1].set_xlabel("seconds of learning")
     named, runs = results["args"]["scenario"], results["args"]["runs"]
     figure.suptitle(f"{named}: line: median of {runs} runs, band: from the worst to the best")
-    figure.legend(
-        *grid[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9
-    )
+    _draw_legend_below(figure, grid[0][0])
     save_figure(figure, path, DPI)
 
 
@@ -201,9 +196,7 @@ def draw_offline(results: Mapping[str, Any], path: Path) -> None:
         axes.set_title(f"{scenario}: {own[0]['seat']}", fontsize=11)
         axes.grid(alpha=0.3, axis="y")
         axes.label_outer()
-    figure.legend(
-        *grid[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9
-    )
+    _draw_legend_below(figure, grid[0])
     save_figure(figure, path, DPI)
 
 

@@ -106,7 +106,6 @@ class HiddenRun(NamedTuple):
 
 
 def _runs_of(settings: Settings) -> Iterator[HiddenRun]:
-    """Yield all trainings, seed by seed."""
     for seed in range(settings.seed, settings.seed + settings.runs):
         for variant in dict.fromkeys(settings.variant):
             yield HiddenRun(variant, seed)
@@ -157,7 +156,6 @@ class StrategyGrader:
 
 
 def _train(run: HiddenRun, settings: Settings, found: solver.Equilibrium) -> list[dict[str, Any]]:
-    """Train once; returns the curves of the networks and of their averages."""
     training = Training(
         scenario=(settings.scenario,), steps=settings.steps, seed=run.seed, exploring_starts=0.0,
         evaluations=settings.evaluations, workers=1, out=settings.out,
@@ -205,15 +203,13 @@ def _train(run: HiddenRun, settings: Settings, found: solver.Equilibrium) -> lis
 def grade_players(found: solver.Equilibrium) -> dict[str, dict[str, float | None]]:
     """Return the scores of `PLAYERS`, by name and seat."""
     game = found.game
-    scores: dict[str, dict[str, float | None]] = {}
-    for name in PLAYERS:
-        scores[name] = {}
-        for seat, seat_name in enumerate(SEATS):
-            strategy = game.uniform
-            if name != "random":
-                strategy = game.strategy_of(make_agent(name), seat)
-            scores[name][seat_name] = found.score(strategy, seat).score
-    return scores
+
+    def score(name: str, seat: int) -> float | None:
+        uniform = name == "random"
+        strategy = game.uniform if uniform else game.strategy_of(make_agent(name), seat)
+        return found.score(strategy, seat).score
+
+    return {name: {seat: score(name, k) for k, seat in enumerate(SEATS)} for name in PLAYERS}
 
 
 @cache
@@ -222,12 +218,10 @@ def _equilibrium(settings: Settings) -> solver.Equilibrium:
 
 
 def _run_part(settings: Settings, run: HiddenRun) -> Line:
-    """Train once."""
     return {"run": list(run), "trainings": _train(run, settings, _equilibrium(settings))}
 
 
 def _results_of(done: outcomes.Run[Settings, HiddenRun]) -> Results:
-    """Return the results of the finished trainings, and the grades of `PLAYERS`."""
     found = _equilibrium(done.settings)
     return done.document(
         value=found.value,
@@ -249,7 +243,6 @@ def player_rows(results: Results) -> list[list[str]]:
 
 
 def _check(settings: Settings, _: Collection[str]) -> Settings:
-    """Raise a ValueError or an OSError for a scenario without hidden items."""
     try:
         if not load_scenario(settings.scenario).has_hidden_items:
             raise ValueError(f"expected hidden items, found none in {settings.scenario}")
@@ -264,14 +257,7 @@ EXPERIMENT = Experiment(
     module="agents.hidden",
     description=__doc__,
     settings=Settings,
-    quick={
-        "scenario": "hidden-scroll",
-        "steps": 65_536,
-        "runs": 1,
-        "evaluations": 2,
-        "gap": 0.1,
-        "out": Path("runs/hidden-quick"),
-    },
+    quick={"scenario": "hidden-scroll", "steps": 65_536, "runs": 1, "evaluations": 2, "gap": 0.1},
     check=_check,
     positive=("runs", "steps", "evaluations", "gap"),
     kind="comparison",

@@ -20,9 +20,8 @@ if __name__ == "__main__":
     run_main("agents.imitate")
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -81,7 +80,6 @@ class Settings:
 
 
 SettingsT = TypeVar("SettingsT", bound=Settings)
-SettingsT_contra = TypeVar("SettingsT_contra", bound=Settings, contravariant=True)
 
 
 class Loss(Protocol):
@@ -94,17 +92,8 @@ class Loss(Protocol):
         """Return the mean loss of some of them, by their numbers, int64 (b,)."""
 
 
-class LossOf(Protocol[SettingsT_contra]):
-    """Makes the loss of a network over some rows, bool (k,), of decisions."""
-
-    def __call__(
-        self,
-        settings: SettingsT_contra,
-        network: PolicyNetwork,
-        decisions: RecordedDecisions,
-        rows: NDArray[np.bool_],
-    ) -> Loss:
-        """See the class."""
+LossOf = Callable[[SettingsT, PolicyNetwork, RecordedDecisions, NDArray[np.bool_]], Loss]
+"""Makes the loss of a network over some rows, bool (k,), of decisions."""
 
 
 class CloningLoss:
@@ -180,12 +169,7 @@ def _train(
     held_out: HeldOut,
     title: str = "learning",
 ) -> tuple[list[float], list[float | None], bool]:
-    """Train the network in place.
-
-    Returns:
-        Mean loss in each epoch, agreement with the held-out decisions, and whether Ctrl-C ended the
-        training.
-    """
+    """Train in place; returns losses and agreements by epoch, and whether Ctrl-C was pressed."""
     losses: list[float] = []
     agreements: list[float | None] = []
     optimiser = torch.optim.Adam(network.parameters(), settings.learning_rate)
@@ -263,13 +247,6 @@ def run(
     settings: SettingsT, data: Dataset, module: str, make_loss: LossOf[SettingsT]
 ) -> dict[str, Any]:
     """Train, evaluate and write; returns the results."""
-    with occupy(settings.out):
-        return _run(settings, data, module, make_loss)
-
-
-def _run(
-    settings: SettingsT, data: Dataset, module: str, make_loss: LossOf[SettingsT]
-) -> dict[str, Any]:
     network, learned = learn(settings, data, make_loss)
     agent = player_of(network, data)
     score, limits = None, own_limits(agent)
@@ -280,7 +257,7 @@ def _run(
         **learned,
         **{name: getattr(score, name, None) for name in ("score", "guaranteed", "optimum")},
         "behaviour_score": data.behaviour_score,
-        "versions": {**common.versions(), "minari": version("minari")},
+        "versions": common.versions(("minari",)),
     }
     about = {
         "seat": agent.seat,
@@ -322,7 +299,7 @@ def run_learner(
         ),
     )
     positive = ("epochs", "batch_size", "width", "learning_rate", "exact_bytes")
-    common.check_positive(parser, settings, positive)
+    common.check_signs(parser, settings, positive)
     if not 0.0 <= settings.held_out < 1.0:
         parser.error(f"--held-out: expected a share from 0 to below 1, found {settings.held_out}")
 
@@ -333,7 +310,8 @@ def run_learner(
             data = read_dataset(settings.dataset)
         except (ValueError, ImportError) as error:
             parser.error(str(error))
-        results = run(settings, data, module, make_loss)
+        with occupy(settings.out):
+            results = run(settings, data, module, make_loss)
         score = "none" if results["score"] is None else f"{results['score']:.2f}"
         text = (
             f"{results['seat']} in {results['scenario']}: exact score {score}; learned from "

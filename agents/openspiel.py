@@ -218,12 +218,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         switches=OVERWRITE,
         usual_out=lambda s: Path("runs") / f"{Path(s.scenario).stem}-{s.algorithm}",
     )
-    common.check_positive(parser, settings, ["steps", "evaluations"])
+    common.check_signs(parser, settings, ["steps", "evaluations"], ["seed"])
 
     def work() -> int:
         try:
-            if settings.seed < 0:
-                raise ValueError(f"--seed: expected 0 or more, found {settings.seed}")
             if "overwrite" not in switches:
                 refuse_other_settings(settings.out, common.settings_as_json(settings), FREE)
             exact = ExactGame(settings.scenario)

@@ -26,7 +26,6 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -209,7 +208,6 @@ def write_episodes(
 def _summarise(
     settings: Settings, episodes: Sequence[Episode], seconds: float, interrupted: bool
 ) -> dict[str, Any]:
-    """Return the results of a recording as JSON."""
     points = POINTS_PER_REWARD * np.array([sum(each.rewards) for each in episodes])
     return {
         "args": common.settings_as_json(settings),
@@ -220,7 +218,7 @@ def _summarise(
         "decisions": sum(len(each.actions) for each in episodes),
         "points": {settings.seat: asdict(common.mean_points(points))} if episodes else {},
         "seconds": round(seconds, 2),
-        "versions": {**common.versions(), "minari": version("minari")},
+        "versions": common.versions(("minari",)),
     }
 
 

@@ -133,7 +133,6 @@ def check_same_settings(
 def _differences(
     before: Mapping[str, Any], now: Mapping[str, Any], free: Collection[str]
 ) -> list[str]:
-    """Return the names of the settings that differ, except `free`."""
     # through JSON, which turns tuples into lists
     before, now = json.loads(json.dumps(before)), json.loads(json.dumps(now))
     return [

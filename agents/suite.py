@@ -21,7 +21,6 @@ if __name__ == "__main__":
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
 from statistics import fmean
@@ -171,7 +170,6 @@ def record_scenario(missing: Sequence[record.Settings], advance: Report) -> None
 
 
 def _summarise(wanted: Sequence[record.Settings]) -> list[dict[str, Any]]:
-    """Return the descriptions of the existing data sets, as JSON."""
     found = []
     for settings in wanted:
         about = describe_dataset(settings.name)
@@ -203,7 +201,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "args": common.settings_as_json(settings),
         "interrupted": run.interrupted,
         "datasets": found,
-        "versions": {**common.versions(), "minari": version("minari")},
+        "versions": common.versions(("minari",)),
     }
     if settings.out is not None:
         common.write_json(settings.out, results)

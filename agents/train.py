@@ -101,12 +101,7 @@ class TrainingTask(NamedTuple):
 
 
 def _load_model(path: Path, envs: PhaseVecEnv, algorithm: str) -> BaseAlgorithm:
-    """Load a model to continue training; like in Stable-Baselines3, `.zip` may be left out.
-
-    Raises:
-        FileNotFoundError: the file is missing.
-        ValueError: the file is not a model of the algorithm, or a model for other environments.
-    """
+    """Load a model to continue training; like in Stable-Baselines3, `.zip` may be left out."""
     if not path.suffix and not path.is_file():
         path = path.with_name(f"{path.name}.zip")
     if not path.is_file():
@@ -125,7 +120,6 @@ def _load_model(path: Path, envs: PhaseVecEnv, algorithm: str) -> BaseAlgorithm:
 
 
 def _new_model(hyper: Hyperparameters, settings: Settings, envs: PhaseVecEnv) -> BaseAlgorithm:
-    """Make an untrained model."""
     shared: Any = {
         "policy": "MlpPolicy",
         "env": envs,
@@ -192,11 +186,6 @@ def settings_in_full(settings: Settings, task: TrainingTask) -> dict[str, Any]:
 
 def run(settings: Settings, task: TrainingTask) -> dict[str, Any]:
     """Train, grade and write; returns the results."""
-    with occupy(settings.out):
-        return _run(settings, task)
-
-
-def _run(settings: Settings, task: TrainingTask) -> dict[str, Any]:
     model, envs, hyper, _, grader = task
     before = SimpleNamespace(policy=copy.deepcopy(model.policy))  # for the grades before training
     with DeferredInterrupt() as interrupt:
@@ -253,7 +242,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         switches=OVERWRITE,
         usual_out=lambda s: Path("runs") / f"{'-'.join(map(short_name, s.scenario))}-{s.seat}",
     )
-    common.check_positive(parser, settings, ["evaluations", "battles", "final_battles", "threads"])
+    common.check_signs(parser, settings, ["evaluations", "battles", "final_battles", "threads"])
 
     def work() -> int:
         try:
@@ -267,7 +256,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 refuse_other_settings(settings.out, settings_in_full(settings, task), FREE)
         except (ValueError, OSError) as error:
             parser.error(str(error))
-        results = run(settings, task)
+        with occupy(settings.out):
+            results = run(settings, task)
         status = report(results, "json" in switches, describe_grades(results))
         print(f"saved model.zip, results.json and the curve in {settings.out}", file=sys.stderr)
         return status

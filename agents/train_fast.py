@@ -122,9 +122,8 @@ class Learner:
             (settings.seed * group.count + group.rank) * 2 + seat
         )
         static = torch.from_numpy(view.static)
-        self.worth = (
-            100.0 * self.network.greatest_spell_value(static).numpy()
-        )  # points, by scenario
+        # points, by scenario
+        self.worth = 100.0 * self.network.greatest_spell_value(static).numpy()
         general = battles.redraw or len(battles.scenarios) > 1
         self.agent = NetworkAgent(self.network, seat, general=general)
 

@@ -89,10 +89,7 @@ QUICK: dict[str, Any] = {
 def _best_rates(
     cases: dict[str, stepping.Round], rounds: int, seconds: float, label: str
 ) -> dict[str, dict[str, float]]:
-    """Return the best rates of each case.
-
-    If there are several rounds, the first is a warm-up and does not count.
-    """
+    """Return the best rates of each case; the first of several rounds is a warm-up."""
     found: dict[str, dict[str, float]] = {name: {} for name in cases}
     with report_progress(label, rounds) as report:
         for number in range(rounds):
@@ -155,10 +152,8 @@ def measure_starting(plan: _Plan) -> dict[str, Any]:
 
 
 def _measure_solving(plan: _Plan) -> dict[str, Any]:
-    """Measure solving."""
     _say("solving, which takes a minute or two" + (", or ten" if plan.long else ""))
-    cases = solving.Cases(plan.rounds, plan.small, large=not plan.quick, largest=plan.long)
-    return dict(solving.measure_solving(cases))
+    return solving.measure_solving(plan.rounds, plan.small, large=not plan.quick, largest=plan.long)
 
 
 def measure_single(plan: _Plan) -> dict[str, Any]:
@@ -180,7 +175,6 @@ PARTS: dict[str, Callable[[_Plan], Any]] = {
 
 
 def _results_of(run: Run[Any, str]) -> Results:
-    """Return the measurements, with the ratios and the aims."""
     found = dict(ChainMap(*run.lines))
     if run.settings.profile:
         return found

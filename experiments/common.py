@@ -149,8 +149,8 @@ def parse_settings(
     `wfb_gym.cli.parser.add_options` describes fields and their help. Every command has ``--json``.
     ``--quick`` sets the fields in `quick`, unless their flags are given; if `quick` is None there
     is no ``--quick``. `switches` maps names of further flags without a value to their help; names
-    of fields are skipped. Without ``--out``, `usual_out` returns the run's folder, and a quick run
-    appends "-quick" to it.
+    of fields are skipped. Without ``--out``, `usual_out` returns the run's folder if it depends on
+    other settings, and a quick run appends "-quick" to it.
 
     Returns:
         The settings, the names of the given switches (including ``json``), and the parser, whose
@@ -158,13 +158,13 @@ def parse_settings(
     """
     parser = Parser(prog=f"python -m {module}", description=(description or "").strip())
     add_options(parser, settings)
+    own = {each.name: each.default for each in fields(settings)}  # type: ignore[arg-type]
     switches = dict(switches)
     if quick is not None:
-        has_folder = usual_out is not None or any(isinstance(v, Path) for v in quick.values())
+        has_folder = any(isinstance(v, Path) for v in (own.get("out"), *quick.values()))
         where = ", in a folder of its own" if has_folder else ""
         switches["quick"] = f"a tiny run that only shows that everything works{where}"
     switches["json"] = "print only JSON on stdout"
-    own = {each.name for each in fields(settings)}  # type: ignore[arg-type]
     for name, meaning in switches.items():
         if name not in own:
             parser.add_argument(flag_of(name), action="store_true", help=meaning)
@@ -172,20 +172,24 @@ def parse_settings(
     chosen = [name for name in switches if getattr(parsed, name, False)]
     given = given_options(settings, parsed)
     chosen_settings = settings(**(dict(quick or {}) if "quick" in chosen else {}) | given)
-    if usual_out is not None and "out" not in given:
-        out = usual_out(chosen_settings)
+    if isinstance(own.get("out"), Path) and "out" not in given:
+        out: Path = usual_out(chosen_settings) if usual_out else own["out"]
         if "quick" in chosen:  # so that a quick run never replaces a full one
             out = out.with_name(f"{out.name}-quick")
         chosen_settings = replace(chosen_settings, out=out)  # type: ignore[type-var]
     return chosen_settings, chosen, parser
 
 
-def check_positive(parser: Parser, settings: Any, names: Sequence[str]) -> None:
-    """Report an error unless these settings are positive."""
-    for name in names:
-        value = getattr(settings, name)
-        if not value > 0:
+def check_signs(
+    parser: Parser, settings: Any, positive: Sequence[str], natural: Sequence[str] = ()
+) -> None:
+    """Report an error unless some settings are above 0, and others are 0 or more."""
+    for name in positive:
+        if not (value := getattr(settings, name)) > 0:
             parser.error(f"{flag_of(name)}: expected more than 0, found {value}")
+    for name in natural:
+        if (value := getattr(settings, name)) < 0:
+            parser.error(f"{flag_of(name)}: expected 0 or more, found {value}")
 
 
 # --- runs ------------------------------------------------------------------------------------

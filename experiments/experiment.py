@@ -20,7 +20,7 @@ from experiments.progress import report_progress
 from experiments.records import RecordError, ResultFile
 from experiments.tables import print_results
 from experiments.workers import Workers, open_workers
-from wfb_gym.cli.parser import COULD_NOT_RUN, flag_of
+from wfb_gym.cli.parser import COULD_NOT_RUN
 from wfb_gym.files import describe_error
 from wfb_gym.solver import TooLarge
 
@@ -109,7 +109,6 @@ class Experiment(Generic[SettingsT, PartT]):
         return status
 
     def _parse(self, arguments: Sequence[str] | None) -> tuple[SettingsT, bool]:
-        """Return the settings, and whether to print JSON."""
         settings, switches, parser = common.parse_settings(
             self.settings,
             arguments,
@@ -118,10 +117,7 @@ class Experiment(Generic[SettingsT, PartT]):
             quick=self.quick,
             switches={},
         )
-        common.check_positive(parser, settings, self.positive)
-        for name in self.natural:
-            if (value := getattr(settings, name)) < 0:
-                parser.error(f"{flag_of(name)}: expected 0 or more, found {value}")
+        common.check_signs(parser, settings, self.positive, self.natural)
         try:
             settings = self.check(settings, switches)
         except (ValueError, OSError) as error:

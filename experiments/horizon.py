@@ -164,7 +164,6 @@ def battle_rows(parts: Sequence[Part]) -> list[list[str]]:
 
 
 def _run_part(settings: Settings, source: Source) -> Line:
-    """Measure a scenario or a battle at each number of phases."""
     measured = (
         battle_parts(settings, source.name)
         if source.is_battle
@@ -185,7 +184,6 @@ def sources_of(settings: Settings) -> list[Source]:
 
 
 def _check(settings: Settings, _: Collection[str]) -> Settings:
-    """Return the settings with phase 1 added; raises a ValueError if they are invalid."""
     for name in settings.opponent:
         make_agent(name)
     for name in settings.scenario:
@@ -214,7 +212,6 @@ EXPERIMENT = Experiment(
         "phases": (2,),
         "opponent": ("greedy",),
         "battles": 4,
-        "out": Path("runs/horizon-quick"),
     },
     check=_check,
     positive=("battles",),

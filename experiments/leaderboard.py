@@ -116,7 +116,6 @@ def overall_results(submissions: Sequence[Submission]) -> dict[str, Any]:
 
 
 def _outcome_of(run: Run[Settings, Any]) -> Outcome:
-    """Write the submissions and the page, or compare, according to the settings."""
     settings = run.settings
     if settings.find:
         return write_scenarios(run)

@@ -26,7 +26,6 @@ from itertools import product, starmap
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import wfb_gym
 from experiments import common
 from experiments.exact import score_of
 from experiments.experiment import Experiment
@@ -37,16 +36,14 @@ from experiments.own_sizes import in_own_sizes
 from experiments.tables import texts
 from experiments.tournaments.guarding import one_line
 from experiments.tournaments.matches import policy_name, policy_names
-from experiments.tournaments.running import is_planner
+from experiments.tournaments.running import is_planner, rules_in_use
 from experiments.workers import Workers
 from wfb_gym.cli.parser import option
 from wfb_gym.opponents.policy_spec import PolicySpec
-from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import load_scenario
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import ExactGame, TooLarge
-from wfb_gym.solver.solution import packed_digest
 
 ONE_SEAT = "; a model of one seat needs a model of the other seat: CASTER+DISPELLER"
 
@@ -90,7 +87,7 @@ def measure_gap(settings: Settings, task: GapTask, trained: Path | None) -> Part
     scenario, player, seat = task
     part: Part = {"scenario": load_scenario(scenario).name, "player": player, "seat": SEATS[seat]}
     part["exact"] = exact_figures(settings, scenario, player, seat)
-    part["exploited"] = exploit(settings, scenario, player, seat, trained).as_json()
+    part["exploited"] = asdict(exploit(settings, scenario, player, seat, trained))
     return part
 
 
@@ -111,10 +108,8 @@ def exact_figures(settings: Settings, scenario: str, player: str, seat: int) -> 
 
 
 def _relevant_settings(settings: Settings) -> dict[str, Any]:
-    """Return everything that the results depend on."""
     found = common.recorded_settings(settings, {"out", "processes"})
-    tables = {name: packed_digest(pack(load_scenario(name)))[:16] for name in settings.scenario}
-    return {**found, "tables": tables, "wfb_gym": wfb_gym.__version__}
+    return found | rules_in_use(settings.scenario)
 
 
 def bounds(parts: Sequence[Part]) -> list[dict[str, Any]]:
@@ -132,7 +127,6 @@ def bounds(parts: Sequence[Part]) -> list[dict[str, Any]]:
 
 
 def _check(settings: Settings, _: Collection[str]) -> Settings:
-    """Raise a ValueError or an OSError for invalid players or scenarios."""
     most = max(settings.battles, settings.planner_battles)
     if most > SEED_SPACING:
         raise ValueError(f"--battles: expected at most {SEED_SPACING:,}, found {most:,}")
@@ -173,7 +167,6 @@ def check_models(settings: Settings) -> None:
 
 
 def _tasks_of(settings: Settings) -> list[GapTask]:
-    """Return all parts, seat by seat."""
     return list(starmap(GapTask, product(settings.scenario, settings.players, range(len(SEATS)))))
 
 
@@ -189,19 +182,11 @@ def measure_all(
 
 
 def _results_of(run: Run[Settings, GapTask]) -> Results:
-    """Return the results of the finished parts."""
     parts = run.values("part")
-    return {
-        "args": _relevant_settings(run.settings),
-        "parts": parts,
-        "bounds": bounds(parts),
-        "interrupted": run.interrupted,
-        "versions": common.versions(),
-    }
+    return run.document(args=_relevant_settings(run.settings), parts=parts, bounds=bounds(parts))
 
 
 def _notes(results: Results) -> list[str]:
-    """Return a line for each missing figure, with the reason."""
     return [
         f"{each['player']} as {each['seat']} in {each['scenario']}: {reason}"
         for each in results["parts"]
@@ -221,7 +206,6 @@ EXPERIMENT = Experiment(
         "battles": 64,
         "planner_battles": 16,
         "processes": 1,
-        "out": Path("runs/optimality-gap-quick"),
     },
     check=_check,
     positive=("phases", "memory", "planner_budget", "battles", "planner_battles", "processes"),

@@ -72,7 +72,6 @@ class Display(Progress):
             self.update(self.tasks[-1].id, detail=text)
 
     def _in_words(self) -> str:
-        """Return the progress of the running tasks in words."""
         return ", ".join(map(_task_in_words, filter(lambda each: not each.finished, self.tasks)))
 
 

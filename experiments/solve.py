@@ -86,7 +86,6 @@ class Settings:
 
 
 def _check(settings: Settings, _: Collection[str]) -> Settings:
-    """Return the settings with the names of all scenarios; raises a ValueError if invalid."""
     if settings.all == bool(settings.scenarios):
         raise ValueError("expected scenarios or --all" + (", not both" if settings.all else ""))
     if settings.gap == 0.0:
@@ -99,7 +98,6 @@ def _check(settings: Settings, _: Collection[str]) -> Settings:
 
 
 def _check_plot(path: Path, scenarios: Sequence[Scenario]) -> None:
-    """Raise a ValueError for a figure that cannot be drawn or written."""
     if len(scenarios) != 1:
         raise ValueError(f"--plot: expected one scenario, found {len(scenarios)}")
     if not path.parent.is_dir():
@@ -115,11 +113,7 @@ def _check_plot(path: Path, scenarios: Sequence[Scenario]) -> None:
 def _solve_all(
     settings: Settings, names: Sequence[str], _: Sequence[Line], __: Workers
 ) -> Iterator[Line]:
-    """Solve scenarios, after a small one for the compilation.
-
-    A line has the results of a scenario, and the reason why its figure could not be drawn, or "".
-    With --all, scenarios whose estimate exceeds the memory limit are skipped.
-    """
+    """Solve scenarios, after a small one for the compilation."""
     solver.solve(SMALLEST)
     for name in names:
         scenario = settings.load(name)
@@ -130,7 +124,7 @@ def _solve_all(
 
 
 def solve_open(scenario: Scenario, settings: Settings) -> Line:
-    """Solve a scenario without hidden items; see `_solve_all`."""
+    """Solve a scenario without hidden items; `problem` is why no figure was drawn, or ""."""
     estimate = solver.estimate(scenario) if settings.all else None
     solution, problem = None, ""
     if estimate is None or estimate.bytes <= settings.max_bytes:
@@ -195,7 +189,6 @@ def result_of(solution: solver.Solution) -> Result:
 
 
 def _outcome_of(run: Run[Settings, str]) -> Outcome:
-    """Return the results in the requested format."""
     settings = run.settings
     found: list[Result] = list(chain(*run.values("scenarios")))
     problems = [f"--plot: {each}" for each in run.values("problem") if each]

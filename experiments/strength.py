@@ -18,7 +18,7 @@ if __name__ == "__main__":
     run_main("experiments.strength")
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -85,7 +85,6 @@ class Settings:
 
 
 def _check(settings: Settings, _: Collection[str]) -> Settings:
-    """Raise a ValueError or an OSError for invalid players or scenarios."""
     if len(settings.players) < 2:
         raise ValueError("players: expected a reference and at least one more, found one")
     scenarios = scenarios_of(settings)
@@ -101,7 +100,6 @@ def scenarios_of(settings: Settings) -> list[Scenario]:
 
 
 def _matches_of(settings: Settings) -> list[Match]:
-    """Return all matches, in order, without duplicates."""
     first = FIRST_SEED + settings.seed * 1_000_000
     pairs = [
         pair
@@ -118,8 +116,7 @@ def _matches_of(settings: Settings) -> list[Match]:
 
 
 def _run_part(_: Settings, match: Match) -> Line:
-    """Play a match."""
-    return {"match": play_match(match).as_json()}
+    return {"match": asdict(play_match(match))}
 
 
 def _points(
@@ -199,11 +196,6 @@ def strength_rows(results: Mapping[str, Any], *, variants: bool = False) -> list
 
 
 def _results_of(run: Run[Settings, Match]) -> Results:
-    """Return the results of all matches.
-
-    Raises:
-        ExperimentError: a player failed in a match.
-    """
     played = [MatchResult.from_json(held) for held in run.values("match")]
     failures = {str(each.failure): None for each in played if each.failure is not None}
     if failures:
@@ -230,7 +222,6 @@ EXPERIMENT = Experiment(
         "pool": ("greedy",),
         "scenario": ("border-skirmish",),
         "battles": 4,
-        "out": Path("runs/strength-quick"),
     },
     check=_check,
     positive=("battles",),

@@ -23,7 +23,6 @@ if __name__ == "__main__":
     run_main("experiments.tournament")
 
 from collections.abc import Collection
-from pathlib import Path
 
 from experiments.experiment import Experiment
 from experiments.tournaments import reports, running
@@ -35,7 +34,6 @@ SMALLEST = "apprentice"
 
 
 def _check(settings: running.Settings, _: Collection[str]) -> running.Settings:
-    """Raise a ValueError or an OSError for invalid agents or scenarios."""
     if max(settings.battles, settings.planner_battles) > running.SEED_SPACING:
         raise ValueError(f"--battles: expected at most {running.SEED_SPACING:,}")
     for kind, names in (("agent", settings.agents), ("scenario", settings.scenario)):
@@ -57,12 +55,7 @@ EXPERIMENT = Experiment(
     module="experiments.tournament",
     description=__doc__,
     settings=running.Settings,
-    quick={
-        "battles": 64,
-        "planner_battles": 16,
-        "scenario": (SMALLEST, "archmage-duel"),
-        "out": Path("runs/tournament-quick"),
-    },
+    quick={"battles": 64, "planner_battles": 16, "scenario": (SMALLEST, "archmage-duel")},
     check=_check,
     positive=("battles", "planner_battles", "move_seconds"),
     natural=("seed",),

@@ -89,7 +89,6 @@ def hide_item(scenario: Scenario, side: str, item: str, chance: float) -> Scenar
 
 
 def _run_part(settings: Settings, chance: float) -> Line:
-    """Return the scenario's value at a chance, and figures of its equilibrium."""
     value = _value_by_belief(settings)
     scenario = scenario_at_chance(settings, chance)
     game = HiddenGame(scenario)
@@ -205,7 +204,6 @@ def hiding_rows(results: Results) -> list[list[str]]:
 
 
 def _check(settings: Settings, _: Collection[str]) -> Settings:
-    """Raise a ValueError for an item that cannot be hidden."""
     scenario_at_chance(settings, 0.5)
     return settings
 
@@ -215,7 +213,7 @@ EXPERIMENT = Experiment(
     module="experiments.value_of_hiding",
     description=__doc__,
     settings=Settings,
-    quick={"scenario": "apprentice", "chances": 3, "out": Path("runs/value-of-hiding-quick")},
+    quick={"scenario": "apprentice", "chances": 3},
     check=_check,
     positive=("chances", "gap"),
     kind="value of hiding",

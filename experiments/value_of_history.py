@@ -128,7 +128,6 @@ def memory_rows(results: Results) -> list[list[str]]:
 
 
 def _check(settings: Settings, _: Collection[str]) -> Settings:
-    """Raise a ValueError for a scenario without hidden items."""
     for name in settings.scenario:
         if not load_scenario(name).has_hidden_items:
             raise ValueError(f"scenario: expected hidden items, found none in {name}")
@@ -140,7 +139,7 @@ EXPERIMENT = Experiment(
     module="experiments.value_of_history",
     description=__doc__,
     settings=Settings,
-    quick={"scenario": ("hidden-scroll",), "out": Path("runs/value-of-history-quick")},
+    quick={"scenario": ("hidden-scroll",)},
     check=_check,
     positive=("gap",),
     kind="value of history",

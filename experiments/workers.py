@@ -100,8 +100,8 @@ class _Processes:
         return in_order(submit, wait_for, tasks, TASKS_PER_WORKER * self._count, describe)
 
 
-def _end_with_parent() -> None:
-    """Make this worker end with the process that started it, even if that process is killed."""
+def end_with_parent() -> None:
+    """Make this process end with the process that started it, even if that process is killed."""
     parent = parent_process()
     assert parent is not None
 
@@ -132,7 +132,7 @@ def open_workers(
             yield RayWorkers(list(dict.fromkeys(files)))
     elif processes > 1:
         spawn = get_context("spawn")
-        pool = ProcessPoolExecutor(processes, mp_context=spawn, initializer=_end_with_parent)
+        pool = ProcessPoolExecutor(processes, mp_context=spawn, initializer=end_with_parent)
         try:
             yield _Processes(pool, processes)
         finally:

@@ -21,6 +21,17 @@ Results = Any
 
 
 @dataclass(frozen=True)
+class CheckOptions:
+    """Command-line options of a command that writes pages.
+
+    Attributes:
+        check: change nothing, only report what is not current.
+    """
+
+    check: bool = False
+
+
+@dataclass(frozen=True)
 class Report:
     """A table or figure, and the command that produces its results."""
 

@@ -22,7 +22,7 @@ from PIL import Image
 
 from experiments.common import FAILED
 from experiments.tables import markdown_table
-from tools.documents import IMAGES, ROOT, insert_table
+from tools.documents import IMAGES, ROOT, CheckOptions, insert_table
 from wfb_gym import solver
 from wfb_gym.cli.parser import parse_options
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM
@@ -266,26 +266,14 @@ def draw_lines(rows: Sequence[Row]) -> Image.Image:
     return to_image(Drawing(page, tuple(sketch.shapes), "dice"), _WIDTH)
 
 
-@dataclass(frozen=True)
-class _Options:
-    """Command-line options.
-
-    Attributes:
-        check: change nothing, report whether the page is current.
-    """
-
-    check: bool = False
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write tables and pictures, or check the tables; returns the exit status."""
     options, _ = parse_options(
-        _Options, arguments, module="tools.five_minutes", description=__doc__
+        CheckOptions, arguments, module="tools.five_minutes", description=__doc__
     )
-    check = options.check
     text = PAGE.read_text(encoding="utf-8")
     wanted = make_tutorial(text)
-    if check:
+    if options.check:
         print("the page is current" if text == wanted else "the page is stale", file=sys.stderr)
         return 0 if text == wanted else FAILED
     atomic_write_text(PAGE, wanted)

@@ -32,6 +32,7 @@ from gymnasium.envs.registration import EnvSpec, load_env_creator
 import wfb_gym
 from experiments.common import FAILED
 from experiments.tables import markdown_table
+from tools.documents import ROOT, CheckOptions
 from wfb_gym.cli.parser import parse_options
 from wfb_gym.encoding.actions import ActionCodec
 from wfb_gym.encoding.fields import (
@@ -45,7 +46,6 @@ from wfb_gym.encoding.layout import KINDS
 from wfb_gym.files import atomic_write_text
 from wfb_gym.opponents.policy_spec import MODULES
 
-ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "environments"
 OVERVIEW = ROOT / "docs" / "environments.md"
 AGENTS = ROOT / "docs" / "agents.md"
@@ -325,26 +325,14 @@ def find_stale_pages(wanted: Mapping[Path, str]) -> list[str]:
     return sorted(path.name for path in paths if found.get(path) != wanted.get(path))
 
 
-@dataclass(frozen=True)
-class _Options:
-    """Command-line options.
-
-    Attributes:
-        check: change nothing, list stale pages.
-    """
-
-    check: bool = False
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the pages, or check them; returns the exit status."""
-    options, _ = parse_options(_Options, arguments, module="tools.pages", description=__doc__)
-    check = options.check
+    options, _ = parse_options(CheckOptions, arguments, module="tools.pages", description=__doc__)
     wanted = make_pages()
     changed = find_stale_pages(wanted)
     for name in changed:
-        print(f"{'stale' if check else 'written'}: {name}", file=sys.stderr)
-    if check:
+        print(f"{'stale' if options.check else 'written'}: {name}", file=sys.stderr)
+    if options.check:
         return FAILED if changed else 0
     FOLDER.mkdir(exist_ok=True)
     for path in set(FOLDER.glob("*.md")) - set(wanted):

@@ -147,8 +147,25 @@ def _draw_curve(results: Results, path: Path) -> None:
 
 
 def _draw_distilled(results: Results, path: Path) -> None:
-    grades = [Grade(**one) for one in results["grades"]]
-    draw_grades(grades, path)
+    draw_grades([Grade(**one) for one in results["grades"]], path)
+
+
+def _trained(name: str, options: str, minutes: float, picture: str = "") -> Report:
+    shown = {"curve.png": picture} if picture else {}
+    return Report(name, f"agents.train{options}", minutes, grades_table, shown, draw=(_draw_curve,))
+
+
+def _strength(name: str, options: str, minutes: float, picture: str = "") -> Report:
+    shown = {"strength.png": picture} if picture else {}
+    table = strength.DIFFERENCES.markdown
+    return Report(
+        name, f"experiments.strength{options}", minutes, table, shown, draw=(draw_strength,)
+    )
+
+
+def _compared(name: str, options: str, minutes: float, picture: str) -> Report:
+    shown, table = {"curves.png": picture}, compare.SCORES.markdown
+    return Report(name, f"agents.compare{options}", minutes, table, shown, draw=(draw_comparison,))
 
 
 ALL = (
@@ -160,16 +177,9 @@ ALL = (
         {"curve.png": "fast-curve.png", "seed-0/policy.png": "fast-policy.png"},
         draw=(_draw_runs,),
     ),
-    Report(
-        "train", "agents.train", 8, grades_table, {"curve.png": "curve.png"}, draw=(_draw_curve,)
-    ),
-    Report("train-dispeller", "agents.train --seat dispeller", 8, grades_table),
-    Report(
-        "train-scripted",
-        "agents.train --opponent greedy --opponent veteran --opponent random",
-        8,
-        grades_table,
-    ),
+    _trained("train", "", 8, "curve.png"),
+    _trained("train-dispeller", " --seat dispeller", 8),
+    _trained("train-scripted", " --opponent greedy --opponent veteran --opponent random", 8),
     Report(
         "large",
         f"agents.train_fast {LARGE}",
@@ -204,35 +214,17 @@ ALL = (
         {"rating.png": "rating.png", "archmage-duel.png": "tournament.png"},
         draw=(draw_ratings, lambda results, path: draw_points(results["scenarios"][0], path)),
     ),
-    Report(
-        "strength",
-        "experiments.strength",
-        60,
-        strength.DIFFERENCES.markdown,
-        {"strength.png": "strength.png"},
-        draw=(draw_strength,),
+    _strength("strength", "", 60, "strength.png"),
+    _strength(
+        "strength-slow", " phase-search expectimax mcts:400 --battles 24", 60, "strength-slow.png"
     ),
-    Report(
-        "strength-slow",
-        "experiments.strength phase-search expectimax mcts:400 --battles 24",
-        60,
-        strength.DIFFERENCES.markdown,
-        {"strength.png": "strength-slow.png"},
-        draw=(draw_strength,),
-    ),
-    Report(
+    _strength(
         "strength-search",
-        "experiments.strength phase-search search --battles 24 "
+        " phase-search search --battles 24 "
         + " ".join(f"--scenario {each}" for each in strength.BATTLES[:10]),
         30,
-        strength.DIFFERENCES.markdown,
     ),
-    Report(
-        "strength-self-play",
-        f"experiments.strength phase-search {SELF_PLAY}",
-        40,
-        strength.DIFFERENCES.markdown,
-    ),
+    _strength("strength-self-play", f" phase-search {SELF_PLAY}", 40),
     Report(
         "horizon",
         "experiments.horizon",
@@ -242,14 +234,7 @@ ALL = (
         draw=(draw_horizon,),
         more={"horizon-battles": horizon.BATTLES.markdown},
     ),
-    Report(
-        "battle",
-        "agents.train --scenario border-skirmish",
-        5,
-        grades_table,
-        {"curve.png": "battle-curve.png"},
-        draw=(_draw_curve,),
-    ),
+    _trained("battle", " --scenario border-skirmish", 5, "battle-curve.png"),
     Report(
         "offline",
         "agents.compare_offline",
@@ -259,31 +244,19 @@ ALL = (
         draw=(draw_offline,),
         more={"offline-regret": compare_offline.REGRETS.markdown},
     ),
-    Report(
-        "compare",
-        "agents.compare",
-        45,
-        compare.SCORES.markdown,
-        {"curves.png": "learners.png"},
-        draw=(draw_comparison,),
-    ),
-    Report(
+    _compared("compare", "", 45, "learners.png"),
+    _compared(
         "ablations",
-        "agents.compare --runs 3 --steps 1500000 --learner self-play "
+        " --runs 3 --steps 1500000 --learner self-play "
         + " ".join(f"--learner {name}" for name in compare.ABLATIONS),
         30,
-        compare.SCORES.markdown,
-        {"curves.png": "ablations.png"},
-        draw=(draw_comparison,),
+        "ablations.png",
     ),
-    Report(
+    _compared(
         "openspiel",
-        "agents.compare --scenario apprentice --steps 200000 --learner self-play "
-        "--learner MCCFR --learner NFSP",
+        " --scenario apprentice --steps 200000 --learner self-play --learner MCCFR --learner NFSP",
         15,
-        compare.SCORES.markdown,
-        {"curves.png": "openspiel.png"},
-        draw=(draw_comparison,),
+        "openspiel.png",
     ),
     Report(
         "hidden",
@@ -345,25 +318,18 @@ ALL = (
         printed=True,
     ),
 )
-_HEAT_MAP, _BATTLEFIELD, _FIRE_BALL, _FRAME, _FILM = (
-    f"docs/images/{name}"
-    for name in (
-        "archmage-duel-dice.png",
-        "border-skirmish.png",
-        "fire-ball.png",
-        "rgb-array.png",
-        "battle.gif",
-    )
-)
+_DRAWN = {
+    "archmage-duel-dice.png": "experiments.solve archmage-duel --plot {}",
+    "border-skirmish.png": "wfb_gym draw border-skirmish --out {}",
+    "fire-ball.png": "wfb_gym draw border-skirmish --spell fireball --out {}",
+    "rgb-array.png": "tools.rendering --out {}",
+    "battle.gif": "tools.rendering --film --out {}",
+}
 _WEB = ("web-desk", "web-phone", "web-review", "web-review-phone", "odds-sheet")
 _FIVE_MINUTES = ("doubles", "first", "pools", "second", "third")
 PAGES = {
     "docs/leaderboard.md": "experiments.leaderboard",
-    _HEAT_MAP: f"experiments.solve archmage-duel --plot {_HEAT_MAP}",
-    _BATTLEFIELD: f"wfb_gym draw border-skirmish --out {_BATTLEFIELD}",
-    _FIRE_BALL: f"wfb_gym draw border-skirmish --spell fireball --out {_FIRE_BALL}",
-    _FRAME: f"tools.rendering --out {_FRAME}",
-    _FILM: f"tools.rendering --film --out {_FILM}",
+    **{f"docs/images/{name}": line.format(f"docs/images/{name}") for name, line in _DRAWN.items()},
     "docs/environments/": "tools.pages",
     **{f"docs/images/{name}.png": "tests.web" for name in _WEB},
     **{f"docs/images/five-minutes-{name}.png": "tools.five_minutes" for name in _FIVE_MINUTES},

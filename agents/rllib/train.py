@@ -24,11 +24,9 @@ if __name__ == "__main__":
 
 import json
 import shutil
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +40,6 @@ from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaski
 from ray.tune.registry import register_env
 from torch import Tensor
 
-import wfb_gym
 from agents.checkpoints import CheckpointError
 from agents.common import DeferredInterrupt, load_solutions, report
 from agents.rllib.env_runner import BatchEnvRunner
@@ -184,7 +181,6 @@ def agents_of(algorithm: Any) -> dict[str, ModuleAgent]:
 
 
 def _save(algorithm: Any, folder: Path, done: int) -> None:
-    """Write a checkpoint and replace the former one."""
     part = folder / "checkpoint.part"
     shutil.rmtree(part, ignore_errors=True)
     algorithm.save_to_path(str(part.resolve()))
@@ -201,11 +197,7 @@ def put_in_place(folder: Path) -> None:
 
 
 def _train(algorithm: Any, settings: Settings, done: int) -> tuple[int, int, bool]:
-    """Train until `settings.iterations` are done.
-
-    Returns:
-        Iterations done in total, decisions sampled, and whether Ctrl-C was pressed.
-    """
+    """Return iterations in total, decisions sampled, and whether Ctrl-C was pressed."""
     sampled = 0
     with progress() as bar, DeferredInterrupt() as interrupt:
         task = bar.add_task("training", total=settings.iterations, completed=done, note="")
@@ -254,11 +246,6 @@ def _measure_sampling(settings: Settings) -> dict[str, Any]:
 
 def run(settings: Settings, resume: bool) -> dict[str, Any]:
     """Train, evaluate and write; returns the results."""
-    with occupy(settings.out):
-        return _run(settings, resume)
-
-
-def _run(settings: Settings, resume: bool) -> dict[str, Any]:
     checkpoint = settings.out / "checkpoint"
     if resume:
         put_in_place(settings.out)
@@ -288,8 +275,7 @@ def _run(settings: Settings, resume: bool) -> dict[str, Any]:
         "decisions": sampled,
         "seconds": round(seconds, 2),
         "scores": scores,
-        "versions": {"wfb-gym": wfb_gym.__version__, "python": sys.version.split()[0]}
-        | {name: version(name) for name in ("gymnasium", "numba", "numpy", "ray", "torch")},
+        "versions": common.versions(("ray",)),
     }
     common.write_results(settings.out, found)
     return found
@@ -311,9 +297,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         usual_out=lambda settings: Path("runs") / f"{Path(settings.scenario).stem}-rllib",
     )
     positive = ("envs", "iterations", "batch", "minibatch", "epochs", "width", "checkpoint_every")
-    common.check_positive(parser, settings, positive)
-    if settings.workers < 0 or settings.seed < 0:
-        parser.error("--workers, --seed: expected 0 or more")
+    common.check_signs(parser, settings, positive, ("workers", "seed"))
     resume = "resume" in switches
     try:
         load_scenario(settings.scenario)
@@ -329,7 +313,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not (resume or "overwrite" in switches):
             refuse_unfinished(settings.out, "--resume")
             refuse_other_settings(settings.out, common.settings_as_json(settings), FREE)
-        found = run(settings, resume)
+        with occupy(settings.out):
+            found = run(settings, resume)
         scores = ", ".join(f"{k} {v:.2f}" for k, v in found["scores"].items() if v is not None)
         counts = f"{found['decisions']:,} decisions in {found['seconds']:.1f} s"
         return report(found, "json" in switches, f"{counts}; exact scores: {scores or 'none'}")

@@ -106,10 +106,7 @@ class PositionArchive:
 
 
 def _hashes(observations: NDArray[np.float32], scenarios: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return hashes of positions, from 0 to 2^32 - 1: int64 (k,).
-
-    They are sums of integers modulo 2^64, equal on every machine; the upper half is well mixed.
-    """
+    """Return hashes of positions, 0 to 2^32 - 1, equal on every machine: int64 (k,)."""
     weights = np.random.default_rng(0).integers(1 << 63, size=observations.shape[1] + 1) | 1
     bits = (observations + 0.0).view(np.int32).astype(np.int64)  # + 0.0 turns -0.0 into 0.0
     sums: NDArray[np.int64] = bits @ weights[1:] + scenarios * weights[0]

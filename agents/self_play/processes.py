@@ -7,7 +7,6 @@ times faster than `torch.distributed`; use RLlib for several machines. The learn
 """
 
 import multiprocessing
-import os
 import pickle
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from experiments.attempts import WorkerError
-from experiments.workers import ignoring_interrupts_in_children
+from experiments.workers import end_with_parent, ignoring_interrupts_in_children
 
 CAPACITY = 1 << 15
 """Most numbers of one exchange."""
@@ -112,14 +111,7 @@ def _worker_main(
     work: Callable[..., None], rank: int, shared: Sequence[Member], memory: Any, arguments: Any
 ) -> None:
     """Run `work` in a process of rank 1 or more."""
-
-    def exit_with_parent() -> None:
-        parent = multiprocessing.parent_process()
-        if parent is not None:
-            parent.join()
-            os._exit(1)
-
-    threading.Thread(target=exit_with_parent, daemon=True).start()
+    end_with_parent()
     torch.set_num_threads(1)
     work(ProcessGroup(rank, shared, memory), *arguments)
 

@@ -11,13 +11,7 @@ import numpy as np
 import torch
 
 from agents.checkpoints import delete_checkpoint, has_checkpoint, load_checkpoint
-from agents.common import (
-    DeferredInterrupt,
-    check_trainable,
-    is_generated,
-    load_solutions,
-    report,
-)
+from agents.common import DeferredInterrupt, check_trainable, is_generated, load_solutions, report
 from agents.figures import draw_policy, draw_scores
 from agents.run_folder import (
     OVERWRITE,
@@ -162,7 +156,6 @@ def _write_results(
 
 
 def _describe(settings: Settings, results: dict[str, Any]) -> str:
-    """Return a summary of a run's results, in a few lines."""
     scores = ", ".join(f"{seat} {score:.2f}" for seat, score in results["scores"].items())
     median = f"median of {settings.runs} runs: " if settings.runs > 1 else ""
     counts = f"{results['frames']:,} decisions in {results['seconds']:.1f} s"
@@ -253,7 +246,7 @@ def run_from_command_line(
         switches={"resume": "continue from the folder's checkpoint", **OVERWRITE},
         usual_out=usual_out,
     )
-    common.check_positive(parser, settings, POSITIVE)
+    common.check_signs(parser, settings, POSITIVE)
     torch.set_num_threads(1)  # each process uses one core
     resume = "resume" in switches
 

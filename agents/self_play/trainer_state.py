@@ -110,7 +110,6 @@ def _check_state(trainer: "Trainer", state: dict[str, Any]) -> None:
 
 
 def _check_part(trainer: "Trainer", where: str, part: Any) -> None:
-    """Check the state of one process."""
     own = _get_state(trainer)
     own |= {name: part[name] for name in ("learners", "archive")}
     check_alike(where, part, own)
@@ -128,7 +127,6 @@ def _check_part(trainer: "Trainer", where: str, part: Any) -> None:
 
 
 def _get_learner_state(learner: "Learner") -> dict[str, Any]:
-    """Return everything that the learner's future depends on."""
     return {
         "network": learner.network.state_dict(),
         "optimiser": {"state": optimiser_state(learner.optimiser)},
@@ -138,7 +136,6 @@ def _get_learner_state(learner: "Learner") -> dict[str, Any]:
 
 
 def _check_learner(learner: "Learner", where: str, state: Any) -> None:
-    """Raise an error, usually a ValueError, unless the learner can continue from a state."""
     own = _get_learner_state(learner)
     check_alike(where, state, {**own, "optimiser": {"state": state["optimiser"]["state"]}})
     parameters = list(learner.network.parameters())
@@ -148,7 +145,6 @@ def _check_learner(learner: "Learner", where: str, state: Any) -> None:
 
 
 def _restore_learner(learner: "Learner", state: dict[str, Any]) -> None:
-    """Restore a state that `_check_learner` has accepted."""
     learner.network.load_state_dict(state["network"])
     restore_optimiser(learner.optimiser, state["optimiser"]["state"])
     learner.rng.bit_generator.state = state["rng"]

@@ -41,7 +41,7 @@ def measure_scaling(
     return found
 
 
-def _best_rates(
+def best_rates(
     scenario: str, sizes: Sequence[int], rounds: int, seconds: float
 ) -> dict[str, float]:
     """Measure env-steps/s in this process, by number of environments."""

@@ -3,23 +3,23 @@
 import resource
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import islice
 from typing import Any
 
 import torch
 from sb3_contrib import MaskablePPO
 
+from experiments.benchmarks.tables import DUEL
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.generating import TEST_SEEDS, Generation, generate
 from wfb_gym.interop.sb3 import PhaseVecEnv
 from wfb_gym.packing import pack
-from wfb_gym.scenario import Scenario, load_scenario
+from wfb_gym.scenario import load_scenario
 from wfb_gym.solver.game_graph import GameGraph
 
-DUEL = "archmage-duel"
 NINE_SPELLS = "grand-conclave"
 """Three wizards with nine spells, ten power dice, seven dispel dice and two scrolls."""
 LARGEST = "storm-council"
@@ -31,52 +31,40 @@ SMALL = Generation(points=500, phases=1, wizards=1, characters=1, units=3, spell
 FEW_ROUNDS = 3
 
 
-@dataclass(frozen=True)
-class Cases:
-    """The cases to measure."""
+def measure_solving(rounds: int, small: int, *, large: bool, largest: bool) -> dict[str, Any]:
+    """Measure seconds, positions and memory, with a warm compile cache.
 
-    rounds: int  # of cases that take less than a second
-    small: int  # scenarios solved in parallel
-    large: bool = False  # also cases that take a minute in total
-    largest: bool = False  # also cases that take minutes each
-
-
-def solve_side_by_side(scenarios: Sequence[Scenario]) -> None:
-    """Solve scenarios in parallel, the fastest method."""
-    for _ in solver.solve_all(scenarios):
-        pass
-
-
-def solve_one_by_one(scenarios: Sequence[Scenario]) -> None:
-    """Solve scenarios one after the other."""
-    for scenario in scenarios:
-        solver.solve(scenario)
-
-
-def measure_solving(cases: Cases) -> dict[str, Any]:
-    """Measure seconds, positions and memory, with a warm compile cache."""
+    Args:
+        rounds: rounds of cases that take less than a second.
+        small: scenarios solved in parallel.
+        large: also cases that take a minute in total.
+        largest: also cases that take minutes each.
+    """
     solver.normalised_score("apprentice", "random", 0)
-    solved = (solver.solve(DUEL) for _ in range(cases.rounds))
+    solved = (solver.solve(DUEL) for _ in range(rounds))
     found = {DUEL: _solution_as_json(min(solved, key=lambda each: each.seconds))}
-    if cases.large:
+    if large:
         found[NINE_SPELLS] = _solution_as_json(solver.solve(NINE_SPELLS))
         found["ten million"] = _solve_unmerged(NINE_SPELLS)
         found["network"] = _grade_network(GRADED)
-    found["side by side"] = _measure_many(cases.small, min(cases.rounds, FEW_ROUNDS))
-    if cases.largest:
+    found["side by side"] = _measure_many(small, min(rounds, FEW_ROUNDS))
+    if largest:
         found[LARGEST] = _solution_as_json(solver.solve(LARGEST))
     return found
 
 
 def _measure_many(count: int, rounds: int) -> dict[str, Any]:
-    """Measure small scenarios solved per second, in parallel and one after the other."""
     scenarios = [generate(seed, SMALL) for seed in islice(TEST_SEEDS, count)]
-    methods = {"side by side": solve_side_by_side, "one by one": solve_one_by_one}
+    methods: dict[str, Callable[..., Iterable[Any]]] = {
+        "side by side": solver.solve_all,
+        "one by one": partial(map, solver.solve),
+    }
     rates = dict.fromkeys(methods, 0.0)
     for _ in range(rounds):
         for name, solve_all in methods.items():
             began = time.perf_counter()
-            solve_all(scenarios)
+            for _ in solve_all(scenarios):
+                pass
             rates[name] = max(rates[name], count / (time.perf_counter() - began))
     ratio = round(rates["side by side"] / rates["one by one"], 2)
     return {"scenarios": count, **{name: round(rates[name], 1) for name in methods}, "ratio": ratio}

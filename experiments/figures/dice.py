@@ -138,12 +138,7 @@ class Picture:
         axes.tick_params(which="both", length=0, labelsize=9)
         right, top = power[-1] + 0.5, dispel[-1] + 0.5
         start = self.heat_map.start.state
-        frame: dict[str, Any] = {
-            "edgecolor": _FRAME,
-            "linewidth": 3,
-            "clip_on": False,
-            "zorder": 5,
-        }
+        frame: dict[str, Any] = {"edgecolor": _FRAME, "linewidth": 3, "clip_on": False, "zorder": 5}
         corner = (int(start.power) - 0.5, int(start.dispel) - 0.5)
         axes.add_patch(Rectangle(corner, 1, 1, fill=False, **frame))
         extent = (power[0] - 0.5, right, dispel[0] - 0.5, top)

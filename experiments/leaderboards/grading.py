@@ -183,7 +183,6 @@ def compare_again(run: Run[Settings, Job]) -> Outcome:
 
 
 def _are_same(before: Any, now: Any) -> bool:
-    """Return whether two results of a task are equal within rounding."""
     if isinstance(before, dict):
         return before.keys() == now.keys() and all(_are_same(before[k], now[k]) for k in before)
     former, later = np.array(before), np.array(now)

@@ -6,14 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from experiments.leaderboards import protocol
-from experiments.leaderboards.protocol import (
-    POOL,
-    RUNS,
-    TRACKS,
-    BattleRun,
-    GeneratedScenario,
-    Task,
-)
+from experiments.leaderboards.protocol import POOL, RUNS, TRACKS, BattleRun, GeneratedScenario, Task
 from experiments.outcomes import Line
 from experiments.tournaments.guarding import one_line
 from experiments.workers import Workers
@@ -136,11 +129,7 @@ def join_jobs(jobs: Iterable[Job], finished: Iterable[Job], lines: Iterable[Line
 
 
 def _joined(parts: Sequence[tuple[Job, Any]], task: Task) -> Any:
-    """Join the results of a task's jobs.
-
-    In generated scenarios these are a seat's scores, a list for each run. In a battle they are mean
-    points of each run, by opponent.
-    """
+    """Return the result of a task: mean points by opponent, or scores by run."""
     if task.track == "battles":
         points: dict[str, list[float]] = {opponent: [] for opponent in POOL}
         for job, found in parts:

@@ -90,10 +90,9 @@ def track_interval(submission: Submission, track: str) -> Interval | None:
 
 
 def task_interval(submission: Submission, task: Task) -> Interval | None:
-    """Return a submission's mean score in a single task; None if it is missing."""
+    """Return a submission's mean score in a single scenario's task; None if it is missing."""
     scores = task_scores(submission, task)
-    statistic = mean if task.kind is None else interquartile_mean
-    return None if scores is None else bootstrap(statistic, scores)
+    return None if scores is None else bootstrap(mean, scores)
 
 
 def generated_intervals(submission: Submission, seat: str) -> list[Interval] | None:
@@ -167,11 +166,9 @@ def task_rows(entries: Sequence[Submission], track: str) -> list[list[str]]:
 
 
 def _task_cell(submission: Submission, task: Task) -> str:
-    """Return a policy's score in a task; in a kind also the 5th percentile."""
-    scores = task_scores(submission, task)
-    if task.kind is None or scores is None:
+    if task.kind is None:
         return interval_text(task_interval(submission, task), task.track)
-    return f"{interquartile_mean(scores):.1f} / {np.quantile(scores.mean(axis=0), 0.05):.0f}"
+    return _joint_cell([task_scores(submission, task)])
 
 
 def axis_rows(entries: Sequence[Submission]) -> list[list[str]]:
@@ -191,7 +188,6 @@ def axis_rows(entries: Sequence[Submission]) -> list[list[str]]:
 
 
 def _joint_cell(parts: Sequence[Floats | None]) -> str:
-    """Return the interquartile mean and the 5th percentile over kinds."""
     there = [each for each in parts if each is not None]
     if len(there) < len(parts):
         return MISSING
@@ -200,7 +196,6 @@ def _joint_cell(parts: Sequence[Floats | None]) -> str:
 
 
 def _runs_of(submission: Submission) -> str:
-    """Return a submission's number of runs in words."""
     found = (task_scores(submission, task) for task in TASKS.values() if task.track != "battles")
     runs = max((len(scores) for scores in found if scores is not None), default=RUNS)
     return f"{runs} run" if runs == 1 else f"{runs} runs"

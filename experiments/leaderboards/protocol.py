@@ -169,11 +169,6 @@ class BattleRun(NamedTuple):
     policy: str
 
 
-def _score(policy: str, game: ExactGame, seat: str) -> float | None:
-    """Return a policy's normalised score; None if the seat has no stake."""
-    return _rounded(score_of(game, policy, seat))
-
-
 def _rounded(score: Score) -> float | None:
     return None if score.score is None else round(score.score, 4) + 0.0  # + 0.0: no minus zero
 
@@ -181,7 +176,7 @@ def _rounded(score: Score) -> float | None:
 def grade_duel(policies: list[str], task: Task) -> list[float]:
     """Grade several runs of a policy in a duel; returns their scores."""
     game = ExactGame(task.scenario)
-    scores = [_score(policy, game, task.seat) for policy in policies]
+    scores = [_rounded(score_of(game, policy, task.seat)) for policy in policies]
     return [score for score in scores if score is not None]
 
 
@@ -224,7 +219,7 @@ def grade_generated(
         if seat not in generated.stakes:
             continue
         for scores, policy in zip(found[seat], policies, strict=True):
-            score = _score(policy, game, seat)
+            score = _rounded(score_of(game, policy, seat))
             assert score is not None, f"{generated.seed} {seat}: nothing can be won"
             scores.append(score)
     return found

@@ -109,7 +109,6 @@ def check_command(settings: Settings, switches: Collection[str]) -> Settings:
 
 
 def _check_policies(settings: Settings, policies: Sequence[str]) -> None:
-    """Raise for an unknown agent, or for policies that do not make a submission."""
     models = model_names(policies)
     if models and len(models) < len(policies):
         raise ValueError("--evaluate: expected names or saved models, found both")

@@ -155,7 +155,6 @@ def _check_count(where: str, count: int, least: int) -> None:
 
 
 def _check_runs(track: str, tasks: Mapping[str, Sequence[Any]]) -> None:
-    """Raise unless all tasks of a track have the same number of runs."""
     wanted = len(next(iter(tasks.values()), ()))
     for key, runs in tasks.items():
         if len(runs) != wanted:

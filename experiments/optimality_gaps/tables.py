@@ -5,9 +5,7 @@ from typing import Any
 
 from experiments import common
 from experiments.tables import ResultTable
-from experiments.tournaments.matches import (
-    display_name,
-)
+from experiments.tournaments.matches import display_name
 
 Part = dict[str, Any]
 """The figures of a player's seat in a scenario, as JSON."""

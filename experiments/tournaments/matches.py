@@ -7,7 +7,7 @@ first batch is small, so that a slow agent is detected early.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -80,13 +80,9 @@ class MatchResult:
         """Mean points of the caster; None if the match failed."""
         return None if self.failure is not None else bootstrap(mean, self.array[:, None])
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the result as JSON."""
-        return asdict(self)
-
     @staticmethod
     def from_json(held: dict[str, Any]) -> "MatchResult":
-        """Return the result from the value of `as_json`."""
+        """Return the result from the value of `asdict`."""
         return TypeAdapter(MatchResult).validate_python(held)
 
 

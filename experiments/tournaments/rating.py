@@ -111,11 +111,7 @@ def _order(rating: Rating) -> tuple[bool, int, float]:
 def _design(
     agents: Sequence[str], results: Sequence[MatchResult]
 ) -> tuple[Floats, list[dict[str, int]]]:
-    """Return the design matrix, a row for each match, and the columns of each seat's strengths.
-
-    The columns of levels come first. The columns of strengths are centred, so that the strengths of
-    each seat sum to zero.
-    """
+    """Return the centred design matrix (matches, columns), and the columns of each seat."""
     played, casters, dispellers = (
         np.array(names)
         for names in zip(*((c.scenario, c.caster, c.dispeller) for c in results), strict=True)
@@ -137,7 +133,6 @@ def _worst(
     means: Floats,
     resampled: Floats,
 ) -> tuple[Interval | None, str | None]:
-    """Return an agent's margin over its most difficult opponent, and that opponent."""
     place = {(c.scenario, c.caster, c.dispeller): k for k, c in enumerate(results)}
     weights: dict[str, Floats] = {}
     for other in agents:
@@ -163,10 +158,7 @@ def _scenarios(results: Sequence[MatchResult]) -> list[str]:
 
 
 def _resampled_means(results: Sequence[MatchResult], seed: int) -> NDArray[np.float64]:
-    """Return resampled mean points of each match, float64 (resamples, results).
-
-    Matches of a scenario with the same number of battles use the same resamples.
-    """
+    """Return resampled mean points (resamples, results); battles are resampled jointly."""
     rng = np.random.default_rng(seed)
     means = np.empty((RESAMPLES, len(results)))
     for name in _scenarios(results):

@@ -20,12 +20,7 @@ from experiments.tables import text_table
 from experiments.tournaments.guarding import Failure
 from experiments.tournaments.matches import Match, MatchResult, display_name
 from experiments.tournaments.rating import rate
-from experiments.tournaments.running import (
-    ExactPart,
-    Settings,
-    relevant_settings,
-    results_in,
-)
+from experiments.tournaments.running import ExactPart, Settings, relevant_settings, results_in
 from wfb_gym.files import save_figure
 
 Results = Mapping[str, Any]

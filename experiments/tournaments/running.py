@@ -6,7 +6,7 @@ A tournament continues only with the same settings, so that no table mixes two t
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -92,9 +92,14 @@ def relevant_settings(settings: Settings) -> dict[str, Any]:
         "models": {
             name: hashlib.sha256(Path(name).read_bytes()).hexdigest()[:16] for name in models
         },
-        "tables": {name: packed_digest(pack(load_scenario(name)))[:16] for name in scenarios},
-        "wfb_gym": wfb_gym.__version__,
+        **rules_in_use(scenarios),
     }
+
+
+def rules_in_use(scenarios: Sequence[str]) -> dict[str, Any]:
+    """Return what results depend on besides settings: contents of scenarios, and the release."""
+    tables = {name: packed_digest(pack(load_scenario(name)))[:16] for name in scenarios}
+    return {"tables": tables, "wfb_gym": wfb_gym.__version__}
 
 
 @dataclass(frozen=True)
@@ -181,7 +186,7 @@ def play_all(
     lines = list(before)
     for part in parts:
         if isinstance(part, Match):
-            lines.append({"cell": next(played).as_json()})
+            lines.append({"cell": asdict(next(played))})
         else:
             results = results_in(part.this, lines)
             values = exact_values(settings, part.this, results)

@@ -277,7 +277,7 @@ def test_a_misbehaving_agent_forfeits_with_one_line(name: str, seat: str) -> Non
     assert (cell.failure.agent, cell.failure.seat) == (name, seat)
     assert BAD[name][1] in cell.failure.reason
     assert "\n" not in cell.failure.reason
-    assert MatchResult.from_json(json.loads(json.dumps(cell.as_json()))) == cell
+    assert MatchResult.from_json(json.loads(json.dumps(asdict(cell)))) == cell
 
 
 @pytest.mark.usefixtures("misfits")
