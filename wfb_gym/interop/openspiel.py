@@ -21,11 +21,7 @@ except ImportError as error:
     ) from error
 
 from wfb_gym._records import Records, as_records
-from wfb_gym._registration import (
-    DEFAULT_SCENARIO,
-    openspiel_type,
-    register_with_openspiel,
-)
+from wfb_gym._registration import DEFAULT_SCENARIO, openspiel_type, register_with_openspiel
 from wfb_gym.encoding.actions import action_meanings, army_names
 from wfb_gym.encoding.limits import fit
 from wfb_gym.encoding.positions import Positions, hide_enemy_items

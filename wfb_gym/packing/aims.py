@@ -41,15 +41,7 @@ from wfb_gym.scenario.characters import Character, Wizard
 from wfb_gym.scenario.effects import PICKED, SPELL_FLAGS, Damage, SpellEffect
 from wfb_gym.scenario.errors import Problem, ScenarioError
 from wfb_gym.scenario.scenario import Scenario
-from wfb_gym.scenario.sizes import (
-    AIMS,
-    MARKS,
-    MARKS_PER_WORD,
-    MAX_WOUNDS,
-    POINTS,
-    TARGETS,
-    UNITS,
-)
+from wfb_gym.scenario.sizes import AIMS, MARKS, MARKS_PER_WORD, MAX_WOUNDS, POINTS, TARGETS, UNITS
 from wfb_gym.scenario.slots import SpellSlot, identities_to_mark
 from wfb_gym.scenario.units import Unit
 from wfb_gym.seats import SEATS
@@ -415,11 +407,7 @@ class _SpellAims:
         return _victim(self._armies[strike.victim // TARGETS], strike.victim % TARGETS)
 
     def _fill_strike(
-        self,
-        row: records.PackedStrike,
-        reach: NDArray[np.int16],
-        damage: Damage,
-        strike: Strike,
+        self, row: records.PackedStrike, reach: NDArray[np.int16], damage: Damage, strike: Strike
     ) -> float:
         """Fill a strike; return the expected points that it wins, negative against friends."""
         effect, packer = self._effect, self._packer

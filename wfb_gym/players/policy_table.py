@@ -13,13 +13,7 @@ from numpy.typing import NDArray
 from wfb_gym.encoding.positions import Positions
 from wfb_gym.files import atomic_write, open_archive, wrap_read_errors
 from wfb_gym.opponents.policy_spec import TABLE_ENDING
-from wfb_gym.players.interface import (
-    Actions,
-    Masks,
-    Observations,
-    Probabilities,
-    draw_actions,
-)
+from wfb_gym.players.interface import Actions, Masks, Observations, Probabilities, draw_actions
 
 MOST_ROWS = 2**15
 """Most rows (observations) of a table."""
@@ -119,9 +113,7 @@ def save_table(
         )
 
 
-def load_table(
-    path: str | Path,
-) -> tuple[NDArray[np.float32], NDArray[np.float64], dict[str, Any]]:
+def load_table(path: str | Path) -> tuple[NDArray[np.float32], NDArray[np.float64], dict[str, Any]]:
     """Return the observations, probabilities and metadata of a file; see `save_table`.
 
     Raises:

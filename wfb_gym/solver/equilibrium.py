@@ -33,12 +33,7 @@ from wfb_gym.seats import SEATS, seat_number
 from wfb_gym.solver.evaluation import Score
 from wfb_gym.solver.game_graph import DEFAULT_BYTES, Progress
 from wfb_gym.solver.graph_arrays import LEAF
-from wfb_gym.solver.public_tree import (
-    PublicExpansion,
-    PublicTree,
-    TreeHistories,
-    build_tree,
-)
+from wfb_gym.solver.public_tree import PublicExpansion, PublicTree, TreeHistories, build_tree
 from wfb_gym.solver.regret_matching import Learned, Sweeper, to_probabilities
 from wfb_gym.solver.seat_decisions import PolicyLike
 
