@@ -63,12 +63,11 @@ class TableAgent:
             ValueError: an observation is not in the table, or the sizes are wrong.
         """
         found = np.zeros(action_masks.shape)
-        sizes = self.size, self._probabilities.shape[1]
         shown = observations.shape[1], action_masks.shape[1]
-        if sizes != shown:
+        if shown != (self.size, self.actions):
             raise ValueError(
-                f"{self.name}: expected observations of size {sizes[0]} and {sizes[1]} actions, "
-                f"found {shown[0]} and {shown[1]}"
+                f"{self.name}: expected observations of size {self.size} and {self.actions} "
+                f"actions, found {shown[0]} and {shown[1]}"
             )
         for row, observation in enumerate(np.ascontiguousarray(observations, np.float32)):
             place = self._rows.get((observation + 0.0).tobytes())  # + 0.0: no negative zero
