@@ -301,6 +301,7 @@ def _weights(tree: PublicTree, beliefs: Floats | None) -> Floats:
     return normalized
 
 
+@dataclass(frozen=True, eq=False)
 class Equilibrium:
     """Strategies of both armies, and bounds on the value of the scenario.
 
@@ -310,12 +311,9 @@ class Equilibrium:
         reports: progress reports with the bounds, in order of time.
     """
 
-    def __init__(
-        self, game: HiddenGame, strategy: Floats, reports: tuple[SolvingProgress, ...]
-    ) -> None:
-        self.game = game
-        self.strategy = strategy
-        self.reports = reports
+    game: HiddenGame
+    strategy: Floats
+    reports: tuple[SolvingProgress, ...]
 
     @property
     def lower(self) -> float:
