@@ -334,7 +334,8 @@ def test_the_python_of_the_agents_page_runs(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_the_names_of_agents() -> None:
-    from wfb_gym.players.registry import NAMES, make_agent
+    from wfb_gym.opponents.policy_spec import NAMES
+    from wfb_gym.players.registry import make_agent
     from wfb_gym.players.search.expectimax import DEFAULT_TRANSITIONS
     from wfb_gym.players.search.mcts import DEFAULT_SIMULATIONS
 

@@ -17,9 +17,9 @@ from wfb_gym.cli.console import ConsoleGame
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.spell_values import expected_points
+from wfb_gym.opponents.policy_spec import NAMES, SHIPPED
 from wfb_gym.packing import pack
 from wfb_gym.players.analysis import MOST_POSITIONS, Analyst
-from wfb_gym.players.registry import NAMES, SHIPPED
 from wfb_gym.render.ansi import battlefield_lines
 from wfb_gym.scenario import bundled_scenarios, load_scenario
 from wfb_gym.solver import TooLarge

@@ -23,7 +23,8 @@ import wfb_gym  # noqa: F401 (registers the ids)
 from wfb_gym import solver
 from wfb_gym.encoding.limits import ArmyLimits
 from wfb_gym.files import DamagedFileError
-from wfb_gym.interop.sb3 import PhaseVecEnv, load_policy
+from wfb_gym.interop.sb3 import PhaseVecEnv
+from wfb_gym.players.sb3_model import load_policy
 
 from ..pages import PACKAGE
 

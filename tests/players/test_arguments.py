@@ -4,8 +4,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from wfb_gym.opponents.policy_spec import NAMES
 from wfb_gym.players.interface import action_probabilities_of
-from wfb_gym.players.registry import NAMES, make_agent
+from wfb_gym.players.registry import make_agent
 
 
 @pytest.mark.parametrize("name", [*NAMES, "veteran:0.5"])

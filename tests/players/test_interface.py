@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from wfb_gym.encoding.positions import sees_positions
+from wfb_gym.opponents.policy_spec import NAMES
 from wfb_gym.players.baselines import EpsilonAgent, RandomAgent
 from wfb_gym.players.interface import Agent, action_probabilities_of, require_positions
-from wfb_gym.players.registry import NAMES, make_agent
+from wfb_gym.players.registry import make_agent
 
 from .asking import ALL, SCENARIOS, met
 

@@ -156,7 +156,8 @@ def test_the_scripted_players_differ() -> None:
 def test_saved_models_are_policies(tmp_path: Path) -> None:
     from sb3_contrib import MaskablePPO
 
-    from wfb_gym.interop.sb3 import PhaseVecEnv, load_policy
+    from wfb_gym.interop.sb3 import PhaseVecEnv
+    from wfb_gym.players.sb3_model import load_policy
 
     made = small("a duel")
     path = tmp_path / "caster.zip"

@@ -442,8 +442,7 @@ class LayoutOffsets(Record):
         when="rerolls",
     )
     natural_dice: Int64 = observed_number(
-        "result of the natural dice: 0 neither, 1/3 miscast, 2/3 irresistible force",
-        when="rerolls",
+        "result of the natural dice: 0 neither, 1/3 miscast, 2/3 irresistible force", when="rerolls"
     )
     contact: Int64 = observed_number(
         "models left in group N in base contact", CONTACT_MODELS, CONTACT, each="contacts"

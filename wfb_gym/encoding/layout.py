@@ -76,17 +76,6 @@ def _add_fields(
             fields += [replace(field, name=owner + field.name) for field in added]
 
 
-def _add_army(
-    side: str, army: ArmyLimits, limits: Limits, fields: list[Field], offsets: Records[Any]
-) -> None:
-    """Append the fields of an army's wizards, spells, items and units, then its own."""
-    for kind, record in KINDS.items():
-        offsets[side][f"{kind}s"] = len(fields)
-        count = getattr(army, f"{kind}s")
-        _add_members(record, count, limits, fields, offsets[f"in_{kind}"], f"{side} {kind}")
-    _add_fields(ArmyOffsets, limits, fields, offsets[side], f"{side} ")
-
-
 def _add_members(
     record: type, count: int, limits: Limits, fields: list[Field], offsets: Any, owner: str
 ) -> None:
@@ -108,7 +97,11 @@ def layout(limits: Limits) -> Layout:
     offsets = new_records(LayoutOffsets, 1)
     _add_fields(LayoutOffsets, limits, fields, np.asarray(offsets))
     for side, army in zip(SIDES, (limits.own, limits.opponent), strict=True):
-        _add_army(side, army, limits, fields, offsets)
+        for kind, record in KINDS.items():
+            offsets[side][f"{kind}s"] = len(fields)
+            count = getattr(army, f"{kind}s")
+            _add_members(record, count, limits, fields, offsets[f"in_{kind}"], f"{side} {kind}")
+        _add_fields(ArmyOffsets, limits, fields, offsets[side], f"{side} ")
     offsets["choices"] = len(fields)
     spells = limits.own.spells
     _add_members(ChoiceOffsets, spells, limits, fields, offsets["in_choice"], "own spell")

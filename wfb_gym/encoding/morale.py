@@ -18,12 +18,7 @@ MODEL = float32(1.0 / fields.MODELS.scale)
 
 @jit(forceinline=False)
 def write_morale(
-    packed: PackedScenario,
-    state: State,
-    army: int,
-    at: LayoutOffsets,
-    first: ArmyOffsets,
-    row: Row,
+    packed: PackedScenario, state: State, army: int, at: LayoutOffsets, first: ArmyOffsets, row: Row
 ) -> None:
     """Write an army's fleeing units and characters, its Leadership and losses until a test."""
     in_wizard, in_unit = at.in_wizard, at.in_unit

@@ -33,12 +33,7 @@ def write_static_tally(
 
 @jit(forceinline=False)
 def write_tally(
-    packed: PackedScenario,
-    state: State,
-    army: int,
-    at: LayoutOffsets,
-    first: ArmyOffsets,
-    row: Row,
+    packed: PackedScenario, state: State, army: int, at: LayoutOffsets, first: ArmyOffsets, row: Row
 ) -> None:
     """Write the enemy's current victory points by unit and character, and wounds until half."""
     in_wizard, in_unit = at.in_wizard, at.in_unit

@@ -90,15 +90,7 @@ class Fields:
 
 
 class _States(Fields):
-    """States (k,) of scenarios (k,).
-
-    Attributes:
-        packed: packed scenarios, (n,).
-        scenario: index of each state's scenario, int64 (k,).
-        rows: row numbers of the states, int64 (k,).
-        active: army whose phase it is, int64 (k,).
-        mover: army that decides, int64 (k,).
-    """
+    """States (k,) of the packed scenarios `packed[scenario]`, and their armies, int64 (k,)."""
 
     def __init__(
         self, record_name: str, packed: Records[PackedScenario], scenario: Values, states: Values
@@ -162,10 +154,6 @@ def _uses(fields: _States) -> Values:
     return np.where(dealt[..., None] > 0, hidden, count)
 
 
-def _most_items(fields: _States) -> Values:
-    return np.maximum(_uses(fields), fields.of_members("items", "stores"))
-
-
 def _most_of_pool(fields: _States, most: Callable[[Any, int], int], army: Values) -> Values:
     """Return the most dice in the pool of `army`, for each state."""
     found = np.zeros(len(army), np.int64)
@@ -222,24 +210,21 @@ def _most_cursor(fields: _States) -> Values:
     return np.where(fields["node"] == Node.STORE_DICE, ARMIES * ITEMS - 1, most)
 
 
+_OF_ROLLS = (
+    "dice", "group", "striking", "strike", "hits", "odd_hit", "member", "radius", "return_to",
+)  # fmt: skip
+"""Fields of chance nodes only, which are 0 in a saved state."""
+
 RANGES: dict[str, tuple[int, int]] = {
     "node": (int(Node.END), LAST_DECISION),
     "mover": (0, ARMIES - 1),
     "active": (0, ARMIES - 1),
     "marks": (0, (1 << MARKS_PER_WORD * TARGETS) - 1),
     "number": (_LEAST_NUMBER, _MOST_NUMBER),
-    "dice": (0, 0),
     "attempt": (0, len(DispelAttempt) - 1),
     "natural_result": (0, NaturalResult.OPEN - 1),
-    "group": (0, 0),
     "after_miscast": (0, len(AfterMiscast) - 1),
-    "striking": (0, 0),
-    "strike": (0, 0),
-    "hits": (0, 0),
-    "odd_hit": (0, 0),
-    "member": (0, 0),
-    "radius": (0, 0),
-    "return_to": (0, 0),
+    **dict.fromkeys(_OF_ROLLS, (0, 0)),
     "faces": (0, DICE),
     "held": (0, DICE),
     "reserve": (0, DICE),
@@ -247,7 +232,7 @@ RANGES: dict[str, tuple[int, int]] = {
     "target": (0, ARMIES * SPELLS),
     "emptied": (0, (1 << ARMIES) - 1),
 }
-"""Ranges of fields that are the same in every scenario; (0, 0) for fields of chance nodes only."""
+"""Ranges of fields that are the same in every scenario."""
 
 RANGES_BY_SCENARIO: dict[str, Callable[[_States], Values]] = {
     "phase": lambda f: f.of_scenario("phases") - (f["node"] != Node.END),
@@ -264,7 +249,7 @@ RANGES_BY_SCENARIO: dict[str, Callable[[_States], Values]] = {
     "free": lambda f: f.of_armies("n_spells", 1 - f.active),
     "free_aim": lambda f: _most_aims(f, "free", 1 - f.active),
     "hidden_set": lambda f: f.of_armies("n_kinds"),
-    "items": _most_items,
+    "items": lambda f: np.maximum(_uses(f), f.of_members("items", "stores")),
     "level": lambda f: f.of_members("wizards", "level"),
     "wounds": _most_wounds,
     "own_dice": _most_own_dice,

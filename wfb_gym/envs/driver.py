@@ -267,10 +267,8 @@ class EpisodeDriver:
         return found
 
     def _check(self, envs: Records[kernel.Environment], what: str, seat: int | None) -> None:
-        """Raise a ValueError for the first environment that cannot be continued.
-
-        Generators need no check: every bit pattern is a valid key and counter.
-        """
+        """Raise a ValueError for the first environment that cannot be continued."""
+        # Generators need no check: every bit pattern is a valid key and counter.
         fields = Fields(what, np.asarray(envs))
         fields.check_range("scenario", 0, len(self.packed_scenarios) - 1)
         fields.check_range("opponent", 0, len(self.game.pool) - 1)

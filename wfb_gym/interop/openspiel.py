@@ -21,11 +21,7 @@ except ImportError as error:
     ) from error
 
 from wfb_gym._records import Records, as_records
-from wfb_gym._registration import (
-    DEFAULT_SCENARIO,
-    openspiel_type,
-    register_with_openspiel,
-)
+from wfb_gym._registration import DEFAULT_SCENARIO, openspiel_type, register_with_openspiel
 from wfb_gym.encoding.actions import action_meanings, army_names
 from wfb_gym.encoding.limits import fit
 from wfb_gym.encoding.positions import Positions, hide_enemy_items
@@ -247,15 +243,12 @@ class PhaseGame(pyspiel.Game):  # type: ignore[misc]
 
     def make_py_observer(
         self, iig_obs_type: Any = None, params: dict[str, Any] | None = None
-    ) -> "PhaseObserver | HiddenItemsObserver":
+    ) -> "PhaseObserver":
         """Return an observer; without hidden items, `iig_obs_type` makes no difference."""
         if params:
             raise ValueError(f"observer: expected no parameters, found {params}")
-        if self.scenario.has_hidden_items:
-            return HiddenItemsObserver(
-                self, iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
-            )
-        return PhaseObserver(self.store)
+        kind = iig_obs_type if self.scenario.has_hidden_items else None
+        return PhaseObserver(self, kind or pyspiel.IIGObservationType(perfect_recall=False))
 
 
 class PhaseState(pyspiel.State):  # type: ignore[misc]
@@ -327,47 +320,22 @@ class PhaseState(pyspiel.State):  # type: ignore[misc]
 
 
 class PhaseObserver:
-    """The observer of a game without hidden items.
+    """An observer of a game.
 
-    Attributes:
-        tensor: the observation of the Gymnasium environments, padded with zeros to the longer
-            layout of the two seats, float32 (size,). `set_from` overwrites it.
-        dict: the same array by name.
-    """
-
-    def __init__(self, store: _PositionStore) -> None:
-        self._store = store
-        self.tensor = np.zeros(max(view.layout.size for view in store.views), np.float32)
-        self.dict = {"observation": self.tensor}
-
-    def set_from(self, state: PhaseState, player: int) -> None:
-        """Write a player's observation of a state to `tensor`."""
-        observation = self._store.observation(state.position, player)
-        self.tensor.fill(0.0)
-        self.tensor[: len(observation)] = observation
-
-    def string_from(self, state: PhaseState, player: int) -> str:
-        """Return the player and the position as text."""
-        return f"player {player} {state.position.text}"
-
-
-class HiddenItemsObserver:
-    """The observer of a game with hidden items.
-
-    The enemy's deal is visible only with `PrivateInfoType.ALL_PLAYERS`. With `NONE`, the observer
-    returns public information.
+    The enemy's hidden items are visible only with `PrivateInfoType.ALL_PLAYERS`. With `NONE`, the
+    observer returns public information.
 
     Args:
-        game: a scenario with hidden items.
+        game: the game.
         kind: OpenSpiel's `IIGObservationType`.
 
     Attributes:
         tensor: all parts in one array, float32 (size,). `set_from` overwrites it.
         dict: the parts by name. ``observation``: the observation of the Gymnasium environments,
-            padded with zeros. ``dealt``: (2, sets), 1 at the set that an army is known to hold.
-            ``history``, with perfect recall only: a positive number for each action and outcome
-            since the deals, padded with zeros. ``history`` and ``dealt`` together identify the
-            information state.
+            padded with zeros to the longer layout of the two seats. ``dealt``, with hidden items
+            only: (2, sets), 1 at the set that an army is known to hold. ``history``, with perfect
+            recall only: a positive number for each action and outcome since the deals, padded with
+            zeros. ``history`` and ``dealt`` together identify the information state.
     """
 
     def __init__(self, game: PhaseGame, kind: Any) -> None:
@@ -375,12 +343,13 @@ class HiddenItemsObserver:
         private, self._is_public = kind.private_info, bool(kind.public_info)
         self._recalls = self._is_public and bool(kind.perfect_recall)
         self._is_private = private != pyspiel.PrivateInfoType.NONE
-        self._knows_all = private == pyspiel.PrivateInfoType.ALL_PLAYERS
+        is_secret = game.scenario.has_hidden_items
+        self._knows_all = private == pyspiel.PrivateInfoType.ALL_PLAYERS or not is_secret
         self._moves = max(game.num_distinct_actions(), game.max_chance_outcomes())
         shapes: dict[str, tuple[int, ...]] = {}
         if self._is_public:
             shapes["observation"] = (max(view.layout.size for view in store.views),)
-        if self._is_private:
+        if self._is_private and is_secret:
             shapes["dealt"] = (ARMIES, HIDDEN_KINDS)
         if self._recalls:
             shapes["history"] = (game.max_history_length(),)
@@ -398,16 +367,19 @@ class HiddenItemsObserver:
             return range(ARMIES)
         return [player] if self._is_private else []
 
+    def _deals(self, state: PhaseState, player: int) -> list[tuple[int, int | None]]:
+        """Return the deals that are visible to a player: the armies and their sets."""
+        known = self._known(player) if "dealt" in self.dict else []
+        return [(army, state.dealt(army)) for army in known]
+
     def set_from(self, state: PhaseState, player: int) -> None:
         """Write a player's observation of a state to `tensor`."""
         self.tensor.fill(0.0)
-        known = self._known(player)
         if "observation" in self.dict:
             seat = player if self._is_private else 0
-            observation = self._store.observation(state.position, seat, known)
+            observation = self._store.observation(state.position, seat, self._known(player))
             self.dict["observation"][: len(observation)] = observation
-        for army in known:
-            dealt = state.dealt(army)
+        for army, dealt in self._deals(state, player):
             if dealt is not None:
                 self.dict["dealt"][army, dealt] = 1.0
         if "history" in self.dict:
@@ -416,14 +388,15 @@ class HiddenItemsObserver:
 
     def string_from(self, state: PhaseState, player: int) -> str:
         """Return the visible deals, then all moves (perfect recall) or the position, as text."""
-        known = self._known(player)
         words = [f"player {player}"] if self._is_private else []
-        for army in known:
-            dealt = state.dealt(army)
+        for _, dealt in self._deals(state, player):
             words.append("dealt -" if dealt is None else f"dealt {dealt}")
         if self._recalls:
             words += ["moves", *map(str, state.public_history())]
+        elif self._is_public and self._knows_all:
+            words.append(state.position.text)
         elif self._is_public:
+            known = self._known(player)
             words.append(self._store.text_of(self._store.redact(state.position, known)[0]))
         return " ".join(words)
 

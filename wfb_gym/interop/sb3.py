@@ -23,10 +23,7 @@ from wfb_gym.envs.kernel import Autoreset
 from wfb_gym.envs.scenario_set import ScenarioLike
 from wfb_gym.envs.spaces import action_space, observation_space
 from wfb_gym.players.interface import Opponent
-from wfb_gym.players.sb3_model import load_policy
 from wfb_gym.seats import seat_number
-
-__all__ = ["PhaseVecEnv", "load_policy"]
 
 _MASKS = "action_masks"
 
@@ -159,10 +156,6 @@ class PhaseVecEnv(VecEnv):
             raise AttributeError(f"method_name: expected {_MASKS}, found {method_name!r}")
         masks = self.action_masks()
         return masks if indices is None else masks[list(self._get_indices(indices))]
-
-    def has_attr(self, attr_name: str) -> bool:
-        """Return whether the environments have an attribute."""
-        return attr_name in self._attributes or hasattr(self, attr_name)
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
         """Return an attribute of each chosen environment, from `set_attr` or shared by all."""

@@ -127,10 +127,7 @@ def _item(packed: PackedScenario, state: State, work: WorkSpace, count: int, vet
 def _fewest_dice(
     packed: PackedScenario, state: State, work: WorkSpace, count: int, veteran: bool
 ) -> int:
-    """Return the action with the best chance, with the fewest dice; -1 if no dice may be rolled.
-
-    The veteran takes the fewest dice whose chance reaches `LIKELY`, if there are any.
-    """
+    """Return the action with the best chance, with the fewest dice; -1 if no dice may be rolled."""
     casts = state.node == Node.POOL_DICE or state.node == Node.RESERVE_DICE
     best = -1
     most = -1.0
@@ -147,7 +144,7 @@ def _fewest_dice(
             most = chance
             best = action
             if veteran and chance >= LIKELY:
-                return best
+                return best  # the veteran needs no better chance
     return best
 
 

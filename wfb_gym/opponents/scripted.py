@@ -73,10 +73,8 @@ def scripted_number(spec: PolicySpec) -> int:
 
 
 def _compile_choice(players: list[tuple[int, Any]]) -> Any:
-    """Return a compiled function that calls the player with a given number.
-
-    Numba compiles no table of functions, so each player becomes a branch.
-    """
+    """Return a compiled function that calls the player with a given number."""
+    # Numba compiles no table of functions, so each player becomes a branch.
     if not players:
 
         @jit

@@ -37,19 +37,14 @@ def value_if_cast(packed: PackedScenario, state: State, army: int, spell: int) -
 
 @jit(forceinline=False)
 def _most_with_flight(packed: PackedScenario, state: State, army: int, spell: int) -> float:
-    """Return `value_with_flight` of the best legal aim; 0 without a legal aim.
-
-    Only aims with victims that may flee can be better than the first legal one.
-    """
+    """Return `value_with_flight` of the best legal aim; 0 without a legal aim."""
+    # Only aims with victims that may flee can be better than the best one without flight.
     most = float(spell_values.expected_points(packed, state, army, spell, WOUND_WEIGHT))
     for aim in range(packed.armies[army].spells[spell].n_aims):
         flight = flight_by_aim(packed, state, army, spell, aim)
         if flight > 0.0 and can_aim(packed, state, army, spell, aim):
-            worth = (
-                spell_values.expected_points_at(packed, state, army, spell, aim, WOUND_WEIGHT)
-                + flight
-            )
-            most = max(most, worth)
+            worth = spell_values.expected_points_at(packed, state, army, spell, aim, WOUND_WEIGHT)
+            most = max(most, worth + flight)
     return most
 
 

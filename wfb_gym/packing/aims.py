@@ -41,15 +41,7 @@ from wfb_gym.scenario.characters import Character, Wizard
 from wfb_gym.scenario.effects import PICKED, SPELL_FLAGS, Damage, SpellEffect
 from wfb_gym.scenario.errors import Problem, ScenarioError
 from wfb_gym.scenario.scenario import Scenario
-from wfb_gym.scenario.sizes import (
-    AIMS,
-    MARKS,
-    MARKS_PER_WORD,
-    MAX_WOUNDS,
-    POINTS,
-    TARGETS,
-    UNITS,
-)
+from wfb_gym.scenario.sizes import AIMS, MARKS, MARKS_PER_WORD, MAX_WOUNDS, POINTS, TARGETS, UNITS
 from wfb_gym.scenario.slots import SpellSlot, identities_to_mark
 from wfb_gym.scenario.units import Unit
 from wfb_gym.seats import SEATS
@@ -67,17 +59,18 @@ class _Victim(NamedTuple):
     traits: tuple[str, ...]
 
 
-def _target(army: Army, index: int) -> tuple[str, Unit | Character]:
+def _target(armies: Sequence[Army], code: int) -> tuple[str, Unit | Character]:
     """Return the name of a target, and its models: for a focal model, its unit of Daemons."""
+    army, index = armies[code // TARGETS], code % TARGETS
     target = army.units[index] if index < UNITS else army.characters[index - UNITS]
     if isinstance(target, Wizard) and target.daemon_unit is not None:
         return target.name, army.unit_of(target) or target
     return target.name, target
 
 
-def _victim(army: Army, index: int) -> _Victim:
-    """Return the target of that index; a character counts as one model per wound."""
-    _, who = _target(army, index)
+def _victim(armies: Sequence[Army], code: int) -> _Victim:
+    """Return the target with that code; a character counts as one model per wound."""
+    _, who = _target(armies, code)
     saves = packed_save(who.armour_save), packed_save(who.ward_save)
     if isinstance(who, Unit):
         return _Victim(who.toughness, *saves, who.wounds, who.models, who.points, who.traits)
@@ -188,10 +181,6 @@ class AimPacker:
         known = self._points[army]
         return self.scenario.deployment.comets(army).places[known] if known else np.empty((0, 2))
 
-    def mark_sharing(self, unit: int) -> None:
-        """Mark a unit, by its code, whose characters may share the hits of a spell."""
-        self.packed.armies[unit // TARGETS].units[unit % TARGETS].shares = 1
-
     def gains_wounds(self, army: int, index: int) -> bool:
         """Whether the target is a character with a spell that gives it wounds."""
         return any(
@@ -270,11 +259,7 @@ class _SpellAims:
         return used + len(aims)
 
     def _open_aims(self, in_play_target: int | None) -> Iterator[_OpenAim]:
-        """Return the aims that are legal, may become legal, or have the spell in play.
-
-        Args:
-            in_play_target: code of the target that the spell is on when the battle begins.
-        """
+        """Yield the aims that are legal, may become legal, or have the spell in play."""
         if self._aim.falls_on_point:
             for number in self._find_points():
                 yield _OpenAim(number, AimCondition.ALWAYS, None)
@@ -295,14 +280,11 @@ class _SpellAims:
             yield _OpenAim(packed_target, opening, target)
 
     def _find_points(self) -> list[int]:
-        """Return the target codes of the points that a Comet may be aimed at.
-
-        In a battle of one phase no Comet lands, so its only aim has no target.
-        """
+        """Return the target codes of the points that a Comet may be aimed at."""
         if not any(verdict.legal for verdict in self._aim.verdicts()):
             return []
         if self._scenario.phases == 1:
-            return [0]
+            return [0]  # no Comet lands, so its only aim has no target
         comets = self._aim.deployment.comets(self._army)
         points = self._aim.points(self._worth_of_places(comets)).tolist()
         numbers = self._packer.add_points(self._army, points, comets)
@@ -334,10 +316,10 @@ class _SpellAims:
         name, points = None, 0.0
         strikes = self._strikes(target)
         if target is not None:
-            name, who = _target(self._armies[target // TARGETS], target % TARGETS)
+            name, who = _target(self._armies, target)
             points = who.points * (who.models if isinstance(who, Unit) else 1)
         elif self._is_on_area:
-            victims = [self._victim(strike) for strike in strikes]
+            victims = [_victim(self._armies, strike.victim) for strike in strikes]
             points = sum(victim.points * victim.models for victim in victims)
         parts = self._scenario.worth_of(self._slot.spell, name)
         row.worth = parts["points"] + parts["share"] * points
@@ -392,39 +374,28 @@ class _SpellAims:
         return lambda distances: strikes[inches_of(distances)] @ won
 
     def _pays_for_rallying(self, target: int | None) -> bool:
-        """Whether rallying a target earns the spell's worth.
-
-        With panic, only a unit that flees at the beginning does (house rule C.124): its owner
-        would otherwise be paid because the unit panicked. Victory points count rallied units.
-        """
+        """Whether rallying a target earns the spell's worth (house rule C.124)."""
+        # With panic, only a unit that flees at the beginning does: its owner would otherwise be
+        # paid because the unit panicked. Victory points count rallied units.
         if not self._panic or target is None:
             return True
         is_fleeing = self._scenario.deployment.pieces[target].fleeing
         return is_fleeing and not self._packer.packed.victory_points
 
     def _members(self, strike: Strike) -> tuple[int, ...]:
-        """Return the codes of the characters in a unit that share its hits once it is small.
-
-        Hits on a chosen model, or on models by their position, are not shared (house rule C.63).
-        """
+        """Return the codes of the characters in a unit that share its hits once it is small."""
+        # Hits on a chosen model, or on models by their position, are not shared (house rule C.63).
         if strike.hits is not None or self._effect.target == "enemy_model":
             return ()
         return self._aim.deployment.pieces[strike.victim].joined
 
-    def _victim(self, strike: Strike) -> _Victim:
-        return _victim(self._armies[strike.victim // TARGETS], strike.victim % TARGETS)
-
     def _fill_strike(
-        self,
-        row: records.PackedStrike,
-        reach: NDArray[np.int16],
-        damage: Damage,
-        strike: Strike,
+        self, row: records.PackedStrike, reach: NDArray[np.int16], damage: Damage, strike: Strike
     ) -> float:
         """Fill a strike; return the expected points that it wins, negative against friends."""
         effect, packer = self._effect, self._packer
         side, index = divmod(strike.victim, TARGETS)
-        victim = self._victim(strike)
+        victim = _victim(self._armies, strike.victim)
         _fill_hit(row, damage, strike.victim, victim)
         chance, per_hit = float(row.chance), int(row.wounds_per_hit)
         total = victim.wounds * victim.models
@@ -478,22 +449,14 @@ class _SpellAims:
         hits: Pmf,
         on_one: Pmf,
     ) -> float:
-        """Fill the strikes on characters that may share the hits on a unit.
+        """Fill the strikes on characters in a unit; return the points that they lose if it is full.
 
-        Args:
-            row: the strike on the unit.
-            damage: damage of the spell.
-            members: codes of the characters.
-            hits: distribution of hits on the unit and the characters together.
-            on_one: distribution of hits on each character, at the unit's full size.
-
-        Returns:
-            Expected points that the characters lose at the unit's full size.
+        `hits` is the distribution of hits on all of them, `on_one` on one character of a full unit.
         """
         rows = new_records(records.PackedStrike, len(members))
         lost = 0.0
         for code, entry in zip(members, rows, strict=True):
-            victim = _victim(self._armies[code // TARGETS], code % TARGETS)
+            victim = _victim(self._armies, code)
             _fill_hit(entry, damage, code, victim)
             entry.dice, entry.extra_dice = row.dice, row.extra_dice
             entry.pmf, entry.pmf_size = self._packer.pmfs.add(hits), len(hits)
@@ -501,7 +464,8 @@ class _SpellAims:
             lost += _points_lost(victim, pmf)
         row.first_member = self._packer.strikes.add(rows)
         row.n_members = len(members)
-        self._packer.mark_sharing(int(row.victim))
+        side, unit = divmod(int(row.victim), TARGETS)
+        self._packer.packed.armies[side].units[unit].shares = 1
         return lost
 
 

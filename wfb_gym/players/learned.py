@@ -121,8 +121,7 @@ class NetworkAgent:
         view = self._views.get(seat)
         if view is None or view.packed_scenarios is not packed_scenarios:
             try:
-                for k in range(len(packed_scenarios)):
-                    check_covers(self.limits, packed_scenarios[k : k + 1], seat)
+                check_covers(self.limits, packed_scenarios, seat)
             except ValueError as error:
                 raise ValueError(
                     f"{self.name}: expected scenarios within the network's limits; {error}"

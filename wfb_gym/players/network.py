@@ -445,10 +445,10 @@ class Entities(nn.Module):
         through = self.chances.get_through(rules, need, self.dice, pools.enemy[:, None])
         dispel = self.chances.dispel[rules, pools.number[:, None], self.dice]
         own_phase = features[:, self.at["own_phase"], None] > 0.5
-        next_ones = []
-        for against in (pools.enemy, torch.zeros_like(pools.enemy)):
-            own = self._best_other(casts["own"], pools.rules, left, against[:, None])
-            next_ones.append(own)
+        own, own_undispelled = (
+            self._best_other(casts["own"], pools.rules, left, against[:, None])
+            for against in (pools.enemy, torch.zeros_like(pools.enemy))
+        )
         enemy = self._best_other(casts["enemy"], pools.rules, pools.enemy[:, None], left)
         facts = [
             cast,
@@ -457,8 +457,8 @@ class Entities(nn.Module):
             cast * at_stake,
             dispel * at_stake,
             through * at_stake,
-            torch.where(own_phase, next_ones[0], enemy),
-            torch.where(own_phase, next_ones[1], enemy),
+            torch.where(own_phase, own, enemy),
+            torch.where(own_phase, own_undispelled, enemy),
             left / DICE.scale,
             (self.dice / DICE.scale).expand(many),
         ]
@@ -469,14 +469,7 @@ class Entities(nn.Module):
         )
 
     def _best_other(self, casts: Casts, rules: Tensor, power: Tensor, against: Tensor) -> Tensor:
-        """Return the most expected points of a spell that is not pending, (k, numbers of dice).
-
-        Args:
-            casts: an army's spells.
-            rules: 1 if two 6s dispel any spell, (k,).
-            power: dice of the army, (k, numbers) or (k, 1).
-            against: dice of the other army, (k, numbers) or (k, 1).
-        """
+        """Return the most expected points of a spell that is not pending, (k, numbers of dice)."""
         worth = casts.worth * (1.0 - casts.pending)
         if not worth.shape[1]:
             return torch.zeros_like(power + against, dtype=worth.dtype)

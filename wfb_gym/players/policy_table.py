@@ -13,13 +13,7 @@ from numpy.typing import NDArray
 from wfb_gym.encoding.positions import Positions
 from wfb_gym.files import atomic_write, open_archive, wrap_read_errors
 from wfb_gym.opponents.policy_spec import TABLE_ENDING
-from wfb_gym.players.interface import (
-    Actions,
-    Masks,
-    Observations,
-    Probabilities,
-    draw_actions,
-)
+from wfb_gym.players.interface import Actions, Masks, Observations, Probabilities, draw_actions
 
 MOST_ROWS = 2**15
 """Most rows (observations) of a table."""
@@ -69,12 +63,11 @@ class TableAgent:
             ValueError: an observation is not in the table, or the sizes are wrong.
         """
         found = np.zeros(action_masks.shape)
-        sizes = self.size, self._probabilities.shape[1]
         shown = observations.shape[1], action_masks.shape[1]
-        if sizes != shown:
+        if shown != (self.size, self.actions):
             raise ValueError(
-                f"{self.name}: expected observations of size {sizes[0]} and {sizes[1]} actions, "
-                f"found {shown[0]} and {shown[1]}"
+                f"{self.name}: expected observations of size {self.size} and {self.actions} "
+                f"actions, found {shown[0]} and {shown[1]}"
             )
         for row, observation in enumerate(np.ascontiguousarray(observations, np.float32)):
             place = self._rows.get((observation + 0.0).tobytes())  # + 0.0: no negative zero
@@ -119,9 +112,7 @@ def save_table(
         )
 
 
-def load_table(
-    path: str | Path,
-) -> tuple[NDArray[np.float32], NDArray[np.float64], dict[str, Any]]:
+def load_table(path: str | Path) -> tuple[NDArray[np.float32], NDArray[np.float64], dict[str, Any]]:
     """Return the observations, probabilities and metadata of a file; see `save_table`.
 
     Raises:

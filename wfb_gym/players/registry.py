@@ -4,19 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from wfb_gym.opponents.policy_spec import NAMES, SHIPPED, PolicySpec, resolve_policy
+from wfb_gym.opponents.policy_spec import PolicySpec, resolve_policy
 from wfb_gym.opponents.scripted import Scripted, scripted_number
 from wfb_gym.players.interface import Agent, Opponent, Policy
-
-__all__ = [
-    "NAMES",
-    "SHIPPED",
-    "OpponentPool",
-    "check_agent",
-    "make_agent",
-    "resolve_opponents",
-    "resolve_policy",
-]
 
 
 class OpponentPool(NamedTuple):
@@ -65,12 +55,13 @@ def make_agent(
     """Make an agent by name, or load a saved model from a path ending in .zip or .npz.
 
     Args:
-        name_or_path: a path, a member of `NAMES` or of `SHIPPED`, or a name with an option:
-            "NAME:EPSILON" is a scripted player with random actions at probability EPSILON,
-            "expectimax:DEPTH" searches DEPTH decisions, "mcts:SIMULATIONS" runs SIMULATIONS per
-            decision, "phase-search:SPELLS" solves phases with SPELLS spells, "search:PLIES"
-            searches PLIES decisions and then uses phase search, and "generalist:PLIES" does the
-            same, but considers only actions that the network gives enough probability.
+        name_or_path: a path, a member of `NAMES` or `SHIPPED` in `wfb_gym.opponents.policy_spec`,
+            or a name with an option: "NAME:EPSILON" is a scripted player with random actions at
+            probability EPSILON, "expectimax:DEPTH" searches DEPTH decisions, "mcts:SIMULATIONS"
+            runs SIMULATIONS per decision, "phase-search:SPELLS" solves phases with SPELLS spells,
+            "search:PLIES" searches PLIES decisions and then uses phase search, and
+            "generalist:PLIES" does the same, but considers only actions that the network gives
+            enough probability.
         deterministic: whether a saved .zip model takes its most likely action instead of sampling.
         seed: seed of the agent's sampling; None for a random seed.
         scenario: scenario of "optimal"; it is solved unless a solution is cached.

@@ -32,11 +32,7 @@ from wfb_gym.solver.node_index import find_successors, look_up, reserve, write_k
 def _back_up(
     node: int, first: int, end: int, nodes: Nodes, lanes: PolicyBatch, buffers: Expansion
 ) -> None:
-    """Write a node's value and best action in every lane from the values of its successors.
-
-    The steps from `first` to before `end` are the node's steps in ascending order of actions. In a
-    REPORTED lane the action values are written to the weights. A leaf keeps its value.
-    """
+    """Write a node's value and best action in every lane from its steps `first` to `end` - 1."""
     steps, sums, values, weights = buffers.steps, buffers.sums, nodes.values, lanes.weights
     kind = nodes.kinds[node]
     count = int64(nodes.counts[node])
@@ -91,11 +87,9 @@ def _back_up(
 
 @jit
 def _begin(frame: ExploredNode, first: int, end: int, thread: int, threads: int) -> None:
-    """Set the order in which a thread visits the steps of a node.
-
-    Threads with odd numbers go backwards, and each pair of threads starts at another step, so that
-    the threads explore different parts.
-    """
+    """Set the order in which a thread visits the steps of a node."""
+    # Threads with odd numbers go backwards, and each pair of threads starts at another step, so
+    # that the threads explore different parts.
     length = end - first
     start = (thread // 2) * length // ((threads + 1) // 2)
     frame.first = first

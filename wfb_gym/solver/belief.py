@@ -14,6 +14,8 @@ All functions are piecewise linear and exact. Equal positions are merged.
 """
 
 from collections import deque
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from typing import NamedTuple
 
 import numpy as np
@@ -133,23 +135,12 @@ class _PublicGraph:
             if progress is not None:
                 progress(len(numbers))
 
-    def children_first(self) -> list[int]:
-        """Return the nodes in an order in which each node comes after its successors."""
-        parents_left = np.zeros(len(self.mover), np.int64)
-        for found in self.actions:
-            for _, _, children in found:
-                for child, _ in children:
-                    parents_left[child] += 1
-        order, ready = [], [0]
-        while ready:
-            node = ready.pop()
-            order.append(node)
-            for _, _, children in self.actions[node]:
-                for child, _ in children:
-                    parents_left[child] -= 1
-                    if not parents_left[child]:
-                        ready.append(child)
-        return order[::-1]
+    def children_first(self) -> Iterator[int]:
+        """Yield the nodes in an order in which each node comes after its successors."""
+        order: TopologicalSorter[int] = TopologicalSorter()
+        for node, found in enumerate(self.actions):
+            order.add(node, *(child for _, _, children in found for child, _ in children))
+        return order.static_order()
 
 
 def _constant(value: float) -> BeliefValue:

@@ -33,12 +33,7 @@ from wfb_gym.seats import SEATS, seat_number
 from wfb_gym.solver.evaluation import Score
 from wfb_gym.solver.game_graph import DEFAULT_BYTES, Progress
 from wfb_gym.solver.graph_arrays import LEAF
-from wfb_gym.solver.public_tree import (
-    PublicExpansion,
-    PublicTree,
-    TreeHistories,
-    build_tree,
-)
+from wfb_gym.solver.public_tree import PublicExpansion, PublicTree, TreeHistories, build_tree
 from wfb_gym.solver.regret_matching import Learned, Sweeper, to_probabilities
 from wfb_gym.solver.seat_decisions import PolicyLike
 
@@ -306,6 +301,7 @@ def _weights(tree: PublicTree, beliefs: Floats | None) -> Floats:
     return normalized
 
 
+@dataclass(frozen=True, eq=False)
 class Equilibrium:
     """Strategies of both armies, and bounds on the value of the scenario.
 
@@ -315,12 +311,9 @@ class Equilibrium:
         reports: progress reports with the bounds, in order of time.
     """
 
-    def __init__(
-        self, game: HiddenGame, strategy: Floats, reports: tuple[SolvingProgress, ...]
-    ) -> None:
-        self.game = game
-        self.strategy = strategy
-        self.reports = reports
+    game: HiddenGame
+    strategy: Floats
+    reports: tuple[SolvingProgress, ...]
 
     @property
     def lower(self) -> float:

@@ -221,16 +221,7 @@ def explore(
 
 
 def _causes_of(scenario: Scenario, states: States, weights: Floats) -> tuple[str, ...]:
-    """Return descriptions of the features with the highest entropy in sampled positions.
-
-    Args:
-        scenario: the scenario.
-        states: sampled positions.
-        weights: number of positions that each state represents.
-
-    Returns:
-        At most four descriptions, in descending order of entropy.
-    """
+    """Return the at most four features with the highest entropy in weighted positions, in words."""
     probabilities = weights / weights.sum()
 
     def bits(*columns: NDArray[Any]) -> float:

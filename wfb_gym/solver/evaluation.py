@@ -194,10 +194,7 @@ class ExactGame:
         return [_sign(seat) * each for seat, each in zip(seats, points, strict=True)]
 
     def score(
-        self,
-        probabilities: NDArray[np.float64],
-        seat: int | str,
-        progress: Progress | None = None,
+        self, probabilities: NDArray[np.float64], seat: int | str, progress: Progress | None = None
     ) -> Score:
         """Return the score of a seat's policy, given its `probabilities`."""
         own = seat_number(seat)
@@ -208,10 +205,7 @@ class ExactGame:
         return Score(self.optimum(own), _sign(own) * points[0], self._random[own])
 
     def best_response(
-        self,
-        probabilities: NDArray[np.float64],
-        seat: int | str,
-        progress: Progress | None = None,
+        self, probabilities: NDArray[np.float64], seat: int | str, progress: Progress | None = None
     ) -> BestResponse:
         """Return the best response to a seat's policy, given its `probabilities`."""
         own = seat_number(seat)

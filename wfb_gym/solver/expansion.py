@@ -76,25 +76,18 @@ def _roll_on(packed: PackedScenario, buffers: Expansion, first: int, horizon: in
     here = chain[chain.shape[0] - 1]
     while left > 0:
         left -= 1
-        here.state = chain[left].state
-        here.gain = chain[left].gain
-        here.probability = chain[left].probability
-        here.action = chain[left].action
-        here.code = chain[left].code
-        here.rolls = chain[left].rolls + 1
+        chain[chain.shape[0] - 1] = chain[left]
+        here.rolls += 1
         end = int64(
             chance_outcomes(packed, here.state, buffers.outcomes, buffers.probabilities, 0, work)
         )
         if top + end > steps.shape[0] or left + end >= chain.shape[0]:
             return -1
         for k in range(end):
+            steps[top] = here
             step = steps[top]
-            step.state = here.state
-            step.gain = here.gain + resolve(packed, step.state, buffers.outcomes[k], work)
-            step.probability = here.probability * buffers.probabilities[k]
-            step.action = here.action
-            step.code = here.code
-            step.rolls = here.rolls
+            step.gain += resolve(packed, step.state, buffers.outcomes[k], work)
+            step.probability *= buffers.probabilities[k]
             rolls = is_chance(step.state.node) and step.state.phase < horizon
             if rolls and here.rolls < INLINE:
                 chain[left] = step

@@ -55,8 +55,8 @@ _GROWTH = 1.6
 """Factor by which the arrays of nodes grow. While they are copied, both sizes are in memory."""
 
 
-_HASH_FACTORS = np.random.default_rng(6).integers(0, 2**63, STATE_WORDS, np.uint64) * np.uint64(2)
-_HASH_FACTORS += np.uint64(1)
+HASH_FACTORS = np.random.default_rng(6).integers(0, 2**63, STATE_WORDS, np.uint64) * np.uint64(2)
+HASH_FACTORS += np.uint64(1)
 """Odd factors that hash the words of a key."""
 
 
@@ -520,7 +520,7 @@ class GameGraph:
     def _check_keys(self) -> None:
         """Raise a ValueError if two nodes have the same key."""
         # Equal keys have equal hashes; sorting these is several times faster than sorting keys.
-        hashes = np.sort(self.keys @ _HASH_FACTORS[: self.keys.shape[1]])
+        hashes = np.sort(self.keys @ HASH_FACTORS[: self.keys.shape[1]])
         if not (hashes[1:] == hashes[:-1]).any():
             return
         order = np.lexsort(self.keys.T)

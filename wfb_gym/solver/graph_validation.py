@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from wfb_gym._jit import jit
 from wfb_gym._records import Records
 from wfb_gym.encoding.state_validation import check_states
-from wfb_gym.engine.keys import pack_key, unpack_key
+from wfb_gym.engine.keys import unpack_key
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.state import (
     FIRST_CHANCE,
@@ -34,18 +34,12 @@ _TOGETHER = 20_000
 def _unpack(
     game: GraphArrays, nodes: Nodes, first: int, states: Records[State], key: NDArray[np.uint64]
 ) -> int:
-    """Write the positions of the nodes from `first`; return the first with an invalid key, or -1.
-
-    A key is invalid if another node has it too, or if it has bits that are not in the key plan.
-    """
+    """Write the nodes' positions from `first`; return the first with an invalid key, or -1."""
     for k in range(states.shape[0]):
         unpack_key(game.plan[0], nodes.keys[first + k], states[k])
+        # Invalid: another node has the key too, or it has bits that are not in the key plan.
         if find_node(game.plan[0], states[k], nodes.keys, nodes.slots, key) != first + k:
             return first + k
-        pack_key(game.plan[0], states[k], key)
-        for word in range(game.plan[0].words):
-            if key[word] != nodes.keys[first + k, word]:
-                return first + k
     return -1
 
 

@@ -126,21 +126,15 @@ def reserve(
             place = (place + 1) & mask
 
 
-@jit
-def _enter(words: int, node: int, keys: NDArray[np.uint64], slots: NDArray[np.int32]) -> None:
-    """Insert a node into the index; not thread-safe."""
-    mask = slots.shape[0] - 1
-    place = int64(hash_of(keys[node], words)) & mask
-    while slots[place] >= 0:
-        place = (place + 1) & mask
-    slots[place] = node
-
-
 @jit(forceinline=False)
 def enter_all(words: int, count: int, keys: NDArray[np.uint64], slots: NDArray[np.int32]) -> None:
-    """Insert the first `count` nodes into an empty index (all FREE)."""
+    """Insert the first `count` nodes into an empty index (all FREE); not thread-safe."""
+    mask = slots.shape[0] - 1
     for node in range(count):
-        _enter(words, node, keys, slots)
+        place = int64(hash_of(keys[node], words)) & mask
+        while slots[place] >= 0:
+            place = (place + 1) & mask
+        slots[place] = node
 
 
 @jit(forceinline=False)

@@ -78,12 +78,7 @@ def potentials(packed: Records[PackedScenario], states: States) -> Whole:
     dice = 2 * states["faces"].sum(axis=1, dtype=np.int64)
     boosts = ITEMS * DICE - declared_counts(states["declared"]).sum(axis=1)
     visits = np.select(
-        [
-            np.isin(node, KEEPING),
-            np.isin(node, _ROLLING_AGAIN),
-            node == Node.DISPEL,
-            strikes,
-        ],
+        [np.isin(node, KEEPING), np.isin(node, _ROLLING_AGAIN), node == Node.DISPEL, strikes],
         [dice, dice + 1, boosts, to_strike],
         0,
     )

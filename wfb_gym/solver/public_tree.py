@@ -59,9 +59,8 @@ class TreeArrays(NamedTuple):
     legal: NDArray[np.bool_]
     gain: NDArray[np.float64]  # (actions,): expected points of the first army up to the children
     first_transition: NDArray[np.int64]  # (actions + 1,)
-    probability: NDArray[
-        np.float64
-    ]  # (transitions,): per action 1 minus the probability of the end
+    # (transitions,): per action 1 minus the probability of the end
+    probability: NDArray[np.float64]
     value: NDArray[np.float64]  # (nodes,): of a leaf, future points of the first army
 
 
@@ -177,10 +176,7 @@ def _note_each(
     actions: NDArray[np.int64],
     scratch: Records[WorkSpace],
 ) -> None:
-    """Add an action at each position (k,), and an immediate roll after it, to histories (k,).
-
-    The positions are overwritten. The action of a roll is -1.
-    """
+    """Add actions (-1: a roll), and immediate rolls after them, to histories; change the states."""
     for k in range(states.shape[0]):
         state, history = states[k], histories[k]
         note(packed[0], history, state, actions[k])
@@ -449,11 +445,7 @@ def _pack_states(states: Records[State]) -> tuple[Records[KeyPlan], NDArray[np.u
 def _merge_equal(
     action: NDArray[np.int64], states: Records[State]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Merge transitions with equal action and position.
-
-    Returns:
-        Index of the first transition of each group, and the group of each transition.
-    """
+    """Return the first transition with each action and position, and the group of each one."""
     if not len(action):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     words = np.asarray(states).view(np.int64).reshape(len(action), -1)

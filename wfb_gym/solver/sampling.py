@@ -23,7 +23,7 @@ from wfb_gym._records import Records
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import STATE, STATE_WORDS, Node
 from wfb_gym.packing.records import PackedScenario
-from wfb_gym.solver.game_graph import GameGraph
+from wfb_gym.solver.game_graph import HASH_FACTORS, GameGraph
 from wfb_gym.solver.potential import BELOW_PHASE, States, Whole, potentials
 
 Floats = NDArray[np.float64]
@@ -113,15 +113,11 @@ class _Group:
     def add(
         self, hashes: NDArray[np.uint64], hits: Whole, represented: Floats, states: States
     ) -> None:
-        """Add distinct positions; see `_represented_counts` for `hits` and `represented`."""
+        """Add distinct positions: numbers of expanded parents, and of positions these represent."""
         if self.limit < 1 << 64:
             low = hashes < np.uint64(self.limit)
-            hashes, hits, represented, states = (
-                hashes[low],
-                hits[low],
-                represented[low],
-                states[low],
-            )
+            hashes, hits = hashes[low], hits[low]
+            represented, states = represented[low], states[low]
         self._parts.append((hashes, hits, represented, states))
         self._size += len(hashes)
         if self._size > 2 * self._capacity:
@@ -194,16 +190,7 @@ def _spread(
     groups: dict[int, _Group],
     capacity: int,
 ) -> None:
-    """Add the successors of some positions to the groups of their ranks.
-
-    Args:
-        packed: the packed scenario, (1,).
-        steps: result of `GameGraph.successors`.
-        counts: number of steps of each position.
-        weights: number of positions that each expanded position represents.
-        groups: groups by rank; changed in place.
-        capacity: capacity of a new group.
-    """
+    """Add the steps from some positions, `counts` for each, to the groups of their ranks."""
     states = np.asarray(steps)["state"]
     alive = states["node"] != Node.END
     states = np.ascontiguousarray(states[alive])
@@ -224,17 +211,12 @@ def _spread(
         group.add(hashes[part], hits[part], represented[part], states[part])
 
 
-_SCRAMBLE: NDArray[np.uint64] = np.random.default_rng(6).integers(
-    0, 2**63, STATE.itemsize, np.uint64
-) * np.uint64(2) + np.uint64(1)
-
-
 def _words(states: States) -> NDArray[np.uint64]:
     return np.ascontiguousarray(states).view(np.uint64).reshape(len(states), STATE_WORDS)
 
 
 def _hashes(states: States) -> NDArray[np.uint64]:
-    mixed: NDArray[np.uint64] = _words(states) @ _SCRAMBLE[:STATE_WORDS]
+    mixed: NDArray[np.uint64] = _words(states) @ HASH_FACTORS
     for shift, factor in ((31, 0x9E3779B97F4A7C15), (29, 0xBF58476D1CE4E5B9)):
         mixed ^= mixed >> np.uint64(shift)
         mixed *= np.uint64(factor)
@@ -253,17 +235,10 @@ def _log_factorials() -> Floats:
 
 
 def _represented_counts(hits: Whole, represented: Floats) -> Floats:
-    """Return the number of positions that each hit position represents, including itself.
-
-    Assume that every possible parent was expanded with the same probability `chance`, which is the
-    ratio of the two sums. A position with n parents then has a binomial number of hits, and is
-    missed if that number is 0. The distribution of n is fitted to the hits by
-    expectation-maximization.
-
-    Args:
-        hits: number of expanded parents of each position, at least 1.
-        represented: number of positions that these parents represent.
-    """
+    """Return the number of positions that each hit position represents, including itself."""
+    # Assume that every possible parent was expanded with the same probability `chance`. A position
+    # with n parents then has a binomial number of hits, and is missed if that number is 0. The
+    # distribution of n is fitted to the hits by expectation-maximization.
     chance = float(hits.sum() / represented.sum())
     if chance > 1 - 1e-9:
         return np.ones(len(hits))

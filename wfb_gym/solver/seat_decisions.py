@@ -174,11 +174,7 @@ class SeatDecisions:
     def _reached(
         self, probabilities: NDArray[np.float64], offsets: NDArray[np.int64], start: int
     ) -> Iterator[NDArray[np.int64]]:
-        """Yield the nodes of the reachable decisions in batches, breadth first.
-
-        The caller must write the probabilities of a batch before it asks for the next one: they
-        determine which positions are reached.
-        """
+        """Yield the nodes of the reachable decisions in batches, breadth first."""
         graph, seat = self.graph, self.view.seat
         known = np.zeros(graph.size, np.bool_)
         known[start] = True
@@ -186,7 +182,7 @@ class SeatDecisions:
         while len(wave):
             own = wave[graph.kinds[wave] == seat]
             for first in range(0, len(own), _BATCH):
-                yield own[first : first + _BATCH]
+                yield own[first : first + _BATCH]  # the caller writes their probabilities
             after = []
             for first in range(0, len(wave), _EXPANDED):
                 nodes = wave[first : first + _EXPANDED]
@@ -214,15 +210,13 @@ class SeatDecisions:
         return validated_probabilities(answer, masks, "policy")
 
     def _check_memoryless(self, policy: Callable[..., Any], nodes: NDArray[np.int64]) -> None:
-        """Raise if a policy's answers at some decisions depend on more than its observations.
-
-        A repeated call must give identical answers; a call with permuted rows nearly identical.
-        """
+        """Raise if a policy's answers at some decisions depend on more than its observations."""
         order = np.random.default_rng(0).permutation(len(nodes))
         first, again, reordered = (
             self._ask(policy, some, *self.observe(some)) for some in (nodes, nodes, nodes[order])
         )
         moved = (np.abs(first[order] - reordered) > CLOSE).any(axis=1)
+        # A repeated call must give identical answers; a call with permuted rows nearly identical.
         if not np.array_equal(first, again) or moved.mean() > _REORDERED:
             raise ValueError(
                 "policy: expected equal answers to equal observations, found different ones: it "

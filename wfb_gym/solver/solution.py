@@ -140,7 +140,7 @@ class Solution:
         Raises:
             TooLarge: The positions do not fit into memory.
         """
-        return self._explore_full(None)
+        return self.solve_full()
 
     def solve_full(self, progress: Progress | None = None) -> GameGraph:
         """Return `full`, and report progress if it is not solved yet.
@@ -149,26 +149,22 @@ class Solution:
             progress: called with the number of positions solved so far. By default a progress bar
                 appears on a terminal if solving takes long.
         """
-        if "full" not in vars(self):
-            self.full = self._explore_full(progress)
-        return self.full
-
-    def _explore_full(self, progress: Progress | None) -> GameGraph:
+        if "full" in vars(self):
+            return self.full
         # One thread, so that the order of nodes, and of batches for policies, is reproducible.
+        graph, horizon = self.graph, self.graph.horizon
         positions = GameGraph(
-            self.packed,
-            self.graph.max_bytes,
-            horizon=self.graph.horizon,
-            leaf_values=self.graph.leaf_values,
+            self.packed, graph.max_bytes, horizon=horizon, leaf_values=graph.leaf_values
         )
         battle = Battle(self.packed)
         if not battle.is_over:
-            near = self.scenario.first_phases(min(positions.horizon, self.scenario.phases))
+            near = self.scenario.first_phases(min(horizon, self.scenario.phases))
             bar = ProgressBar(f"solving every position of {self.scenario.name}")
             try:
                 explore(positions, near, battle.state, progress or bar, bar.expect)
             finally:
                 bar.close()
+        self.full = positions
         return positions
 
     def points_at_start(self, values: NDArray[np.float64]) -> float:

@@ -29,13 +29,7 @@ from wfb_gym.packing import pack
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario import load_scenario
 from wfb_gym.solver.estimation import explore, refuse_hidden
-from wfb_gym.solver.game_graph import (
-    DEFAULT_BYTES,
-    GameGraph,
-    Progress,
-    StateValues,
-    TooLarge,
-)
+from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph, Progress, StateValues, TooLarge
 from wfb_gym.solver.graph_arrays import NO_HORIZON
 from wfb_gym.solver.solution import Solution, SolutionError, load, packed_digest
 
