@@ -16,7 +16,7 @@ from wfb_gym.scenario.units import Unit
 from wfb_gym.suggestions import one_of
 
 MODELS_TOUCHED = 3
-"""Models of its own unit in base contact with a character: two at its sides, one behind (house"""
+"""House rule: models of its own unit that touch a character, two at its sides and one behind."""
 
 
 class HiddenItems(StrictModel):
