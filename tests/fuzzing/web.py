@@ -16,19 +16,23 @@ import subprocess
 import sys
 import threading
 import time
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 from tests.fuzzing.laws import attempt, require
 from tests.fuzzing.mutations import mutated, pick
 from tests.fuzzing.running import Kind, Rng
 from tests.scenario.mutants import mutant
 from wfb_gym.advising.request import PositionRequest
-from wfb_gym.solver import TooLarge
+from wfb_gym.players import baselines
+from wfb_gym.solver import TooLarge, solve
 from wfb_gym.web.session import Session, Setup, scenario_of
 
 _CHOICES = 6
+_SOLVED_BYTES = 64 << 20
+"""Memory for an optimal opponent's positions: a user may choose a scenario that takes gigabytes."""
 _ANSWER_SECONDS = 60.0
 """Wall-clock seconds in which the server must answer, on a busy machine."""
 _MORE_SECONDS = 0.2
@@ -89,7 +93,8 @@ def _run_session(rng: Rng, folder: Path) -> str:
     setup = _setup(rng)
 
     def begin() -> Session | None:
-        with contextlib.suppress(TooLarge):  # an optimal opponent first tries to solve the scenario
+        limited = patch.object(baselines, "solve", partial(solve, max_bytes=_SOLVED_BYTES))
+        with limited, contextlib.suppress(TooLarge):  # an optimal opponent solves the scenario
             return Session(scenario_of(setup), setup)
         return None
 
