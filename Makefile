@@ -126,10 +126,11 @@ $(RLLIB)/.installed: agents/rllib/constraints.txt pyproject.toml
 	@touch $@
 	@echo 'rllib: .venv-rllib is ready'
 
-lint: $(STAMP) ## run ruff, the import-layer check and mypy
+lint: $(STAMP) ## run ruff, the checks of import layers and of style, and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	@PYTHONPATH=. $(BIN)/lint-imports --no-logo > .venv/layers.txt || { cat .venv/layers.txt; exit 1; }
+	$(BIN)/python -m tools.style
 	$(BIN)/mypy
 
 format: $(STAMP) ## apply ruff's fixes and format the sources

@@ -1,4 +1,4 @@
-"""What hatchling asks while it builds a wheel: whether compiled code goes into it."""
+"""Build hook of hatchling: it adds compiled code to a wheel if there is any."""
 
 import json
 import sysconfig
@@ -13,7 +13,7 @@ COMPILED = "wfb_gym/_compiled"
 class CompiledCode(BuildHookInterface):
     """Put the code of `make wheel` into the wheel, and name platform and Python in its tag.
 
-    Without it the wheel is for every platform, and what it needs is compiled where it runs.
+    Without it the wheel is for every platform, and compiles its code where it runs.
     """
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:

@@ -58,10 +58,10 @@ class Settings:
     """Settings of a recording.
 
     Attributes:
-        agent: registered name or saved model; of several, each plays an equal share of the battles.
+        agent: registered name or saved model; several share the battles equally.
         scenario: bundled name or file.
         seat: seat of the agent.
-        opponent: registered name or saved model; of several, each battle draws one.
+        opponent: registered name or saved model; each battle draws one of several.
         battles: battles to record.
         epsilon: share of the seat's decisions that are random.
         values: also store the exact value of every action.

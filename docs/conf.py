@@ -1,4 +1,4 @@
-"""How Sphinx makes a site of the pages in docs/: `make docs`. No page's words stand here."""
+"""Configuration of Sphinx, which makes a site of the pages in docs/: `make docs`."""
 
 import re
 from importlib.util import find_spec
@@ -37,7 +37,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 napoleon_attr_annotations = False
 autodoc_typehints_format = "short"
-# What no extra of `make setup` brings; its functions are described all the same.
+# No extra of `make setup` installs OpenSpiel, but the site describes its adapter.
 autodoc_mock_imports = [name for name in ("pyspiel", "open_spiel") if find_spec(name) is None]
 maximum_signature_line_length = 70
 napoleon_google_docstring = True
@@ -131,7 +131,7 @@ NAMES_OF_TYPES = {
     r"str \| ~?pathlib\.Path \| Policy \| ~?wfb_gym\.players\.interface\.HasPolicy": "Opponent",
     "<factory>": "...",
 }
-"""What signatures say in place of what an alias stands for, in this order."""
+"""Names of aliases by the types that they replace in signatures, in this order."""
 
 
 def names_of_types(app: Any, what: str, name: str, found: Any, options: Any, *given: Any) -> Any:
@@ -155,7 +155,7 @@ def types_of_properties(app: Any, domain: str, kind: str, content: Any) -> None:
 
 
 def setup(app: Any) -> None:
-    """Connect the functions above to Sphinx, and call attributes what they are."""
+    """Connect the functions above to Sphinx, and correct the heading of attributes."""
     for field in PyFunction.doc_field_types:  # which all kinds share
         if field.name == "variable":
             field.label = "Attributes"

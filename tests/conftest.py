@@ -58,7 +58,7 @@ def no_progress_lines(monkeypatch: pytest.MonkeyPatch) -> None:
 def quick_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reject unsolvable scenarios early, and sample each scenario once for all tests.
 
-    `tests/solver/test_estimation.py` tests estimates and refusals themselves.
+    `tests/solver/test_estimation.py` tests estimates and rejections themselves.
     """
     from wfb_gym.engine.battle import Battle
     from wfb_gym.solver import estimation

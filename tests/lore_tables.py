@@ -74,7 +74,7 @@ def lasts_cell(spell: LoreSpell) -> str:
 def worth_cell(spell: LoreSpell) -> str:
     """Return the estimate with its reason; without one, the source of the spell's points."""
     if spell.worth is None:
-        return "what it heals" if spell.heals else "its damage"
+        return "its healing" if spell.heals else "its damage"
     return f"{worth_words(spell.worth)}: {spell.worth.reason}"
 
 

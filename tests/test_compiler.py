@@ -358,7 +358,7 @@ def test_one_of_two_processes_compiles_unless_it_is_killed(tmp_path: Path, kille
     assert json.loads(report)["loaded"] == int(not killed)
 
 
-NOBODY = """
+SCRIPT = """
 import os, pwd, tempfile
 def no_entry(uid):
     raise KeyError(f"getpwuid(): uid not found: {uid}")
@@ -370,12 +370,12 @@ for name in ("HOME", "USER", "LOGNAME", "LNAME", "USERNAME", "XDG_CACHE_HOME"):
 
 
 def test_a_named_folder_is_enough_for_a_user_without_name_and_home(tmp_path: Path) -> None:
-    found, errors = report_of_a_process(tmp_path, NOBODY)
+    found, errors = report_of_a_process(tmp_path, SCRIPT)
     assert (found["results"], errors) == (RESULTS, "")
 
 
 def test_without_any_folder_one_sentence_names_the_setting(tmp_path: Path) -> None:
-    with start_process(tmp_path, NOBODY + "del os.environ['WFB_GYM_CACHE_DIR']") as process:
+    with start_process(tmp_path, SCRIPT + "del os.environ['WFB_GYM_CACHE_DIR']") as process:
         _, errors = process.communicate()
     assert process.returncode == 1
     assert errors.endswith(

@@ -91,7 +91,7 @@ def test_a_display_of_a_command_replaces_the_bar(monkeypatch: pytest.MonkeyPatch
         bar.expect(9, "at most ")
         bar(9)
         bar.close()
-    tell("to nobody")
+    tell("no bar")
     assert lines == ["asking: 9 of at most 9 decisions, at most 0 s left", ""]
     assert out.getvalue() == ""
 

@@ -72,7 +72,7 @@ MODELS: dict[str, type[BaseModel]] = {
     "Runesmiths only": Runesmith,
     "Base contact": BaseContact,
     "Spells": Spell,
-    "What a spell does": SpellEffect,
+    "Spell effects": SpellEffect,
     "`damage`": Damage,
     "`worth`": Worth,
     "`near`": Near,

@@ -25,7 +25,7 @@ class CheckOptions:
     """Command-line options of a command that writes pages.
 
     Attributes:
-        check: change nothing, only report what is not current.
+        check: change nothing, only list stale files.
     """
 
     check: bool = False
@@ -120,7 +120,7 @@ def rewrite_tables(one: Report) -> None:
         draw(one.read(), IMAGES / picture)
 
 
-def run(one: Report) -> None:
+def run_report(one: Report) -> None:
     """Run the command and store its results and pictures."""
     print(f"{one.name}: python -m {one.line}", file=sys.stderr)
     done = subprocess.run(

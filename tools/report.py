@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from experiments.common import FAILED
-from tools.documents import ROOT, find_stale_tables, rewrite_tables, run
+from tools.documents import ROOT, find_stale_tables, rewrite_tables, run_report
 from tools.reports import ALL, PAGES
 from wfb_gym.cli.parser import option, parse_options
 from wfb_gym.suggestions import did_you_mean
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         for one in chosen:
             if given.scratch:
-                run(one)
+                run_report(one)
             if one.results.is_file():
                 rewrite_tables(one)
             else:

@@ -110,7 +110,7 @@ def rating_table(results: Results) -> str:
 
 
 def solved(results: Results) -> str:
-    """Return a table of the values of solved scenarios; of battles the first phases."""
+    """Return a table of the values of solved scenarios, and of the first phases of battles."""
     found = results["scenarios"]
     whole = {one["scenario"]: one["phases"] for one in found if "too_large" in one}
     rows = [

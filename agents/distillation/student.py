@@ -259,8 +259,8 @@ def load_start(settings: Settings) -> tuple[PolicyNetwork, dict[str, Any]]:
     network, about = load_network(settings.start_from)
     if network.shape != "entities" or network.limits != LIMITS:
         raise ValueError(
-            f"{settings.start_from}: expected a network of agents.distil, found one that "
-            f"plays {shortened(printable(str(about.get('scenario'))), 60)}"
+            f"{settings.start_from}: expected a network of agents.distil, found a network "
+            f"of {shortened(printable(str(about.get('scenario'))), 60)}"
         )
     return network, about
 

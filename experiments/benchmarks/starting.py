@@ -57,7 +57,7 @@ class Spent(NamedTuple):
     said: str  # its standard output
 
 
-def run(
+def run_python(
     command: Sequence[str],
     *,
     python: str | Path = sys.executable,
@@ -81,8 +81,8 @@ def run(
 
 def measure_starts(rounds: int) -> dict[str, float]:
     """Measure seconds of the import, and of the first make, reset and step, in a new process."""
-    run(("-c", _START))  # fills the compile cache
-    pairs = [run(("-c", _START)).said.split()[-2:] for _ in range(rounds)]
+    run_python(("-c", _START))  # fills the compile cache
+    pairs = [run_python(("-c", _START)).said.split()[-2:] for _ in range(rounds)]
     imported, made = (min(map(float, each)) for each in zip(*pairs, strict=True))
     return {"import": imported, "first make": made}
 
@@ -104,7 +104,7 @@ def run_wfb_gym(line: str, folder: str = "", variables: Mapping[str, str] | None
     words = [word.format(folder=folder) for word in shlex.split(line)]
     if "--transcript" in words:  # the command does not overwrite files
         Path(words[words.index("--transcript") + 1]).unlink(missing_ok=True)
-    return run(("-m", "wfb_gym", *words), variables=variables)
+    return run_python(("-m", "wfb_gym", *words), variables=variables)
 
 
 def measure_compiling() -> dict[str, float]:
@@ -114,8 +114,8 @@ def measure_compiling() -> dict[str, float]:
     """
     with tempfile.TemporaryDirectory() as cache:
         variables = {"WFB_GYM_CACHE_DIR": cache}
-        made = run(("-c", _FIRST_STEP), variables=variables).cpu
-        others = run(("-c", _SOLVE), variables=variables).cpu
+        made = run_python(("-c", _FIRST_STEP), variables=variables).cpu
+        others = run_python(("-c", _SOLVE), variables=variables).cpu
         others += sum(run_wfb_gym(line, cache, variables).cpu for line in (ADVISE, PLAY))
     return {"first make, compiling": made, "others, compiling": others}
 
@@ -134,12 +134,12 @@ def measure_wheel(wheel: Path, rounds: int) -> float:
         )
         python = Path(places["scripts"], Path(sys.executable).name)
         pip = ("-m", "pip", "--python", str(python), "install", "--no-deps", "--no-index")
-        run((*pip, str(wheel.absolute())))
+        run_python((*pip, str(wheel.absolute())))
         own = sysconfig.get_paths()["purelib"]  # an editable install is not visible from there
         Path(places["purelib"], "dependencies.pth").write_text(f"{own}\n", encoding="utf-8")
         found = []
         for number in range(rounds):
             variables = {"WFB_GYM_CACHE_DIR": str(folder / str(number)), "PYTHONPATH": ""}
             code = ("-c", _FIRST_STEP)
-            found.append(run(code, python=python, folder=folder, variables=variables).wall)
+            found.append(run_python(code, python=python, folder=folder, variables=variables).wall)
     return min(found)

@@ -44,7 +44,7 @@ MAX_PANELS = 6
 
 _FRAME = "crimson"
 _FONT = 8.5
-_OPENING = "What to cast first, on how many dice"
+_OPENING = "First spell to cast, and its dice"
 _SPELL_NOTE = (
     "on the right: dice if that spell is cast first, and the points that this gives away "
     "(bold: none, it is the best)"
@@ -223,10 +223,10 @@ def draw_casting(solution: Solution, policy: Policy, path: Path, name: str) -> f
     figure = Figure(figsize=(2 * width + 2.6, max(height, 3.4)), layout="constrained")
     left, right = figure.subplots(1, 2)
     picture = Picture(heat_map, [cast], figure)
-    picture.draw_openings(left, cast, "what it casts, on how many dice")
+    picture.draw_openings(left, cast, "spell that it casts, and its dice")
     picture.draw_colour_bar(left)
     picture.draw_losses(right, lost, _LOST)
-    notes = "empty: no battle comes there, whatever the dispeller does"
+    notes = "empty: no battle reaches this position"
     picture.write(path, f"{name}, by the dice that are left", notes)
     return float(cast.lost.sum()) / BATTLES
 

@@ -49,10 +49,10 @@ def draw_value_of_hiding(results: Mapping[str, Any], path: Path) -> None:
             marker=MARKERS[k % len(MARKERS)], ms=4, color=SERIES[k % len(SERIES)],
             label=f"spell {k + 1}",
         )  # fmt: skip
-    used.set_ylabel("percent of those who hold it")
+    used.set_ylabel(f"percent of players with a {item}")
     used.legend(fontsize=9)
     for axes, title in (
-        (value, "what it is worth"),
+        (value, f"value of the {item}"),
         (dice, "dice on the first spell"),
         (used, f"{item} used at"),
     ):

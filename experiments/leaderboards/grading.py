@@ -58,7 +58,7 @@ def write_submissions(run: Run[Settings, Job]) -> tuple[list[str], bool]:
         Messages about written and failed submissions, and whether anything failed.
     """
     grades = join_jobs(run.parts, run.finished, run.lines)
-    notes = list(grades.refused)
+    notes = list(grades.rejected)
     failed = bool(notes)
     for name, policies in run.settings.entries.items():
         results = grades.results.get(name, {})
@@ -168,7 +168,7 @@ def compare_again(run: Run[Settings, Job]) -> Outcome:
     """Return the differences between submissions and their new grades."""
     chosen, entries, notes = entries_again(run.settings)
     grades = join_jobs(run.parts, run.finished, run.lines)
-    problems = list(grades.refused)
+    problems = list(grades.rejected)
     for each in chosen:
         for track, results in grades.results.get(each.name, {}).items():
             for key, now in results.items():

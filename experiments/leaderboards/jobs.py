@@ -83,17 +83,17 @@ def _grade(job: Job) -> Any:
 
 def do_jobs(jobs: Sequence[Job], workers: Workers) -> Iterator[Line]:
     """Yield the lines of jobs; after a failed job, other jobs of its tasks are not started."""
-    refused: dict[Any, str] = {}
-    done = workers.map(do_job, (job for job in jobs if job.group not in refused))
+    rejected: dict[Any, str] = {}
+    done = workers.map(do_job, (job for job in jobs if job.group not in rejected))
     for job in jobs:
-        if job.group not in refused:
+        if job.group not in rejected:
             # Workers may have started jobs before another job of the same tasks failed.
-            line = next(line for other, line in done if other.group not in refused)
+            line = next(line for other, line in done if other.group not in rejected)
             yield line
             if "rejected" in line:
-                refused[job.group] = line["rejected"]
+                rejected[job.group] = line["rejected"]
         else:
-            yield {"job": str(job), "rejected": refused[job.group]}
+            yield {"job": str(job), "rejected": rejected[job.group]}
 
 
 @dataclass(frozen=True)
@@ -102,11 +102,11 @@ class Grades:
 
     Attributes:
         results: results by submission, with all tracks.
-        refused: a line for each task that could not be graded, with the reason.
+        rejected: a line for each task that could not be graded, with the reason.
     """
 
     results: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
-    refused: list[str] = field(default_factory=list)
+    rejected: list[str] = field(default_factory=list)
 
 
 def join_jobs(jobs: Iterable[Job], finished: Iterable[Job], lines: Iterable[Line]) -> Grades:
@@ -120,7 +120,7 @@ def join_jobs(jobs: Iterable[Job], finished: Iterable[Job], lines: Iterable[Line
         tracks = grades.results.setdefault(name, {track: {} for track in TRACKS})
         reasons = [line["rejected"] for _, line in parts if "rejected" in line]
         if reasons:
-            grades.refused.extend([f"{name}: {task}: {reasons[0]}" for task in tasks])
+            grades.rejected.extend([f"{name}: {task}: {reasons[0]}" for task in tasks])
         elif len(parts) == sizes[name, tasks]:
             found = [(job, line["found"]) for job, line in parts]
             for task in tasks:

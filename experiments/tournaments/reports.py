@@ -200,7 +200,7 @@ def draw_ratings(results: Results, path: Path) -> None:
     rated = [each for each in results["rating"] if each["rating"] is not None]
     figure = Figure(figsize=(9.0, 1.7 + 0.42 * len(rated)), layout="constrained")
     figure.suptitle(
-        "What an agent wins in a battle, over all scenarios and both seats, with 95 % intervals",
+        "Mean points of an agent in a battle, all scenarios and both seats, with 95 % intervals",
         fontsize=_FONT + 2,
     )
     panels = figure.subplots(1, 2, sharey=True)

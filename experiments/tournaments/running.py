@@ -97,7 +97,7 @@ def relevant_settings(settings: Settings) -> dict[str, Any]:
 
 
 def rules_in_use(scenarios: Sequence[str]) -> dict[str, Any]:
-    """Return what results depend on besides settings: contents of scenarios, and the release."""
+    """Return the inputs of results other than settings: contents of scenarios, and the release."""
     tables = {name: packed_digest(pack(load_scenario(name)))[:16] for name in scenarios}
     return {"tables": tables, "wfb_gym": wfb_gym.__version__}
 

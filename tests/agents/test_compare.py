@@ -103,7 +103,7 @@ def test_a_training_that_fails_is_named(
         (["--scenario", "dawn-at-grimmwald"], "--scenario: "),
         (["--runs", "0"], "--runs: expected more than 0, found 0"),
         (["--steps", "-1"], "--steps: expected 0 or more, found -1"),
-        (["--learner", "nobody"], "invalid choice: 'nobody'"),
+        (["--learner", "unknown"], "invalid choice: 'unknown'"),
     ],
 )
 def test_bad_input_is_rejected(

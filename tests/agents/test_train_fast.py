@@ -42,7 +42,7 @@ name = "own"
 description = "The dispeller has no dice."
 
 [[caster.wizards]]
-name = "Alone"
+name = "Hermit"
 level = 2
 points = 60
 spells = [{{ name = "Fire Ball", worth = {worth} }}, {{ name = "Fiery Blast", worth = 40 }}]

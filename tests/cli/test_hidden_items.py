@@ -249,7 +249,7 @@ def test_advice_in_words(capsys: Capture, file: Path) -> None:
         "secrets: 2 power dice against 2 dispel dice and no open scrolls.",
         "Items are hidden, so the best play is a mixture.",
         "The dispeller may have been dealt: nothing (33%), Dispel Scroll (67%).",
-        "What the dispeller believes of the caster: Power Stone (50%), nothing (50%).",
+        "Beliefs of the dispeller about the caster: Power Stone (50%), nothing (50%).",
     ]
     assert re.fullmatch(
         r"The phase is worth between \d+\.\d\d and \d+\.\d\d points to the caster.", shown[4]
@@ -366,7 +366,7 @@ def test_a_later_position_in_words(capsys: Capture, file: Path) -> None:
         f"secrets: 0 power dice against 2 dispel dice and no open scrolls; {cast}.",
         "Items are hidden, so the best play is a mixture.",
         "The caster may have been dealt: Power Stone (50%), nothing (50%).",
-        "What the caster believes of the dispeller: nothing (33%), Dispel Scroll (67%).",
+        "Beliefs of the caster about the dispeller: nothing (33%), Dispel Scroll (67%).",
     ]
     assert shown[4].startswith("The situation is worth between ")
     assert "CHANCE  PLAY OF THE DISPELLER with Dispel Scroll" in shown

@@ -48,7 +48,7 @@ class Options(Base):
 
 
 def parse(line: str) -> Options:
-    return parse_options(Options, line.split(), module="a.b", description="What it does.")[0]
+    return parse_options(Options, line.split(), module="a.b", description="Print a number.")[0]
 
 
 def test_options_that_are_not_given_have_their_defaults() -> None:

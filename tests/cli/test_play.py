@@ -108,10 +108,10 @@ def test_leaving_is_polite(
 
 def test_a_file_that_exists_is_not_overwritten(capsys: Capture, tmp_path: Path) -> None:
     file = tmp_path / "duel.jsonl"
-    file.write_text("dear to somebody")
+    file.write_text("an old file")
     reply = f"--transcript: expected a file that does not exist yet, found {file}; choose another"
     test_bad_input_is_one_line(capsys, f"play --transcript {file}", reply)
-    assert file.read_text() == "dear to somebody"
+    assert file.read_text() == "an old file"
 
 
 def test_bad_answers_are_asked_again() -> None:
@@ -288,10 +288,10 @@ def test_agents_may_play() -> None:
     ("line", "message"),
     [
         ("play nowhere", "scenario"),
-        ("play --opponent nobody", "opponent: expected one of random, greedy"),
-        ("play --opponent nobody", "veteran:0.2 to act at random with that probability"),
+        ("play --opponent unknown", "opponent: expected one of random, greedy"),
+        ("play --opponent unknown", "veteran:0.2 to act at random with that probability"),
         pytest.param(
-            *("play --opponent nobody.zip", "nobody.zip"), marks=pytest.mark.needs("sb3_contrib")
+            *("play --opponent unknown.zip", "unknown.zip"), marks=pytest.mark.needs("sb3_contrib")
         ),
         ("play --opponent random:2", "0 to 1"),
         ("play --seed -1", "--seed: expected 0 or more, found -1"),

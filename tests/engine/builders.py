@@ -180,7 +180,7 @@ class Game(Battle):
         return {name for name in names if self.can(self.code(name))}
 
     def aim(self, name: str) -> None:
-        """Choose the target if there is more than one; of points, the best near it."""
+        """Choose the target if there is more than one, or the best of the points near it."""
         if self.node == Node.TARGET:
             code = self.code(name)
             self.act(code if self.can(code) else self.point_near(code - actions.FIRST_TARGET))

@@ -134,7 +134,7 @@ def test_nothing_is_merged_before_the_last_phase_or_with_aimed_spells() -> None:
 
 
 def test_models_matter_while_a_later_spell_may_find_few_of_them() -> None:
-    """Of five models the first of two spells may leave four, which expose a hero; of six, five."""
+    """The first of two spells may leave five of six models, or four of five, which exposes him."""
     spells = [aimed(name, 5, damage={"hits": "1", "strength": 4}) for name in ("Bolt", "Beam")]
     hero = {"name": "Hero", "wounds": 2, "points": 100.0, "unit": "Spears"}
 

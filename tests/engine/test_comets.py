@@ -82,7 +82,7 @@ def field(
 ) -> Game:
     """Return a Comet on a model, with others this many inches from it on one side; one may be own.
 
-    It is worth so much more that the best point is an inch from it, on the side towards them.
+    Its worth is so high that the best point is an inch from it, on the side towards them.
     """
     depth = 20 / 25.4
     foes = []

@@ -13,7 +13,9 @@ from .builders import Game, army, game, lasting, spell, unit, wizard
 def butchers(face: int, **keys: Any) -> Game:
     """Return three Butchers of 4 wounds and 120 points; the first has miscast with that D6."""
     mages = [
-        wizard(2, spell("Bonecrusher"), spell(f"Of {name}"), name=name, wounds=4, points=120.0)
+        wizard(
+            2, spell("Bonecrusher"), spell(f"Spell of {name}"), name=name, wounds=4, points=120.0
+        )
         for name in "ABC"
     ]
     mages[0]["spells"].append(lasting("Gut", in_play=True))
@@ -47,7 +49,7 @@ def test_row_1_kills_the_caster_and_wounds_the_other_butchers() -> None:
     assert battle.roll(3) == -60  # a D3: 3 and 4 count as 2
     assert battle.roll(6) == -90
     assert list(battle.state.wounds[0][:3]) == [0, 2, 1]
-    assert battle.can_cast("Of B")
+    assert battle.can_cast("Spell of B")
 
 
 def test_row_2_hits_the_caster_and_he_casts_no_more_in_the_battle() -> None:
@@ -58,12 +60,12 @@ def test_row_2_hits_the_caster_and_he_casts_no_more_in_the_battle() -> None:
     )
     assert battle.roll(3, 6, 1, 1, 2, 1, 1, 3, 1, 1) == -60  # wounds on 3 or more
     assert battle.state.lock[0, 0] == Lock.BATTLE_END
-    assert not battle.can_cast("Of A")
-    assert battle.can_cast("Of B")
+    assert not battle.can_cast("Spell of A")
+    assert battle.can_cast("Spell of B")
     battle.stop()
     while battle.state.phase < 2:
         battle.act(0)
-    assert not battle.can_cast("Of A")
+    assert not battle.can_cast("Spell of A")
 
 
 def counted_hits() -> dict[int, float]:
@@ -86,7 +88,7 @@ def test_row_3_wounds_the_caster() -> None:
     battle = butchers(3)
     assert battle.roll(2) == -30
     assert battle.state.wounds[0, 0] == 3
-    assert battle.can_cast("Of A")
+    assert battle.can_cast("Spell of A")
 
 
 def test_wounds_beyond_his_own_are_one_outcome() -> None:
@@ -100,7 +102,7 @@ def test_row_4_takes_the_spell_from_all_butchers() -> None:
     battle = butchers(4)
     for index in range(3):
         assert not battle.can_cast("Bonecrusher", index)
-    assert battle.can_cast("Of A")
+    assert battle.can_cast("Spell of A")
     battle.stop()
     while battle.state.phase < 2:
         battle.act(0)
@@ -118,7 +120,7 @@ def test_row_6_does_nothing_to_the_magic_phase() -> None:
     battle = butchers(6)
     assert battle.node == Node.NOMINATE
     assert battle.points == 0
-    assert battle.can_cast("Of A")
+    assert battle.can_cast("Spell of A")
 
 
 def test_models_of_ones_own_unit_fill_the_gaps() -> None:

@@ -362,8 +362,8 @@ def test_a_fleeing_wizard_casts_no_free_spell() -> None:
 
 
 def test_a_fleeing_wizards_spell_stays_in_play() -> None:
-    veil = aimed("Veil", duration="remains_in_play", worth={"points_per_phase": 1.0})
-    mage = seer(2, veil)
+    lasting_spell = aimed("Veil", duration="remains_in_play", worth={"points_per_phase": 1.0})
+    mage = seer(2, lasting_spell)
     battle = fight(foe=host(mage))
     until(battle, 1)
     battle.works("Veil", "Guard")

@@ -421,7 +421,7 @@ def test_a_stolen_wound_costs_nothing_to_lose() -> None:
     assert battle.state.wounds[1, 0] == 1
 
 
-# Spells on everybody around.
+# Spells on all units around.
 
 
 @pytest.mark.parametrize("name", ["Storm of Cronos", "Drain Life"])

@@ -13,7 +13,7 @@ from .builders import PASS, Data, Game, aimed, army, game, known, unit, wizard
 CHARIOT = {"troop": "chariot", "models": 1, "points": 80.0, "wounds": 4}
 RIDERS = {"troop": "cavalry", "models": 5, "points": 20.0}
 FIGHTING = {"in_combat": True}
-OWN, FOE, NOBODY = "Own", "Foe", ""
+OWN, FOE, NO_TARGET = "Own", "Foe", ""
 
 
 class Row(NamedTuple):
@@ -33,7 +33,7 @@ class Row(NamedTuple):
 
 
 ROWS = [
-    Row("Flaming Sword of Rhuin", NOBODY, 0, 5),
+    Row("Flaming Sword of Rhuin", NO_TARGET, 0, 5),
     Row("Commandment of Brass", FOE, 0, 6.4, CHARIOT, not_at={}),
     Row("Transmutation of Lead", FOE, 6, 0, FIGHTING, not_at={}),
     Row("Law of Gold", FOE, 12, 0, {"magic_item": True}, not_at={}),
@@ -44,17 +44,17 @@ ROWS = [
     Row("Unseen Lurker", OWN, 9, 0, not_at=FIGHTING),
     Row("The Oxen Stands", OWN, 24, 0, {"fleeing": True}, not_at={}),
     Row("The Eagle's Cry", FOE, 6, 0, RIDERS, not_at={}),
-    Row("The Bear's Anger", NOBODY, 0, 10, mage=FIGHTING),
+    Row("The Bear's Anger", NO_TARGET, 0, 10, mage=FIGHTING),
     Row("The Beast Cowers", FOE, 12, 0, {**RIDERS, **FIGHTING}, not_at=RIDERS),
     Row("The Wolf Hunts", OWN, 12, 0, RIDERS, not_at={}),
-    Row("Second Sign of Amul", NOBODY, 10, 0),
+    Row("Second Sign of Amul", NO_TARGET, 10, 0),
     Row("Portent of Far", OWN, 4.8, 0, FIGHTING, not_at={}),
-    Row("Pha's Illumination", NOBODY, 0, 5),
+    Row("Pha's Illumination", NO_TARGET, 0, 5),
     Row("Dazzling Brightness", FOE, 6, 0, FIGHTING, not_at={}),
     Row("Guardian Light", OWN, 0, 1.2),
     Row("Blinding Light", FOE, 0, 6, not_at=FIGHTING),
     Row("Mistress of the Marsh", FOE, 3.6, 0, not_at={"traits": ["flyer"]}),
-    Row("The Howler Wind", NOBODY, 0, 10),
+    Row("The Howler Wind", NO_TARGET, 0, 10),
     Row("The Rain Lord", FOE, 4.8, 0, not_at=FIGHTING),
     Row("Death Dealer", OWN, 4.8, 0, FIGHTING, not_at={}),
     Row("Doom and Darkness!", FOE, 0, 7.2, not_at={"traits": ["unbreakable"]}),

@@ -256,7 +256,7 @@ SPARKS = army(wizard(2, spell("Bolt", 5), wounds=3, points=99.0, general=True), 
             ({"kind": "other_wizards_wounds", "dice": "D3"},),
         ),
     ],
-    ids=["missiles", "small units", "miscasts alone", "a healer"],
+    ids=["missiles", "small units", "miscasts only", "a healer"],
 )
 def test_canonicalizing_the_last_phase_changes_no_victory_points(
     caster: Data, dispeller: Data, effects: tuple[Data, ...]

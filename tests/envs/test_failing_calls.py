@@ -126,7 +126,7 @@ def test_a_reset_whose_opponent_fails(render_mode: str | None) -> None:
     env.step(pick(env.batch.observe().observations[0], env.action_masks()))
 
 
-def nobody_decides() -> Scenario:
+def without_decisions() -> Scenario:
     scenario = no_decision()
     return scenario.model_copy(
         update={"caster": scenario.caster.model_copy(update={"power_dice": 0})}
@@ -156,7 +156,7 @@ def test_self_play() -> None:
     assert (turns.get_state(), turns.points.tolist(), turns.ended.tolist()) == kept
     for left, right in zip(turns.reset(), twin.reset(), strict=True):
         assert np.array_equal(left.observations, right.observations)
-    idle = SelfPlayBatch(2, nobody_decides())
+    idle = SelfPlayBatch(2, without_decisions())
     kept = idle.get_state(), idle.points.tolist(), idle.ended.tolist()
     with pytest.raises(ValueError, match="expected a decision, found none"):
         idle.reset(3)

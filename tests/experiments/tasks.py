@@ -15,7 +15,7 @@ def slow_first(number: int) -> int:
 
 def fail_at_three(number: int) -> int:
     if number == 3:
-        raise ZeroDivisionError("three\nis refused")
+        raise ZeroDivisionError("three\nis rejected")
     return number
 
 

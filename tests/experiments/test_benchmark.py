@@ -129,9 +129,9 @@ def test_a_command_that_writes_a_file_can_be_measured_again(tmp_path: Path) -> N
 
 
 def test_a_process_that_fails_is_no_measurement() -> None:
-    assert starting.run(("-c", "print('done')")).said == "done\n"
+    assert starting.run_python(("-c", "print('done')")).said == "done\n"
     with pytest.raises(subprocess.CalledProcessError):
-        starting.run(("-c", "raise SystemExit(3)"))
+        starting.run_python(("-c", "raise SystemExit(3)"))
 
 
 PACKAGE = """

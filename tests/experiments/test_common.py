@@ -71,7 +71,7 @@ def test_progress_of_the_solver_follows_the_note_on_a_terminal(
         assert bar.tasks[0].fields["detail"] == "asking the caster: 7 of 9"
         _progress.tell("")
         assert bar.tasks[0].fields["detail"] == ""
-    _progress.tell("to nobody")
+    _progress.tell("no bar")
     assert bar.tasks[0].fields["detail"] == ""
 
 

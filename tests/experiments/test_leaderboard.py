@@ -531,8 +531,8 @@ def test_comparison_is_the_chance_of_improvement(
     assert leaderboard.main(["--compare", "other", "mine", *folder, "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed["duels"]["value"] == pytest.approx((4 * 5 + 2) / 25)
-    assert leaderboard.main(["--compare", "other", "nobody", *folder]) == FAILED
-    assert "expected one of mine, other, found 'nobody'" in capsys.readouterr().err
+    assert leaderboard.main(["--compare", "other", "unknown", *folder]) == FAILED
+    assert "expected one of mine, other, found 'unknown'" in capsys.readouterr().err
     _written(tmp_path, _submission(name="begun", duels={"apprentice/caster": [1.0] * 5}), "begun")
     assert leaderboard.main(["--compare", "begun", "mine", *folder]) == 0
     assert capsys.readouterr().out.startswith("duels, 1 of 10 tasks: begun beats mine: 0.00 [")
@@ -561,7 +561,7 @@ def test_an_outdated_page_is_reported(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "leaderboard.md is current" in capsys.readouterr().err
 
 
-# --- refusals ------------------------------------------------------------------------------
+# --- rejections ----------------------------------------------------------------------------
 
 FIVE = [1.0] * 5
 

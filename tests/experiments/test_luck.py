@@ -43,7 +43,7 @@ class Highest:
 
 @cache
 def tiny() -> Scenario:
-    """A battle with so few possible courses that a few thousand battles cover all of them."""
+    """A battle with few possible courses: some thousand battles cover all of them."""
     return scenario(
         army(wizard(1, spell("Bolt", 5, 20.0), spell("Beam", 8, 45.0)), power_dice=3),
         army(wizard(1), dispel_dice=2),

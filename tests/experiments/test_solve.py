@@ -248,7 +248,7 @@ WIZARD = {"name": "Witch", "level": 1, "points": 50}
 BOLT = {"name": "Bolt", "casting_value": 5, "worth": 20.0}
 
 
-def _told(**armies: Any) -> str:
+def _first_decision(**armies: Any) -> str:
     opening = openings.first_opening(solver.solve(scenario_from_dict({"name": "small", **armies})))
     return str(opening["words"])
 
@@ -275,26 +275,27 @@ def test_names_of_spells_are_printed_and_drawn_as_they_are(
 
 def test_openings_in_words() -> None:
     none: dict[str, Any] = {"dispel_dice": 0}
-    assert _told(caster={}, dispeller={}) == "nothing to decide"
+    assert _first_decision(caster={}, dispeller={}) == "nothing to decide"
     assert (
-        _told(caster={**_casting(), "power_dice": 1}, dispeller=none) == "cast Bolt (5+) on 1 die"
+        _first_decision(caster={**_casting(), "power_dice": 1}, dispeller=none)
+        == "cast Bolt (5+) on 1 die"
     )
     hopeless = {**BOLT, "casting_value": 12, "worth": 0.0}
-    assert _told(caster=_casting([hopeless]), dispeller=none) == "stop casting"
+    assert _first_decision(caster=_casting([hopeless]), dispeller=none) == "stop casting"
     idle = _casting([hopeless])
-    both = _told(phases=2, caster=idle, dispeller={**_casting(), "power_dice": 1})
+    both = _first_decision(phases=2, caster=idle, dispeller={**_casting(), "power_dice": 1})
     assert both == "stop casting"
-    later = _told(phases=2, caster={}, dispeller={**_casting(), "power_dice": 1})
+    later = _first_decision(phases=2, caster={}, dispeller={**_casting(), "power_dice": 1})
     assert later == "dispeller: cast Bolt (5+) on 1 die"
 
 
 def test_an_item_and_own_dice_are_named() -> None:
     stone = {**_casting(), "items": ["Power Stone"], "power_dice": 1}
     assert (
-        _told(caster=stone, dispeller={})
+        _first_decision(caster=stone, dispeller={})
         == "cast Bolt (5+) with the Power Stone on 3 dice (2 of the item)"
     )
-    words = _told(ruleset="7e", caster={**_casting(), "power_dice": 0}, dispeller={})
+    words = _first_decision(ruleset="7e", caster={**_casting(), "power_dice": 0}, dispeller={})
     assert words == "cast Bolt (5+) on 1 die (1 of its own)"
 
 
@@ -342,7 +343,7 @@ def test_a_target_is_named() -> None:
     strike = {"name": "Bolt", "casting_value": 5, "target": "enemy_unit", "damage": damage}
     boyz = {"name": "Orc Boyz", "models": 10, "toughness": 4, "armour_save": 6, "points": 5}
     boss = {**boyz, "name": "Orc Boss", "models": 1}
-    words = _told(caster=_casting([strike]), dispeller={"units": [boss, boyz]})
+    words = _first_decision(caster=_casting([strike]), dispeller={"units": [boss, boyz]})
     assert words.startswith("cast Bolt (5+) at Orc Boyz on ")
 
 

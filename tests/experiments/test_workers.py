@@ -140,7 +140,7 @@ if __name__ == "__main__":
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (fail_at_three, r"task 3: ZeroDivisionError: three is refused \(on "),
+        (fail_at_three, r"task 3: ZeroDivisionError: three is rejected \(on "),
         (die_at_three, r"task \d: a worker process has failed$"),
     ],
 )
@@ -256,7 +256,7 @@ def test_a_rejected_policy_is_reported_once(
     assert len(lines) == len(grading) == 6
     assert pool.done < 6
     grades = jobs.join_jobs(grading, grading, lines)
-    assert len(grades.refused) == 2
+    assert len(grades.rejected) == 2
     assert grades.results["mine"]["generated"] == {}
 
 
@@ -303,7 +303,7 @@ def test_on_ray_files_are_copied_and_failures_are_reported(tmp_path: Path) -> No
         (found,) = pool.map(read_file, [name])
         assert list(pool.map(slow_first, range(20))) == [number**2 for number in range(20)]
         assert next(pool.map(partial(pow, 2), range(1000))) == 1  # the other tasks are cancelled
-        with pytest.raises(WorkerError, match=r"^3: ZeroDivisionError: three is refused \(on "):
+        with pytest.raises(WorkerError, match=r"^3: ZeroDivisionError: three is rejected \(on "):
             list(pool.map(fail_at_three, range(6)))
         with pytest.raises(WorkerError, match=r"^3: a worker on Ray has failed: ") as raised:
             list(pool.map(die_at_three, range(6)))

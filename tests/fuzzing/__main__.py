@@ -4,8 +4,9 @@
     python -m tests.fuzzing --only states --seed 7 --case 123
     python -m tests.fuzzing --prove
 
-The time is shared among the kinds. Every finding comes with the command that repeats it; of similar
-ones the first is shown. Exit status: 0 without a finding, 1 with findings, 130 after Ctrl-C.
+The time is shared among the kinds. Every finding comes with the command that repeats it. Only
+the first of similar findings is shown. Exit status: 0 without a finding, 1 with findings, 130
+after Ctrl-C.
 `--prove` removes single checks of the package and fails if fuzzing does not find that.
 """
 

@@ -150,7 +150,7 @@ def changed_number(rng: Rng, value: Any, others: Any) -> Any:
 
 
 def change_leaf(rng: Rng, records: Any, field: str | None = None) -> None:
-    """Change one number of structured records, in place; of any field unless one is named.
+    """Change one number of structured records in place, in any field unless one is named.
 
     Half of the changes are of a number that is not 0, if there is one.
     """

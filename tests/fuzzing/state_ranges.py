@@ -131,7 +131,7 @@ def _laws(packed: Any, state: Any) -> Iterator[tuple[str, bool]]:
         dead = state["wounds"][active, at] == 0 or not wizard["on_table"]
         fled = int(state["fleeing"][active]) >> (UNITS + at) & 1
         own = int(state["castable"]) & int(wizard["spells"] | wizard["bound"])
-        yield "castable: spells of who can cast", not (own and (dead or fled))
+        yield "castable: spells of wizards that can cast", not (own and (dead or fled))
     for army, side in enumerate(packed["armies"]):
         yield from _laws_of_army(packed, side, state, army)
 

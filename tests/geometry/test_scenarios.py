@@ -109,7 +109,7 @@ def test_targets_are_explained_for_people() -> None:
     assert explain_targets(here, 0, "Karl", "Fire Ball") == [
         TargetRow("Boyz", True, ""),
         TargetRow("Mob", False, "is out of sight behind Old Wood"),
-        TargetRow("Hans", False, "is in Boyz; legal once it is alone"),
+        TargetRow("Hans", False, "is in Boyz; legal after it leaves the unit"),
     ]
 
 
@@ -175,7 +175,9 @@ def test_a_spell_for_fleeing_units_lists_units_that_may_flee() -> None:
         rules = {"panic": switch}
         here = scenario_from_dict({**document, "phases": phases, "rules": rules})
         rows = {row.target: row for row in explain_targets(here, 0, "Karl", "The Oxen Stands")}
-        assert rows["Horrors"].reason == rows["Karl"].reason == why  # no daemon, nor one alone
+        assert (
+            rows["Horrors"].reason == rows["Karl"].reason == why
+        )  # a daemon is no target, with or without a unit
         assert rows["Guard"] == TargetRow("Guard", False, why + later)
 
 

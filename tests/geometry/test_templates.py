@@ -116,7 +116,7 @@ def test_the_place_is_central_among_equal_ones() -> None:
     found = place_template(block(1, 1), 3.0, [])
     assert found.centre is not None
     assert block(1, 1).frame.local(found.centre) == pytest.approx([0.0, -0.5])
-    # Of equal places it is over the first bases: the middle one of the front and that to its left.
+    # Among equal places it covers the first bases: the middle one of the front and its left one.
     row = place_template(block(5, 5, 3.0, 3.0), 1.0, [])
     assert (row.hits[5], row.partial[5]) == (0, 2)
     assert row.centre is not None

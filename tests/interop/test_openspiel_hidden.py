@@ -284,11 +284,11 @@ def test_private_observations_contain_only_the_deal() -> None:
 
 
 def test_full_information_observers_get_everything() -> None:
-    told_all = [
+    known_to_player = [
         seen(state, 0, private_info=Private.ALL_PLAYERS) for state in dealt_states(game_of("both"))
     ]
-    assert len({string for string, _ in told_all}) == 4
-    assert len({str(parts["dealt"]) for _, parts in told_all}) == 4
+    assert len({string for string, _ in known_to_player}) == 4
+    assert len({str(parts["dealt"]) for _, parts in known_to_player}) == 4
 
 
 def test_an_observation_equals_the_environments() -> None:

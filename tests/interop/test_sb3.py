@@ -290,7 +290,7 @@ def test_maskable_ppo_learns_evaluates_and_loads(tmp_path: Path) -> None:
 def test_models_without_masks_play_legally(kind: type[BaseAlgorithm], tmp_path: Path) -> None:
     path = tmp_path / "model.zip"
     tiny(kind, PhaseVecEnv(8, "dispeller"), n_steps=8).save(path)
-    envs = PhaseVecEnv(64, opponent=path)  # the batch refuses illegal actions of an opponent
+    envs = PhaseVecEnv(64, opponent=path)  # the batch rejects illegal actions of an opponent
     envs.seed(0)
     envs.reset()
     for step in range(20):

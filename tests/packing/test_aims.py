@@ -385,7 +385,7 @@ def test_a_comet_has_a_point_near_the_enemy_and_far_from_the_friend() -> None:
 
 @pytest.mark.parametrize("seed", range(50))
 def test_no_place_of_a_fine_grid_is_better_than_the_points(seed: int) -> None:
-    """Nor is a place better for a largest set of enemies within a radius."""
+    """The same holds for a largest set of enemies within a radius."""
     choices = np.random.default_rng(seed)
     units: list[list[dict[str, Any]]] = [[], []]
     spots = [(x, y) for x in (6.0, 16.0, 26.0) for y in (10.0, 20.0)]

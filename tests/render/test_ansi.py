@@ -118,7 +118,7 @@ def test_a_total_beyond_all_dispel_dice_is_no_number() -> None:
     narrated = NarratedBattle(scenario_from_dict(scenario))
     script = [narrated.act(FIRST_CAST + 1), narrated.act(FIRST_DICE + 3), narrated.roll(5, 5, 6)]
     assert frame_lines(narrated, script, seat=1)[-1] == (
-        "Pending: Fiery Blast (8+), beyond what dispel dice can match"
+        "Pending: Fiery Blast (8+), too high for any dispel roll"
     )
     assert [narrated.act(FIRST_DICE + 2).words, narrated.roll(5, 5).words] == [
         "The dispeller tries to dispel with 2 dice against more than dispel dice can match.",

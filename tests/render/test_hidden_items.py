@@ -60,8 +60,8 @@ def test_a_use_leaves_fewer_possible_sets() -> None:
         "  items of the army: Dispel Scroll (used)",
         "  may have: Dispel Scroll (50%), Dispel Scroll x2 (50%)",
     ]
-    nobodys = [line for line in lines(narrated, 1, known=()) if "Scroll" in line]
-    assert nobodys == enemys
+    hidden_from_both = [line for line in lines(narrated, 1, known=()) if "Scroll" in line]
+    assert hidden_from_both == enemys
 
 
 def test_the_last_possible_set_is_known() -> None:
@@ -112,10 +112,10 @@ def test_facts_of_both_kinds() -> None:
     known = narrated.view(1).armies[1]
     assert known.hidden == "Dispel Scroll"
     assert known.may_have == ()
-    veiled = narrated.view(0).armies[1]
-    assert veiled.hidden == ""
-    assert [each.words for each in veiled.may_have] == ["Dispel Scroll", "Dispel Scroll x2"]
-    assert [(each.name, each.left) for each in veiled.items] == [("Dispel Scroll", 0)]
+    redacted = narrated.view(0).armies[1]
+    assert redacted.hidden == ""
+    assert [each.words for each in redacted.may_have] == ["Dispel Scroll", "Dispel Scroll x2"]
+    assert [(each.name, each.left) for each in redacted.items] == [("Dispel Scroll", 0)]
     assert narrated.view(0).armies[0].may_have == ()
 
 

@@ -127,7 +127,7 @@ def test_the_python_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None
 def test_the_example_of_the_documentation_matches_its_transcript() -> None:
     reviewed = review(read(EXAMPLE.with_suffix(".jsonl")), most_seconds=3600)
     assert review_page(reviewed) == EXAMPLE.with_suffix(".html").read_text(), (
-        f"python -m wfb_gym replay {EXAMPLE}.jsonl --html {EXAMPLE}.html writes it anew"
+        f"python -m wfb_gym replay {EXAMPLE}.jsonl --html {EXAMPLE}.html writes it again"
     )
 
 

@@ -113,8 +113,8 @@ def test_equal_positions_give_equal_pixels_in_any_order() -> None:
     positions = some("border-skirmish", 5, 6)
     once = [shown(battle, *events, name="border-skirmish") for battle, events in positions]
     for (battle, events), image in reversed(list(zip(positions, once, strict=True))):
-        anew = tuple(replace(event) for event in events)
-        assert np.array_equal(image, shown(battle, *anew, name="border-skirmish"))
+        copies = tuple(replace(event) for event in events)
+        assert np.array_equal(image, shown(battle, *copies, name="border-skirmish"))
         shown(start_of(DUEL))
 
 

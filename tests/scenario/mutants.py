@@ -37,7 +37,7 @@ _TEXTS = (
 )
 _NUMBERS = (0, 1, -1, 7, 24, 25, 127, 128, 255, 1000, -(2**63), 2**64, 10**5000, True, False)
 _FRACTIONS = (0.5, -0.0, 1e-320, 1e308, math.inf, -math.inf, math.nan)
-_FOREIGN = (None, b"bytes", date(2000, 1, 1), 1j, object(), {1, 2}, np.int64(3), np.arange(3))
+_WRONG_TYPES = (None, b"bytes", date(2000, 1, 1), 1j, object(), {1, 2}, np.int64(3), np.arange(3))
 _KEYS = ("name", "worth", "no_such_key", "", "a.b", "\x1b[31m", "\ud800", 3, None, b"name", (1, 2))
 _SNIPPETS = (
     "\n[caster]\n",
@@ -121,7 +121,7 @@ def _damage(document: _Table, rng: np.random.Generator) -> None:
         lambda: _TEXTS[int(rng.integers(len(_TEXTS)))],
         lambda: _NUMBERS[int(rng.integers(len(_NUMBERS)))],
         lambda: _FRACTIONS[int(rng.integers(len(_FRACTIONS)))],
-        lambda: _FOREIGN[int(rng.integers(len(_FOREIGN)))],
+        lambda: _WRONG_TYPES[int(rng.integers(len(_WRONG_TYPES)))],
         lambda: [around[key]] * int(rng.choice([0, 2, 30, _MANY])),
         lambda: {"x": around[key]},
         lambda: around,  # a table inside itself

@@ -101,7 +101,7 @@ def test_an_effect_may_be_its_own_table() -> None:
         (
             {},
             (
-                "worth: expected a worth in points, or a target and what the spell does to it, "
+                "worth: expected a worth in points, or a target and an effect on it, "
                 "found no such key"
             ),
         ),
@@ -163,11 +163,11 @@ def test_an_unknown_target_is_reported_once() -> None:
     [
         (
             {"target": "enemy_unit"},
-            'target: expected no value, as the lore brings what the spell does, found "enemy_unit"',
+            'target: expected no value, because the lore defines the effect, found "enemy_unit"',
         ),
         (
             {"worth": {"points": 3}},
-            "worth: expected a number, as the lore brings what the spell does, found a table",
+            "worth: expected a number, because the lore defines the effect, found a table",
         ),
         (
             {"effect": HIT},

@@ -168,7 +168,7 @@ SMALL: dict[str, Callable[[], Scenario]] = {
         {"kind": "caster_hit", "strength": 4}, {"kind": "caster_hit", "strength": 3}
     ),
     "wounds of other wizards": lambda: _two({"kind": "other_wizards_wounds", "dice": "D3"}),
-    "wounds of everybody": lambda: _two(
+    "wounds of all wizards": lambda: _two(
         {"kind": "other_wizards_wounds", "dice": "D3"},
         {"kind": "free_spell", "limit": "any"},
         {"kind": "caster_wounds", "dice": "D3"},

@@ -78,7 +78,7 @@ def test_victory_points_are_named_as_such() -> None:
     narrated.act(FIRST_DICE + 2)
     words = [narrated.roll(6, 5).words, narrated.roll(2, *(6, 1, 1) * 2).words]
     assert words == [
-        "6 5: 11 against 5, Fire Ball is cast and nobody can stop it.",
+        "6 5: 11 against 5, Fire Ball is cast; no dispel attempt is possible.",
         (
             "Fire Ball strikes Spears: 2 wounds. Spears: 2 models lost, 1 left. "
             "11 victory points to the caster. The battle ends: 11 victory points to the caster."
@@ -107,11 +107,11 @@ def test_panic_flight_and_rallying_are_described() -> None:
         ),
     ]
     fled = "5 4: 9 against Leadership 7, the Panic test of Spears fails: they flee. "
-    fled += "Phase 2 of 4 begins, that of the dispeller."
+    fled += "Phase 2 of 4 begins for the dispeller."
     assert words((5, 4), (3, 5)) == [
         fled,
         (
-            "3 5: 8 against Leadership 7, the flight of Spears goes on. "
+            "3 5: 8 against Leadership 7, the flight of Spears continues. "
             "Phase 3 of 4: the caster with 6 power dice, the dispeller with 0 dispel dice."
         ),
     ]
@@ -211,7 +211,7 @@ def test_casualties() -> None:
     assert words == [
         "Mage aims at Bows.",
         "Mage throws 2 dice at Bows.",
-        "4 4: 8 against 5, Fire Ball is cast and nobody can stop it.",
+        "4 4: 8 against 5, Fire Ball is cast; no dispel attempt is possible.",
         "Fire Ball strikes Bows: 3 wounds. Bows: wiped out. 18 points to the caster.",
     ]
 
@@ -244,7 +244,9 @@ def test_a_spell_that_remains_in_play_begins_and_ends() -> None:
         phases=2,
     )
     words = words_of(narrated, FIRST_CAST, FIRST_DICE + 2, (4, 4))
-    assert words[-1].startswith("4 4: 8 against 5, Ward is cast and nobody can stop it. Ward is in")
+    assert words[-1].startswith(
+        "4 4: 8 against 5, Ward is cast; no dispel attempt is possible. Ward is in"
+    )
     assert "Ward is in play no more" in narrated.act(FIRST_CAST + 1).words
 
 

@@ -165,7 +165,7 @@ def test_hidden_items_equilibrium_play_loses_nothing() -> None:
         assert max((each.lost for each in mixed), default=0.0) < NOTICED
         assert all("hardly ever" not in each.words for each in mixed)
         assert all(each.words.startswith("The best choice, as far as is seen.") for each in mixed)
-        assert all("tell nothing" not in each.method for each in mixed)
+        assert all("do not affect the beliefs" not in each.method for each in mixed)
         weighed += len(mixed)
     assert weighed > 10
 
@@ -207,7 +207,7 @@ def test_hidden_items_a_mistake_is_reported_with_its_assumption() -> None:
         "Gave away about 4.3 points: throw 2 dice; the best was to throw 1 die. "
         "Equilibrium play hardly ever makes this choice."
     )
-    assert "tell nothing" not in mistake.method
+    assert "do not affect the beliefs" not in mistake.method
     assert answer.method.endswith("hardly ever makes do not affect the beliefs")
     assert answer.lost > 5.0
     assert reviewed.worst[0] == answer

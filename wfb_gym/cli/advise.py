@@ -372,7 +372,7 @@ def _hidden_lines(advice: "HiddenAdvice") -> list[str]:
         )
     if advice.sets[advice.mover]:
         own = chances_words(advice.sets[advice.mover])
-        lines.append(f"What the {enemy} believes of the {mover}: {own}.")
+        lines.append(f"Beliefs of the {enemy} about the {mover}: {own}.")
     low, high = format_exact_points(advice.lower), format_exact_points(advice.upper)
     lines.append(f"{position.horizon()} is worth between {low} and {high} points to the caster.")
     for each in advice.mixtures:

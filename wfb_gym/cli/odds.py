@@ -93,7 +93,7 @@ def _lines(sheet: "OddsSheet") -> list[str]:
     for table, rows in sheet.miscasts.items():
         lines += ["", f"Miscast table {table}; lost dice, spells and phases cost no points here"]
         lines += [remark_of(rows)] if remark_of(rows) else []
-        cells = [("ROLL", "CHANCE", "COSTS", "WHAT HAPPENS")]
+        cells = [("ROLL", "CHANCE", "COSTS", "RESULT")]
         cells += [
             (row.roll, f"{row.chance:.1%}", format_exact_points(row.points), row.text)
             for row in rows

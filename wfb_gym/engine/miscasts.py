@@ -157,7 +157,7 @@ def _leave_row(packed: PackedScenario, state: State) -> None:
 
 @jit(forceinline=False)
 def _remove_caster(packed: PackedScenario, state: State, army: int, wizard: int) -> float:
-    """Remove the caster; of a unit of Daemons, remove only the focal model (house rule C.87)."""
+    """Remove the caster, or only the focal model if it is a unit of Daemons (house rule C.87)."""
     entry = packed.armies[army].wizards[wizard]
     if not entry.daemons:
         return remove_wizard(packed, state, army, wizard)

@@ -197,8 +197,8 @@ def count_models(packed: PackedScenario, state: State) -> None:
 def _may_panic(packed: PackedScenario, state: State, army: int, unit: int) -> bool:
     """Return whether a unit could flee at the end of the phase if it lost enough models.
 
-    A unit that is immune or flees already does not test (REC). Neither does a unit in close combat
-    (house rule C.117).
+    A unit that is immune or flees already does not test (REC), and a unit in close combat does not
+    test either (house rule C.117).
     """
     entry = packed.armies[army].units[unit]
     if not entry.panics or entry.engaged or not unit_stands(state, army, unit):

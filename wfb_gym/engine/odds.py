@@ -1,7 +1,7 @@
 """Tables of success probabilities of casting and dispel rolls.
 
-The functions of the rules compute them over all rolls. Observations and scripted opponents look
-them up, and so does the enumeration of a dispel roll that cannot be re-rolled.
+The functions of the rules compute them over all rolls. Observations, scripted opponents
+and the enumeration of a dispel roll that cannot be re-rolled look them up.
 """
 
 import numpy as np

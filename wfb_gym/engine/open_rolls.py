@@ -54,7 +54,7 @@ def read_open_roll(packed: PackedScenario, state: State, faces: Sequence[int]) -
     each model that a template only touches. Then it takes three dice for each hit: to wound, armour
     save, ward save.
 
-    If hits are shared, their number is a separate roll, and so is the allocation of the odd hits.
+    If hits are shared, their number and the allocation of the odd hits are separate rolls.
     For the odd hits, one die numbers the members, the character first (two dice for more than six
     members). A number that no member has is rolled again. Odd hits fall on the lowest numbers.
 

@@ -132,7 +132,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Start episodes in all environments, or in those of ``options["reset_mask"]``.
+        """Start episodes in all environments, or in the ones of ``options["reset_mask"]``.
 
         Args:
             seed: environment i gets seed + i, and then plays like a single environment with that

@@ -146,7 +146,7 @@ class Aim:
         Returns:
             A strike for each victim, in the order of their codes. A spell on the caster strikes
             the caster. A Comet has a strike for each piece that it can reach. A spell on the
-            player strikes nothing, and neither does a caster that cannot cast.
+            player and a caster that cannot cast strike nothing.
 
         Raises:
             ValueError: the spell needs a target.

@@ -201,7 +201,7 @@ def resolve_policy(
     Args:
         player: a name, a path, a callable, an agent, or a model in memory.
         who: name of the argument or option, for error messages.
-        methods: method names; of an agent, return its first method in this list.
+        methods: method names; for an agent, its first method in this list is returned.
 
     Raises:
         ValueError: not a player.

@@ -189,7 +189,7 @@ class PackedSpell(Record):
     barred_by: Int32  # bit s: while spell s is in play this one cannot be cast
     first_aim: Int64  # its aims are consecutive, in the order of their targets
     n_aims: Int64
-    worth: Float64  # points when it takes effect; of a targeted spell, at its best aim
+    worth: Float64  # points when it takes effect; at its best aim if it is targeted
     worth_per_phase: Float64  # points at each end of phase while in play, at its best aim
     landing: Int64  # of a Comet: index as in `PackedAim.landing`, for the best point; else -1
 

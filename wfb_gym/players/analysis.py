@@ -90,10 +90,10 @@ class Analyst:
         values = self._phases.action_values(battle)
         if len(values) == len(battle.legal_actions()):
             method = (
-                "this phase and what it leaves for those to come, each a duel of its best spells"
+                "this phase and the resources left for later phases, each a duel of its best spells"
             )
             return _analysis(battle, values, False, method)
-        method = "what it may lead to, each as a duel of its best spells"
+        method = "the possible results, each a duel of its best spells"
         return _analysis(battle, self._search.action_values(battle), False, method)
 
     def _solved(self, battle: Battle) -> Solution | None:

@@ -112,10 +112,10 @@ def _remark(review: Review) -> str:
     if all(each.is_exact for each in review.decisions if each.choices):
         return ""
     if review.transcript.scenario.has_hidden_items:
-        return ". An estimate, for who knows hidden items once they are shown"
+        return ". An estimate for a reader who learns hidden items when they are shown"
     return (
-        ". An estimate: this phase, and what it leaves for those to come, "
-        "so it jumps where one begins"
+        ". An estimate of this phase and of the resources left for later phases, "
+        "so it jumps where a phase begins"
     )
 
 
@@ -160,7 +160,7 @@ def _verdict(decision: ReviewedDecision | None, *, is_end: bool) -> str:
     if is_end:
         return render_macro("remark", "The end", "Nothing more was played.")
     if decision is None:
-        return render_macro("remark", "The dice decide", "Go on to see how they fall.")
+        return render_macro("remark", "The dice decide", "Continue to see the result.")
     return verdict_html(decision, _listed(decision))
 
 

@@ -48,7 +48,7 @@ def _dice_of(hits: str) -> int:
 def _chain_pmf() -> Pmf:
     """Return the distribution of the hits that the chain of the Conflagration of Doom adds.
 
-    Of the 36 results of two dice, in k - 1 the caster's die shows k and beats the other.
+    In k - 1 of the 36 results of two dice the caster's die shows k and beats the other.
     """
     chances = np.arange(FACES) / FACES**2
     pmf, tail = [1.0 - float(chances.sum())], [1.0]

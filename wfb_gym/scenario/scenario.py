@@ -316,7 +316,7 @@ def explain_targets(scenario: Scenario, army: int, wizard: str, spell: str) -> l
         elif aim.falls_on_point:
             reason = reason or "by aiming at a point that reaches it"
         elif verdict.alone:
-            reason += "; legal once it is alone"
+            reason += "; legal after it leaves the unit"
         elif fleeing.legal and not verdict.legal and _can_panic(scenario, target):
             reason += "; legal once it flees"
         rows.append(TargetRow(name, legal, reason))

@@ -223,7 +223,7 @@ def _inline(data: Mapping[str, Any]) -> Mapping[str, Any]:
         # Report an unknown key as unknown, not as a missing key that was meant.
         return {**rest, "effect": effect_of(data)} if rest.keys() <= _KEYS else rest
     elif "worth" not in data:
-        expected = "a worth in points, or a target and what the spell does to it"
+        expected = "a worth in points, or a target and an effect on it"
         raise problem_error(problem_in(data, "worth", expected))
     return data
 
@@ -239,7 +239,7 @@ def _from_lore(data: Mapping[str, Any]) -> Mapping[str, Any]:
     ]
     for key in _effect_keys(data):
         expected = "a number" if key == "worth" else "no value"
-        expected += ", as the lore brings what the spell does"
+        expected += ", because the lore defines the effect"
         problems.append(problem_in(data, key, expected))
     effect = data.get("effect")
     if effect is None and "worth" not in data:

@@ -5,9 +5,9 @@ is then a function of the enemy's belief: the probability of the second set. If 
 minimizes, the function is convex, and backward induction computes it without iteration (Aumann and
 Maschler 1966):
 
-- Where dice are rolled, it is the average of the successors' functions.
-- Where the other army chooses, it is their maximum.
-- Where the informed army chooses, it is the greatest convex function below them, because the choice
+- If dice are rolled, it is the average of the successors' functions.
+- If the other army chooses, it is their maximum.
+- If the informed army chooses, it is the greatest convex function below them, because the choice
   can split the belief.
 
 All functions are piecewise linear and exact. Equal positions are merged.

@@ -50,7 +50,7 @@ class TreeArrays(NamedTuple):
     """A public tree for compiled code; parents come before children.
 
     Transition w leads to node w + 1, because every node but the root has exactly one
-    parent. The actions of a node are contiguous, and so are the transitions of an action.
+    parent. The actions of a node and the transitions of an action are contiguous.
     """
 
     mover: NDArray[np.int8]  # (nodes,): the army that decides, CHANCE or LEAF

@@ -1,7 +1,7 @@
 """Transcripts of battles: the file format (JSON Lines), and the replay that checks the rules.
 
-The first line is a header, the last one the result. Between them is one line for each decision and
-each roll. `recording` records battles.
+The first line is a header, the last one the result. The other lines are the decisions and rolls,
+one each. `recording` records battles.
 """
 
 import hashlib

@@ -138,9 +138,9 @@ def describe_phase(names: ScenarioNames, battle: Battle) -> str:
     active = int(state.active)
     phase = f"phase {int(state.phase) + 1} of {int(packed.phases)}"
     if battle.is_over:
-        return "the battle is over before anybody casts"
+        return "the battle is over before the first cast"
     if not _has_dice(battle):
-        return f"{phase} begins, that of {names.armies[active]}"
+        return f"{phase} begins for {names.armies[active]}"
     power = power_phrase(int(state.power), [int(dice) for dice in state.own_dice if dice])
     dispel = dice_phrase(int(state.dispel), "dispel")
     return f"{phase}: {names.armies[active]} with {power}, {names.armies[1 - active]} with {dispel}"

@@ -74,7 +74,7 @@ def _describe_choice(names: ScenarioNames, before: Battle, action: int, after: B
 def _chosen(
     names: ScenarioNames, before: Battle, choice: ActionKind, number: int, after: Battle
 ) -> tuple[str, ...]:
-    """Return the names of what an action chooses; `number` is its index within its kind."""
+    """Return the names of the choices of an action; `number` is its index within its kind."""
     mover = before.mover
     if choice in (ActionKind.PASS, ActionKind.REROLL_ALL):
         return ()

@@ -127,7 +127,7 @@ def _pending(names: ScenarioNames, battle: Battle) -> str:
         return ""
     match = f", {number} to match" if number else ""
     if _is_beyond_dispel(battle):
-        match = ", beyond what dispel dice can match"
+        match = ", too high for any dispel roll"
     return f"{names.spell(*pending)}{names.at_pending_target(battle)}{match}"
 
 
@@ -206,7 +206,7 @@ def _spell_details(names: ScenarioNames, battle: Battle) -> str:
         return "a free spell" if state.free else "being cast"
     if attempt == DispelAttempt.CAST:
         if _is_beyond_dispel(battle):
-            return "cast, beyond what dispel dice can match"
+            return "cast, too high for any dispel roll"
         return f"cast with {number}: match it to dispel"
     if attempt == DispelAttempt.FREE:
         return f"a free spell: match {number} to dispel"

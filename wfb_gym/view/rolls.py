@@ -100,7 +100,7 @@ def _describe_cast(
     ones, sixes = natural.count(1), natural.count(FACES)
     result = casting_outcome(ones, sixes, sum(natural), bonus, value, True) if natural else None
     if state.cast_item or (result is not None and result != Casting.IRRESISTIBLE):
-        return f"{against}{name} is cast and nobody can stop it"
+        return f"{against}{name} is cast; no dispel attempt is possible"
     return f"irresistible force, {name} is cast"
 
 
@@ -153,7 +153,7 @@ def _describe_other_roll(
         leadership = int(tested_leadership(packed, state))
         against = f"{sum(faces)} against Leadership {leadership}, " if faces else ""
         if node == Node.ROLL_RALLY:
-            return f"{against}the flight of {who} {'ends' if works else 'goes on'}"
+            return f"{against}the flight of {who} {'ends' if works else 'continues'}"
         return f"{against}the Panic test of {who} {'is passed' if works else 'fails: they flee'}"
     if node == Node.ROLL_RADIUS:
         inches = f"{outcome} inch{'' if outcome == 1 else 'es'}"

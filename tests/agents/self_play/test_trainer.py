@@ -20,7 +20,7 @@ name = "own"
 description = "The dispeller has no dice."
 
 [[caster.wizards]]
-name = "Alone"
+name = "Hermit"
 level = 2
 points = 60
 spells = [{ name = "Fire Ball", worth = 20 }, { name = "Fiery Blast", worth = 40 }]

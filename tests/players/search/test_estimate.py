@@ -1,8 +1,8 @@
 """The rule of thumb of mcts and expectimax keeps its value across moves without a choice.
 
 An action without dice that gives nothing up, and letting a spell through that nothing can stop,
-have the value of their points plus the estimate of the next position. So does a strike on
-average over its dice, if no other spell depends on it.
+have the value of their points plus the estimate of the next position. A strike on
+average over its dice has it too, if no other spell depends on the strike.
 """
 
 from collections.abc import Iterator
@@ -140,7 +140,7 @@ def test_actions_that_give_nothing_up_keep_the_estimate(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_spell_that_nothing_stops_keeps_the_estimate(name: str) -> None:
-    """Of every spell: strikes, healing, lasting spells, Comets and free spells of miscasts."""
+    """For every spell: strikes, healing, lasting spells, Comets and free spells of miscasts."""
     checked = 0
     for seed in range(3):
         for before in positions(scenario_of(name), seed):

@@ -35,7 +35,7 @@ ONE_PHASE = (
     "many hits",
     "a re-roll of all dice",
     "spells that remain in play",
-    "wounds of everybody",
+    "wounds of all wizards",
 )
 UNBOUNDED = 10_000_000
 
