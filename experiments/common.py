@@ -172,8 +172,9 @@ def parse_settings(
     chosen = [name for name in switches if getattr(parsed, name, False)]
     given = given_options(settings, parsed)
     chosen_settings = settings(**(dict(quick or {}) if "quick" in chosen else {}) | given)
-    if isinstance(own.get("out"), Path) and "out" not in given:
-        out: Path = usual_out(chosen_settings) if usual_out else own["out"]
+    usual = own.get("out")
+    if isinstance(usual, Path) and "out" not in given:
+        out = usual_out(chosen_settings) if usual_out else usual
         if "quick" in chosen:  # so that a quick run never replaces a full one
             out = out.with_name(f"{out.name}-quick")
         chosen_settings = replace(chosen_settings, out=out)  # type: ignore[type-var]

@@ -18,11 +18,7 @@ from wfb_gym.engine.queries import bit, caster_of, clear_bits, last_phase, lowes
 from wfb_gym.engine.scoring import unit_threshold, wizard_threshold
 from wfb_gym.engine.state import MAX_PMF, DispelAttempt, Node, State
 from wfb_gym.engine.targets import flees, models_left
-from wfb_gym.packing.effects import (
-    COSTS_CASTER_WOUNDS,
-    COSTS_LEVEL,
-    COSTS_OTHER_WIZARDS_WOUNDS,
-)
+from wfb_gym.packing.effects import COSTS_CASTER_WOUNDS, COSTS_LEVEL, COSTS_OTHER_WIZARDS_WOUNDS
 from wfb_gym.packing.records import UNBOUNDED, Duration, PackedScenario
 from wfb_gym.rules.morale import needs_panic_test
 from wfb_gym.rules.sharing import SPARES_CHARACTERS
@@ -261,12 +257,7 @@ def can_still_be_hurt(packed: PackedScenario, state: State, army: int, index: in
 
 @jit(forceinline=False)
 def _miscasts_can_hurt(packed: PackedScenario, state: State, army: int, unit: int) -> bool:
-    """Return whether a miscast may still cost the unit models.
-
-    It may if the unit touches a caster (`Cost.CONTACT_WOUNDS`), if the unit may still cast itself
-    (`Cost.CASTER_WOUNDS`, `Cost.CASTER`), or if another wizard may cast
-    (`Cost.OTHER_WIZARDS_WOUNDS`).
-    """
+    """Return whether a miscast may still cost the unit models: as a caster, or in contact."""
     if army == state.active and packed.armies[army].units[unit].caster:
         wizard = int64(packed.armies[army].units[unit].caster - 1)
         if state.castable & packed.armies[army].wizards[wizard].spells:

@@ -13,20 +13,9 @@ from wfb_gym.engine.actions import (
     PASS,
 )
 from wfb_gym.engine.miscasts import begin_free_attempt
-from wfb_gym.engine.outcomes import (
-    FIRST_TOTAL,
-    OUTCOME_FAIL,
-    OUTCOME_IRRESISTIBLE,
-    OUTCOME_MISCAST,
-)
-from wfb_gym.engine.queries import (
-    bit,
-    can_answer_cast,
-    caster_of,
-    clear_bits,
-    opponent_of,
-)
-from wfb_gym.engine.spells import end_remaining, end_spells, take_effect, use_item
+from wfb_gym.engine.outcomes import FIRST_TOTAL, OUTCOME_FAIL, OUTCOME_IRRESISTIBLE, OUTCOME_MISCAST
+from wfb_gym.engine.queries import bit, can_answer_cast, caster, caster_of, clear_bits, opponent_of
+from wfb_gym.engine.spells import end_remaining, end_spells, take_effect_of_cast, use_item
 from wfb_gym.engine.state import DispelAttempt, Node, ReturnTo, State
 from wfb_gym.engine.targets import aim_at
 from wfb_gym.engine.turn_flow import clear_roll, to_in_play, to_nominate
@@ -101,7 +90,7 @@ def _cast_bound(packed: PackedScenario, state: State) -> float:
 @jit
 def to_dice(packed: PackedScenario, state: State) -> None:
     """Go to the wizard's own dice if it has any, else to the shared dice."""
-    wizard = caster_of(packed, int64(state.active), state.spell - 1)
+    wizard = caster(packed, state)
     state.node = Node.RESERVE_DICE if state.own_dice[wizard] > 0 else Node.POOL_DICE
 
 
@@ -124,7 +113,7 @@ def act_reserve_dice(state: State, action: int) -> None:
 def act_pool_dice(packed: PackedScenario, state: State, action: int) -> None:
     """Commit shared dice; all committed dice are spent now, even if the cast fails (S0, S2, S4)."""
     army = int64(state.active)
-    wizard = caster_of(packed, army, state.spell - 1)
+    wizard = caster(packed, state)
     dice = action - FIRST_DICE
     state.power -= dice
     state.own_dice[wizard] -= state.reserve
@@ -144,7 +133,7 @@ def act_pool_dice(packed: PackedScenario, state: State, action: int) -> None:
 def cast_bonus(packed: PackedScenario, state: State) -> int:
     """Return the bonus of items to the pending casting roll."""
     army = int64(state.active)
-    wizard = caster_of(packed, army, state.spell - 1)
+    wizard = caster(packed, state)
     bonus = int(packed.armies[army].wizards[wizard].cast_bonus)
     if state.cast_item:
         bonus += int(packed.armies[army].items[state.cast_item - 1].cast_use_bonus)
@@ -162,8 +151,7 @@ def may_be_irresistible(packed: PackedScenario, state: State) -> bool:
 @jit
 def any_double_is_irresistible(packed: PackedScenario, state: State) -> bool:
     """Return whether any double makes the pending cast irresistible, if the spell is cast."""
-    wizard = caster_of(packed, int64(state.active), state.spell - 1)
-    return packed.armies[state.active].wizards[wizard].any_double != 0
+    return packed.armies[state.active].wizards[caster(packed, state)].any_double != 0
 
 
 @jit(forceinline=False)
@@ -178,9 +166,7 @@ def apply_cast_outcome(packed: PackedScenario, state: State, outcome: int) -> fl
         state.node = Node.ROLL_MISCAST
         return 0.0
     if outcome == OUTCOME_IRRESISTIBLE:
-        points = take_effect(
-            packed, state, state.active, state.spell - 1, state.aim, ReturnTo.NOMINATE.value
-        )
+        points = take_effect_of_cast(packed, state, ReturnTo.NOMINATE.value)
         if state.striking == 0:
             to_nominate(packed, state)
         return points

@@ -6,12 +6,12 @@ them; `scoring` computes the points. `strikes` and `miscasts` roll the dice that
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.hidden_items import is_set_hidden
-from wfb_gym.engine.queries import bit, clear_bits, gain, opponent_of
-from wfb_gym.engine.scoring import points_for_unit, points_for_wizard
+from wfb_gym.engine.queries import bit, clear_bits
+from wfb_gym.engine.scoring import set_wounds
 from wfb_gym.engine.spells import close_bound, close_spells, end_spells_at, end_with_caster
 from wfb_gym.engine.state import State
 from wfb_gym.packing.records import Lock, PackedScenario
-from wfb_gym.scenario.sizes import MAX_WOUNDS, TARGETS, UNITS
+from wfb_gym.scenario.sizes import MAX_WOUNDS, UNITS
 
 
 @jit(forceinline=False)
@@ -19,8 +19,7 @@ def remove_wizard(packed: PackedScenario, state: State, army: int, wizard: int) 
     """Kill a wizard."""
     if state.wounds[army, wizard] == 0:
         return 0.0
-    before = points_for_wizard(packed, state, army, wizard)
-    state.wounds[army, wizard] = 0
+    points = set_wounds(packed, state, army, UNITS + wizard, 0)
     state.level[army, wizard] = 0
     state.lock[army, wizard] = Lock.NONE
     state.fleeing[army] = clear_bits(state.fleeing[army], bit(UNITS + wizard))
@@ -34,7 +33,7 @@ def remove_wizard(packed: PackedScenario, state: State, army: int, wizard: int) 
         close_bound(packed, state, wizard)
     if packed.targets:
         end_spells_at(packed, state, army, UNITS + wizard)
-    return gain(opponent_of(army), points_for_wizard(packed, state, army, wizard) - before)
+    return points
 
 
 @jit(forceinline=False)
@@ -49,11 +48,10 @@ def wound_wizard(
     entry = packed.armies[army].wizards[wizard]
     if entry.daemons:
         return wound_unit(packed, state, army, int64(entry.unit - 1), wounds)
-    if state.wounds[army, wizard] <= wounds:
+    left = int(state.wounds[army, wizard]) - wounds
+    if left <= 0:
         return remove_wizard(packed, state, army, wizard)
-    before = points_for_wizard(packed, state, army, wizard)
-    state.wounds[army, wizard] -= wounds
-    return gain(opponent_of(army), points_for_wizard(packed, state, army, wizard) - before)
+    return set_wounds(packed, state, army, UNITS + wizard, left)
 
 
 @jit(forceinline=False)
@@ -61,10 +59,8 @@ def wound_unit(packed: PackedScenario, state: State, army: int, unit: int, wound
     """Take wounds from a unit, whole models first."""
     if state.unit_wounds[army, unit] == 0:
         return 0.0
-    before = points_for_unit(packed, state, army, unit)
     left = max(0, int(state.unit_wounds[army, unit]) - wounds)
-    state.unit_wounds[army, unit] = left
-    points = gain(opponent_of(army), points_for_unit(packed, state, army, unit) - before)
+    points = set_wounds(packed, state, army, unit, left)
     if left == 0:
         state.fleeing[army] = clear_bits(state.fleeing[army], bit(unit))
         state.phase_models[army, unit] = 0
@@ -76,10 +72,8 @@ def wound_unit(packed: PackedScenario, state: State, army: int, unit: int, wound
 
 
 @jit
-def wound_target(packed: PackedScenario, state: State, victim: int, wounds: int) -> float:
-    """Take wounds from a unit or character (army x TARGETS + target)."""
-    army = victim // TARGETS
-    index = victim % TARGETS
+def wound_target(packed: PackedScenario, state: State, army: int, index: int, wounds: int) -> float:
+    """Take wounds from a unit or character; `index` counts units first."""
     if wounds == 0:
         return 0.0
     if index < UNITS:
@@ -94,6 +88,4 @@ def gain_wound(packed: PackedScenario, state: State, army: int, wizard: int) -> 
     left = int(state.wounds[army, wizard])
     if left == 0 or entry.daemons:
         return 0.0
-    before = points_for_wizard(packed, state, army, wizard)
-    state.wounds[army, wizard] = min(MAX_WOUNDS, left + 1)
-    return gain(opponent_of(army), points_for_wizard(packed, state, army, wizard) - before)
+    return set_wounds(packed, state, army, UNITS + wizard, min(MAX_WOUNDS, left + 1))

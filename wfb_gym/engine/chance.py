@@ -22,7 +22,7 @@ from wfb_gym.engine.miscasts import (
 from wfb_gym.engine.morale import resolve_panic, resolve_rally, tested_leadership
 from wfb_gym.engine.nodes import Dice, bits_of, nodes_with
 from wfb_gym.engine.outcomes import OUTCOME_FAIL, OUTCOME_WORKS, one_die
-from wfb_gym.engine.queries import bit, caster_of
+from wfb_gym.engine.queries import bit, caster
 from wfb_gym.engine.roll_results import (
     DiceSummary,
     dice_on_table,
@@ -61,9 +61,7 @@ _MORALE = bits_of(nodes_with(Dice.MORALE))
 @jit
 def miscast_table_of(packed: PackedScenario, state: State) -> int:
     """Return the index of the miscast table that the caster rolls on."""
-    army = int64(state.active)
-    wizard = caster_of(packed, army, int64(state.spell - 1))
-    return int64(packed.armies[army].wizards[wizard].miscast_table)
+    return int64(packed.armies[state.active].wizards[caster(packed, state)].miscast_table)
 
 
 @jit

@@ -16,8 +16,9 @@ from wfb_gym.engine.queries import (
     number_against,
     one_use,
     opponent_of,
+    split_spell,
 )
-from wfb_gym.engine.spells import end_spells, take_effect, use_item
+from wfb_gym.engine.spells import end_spells, take_effect, take_effect_of_cast, use_item
 from wfb_gym.engine.state import DispelAttempt, Node, ReturnTo, State
 from wfb_gym.engine.targets import resistance
 from wfb_gym.engine.turn_flow import canonicalize_unused, clear_roll, pass_in_play, to_nominate
@@ -156,31 +157,23 @@ def apply_dispel_outcome(packed: PackedScenario, state: State, outcome: int) -> 
     points = 0.0
     if state.attempt == DispelAttempt.CAST:
         if not dispelled:
-            points = take_effect(
-                packed, state, state.active, state.spell - 1, state.aim, ReturnTo.NOMINATE.value
-            )
+            points = take_effect_of_cast(packed, state, ReturnTo.NOMINATE.value)
         if state.striking == 0:
             to_nominate(packed, state)
         else:
             clear_roll(state)
     elif state.attempt == DispelAttempt.FREE:
         if not dispelled:
-            points = take_effect(
-                packed,
-                state,
-                opponent_of(state.active),
-                state.free - 1,
-                state.free_aim,
-                ReturnTo.FREE_SPELL.value,
-            )
+            enemy, back = opponent_of(state.active), ReturnTo.FREE_SPELL.value
+            points = take_effect(packed, state, enemy, state.free - 1, state.free_aim, back)
         if state.striking == 0:
             after_free_spell(state)
         else:
             clear_roll(state)
     elif state.attempt == DispelAttempt.IN_PLAY:
         if dispelled:
-            target = int64(state.target - 1)
-            end_spells(packed, state, target // SPELLS, bit(target % SPELLS))
+            army, spell = split_spell(state.target - 1)
+            end_spells(packed, state, army, bit(spell))
         clear_roll(state)
         state.node = Node.IN_PLAY
         canonicalize_unused(packed, state)

@@ -15,12 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine.scoring import (
-    points_for_unit,
-    points_for_wizard,
-    points_of_unit,
-    points_of_wizard,
-)
+from wfb_gym.engine.scoring import points_for, points_for_wizard, points_of, points_of_wizard
 from wfb_gym.engine.shared_hits import hits_on_victim, lives, shares_hits
 from wfb_gym.engine.state import MAX_PMF, OddHit, State
 from wfb_gym.engine.strikes import (
@@ -29,14 +24,18 @@ from wfb_gym.engine.strikes import (
     most_wounds_of_strike,
     pmf_of_strike,
     reaches,
+    striking_spell,
 )
 from wfb_gym.engine.targets import (
+    aim_record,
     army_of,
     can_strike,
     flees,
+    healed_wounds,
     inches_to_victim,
     index_of,
     models_left,
+    victim_of,
     wounds_left,
 )
 from wfb_gym.engine.victim_points import Counts, cost_of_company, counts_of, mean_change
@@ -44,7 +43,7 @@ from wfb_gym.packing.records import OUT_OF_REACH, PackedScenario
 from wfb_gym.rules.comets import landing_chances, reach_chances
 from wfb_gym.rules.dice import FACES
 from wfb_gym.rules.sharing import hits_each, odd_hits
-from wfb_gym.scenario.sizes import ARMIES, PHASES, SPELLS, TARGETS, UNITS
+from wfb_gym.scenario.sizes import ARMIES, PHASES, UNITS
 
 LANDS_NOW = -1
 """Used in place of a number of phase starts: the Comet lands now."""
@@ -84,7 +83,7 @@ def change_by_aim(
             counts points for models if the scenario does.
     """
     entry = packed.armies[army].spells[spell]
-    aim_entry = packed.armies[army].aims[entry.first_aim + aim]
+    aim_entry = aim_record(packed, army, spell, aim)
     points = 0.0
     if aim_entry.target and (entry.heals or entry.rallies):
         side, index = army_of(army, int64(aim_entry.target)), index_of(int64(aim_entry.target))
@@ -106,21 +105,27 @@ def change_by_rest(packed: PackedScenario, state: State, wound_weight: float) ->
         state: a position in which a victim is to be struck.
         wound_weight: as in `change_by_aim`.
     """
-    army = int64(state.striking - 1) // SPELLS
-    spell = int64(state.striking - 1) % SPELLS
+    army, spell = striking_spell(state)
     first, count = aim_of_strikes(packed, state)
     points = 0.0
     begun = int64(state.strike)
     if state.hits > 0:  # the hits on a small unit are being allocated
         strike = first + begun
         lost = _change_with_members(packed, state, strike, wound_weight, True, True)
-        points += lost if packed.strikes[strike].victim // TARGETS != army else -lost
+        points += _gain_by_loss(packed, army, strike, lost)
         begun += 1
     for k in range(begun, count):
         strike = first + k
         if reaches(packed, state, strike) and can_strike(packed, state, strike):
             points += _gain_by_strike(packed, state, army, spell, strike, wound_weight)
     return points
+
+
+@jit
+def _gain_by_loss(packed: PackedScenario, army: int, strike: int, lost: float) -> float:
+    """Return the points of an army if its strike costs the owner of the victim `lost` points."""
+    side, _ = victim_of(packed, strike)
+    return lost if side != army else -lost
 
 
 @jit(forceinline=False)
@@ -130,7 +135,7 @@ def _gain_by_strike(
     """Return the expected points of an army from one strike of its spell."""
     entry = packed.armies[army].spells[spell]
     lost = _change_by_strike(packed, state, strike, wound_weight, True)
-    points = lost if packed.strikes[strike].victim // TARGETS != army else -lost
+    points = _gain_by_loss(packed, army, strike, lost)
     if entry.gains_wound:
         points += _change_by_gain(packed, state, army, int64(entry.wizard), strike)
     return float(points)
@@ -160,14 +165,13 @@ def changes_by_victim(
         wound_weight: as in `change_by_aim`.
         changes: float64; one entry for each strike of the aim is overwritten.
     """
-    entry = packed.armies[army].spells[spell]
-    aim_entry = packed.armies[army].aims[entry.first_aim + aim]
+    aim_entry = aim_record(packed, army, spell, aim)
     for k in range(aim_entry.n_strikes):
         strike = int64(aim_entry.first_strike + k)
         changes[k] = 0.0
         if can_strike(packed, state, strike):
             lost = _change_by_strike(packed, state, strike, wound_weight, False)
-            changes[k] = lost if packed.strikes[strike].victim // TARGETS != army else -lost
+            changes[k] = _gain_by_loss(packed, army, strike, lost)
 
 
 @jit(forceinline=False)
@@ -191,8 +195,7 @@ def change_by_landing(
         starts: number of phase starts, or `LANDS_NOW` if it lands with these markers.
         changes: from `changes_by_victim`.
     """
-    entry = packed.armies[army].spells[spell]
-    aim_entry = packed.armies[army].aims[entry.first_aim + aim]
+    aim_entry = aim_record(packed, army, spell, aim)
     points = 0.0
     for k in range(aim_entry.n_strikes):
         if changes[k] != 0.0:
@@ -229,19 +232,17 @@ def flight_by_aim(packed: PackedScenario, state: State, army: int, spell: int, a
         spell: one of its spells.
         aim: one of the spell's aims.
     """
-    entry = packed.armies[army].spells[spell]
-    aim_entry = packed.armies[army].aims[entry.first_aim + aim]
+    aim_entry = aim_record(packed, army, spell, aim)
     if aim_entry.landing >= 0:
         return 0.0
     points = 0.0
     for k in range(aim_entry.n_strikes):
         strike = int64(aim_entry.first_strike + k)
-        side = int64(packed.strikes[strike].victim) // TARGETS
-        index = int64(packed.strikes[strike].victim) % TARGETS
+        side, index = victim_of(packed, strike)
         if index < UNITS and state.phase_models[side, index]:
             if can_strike(packed, state, strike):
                 lost = _change_by_strike(packed, state, strike, 0.0, True)
-                points += lost if side != army else -lost
+                points += _gain_by_loss(packed, army, strike, lost)
     return points
 
 
@@ -252,15 +253,11 @@ def flight_by_aim(packed: PackedScenario, state: State, army: int, spell: int, a
 def _change_by_strike(
     packed: PackedScenario, state: State, strike: int, wound_weight: float, panic: bool
 ) -> float:
-    """Return the expected points that a strike costs all its victims.
-
-    These are the unit or character that is struck, and the characters that share its hits.
-    """
+    """Return the expected points that a strike costs its victim and characters that share hits."""
     if packed.strikes[strike].n_members and shares_hits(packed, state, strike):
         return _change_with_members(packed, state, strike, wound_weight, panic, False)
-    victim = int64(packed.strikes[strike].victim)
     most = int64(most_wounds_of_strike(packed, state, strike, OWN_HITS))
-    counts = counts_of(packed, state, victim, most, wound_weight, panic)
+    counts = counts_of(packed, state, strike, most, wound_weight, panic)
     if not counts.matters:
         return 0.0
     if packed.strikes[strike].hits < 0:
@@ -286,10 +283,7 @@ def _change_with_members(
     panic: bool,
     is_begun: bool,
 ) -> float:
-    """Return the expected points that a strike costs a small unit and the characters in it.
-
-    With `is_begun`, its hits have been rolled already, and some of them may have been allocated.
-    """
+    """Return the expected points that a strike costs a small unit and the characters in it."""
     scratch = np.empty((3, MAX_PMF))
     return _change_by_shared_hits(packed, state, strike, wound_weight, panic, is_begun, scratch)
 
@@ -304,24 +298,21 @@ def _change_by_shared_hits(
     is_begun: bool,
     scratch: NDArray[np.float64],
 ) -> float:
-    """Return `_change_with_members`, allocating hits member by member as the game does.
-
-    `scratch` holds three distributions: hits left, hits of one character, and wounds.
-    """
-    hits, dealt, pmf = scratch[0], scratch[1], scratch[2]
+    """Return `_change_with_members`, allocating hits member by member as the game does."""
+    hits, dealt, pmf = scratch[0], scratch[1], scratch[2]  # dealt: to one character
     row = packed.strikes[unit]
     first = packed.strikes[row.first_member]
     size = int64(first.pmf_size)
     for k in range(size):
         hits[k] = packed.pmfs[first.pmf + k]
     next_one = int64(0)
-    if is_begun:
+    if is_begun:  # the hits have been rolled, and some may have been allocated
         next_one = int64(state.member)
         for k in range(size):
             hits[k] = 0.0
         hits[state.hits] = 1.0
-    victim = int64(row.victim)
-    members = int64(models_left(packed, state, victim // TARGETS, victim % TARGETS))
+    side, index = victim_of(packed, unit)
+    members = int64(models_left(packed, state, side, index))
     for member in range(next_one, row.n_members):
         members += lives(packed, state, unit, member)
     points = 0.0
@@ -331,16 +322,8 @@ def _change_by_shared_hits(
             if is_begun and member == state.member and state.odd_hit != OddHit.UNDECIDED:
                 _allocate_known_hits(packed, state, unit, size, hits, dealt)
             members -= 1
-            points += _mean_of_hits(
-                packed,
-                state,
-                int64(row.first_member) + member,
-                dealt,
-                size,
-                wound_weight,
-                panic,
-                pmf,
-            )
+            strike = int64(row.first_member) + member
+            points += _mean_of_hits(packed, state, strike, dealt, size, wound_weight, panic, pmf)
     return points + _mean_of_hits(packed, state, unit, hits, size, wound_weight, panic, pmf)
 
 
@@ -348,10 +331,7 @@ def _change_by_shared_hits(
 def _allocate_hits(
     hits: NDArray[np.float64], dealt: NDArray[np.float64], size: int, members: int
 ) -> None:
-    """Move the share of the first of `members` members from the distribution `hits` to `dealt`.
-
-    Each of the `size` entries is the probability of that number of hits.
-    """
+    """Move the hits of one of `members` members from the distribution `hits` to `dealt`."""
     for k in range(size):
         dealt[k] = 0.0
     for number in range(size):
@@ -395,9 +375,8 @@ def _mean_of_hits(
     pmf: NDArray[np.float64],
 ) -> float:
     """Return the expected points that the victim of strike `row` loses by the hits dealt to it."""
-    victim = int64(packed.strikes[row].victim)
     most = int64(most_wounds_of_strike(packed, state, row, size))
-    counts = counts_of(packed, state, victim, most, wound_weight, panic)
+    counts = counts_of(packed, state, row, most, wound_weight, panic)
     points = 0.0
     if counts.matters:
         for hits in range(1, size):
@@ -416,20 +395,12 @@ def change_by_care(
 ) -> float:
     """Return the points that the enemy no longer counts for a target that is healed or rallies."""
     left = int64(wounds_left(state, side, index))
-    fled = bool(flees(state, side, index))
-    stays = fled and not rallies
-    if index >= UNITS:
-        wizard = int64(index - UNITS)
-        if heals:
-            left = max(left, int64(packed.armies[side].wizards[wizard].wounds))
-        now = points_for_wizard(packed, state, side, wizard)
-        return float(now - points_of_wizard(packed, side, wizard, left, stays))
     if heals:
-        each = int64(packed.armies[side].units[index].wounds)
-        left = (left + each - 1) // each * each
-    points = points_for_unit(packed, state, side, index)
-    points -= points_of_unit(packed, side, index, left, stays)
-    if fled and rallies:
+        left = int64(healed_wounds(packed, state, side, index))
+    fled = bool(flees(state, side, index))
+    points = points_for(packed, state, side, index)
+    points -= points_of(packed, side, index, left, fled and not rallies)
+    if index < UNITS and fled and rallies:
         points += cost_of_company(packed, state, side, index)
     return float(points)
 
@@ -438,10 +409,7 @@ def change_by_care(
 def _change_by_gain(
     packed: PackedScenario, state: State, army: int, wizard: int, strike: int
 ) -> float:
-    """Return the expected points that the enemy no longer counts if the caster gains a wound.
-
-    The caster gains the wound if the strike wounds.
-    """
+    """Return the points that the enemy no longer counts if a strike gives its caster a wound."""
     left = int64(state.wounds[army, wizard])
     fled = bool(flees(state, army, UNITS + wizard))
     gained = points_for_wizard(packed, state, army, wizard)

@@ -111,6 +111,13 @@ set_word = _store_in_python if _PLAIN else _store_compiled
 """Overwrite word `index` of a state, for compiled code."""
 
 
+@jit
+def clear_state(state: State) -> None:
+    """Set every field of a state to 0."""
+    for index in range(STATE_WORDS):
+        set_word(state, index, _ZERO)
+
+
 def new_plan(base: NDArray[np.uint64], moves: NDArray[np.uint64]) -> Records[KeyPlan]:
     """Plan how to pack a set of bits.
 
@@ -167,9 +174,8 @@ def pack_key(plan: KeyPlan, state: State, key: NDArray[np.uint64]) -> bool:
         key[index] = _ZERO
     for run in range(plan.runs):
         index = plan.from_word[run]
-        found = ((word_of(state, index) ^ plan.origin[index]) >> plan.from_bit[run]) & plan.bits[
-            run
-        ]
+        changed = word_of(state, index) ^ plan.origin[index]
+        found = (changed >> plan.from_bit[run]) & plan.bits[run]
         key[plan.to_word[run]] |= found << plan.to_bit[run]
     return True
 

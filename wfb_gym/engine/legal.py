@@ -18,7 +18,7 @@ from wfb_gym.engine.queries import (
     can_cast_free,
     can_dispel_later,
     can_nominate,
-    caster_of,
+    caster,
     dice_cap,
     has_dispel_dice,
     has_use,
@@ -73,7 +73,7 @@ def _nominate(packed: PackedScenario, state: State, work: WorkSpace) -> int:
 def _item(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     count = _add(work, 0, PASS)
     army = int64(state.active)
-    wizard = caster_of(packed, army, state.spell - 1)
+    wizard = caster(packed, state)
     for item in range(packed.armies[army].n_items):
         use = packed.armies[army].items[item].cast_use != 0
         if use and serves_cast(packed, state, army, item, wizard):
@@ -83,14 +83,14 @@ def _item(packed: PackedScenario, state: State, work: WorkSpace) -> int:
 
 @jit
 def _reserve_dice(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    wizard = caster_of(packed, int64(state.active), state.spell - 1)
+    wizard = caster(packed, state)
     most = min(int(state.own_dice[wizard]), dice_cap(packed, state, int64(state.active), wizard))
     return _dice(work, 0, 0 if state.power > 0 else 1, most)
 
 
 @jit
 def _pool_dice(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    wizard = caster_of(packed, int64(state.active), state.spell - 1)
+    wizard = caster(packed, state)
     cap = dice_cap(packed, state, int64(state.active), wizard) - int(state.reserve)
     return _dice(work, 0, 0 if state.reserve > 0 else 1, min(int(state.power), cap))
 
@@ -109,16 +109,13 @@ def _keep(packed: PackedScenario, state: State, work: WorkSpace) -> int:
 
 @jit(forceinline=False)
 def _dispel(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    """Pass, use an item or roll dice; after an item is declared, dice must follow.
-
-    Zero shared dice are allowed if Magic Resistance adds some.
-    """
+    """Pass, use an item or roll dice; after an item is declared, dice must follow."""
     army = int64(state.mover)
     count = 0
     later = state.attempt == DispelAttempt.IN_PLAY
     if not later and not state.declared:
         count = _add(work, 0, PASS)
-    least = 0 if resistance(packed, state) > 0 else 1
+    least = 0 if resistance(packed, state) > 0 else 1  # Magic Resistance adds dice
     dice = _dice(work, count, least, attempt_pool(state))
     items = _dispel_items(packed, state, work, dice)
     if army != state.active:

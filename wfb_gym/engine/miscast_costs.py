@@ -5,7 +5,7 @@
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.miscasts import probability_to_wound
-from wfb_gym.engine.scoring import points_of_models, points_of_unit, points_of_wizard
+from wfb_gym.engine.scoring import points_of, points_of_models
 from wfb_gym.packing.effects import COSTS_CASTING
 from wfb_gym.packing.records import EffectKind, PackedScenario
 from wfb_gym.scenario.sizes import UNITS
@@ -93,10 +93,7 @@ def row_stops(packed: PackedScenario, row: int) -> bool:
 def _points_of_hits(
     packed: PackedScenario, army: int, index: int, hits: int, probability: float
 ) -> float:
-    """Return the expected points that hits cost an unhurt target.
-
-    `index` counts units first, then characters; each hit wounds with this probability.
-    """
+    """Return the expected points that hits cost an unhurt target, units first, then characters."""
     points = 0.0
     combinations = 1.0
     for k in range(hits + 1):
@@ -111,7 +108,7 @@ def _points_of_wounds(packed: PackedScenario, army: int, index: int, wounds: int
     """Return the points that this number of wounds costs an unhurt target."""
     if index < UNITS:
         entry = packed.armies[army].units[index]
-        whole = int(entry.models) * int(entry.wounds)
-        return points_of_unit(packed, army, index, max(0, whole - wounds), False)
-    own = int(packed.armies[army].wizards[index - UNITS].wounds)
-    return points_of_wizard(packed, army, int64(index - UNITS), max(0, own - wounds), False)
+        whole = int64(entry.models) * int64(entry.wounds)
+    else:
+        whole = int64(packed.armies[army].wizards[index - UNITS].wounds)
+    return points_of(packed, army, index, max(0, whole - wounds), False)

@@ -7,15 +7,14 @@ from wfb_gym._jit import int64, jit
 from wfb_gym.engine.actions import FIRST_CAST, PASS
 from wfb_gym.engine.casualties import remove_wizard, wound_unit, wound_wizard
 from wfb_gym.engine.hidden_items import is_set_hidden
-from wfb_gym.engine.queries import bit, caster_of, clear_bits, gain, opponent_of
+from wfb_gym.engine.queries import bit, caster, caster_of, clear_bits, gain, opponent_of
 from wfb_gym.engine.scoring import points_of_models
 from wfb_gym.engine.spells import (
-    caster,
     close_bound,
     close_spells,
     end_remaining,
     end_spells,
-    take_effect,
+    take_effect_of_cast,
 )
 from wfb_gym.engine.state import (
     BARS_ITEMS,
@@ -74,12 +73,7 @@ def run_effects(packed: PackedScenario, state: State) -> float:
 
 @jit(forceinline=False)
 def _play_effect(packed: PackedScenario, state: State) -> tuple[float, bool]:
-    """Play the current effect.
-
-    Returns:
-        Points that change hands, and whether dice, a strike or the opponent must decide before the
-        row continues; the node shows which.
-    """
+    """Play the current effect; return its points, and whether the row waits at another node."""
     effect = current_effect(packed, state)
     army = int64(state.active)
     wizard = caster(packed, state)
@@ -101,9 +95,7 @@ def _play_effect(packed: PackedScenario, state: State) -> tuple[float, bool]:
             state.node = Node.ROLL_WOUNDS
             return 0.0, True
     elif kind == EffectKind.SPELL_SUCCEEDS:
-        points = take_effect(
-            packed, state, army, state.spell - 1, state.aim, ReturnTo.MISCAST_ROW.value
-        )
+        points = take_effect_of_cast(packed, state, ReturnTo.MISCAST_ROW.value)
         return points, state.striking != 0
     elif kind == EffectKind.FREE_SPELL:
         state.mover = opponent_of(army)

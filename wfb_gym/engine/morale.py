@@ -11,9 +11,16 @@ from wfb_gym._jit import int64, jit
 from wfb_gym.engine.canonical import most_loss_of_unit
 from wfb_gym.engine.hidden_items import uses_at_most
 from wfb_gym.engine.queries import bit, clear_bits, gain, opponent_of
-from wfb_gym.engine.scoring import points_for_unit, points_for_wizard
+from wfb_gym.engine.scoring import points_for
 from wfb_gym.engine.state import Node, State
-from wfb_gym.engine.targets import flees, is_enough_to_rally, models_left, unit_stands, wounds_left
+from wfb_gym.engine.targets import (
+    flees,
+    is_enough_to_rally,
+    is_on_its_own,
+    models_left,
+    unit_stands,
+    wounds_left,
+)
 from wfb_gym.packing.records import UNBOUNDED, PackedScenario
 from wfb_gym.rules.morale import chance_to_pass, models_until_test, needs_panic_test
 from wfb_gym.scenario.sizes import ARMIES, TARGETS, UNITS
@@ -33,12 +40,7 @@ def is_in(packed: PackedScenario, state: State, army: int, wizard: int, index: i
 @jit
 def _flees_on_its_own(packed: PackedScenario, state: State, army: int, index: int) -> bool:
     """Return whether a target flees on its own: a unit, or a character outside a unit."""
-    if wounds_left(state, army, index) == 0:
-        return False
-    if index < UNITS:
-        return True
-    unit = packed.armies[army].wizards[index - UNITS].unit
-    return unit == 0 or not unit_stands(state, army, int64(unit - 1))
+    return wounds_left(state, army, index) > 0 and is_on_its_own(packed, state, army, index)
 
 
 @jit(forceinline=False)
@@ -86,10 +88,7 @@ def _points_of_group(packed: PackedScenario, state: State, army: int, group: int
     if packed.victory_points:
         for index in range(TARGETS):
             if group & bit(index):
-                if index < UNITS:
-                    points += points_for_unit(packed, state, army, index)
-                else:
-                    points += points_for_wizard(packed, state, army, index - UNITS)
+                points += points_for(packed, state, army, index)
     return points
 
 

@@ -30,10 +30,7 @@ FACES_APART = 1 << 40
 
 
 def _roll_summaries() -> tuple[np.ndarray, ...]:
-    """Return flat tables of `roll_counts` for 0 to DICE dice.
-
-    The tables are start, ones, sixes, total and probability.
-    """
+    """Return tables of `roll_counts` for 0 to DICE dice: start, ones, sixes, total, probability."""
     start = [0]
     rows: list[tuple[int, int, int, float]] = []
     for dice in range(DICE + 1):

@@ -175,6 +175,18 @@ def caster_of(packed: PackedScenario, army: int, spell: int) -> int:
 
 
 @jit
+def caster(packed: PackedScenario, state: State) -> int:
+    """Return the wizard that casts the current spell."""
+    return caster_of(packed, int64(state.active), state.spell - 1)
+
+
+@jit
+def split_spell(code: int) -> tuple[int, int]:
+    """Return the army and the spell of a code, army x SPELLS + spell."""
+    return int64(code) // SPELLS, int64(code) % SPELLS
+
+
+@jit
 def dice_cap(packed: PackedScenario, state: State, army: int, wizard: int) -> int:
     """Return the most power dice for one spell of the wizard, without the extra dice of items."""
     cap = most_casting_dice(int64(state.level[army, wizard]))
@@ -194,9 +206,8 @@ def can_nominate(packed: PackedScenario, state: State, spell: int) -> bool:
     A spell is castable while its wizard may cast and has dice. A spell that needs a target also
     needs a legal aim.
     """
-    return not is_barred(packed, state, int64(state.active), spell) and can_attempt(
-        packed, state, spell
-    )
+    barred = is_barred(packed, state, int64(state.active), spell)
+    return not barred and can_attempt(packed, state, spell)
 
 
 @jit
@@ -257,9 +268,15 @@ def can_dispel_later(packed: PackedScenario, state: State, army: int, spell: int
 
 
 @jit
+def pool_of(state: State, army: int) -> int:
+    """Return the shared dice of an army: power dice in its own phase, else dispel dice."""
+    return int(state.power) if army == state.active else int(state.dispel)
+
+
+@jit
 def attempt_pool(state: State) -> int:
-    """Return the shared dice that the mover may use to dispel: power dice in its own phase."""
-    return int(state.power) if state.mover == state.active else int(state.dispel)
+    """Return the shared dice that the mover may use to dispel."""
+    return pool_of(state, state.mover)
 
 
 @jit
@@ -356,7 +373,7 @@ def _reroll_item(
         if natural_result != NaturalResult.PLAIN and not entry.changes_natural:
             continue
         if casting:
-            wizard = caster_of(packed, army, state.spell - 1)
+            wizard = caster(packed, state)
             if may_be_hidden:
                 serves = may_serve_cast(packed, state, army, item, wizard)
             else:
@@ -383,7 +400,8 @@ def can_reroll(packed: PackedScenario, state: State, natural_result: int) -> boo
 @jit
 def number_against(packed: PackedScenario, target: int) -> int:
     """Return the number to match to dispel a spell in play: its casting value (S0)."""
-    return int(packed.armies[target // SPELLS].spells[target % SPELLS].casting_value)
+    army, spell = split_spell(target)
+    return int(packed.armies[army].spells[spell].casting_value)
 
 
 @jit

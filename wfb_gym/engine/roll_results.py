@@ -29,13 +29,7 @@ from wfb_gym.engine.outcomes import (
     has_faces,
     rerollable_dice,
 )
-from wfb_gym.engine.queries import (
-    can_answer_cast,
-    can_reroll,
-    highest_dispel,
-    one_use,
-    reroll_item,
-)
+from wfb_gym.engine.queries import can_answer_cast, can_reroll, highest_dispel, one_use, reroll_item
 from wfb_gym.engine.spells import use_item
 from wfb_gym.engine.state import DispelAttempt, Node, State
 from wfb_gym.packing.records import PackedScenario

@@ -2,10 +2,12 @@
 
 Points for models count the models and wounds lost. Both kinds are functions of the position. The
 engine pays the changes of these points: over a battle they add up to the final points minus the
-initial points, and a unit that recovers returns its points.
+initial points, and a unit that recovers returns its points. The `index` of a target counts units
+first, then characters.
 """
 
 from wfb_gym._jit import int64, jit
+from wfb_gym.engine.queries import gain, opponent_of
 from wfb_gym.engine.state import State
 from wfb_gym.engine.targets import flees
 from wfb_gym.packing.records import PackedScenario
@@ -59,6 +61,14 @@ def points_of_wizard(
 
 
 @jit
+def points_of(packed: PackedScenario, army: int, index: int, left: int, fled: bool) -> float:
+    """Return the points that the enemy counts for a target with `left` wounds."""
+    if index < UNITS:
+        return points_of_unit(packed, army, index, left, fled)
+    return points_of_wizard(packed, army, index - UNITS, left, fled)
+
+
+@jit
 def points_for_unit(packed: PackedScenario, state: State, army: int, unit: int) -> float:
     """Return the points that the enemy counts for a unit in the current position."""
     left = int64(state.unit_wounds[army, unit])
@@ -70,6 +80,25 @@ def points_for_wizard(packed: PackedScenario, state: State, army: int, wizard: i
     """Return the points that the enemy counts for a character in the current position."""
     left = int64(state.wounds[army, wizard])
     return points_of_wizard(packed, army, wizard, left, flees(state, army, UNITS + wizard))
+
+
+@jit
+def points_for(packed: PackedScenario, state: State, army: int, index: int) -> float:
+    """Return the points that the enemy counts for a target in the current position."""
+    if index < UNITS:
+        return points_for_unit(packed, state, army, index)
+    return points_for_wizard(packed, state, army, index - UNITS)
+
+
+@jit(forceinline=False)
+def set_wounds(packed: PackedScenario, state: State, army: int, index: int, left: int) -> float:
+    """Set the wounds of a target; return the points that change hands, as the first army sees."""
+    before = points_for(packed, state, army, index)
+    if index < UNITS:
+        state.unit_wounds[army, index] = left
+    else:
+        state.wounds[army, index - UNITS] = left
+    return gain(opponent_of(army), points_for(packed, state, army, index) - before)
 
 
 @jit

@@ -8,17 +8,16 @@ hits left at the end. `wfb_gym.rules.sharing` has the rule.
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.state import Node, OddHit, State, WorkSpace
-from wfb_gym.engine.targets import models_left, wounds_left
+from wfb_gym.engine.targets import models_left, victim_of, wounds_left
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.rules.sharing import hits_each, odd_hits, spares_characters
-from wfb_gym.scenario.sizes import TARGETS
 
 
 @jit
 def lives(packed: PackedScenario, state: State, unit: int, member: int) -> bool:
     """Return whether a character that may share the hits of a strike on a unit is alive."""
-    victim = int64(packed.strikes[packed.strikes[unit].first_member + member].victim)
-    return wounds_left(state, victim // TARGETS, victim % TARGETS) > 0
+    side, index = victim_of(packed, packed.strikes[unit].first_member + member)
+    return wounds_left(state, side, index) > 0
 
 
 @jit(forceinline=False)
@@ -28,8 +27,8 @@ def members_left(packed: PackedScenario, state: State, unit: int) -> int:
     They are its models and its living characters, starting with the next one. `unit` is the row of
     the strike on the unit.
     """
-    victim = int64(packed.strikes[unit].victim)
-    members = int(models_left(packed, state, victim // TARGETS, victim % TARGETS))
+    side, index = victim_of(packed, unit)
+    members = int(models_left(packed, state, side, index))
     for member in range(int64(state.member), packed.strikes[unit].n_members):
         members += lives(packed, state, unit, member)
     return members
@@ -55,8 +54,8 @@ def hits_on_victim(packed: PackedScenario, state: State, unit: int) -> int:
 @jit
 def shares_hits(packed: PackedScenario, state: State, unit: int) -> bool:
     """Return whether a strike on a unit also hits characters in it, before any hit is allocated."""
-    victim = int64(packed.strikes[unit].victim)
-    models = int64(models_left(packed, state, victim // TARGETS, victim % TARGETS))
+    side, index = victim_of(packed, unit)
+    models = int64(models_left(packed, state, side, index))
     return not spares_characters(models) and members_left(packed, state, unit) > models
 
 

@@ -20,7 +20,7 @@ from wfb_gym.engine.expected_score import (
     changes_by_victim,
 )
 from wfb_gym.engine.state import Node, State
-from wfb_gym.engine.targets import can_aim, worth_per_phase
+from wfb_gym.engine.targets import aim_record, can_aim, worth_per_phase
 from wfb_gym.packing.records import Duration, PackedScenario
 from wfb_gym.rules.comets import landing_chances
 from wfb_gym.scenario.sizes import ARMIES, PHASES, POINTS, SPELLS, TARGETS
@@ -52,10 +52,7 @@ def expected_points(
 def _value_of_best_aim(
     packed: PackedScenario, state: State, army: int, spell: int, wound_weight: float
 ) -> float:
-    """Return the value of the best legal aim, or 0 if no aim is legal.
-
-    Under points for models, the aims are ranked already; under victory points, all are compared.
-    """
+    """Return the value of the best legal aim, or 0 if no aim is legal."""
     entry = packed.armies[army].spells[spell]
     if entry.landing >= 0:
         return _value_of_best_point(packed, state, army, spell, wound_weight)
@@ -63,7 +60,7 @@ def _value_of_best_aim(
     found = False
     most = 0.0
     for k in range(entry.n_aims):
-        aim = int64(packed.armies[army].aims[entry.first_aim + k].ranked)
+        aim = int64(aim_record(packed, army, spell, k).ranked)
         if can_aim(packed, state, army, spell, aim):
             value = expected_points_at(packed, state, army, spell, aim, wound_weight)
             if ranked:
@@ -118,7 +115,7 @@ def expected_points_at_comet_points(
         if packed.victory_points:
             mean = change_by_landing(packed, army, spell, aim, int64(1), starts, changes)
         else:
-            landing = int64(packed.armies[army].aims[entry.first_aim + aim].landing)
+            landing = int64(aim_record(packed, army, spell, aim).landing)
             mean = _mean_when_landing(packed, landing, int64(1), starts)
         values[aim] = _value_without_landing(packed, state, army, spell, aim) + mean
     return int64(entry.n_aims)
@@ -129,8 +126,7 @@ def _value_without_landing(
     packed: PackedScenario, state: State, army: int, spell: int, aim: int
 ) -> float:
     """Return the points of an aim without the points of a landing Comet."""
-    entry = packed.armies[army].spells[spell]
-    aim_entry = packed.armies[army].aims[entry.first_aim + aim]
+    aim_entry = aim_record(packed, army, spell, aim)
     return float(aim_entry.worth + aim_entry.worth_per_phase * phases_left(packed, state))
 
 
@@ -139,8 +135,7 @@ def expected_points_at(
     packed: PackedScenario, state: State, army: int, spell: int, aim: int, wound_weight: float
 ) -> float:
     """Return `expected_points` of one aim."""
-    entry = packed.armies[army].spells[spell]
-    aim_entry = packed.armies[army].aims[entry.first_aim + aim]
+    aim_entry = aim_record(packed, army, spell, aim)
     phases = phases_left(packed, state)
     if aim_entry.landing >= 0:
         starts = int64(phases - 1)
@@ -185,10 +180,7 @@ def expected_points_in_play(
 def _value_of_comet(
     packed: PackedScenario, state: State, army: int, spell: int, wound_weight: float
 ) -> float:
-    """Return the points of a Comet in play in the phases left, from its current markers.
-
-    A Comet that is striking now counts as 0.
-    """
+    """Return the points of a Comet in play in the phases left; 0 while it is striking."""
     if state.striking == army * SPELLS + spell + 1:
         return 0.0
     aim = int64(state.aims[army, spell] - 1)
@@ -215,16 +207,12 @@ def _mean_of_comet(
     starts: int,
     wound_weight: float,
 ) -> float:
-    """Return the expected points of a Comet within the next `starts` phase starts.
-
-    The Comet counts as not dispelled.
-    """
+    """Return the points of a Comet within the next `starts` phase starts if it is not dispelled."""
     if packed.victory_points:
         changes = np.empty(ARMIES * TARGETS)
         changes_by_victim(packed, state, army, spell, aim, wound_weight, changes)
         return change_by_landing(packed, army, spell, aim, markers, starts, changes)
-    entry = packed.armies[army].spells[spell]
-    landing = int64(packed.armies[army].aims[entry.first_aim + aim].landing)
+    landing = int64(aim_record(packed, army, spell, aim).landing)
     return _mean_when_landing(packed, landing, markers, starts)
 
 

@@ -6,12 +6,19 @@ points that change hands, as the first army sees them.
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.morale import set_flight
-from wfb_gym.engine.queries import bit, caster_of, clear_bits, gain, opponent_of
-from wfb_gym.engine.scoring import points_for_unit, points_for_wizard
+from wfb_gym.engine.queries import bit, clear_bits, gain
+from wfb_gym.engine.scoring import set_wounds
 from wfb_gym.engine.state import Node, State
-from wfb_gym.engine.targets import army_of, index_of, mark_bit
+from wfb_gym.engine.targets import (
+    aim_record,
+    army_of,
+    healed_wounds,
+    index_of,
+    mark_bit,
+    target_code,
+)
 from wfb_gym.packing.records import FIRST_POINT, Duration, PackedScenario
-from wfb_gym.scenario.sizes import MARKS_PER_WORD, SPELLS, UNITS
+from wfb_gym.scenario.sizes import MARKS_PER_WORD, SPELLS
 
 
 @jit
@@ -42,22 +49,27 @@ def take_effect(
     return _take_aimed_effect(packed, state, army, spell, aim - 1, back)
 
 
+@jit
+def take_effect_of_cast(packed: PackedScenario, state: State, back: int) -> float:
+    """Apply the spell being cast; `back` as in `take_effect`."""
+    return take_effect(packed, state, state.active, state.spell - 1, state.aim, back)
+
+
 @jit(forceinline=False)
 def _take_aimed_effect(
     packed: PackedScenario, state: State, army: int, spell: int, aim: int, back: int
 ) -> float:
     entry = packed.armies[army].spells[spell]
-    aim_entry = packed.armies[army].aims[entry.first_aim + aim]
+    aim_entry = aim_record(packed, army, spell, aim)
+    code = int64(aim_entry.target)
     points = gain(army, aim_entry.worth)
-    if entry.mark and 0 < aim_entry.target < FIRST_POINT:
+    if entry.mark and 0 < code < FIRST_POINT:
         mark = int64(entry.mark - 1)
-        state.marks[army, mark // MARKS_PER_WORD] |= mark_bit(
-            mark, index_of(int64(aim_entry.target))
-        )
-    if entry.heals and aim_entry.target != 0:
-        points += _heal(packed, state, int64(aim_entry.target), army)
+        state.marks[army, mark // MARKS_PER_WORD] |= mark_bit(mark, index_of(code))
+    if entry.heals and code != 0:
+        side, index = army_of(army, code), index_of(code)
+        points += set_wounds(packed, state, side, index, healed_wounds(packed, state, side, index))
     if entry.rallies and packed.panic:
-        code = int64(aim_entry.target)
         points += set_flight(packed, state, army_of(army, code), index_of(code), False)
     if entry.duration != Duration.INSTANT:
         state.aims[army, spell] = aim + 1
@@ -70,26 +82,6 @@ def _take_aimed_effect(
         state.return_to = back
         state.node = Node.STRIKES
     return points
-
-
-@jit(forceinline=False)
-def _heal(packed: PackedScenario, state: State, code: int, owner: int) -> float:
-    """Restore all lost wounds of a model, and their points (Healing Hand)."""
-    army = army_of(owner, code)
-    index = index_of(code)
-    if index < UNITS:
-        before = points_for_unit(packed, state, army, index)
-        each = int(packed.armies[army].units[index].wounds)
-        left = int(state.unit_wounds[army, index])
-        state.unit_wounds[army, index] = (left + each - 1) // each * each
-        return gain(opponent_of(army), points_for_unit(packed, state, army, index) - before)
-    wizard = int64(index - UNITS)
-    own = packed.armies[army].wizards[wizard].wounds
-    if state.wounds[army, wizard] >= own:
-        return 0.0
-    before = points_for_wizard(packed, state, army, wizard)
-    state.wounds[army, wizard] = own
-    return gain(opponent_of(army), points_for_wizard(packed, state, army, wizard) - before)
 
 
 @jit
@@ -120,10 +112,9 @@ def end_spells_at(packed: PackedScenario, state: State, army: int, index: int) -
             continue
         for spell in range(packed.armies[owner].n_spells):
             aim = int64(state.aims[owner, spell])
-            entry = packed.armies[owner].spells[spell]
-            if aim == 0 or entry.duration == Duration.DELAYED:
+            if aim == 0 or packed.armies[owner].spells[spell].duration == Duration.DELAYED:
                 continue
-            code = int64(packed.armies[owner].aims[entry.first_aim + aim - 1].target)
+            code = int64(target_code(packed, owner, spell, aim - 1))
             if code != 0 and army_of(owner, code) == army and index_of(code) == index:
                 end_spells(packed, state, owner, bit(spell))
 
@@ -177,9 +168,3 @@ def use_item(packed: PackedScenario, state: State, army: int, item: int) -> None
     entry = packed.armies[army].items[item]
     if entry.ends_own_spells and entry.bearer >= 0:
         end_remaining(packed, state, army, entry.bearer)
-
-
-@jit
-def caster(packed: PackedScenario, state: State) -> int:
-    """Return the wizard that casts the current spell."""
-    return caster_of(packed, int64(state.active), state.spell - 1)

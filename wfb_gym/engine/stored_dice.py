@@ -5,16 +5,10 @@ Stored dice are counted in `State.items`, like the uses of other items: no item 
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.actions import FIRST_DICE
-from wfb_gym.engine.queries import bearer_can_use, last_phase
+from wfb_gym.engine.queries import bearer_can_use, last_phase, pool_of
 from wfb_gym.engine.state import Node, State
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario.sizes import ITEMS
-
-
-@jit
-def _unused(state: State, army: int) -> int:
-    """Return the unused dice in the army's pool."""
-    return int(state.power) if army == state.active else int(state.dispel)
 
 
 @jit
@@ -28,7 +22,7 @@ def storable(packed: PackedScenario, state: State) -> int:
     """Return the most dice that the current item may store."""
     army = int64(state.cursor) // ITEMS
     most = int(packed.armies[army].items[state.cursor % ITEMS].stores)
-    return min(most, _unused(state, army))
+    return min(most, pool_of(state, army))
 
 
 @jit(forceinline=False)
@@ -39,7 +33,7 @@ def next_store(packed: PackedScenario, state: State) -> None:
         item = int64(state.cursor) % ITEMS
         entry = packed.armies[army].items[item]
         if entry.stores and (entry.store_either or army == state.active):
-            if bearer_can_use(packed, state, army, item) and _unused(state, army) > 0:
+            if bearer_can_use(packed, state, army, item) and pool_of(state, army) > 0:
                 state.mover = army
                 state.node = Node.STORE_DICE
                 return

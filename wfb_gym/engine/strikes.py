@@ -13,33 +13,45 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.casualties import gain_wound, wound_target
-from wfb_gym.engine.queries import bit
+from wfb_gym.engine.queries import bit, split_spell
 from wfb_gym.engine.shared_hits import hits_on_victim, next_member, row_of_victim, take_hits
 from wfb_gym.engine.spells import end_spells
 from wfb_gym.engine.state import Node, ReturnTo, State, WorkSpace
-from wfb_gym.engine.targets import can_strike, inches_to_victim, models_left, wounds_left
+from wfb_gym.engine.targets import (
+    aim_record,
+    can_strike,
+    inches_to_victim,
+    models_left,
+    victim_of,
+    wounds_left,
+)
 from wfb_gym.packing.records import Duration, PackedScenario
-from wfb_gym.scenario.sizes import SPELLS, TARGETS, UNITS
+from wfb_gym.scenario.sizes import SPELLS, UNITS
 
 OWN_HITS = -1
 """Used in place of a number of hits: the spell's own hits, of which none are shared."""
 
 
 @jit
+def striking_spell(state: State) -> tuple[int, int]:
+    """Return the army and the index of the spell that is striking."""
+    return split_spell(state.striking - 1)
+
+
+@jit
 def _current_aim(packed: PackedScenario, state: State) -> int:
     """Return the aim of the spell that is striking."""
-    army = int64(state.striking - 1) // SPELLS
+    army, spell = striking_spell(state)
     if state.return_to == ReturnTo.COMETS:
-        return int64(state.aims[army, int64(state.striking - 1) % SPELLS] - 1)
+        return int64(state.aims[army, spell] - 1)
     return int64(state.aim - 1) if army == state.active else int64(state.free_aim - 1)
 
 
 @jit
 def aim_of_strikes(packed: PackedScenario, state: State) -> tuple[int, int]:
     """Return the first strike and the number of strikes of the current aim."""
-    army = int64(state.striking - 1) // SPELLS
-    entry = packed.armies[army].spells[int64(state.striking - 1) % SPELLS]
-    aim_entry = packed.armies[army].aims[entry.first_aim + _current_aim(packed, state)]
+    army, spell = striking_spell(state)
+    aim_entry = aim_record(packed, army, spell, _current_aim(packed, state))
     return int64(aim_entry.first_strike), int64(aim_entry.n_strikes)
 
 
@@ -59,19 +71,19 @@ def strike_on_victim(packed: PackedScenario, state: State) -> int:
 @jit(forceinline=False)
 def next_strike(packed: PackedScenario, state: State) -> bool:
     """Move to the next victim that can be struck; return whether there is one."""
+    army, spell = striking_spell(state)
     first, count = aim_of_strikes(packed, state)
     while state.strike < count:
         strike = first + int64(state.strike)
         if reaches(packed, state, strike) and can_strike(packed, state, strike):
-            state.mover = int64(state.striking - 1) // SPELLS
+            state.mover = army
             state.node = Node.ROLL_STRIKE
             if packed.strikes[strike].n_members:
                 state.node = next_member(packed, state, strike)
             return True
         state.strike += 1
     if state.return_to == ReturnTo.COMETS:
-        army = int64(state.striking - 1) // SPELLS
-        end_spells(packed, state, army, bit(int64(state.striking - 1) % SPELLS))
+        end_spells(packed, state, army, bit(spell))
     state.striking = 0
     state.strike = 0
     state.radius = 0
@@ -83,8 +95,7 @@ def reaches(packed: PackedScenario, state: State, strike: int) -> bool:
     """Return whether a victim is in reach of the spell that is striking; only a Comet can miss."""
     if state.radius == 0:
         return True
-    army = int64(state.striking - 1) // SPELLS
-    spell = int64(state.striking - 1) % SPELLS
+    army, spell = striking_spell(state)
     aim = _current_aim(packed, state)
     return bool(inches_to_victim(packed, army, spell, aim, strike) <= state.radius)
 
@@ -92,10 +103,8 @@ def reaches(packed: PackedScenario, state: State, strike: int) -> bool:
 @jit
 def most_of_strike(packed: PackedScenario, state: State) -> int:
     """Return the most wounds that the current victim can take."""
-    row = strike_on_victim(packed, state)
-    return most_wounds_of_strike(
-        packed, state, row, int64(state.hits) if state.hits > 0 else OWN_HITS
-    )
+    hits = int64(state.hits) if state.hits > 0 else OWN_HITS
+    return most_wounds_of_strike(packed, state, strike_on_victim(packed, state), hits)
 
 
 @jit
@@ -106,8 +115,8 @@ def most_wounds_of_strike(packed: PackedScenario, state: State, row: int, hits: 
     `hits` is the same as in `pmf_of_strike`.
     """
     strike = packed.strikes[row]
-    victim = int64(strike.victim)
-    left = int64(wounds_left(state, victim // TARGETS, victim % TARGETS))
+    side, index = victim_of(packed, row)
+    left = int64(wounds_left(state, side, index))
     if strike.hits >= 0 or hits >= 0:
         return left
     return min(left, int64(strike.pmf_size) - 1)
@@ -164,9 +173,7 @@ def pmf_of_strike(
         Number of probabilities; the last includes all larger numbers of wounds.
     """
     strike = packed.strikes[row]
-    victim = int64(strike.victim)
-    side = victim // TARGETS
-    index = victim % TARGETS
+    side, index = victim_of(packed, row)
     most = int64(most_wounds_of_strike(packed, state, row, hits))
     each = int64(strike.wounds_per_hit)
     if hits >= 0:
@@ -193,13 +200,12 @@ def pmf_of_strike(
 @jit(forceinline=False)
 def resolve_strike(packed: PackedScenario, state: State, wounds: int) -> float:
     """Take this many wounds from the current victim and move to the next."""
-    army = int64(state.striking - 1) // SPELLS
-    spell = int64(state.striking - 1) % SPELLS
-    victim = int64(packed.strikes[strike_on_victim(packed, state)].victim)
+    army, spell = striking_spell(state)
+    side, index = victim_of(packed, strike_on_victim(packed, state))
     if state.hits == 0 or take_hits(packed, state, current_strike(packed, state)):
         state.strike += 1
     state.node = Node.STRIKES
-    points = wound_target(packed, state, victim, wounds)
+    points = wound_target(packed, state, side, index, wounds)
     entry = packed.armies[army].spells[spell]
     if wounds > 0 and entry.gains_wound:
         points += gain_wound(packed, state, army, int64(entry.wizard))
@@ -210,8 +216,7 @@ def resolve_strike(packed: PackedScenario, state: State, wounds: int) -> float:
 def next_comet(packed: PackedScenario, state: State) -> None:
     """Go to the next Comet in play, or continue the start of the phase."""
     while packed.delayed and state.cursor < 2 * SPELLS:
-        army = int64(state.cursor) // SPELLS
-        spell = int64(state.cursor) % SPELLS
+        army, spell = split_spell(state.cursor)
         delayed = packed.armies[army].spells[spell].duration == Duration.DELAYED
         if delayed and state.in_play[army] & bit(spell):
             state.mover = army
@@ -225,8 +230,7 @@ def next_comet(packed: PackedScenario, state: State) -> None:
 @jit
 def resolve_comet(packed: PackedScenario, state: State, lands: bool) -> None:
     """Let the Comet land, or add a marker to it."""
-    army = int64(state.cursor) // SPELLS
-    spell = int64(state.cursor) % SPELLS
+    army, spell = split_spell(state.cursor)
     if lands:
         state.node = Node.ROLL_RADIUS
         return
@@ -238,8 +242,7 @@ def resolve_comet(packed: PackedScenario, state: State, lands: bool) -> None:
 @jit
 def resolve_radius(packed: PackedScenario, state: State, die: int) -> None:
     """Strike every victim within the die times the markers, in inches."""
-    army = int64(state.cursor) // SPELLS
-    spell = int64(state.cursor) % SPELLS
+    army, spell = split_spell(state.cursor)
     markers = int(state.markers[army, packed.armies[army].spells[spell].wizard])
     state.radius = die * markers
     state.striking = state.cursor + 1

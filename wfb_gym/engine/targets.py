@@ -7,7 +7,7 @@ relative to the spell's owner, like the codes of actions (`wfb_gym.engine.action
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.state import DispelAttempt, State
-from wfb_gym.packing.records import FIRST_POINT, AimCondition, Duration, PackedScenario
+from wfb_gym.packing.records import FIRST_POINT, AimCondition, Duration, PackedAim, PackedScenario
 from wfb_gym.rules.morale import may_rally
 from wfb_gym.scenario.sizes import MARKS_PER_WORD, TARGETS, UNITS
 
@@ -49,6 +49,28 @@ def models_left(packed: PackedScenario, state: State, army: int, unit: int) -> i
 
 
 @jit
+def victim_of(packed: PackedScenario, strike: int) -> tuple[int, int]:
+    """Return the army and the index of the victim of a row of strikes."""
+    victim = int64(packed.strikes[strike].victim)
+    return victim // TARGETS, victim % TARGETS
+
+
+@jit
+def is_on_its_own(packed: PackedScenario, state: State, army: int, index: int) -> bool:
+    """Return whether a target is a unit, or a character that is not in a unit with models."""
+    if index < UNITS:
+        return True
+    unit = packed.armies[army].wizards[index - UNITS].unit
+    return unit == 0 or not unit_stands(state, army, int64(unit - 1))
+
+
+@jit
+def aim_record(packed: PackedScenario, army: int, spell: int, aim: int) -> PackedAim:
+    """Return the record of one of a spell's aims."""
+    return packed.armies[army].aims[packed.armies[army].spells[spell].first_aim + aim]
+
+
+@jit
 def flees(state: State, army: int, index: int) -> bool:
     """Return whether a target is fleeing; a character flees on its own or with its unit."""
     return bool((int64(state.fleeing[army]) >> index) & 1)
@@ -65,6 +87,16 @@ def is_wounded(packed: PackedScenario, state: State, army: int, index: int) -> b
 
 
 @jit
+def healed_wounds(packed: PackedScenario, state: State, army: int, index: int) -> int:
+    """Return the wounds of a target once its living models have regained their lost wounds."""
+    left = int64(wounds_left(state, army, index))
+    if index >= UNITS:
+        return max(left, int64(packed.armies[army].wizards[index - UNITS].wounds))
+    each = int64(packed.armies[army].units[index].wounds)
+    return (left + each - 1) // each * each
+
+
+@jit
 def is_enough_to_rally(packed: PackedScenario, state: State, army: int, index: int) -> bool:
     """Return whether enough of a target is left to rally; a character can always rally."""
     if index >= UNITS:
@@ -77,7 +109,7 @@ def is_enough_to_rally(packed: PackedScenario, state: State, army: int, index: i
 def can_aim(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> bool:
     """Return whether the army's spell may now be cast with its aim number `aim`."""
     entry = packed.armies[army].spells[spell]
-    aim_entry = packed.armies[army].aims[entry.first_aim + aim]
+    aim_entry = aim_record(packed, army, spell, aim)
     code = int64(aim_entry.target)
     if 0 < code < FIRST_POINT:
         if wounds_left(state, army_of(army, code), index_of(code)) == 0:
@@ -93,7 +125,7 @@ def can_aim(packed: PackedScenario, state: State, army: int, spell: int, aim: in
 def _can_aim_there(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> bool:
     """Return `can_aim` if it depends on more than whether the target is alive."""
     entry = packed.armies[army].spells[spell]
-    aim_entry = packed.armies[army].aims[entry.first_aim + aim]
+    aim_entry = aim_record(packed, army, spell, aim)
     code = int64(aim_entry.target)
     if code == 0 or code >= FIRST_POINT:
         return aim_entry.n_strikes == 0 or _has_victim(packed, state, army, spell, aim)
@@ -102,8 +134,7 @@ def _can_aim_there(packed: PackedScenario, state: State, army: int, spell: int, 
     if aim_entry.open == AimCondition.NEVER:
         return False
     if aim_entry.open == AimCondition.ALONE:
-        unit = packed.armies[side].wizards[index - UNITS].unit if index >= UNITS else 0
-        if unit != 0 and unit_stands(state, side, int64(unit - 1)):
+        if not is_on_its_own(packed, state, side, index):
             return False
     elif aim_entry.open != AimCondition.ALWAYS:
         raise AssertionError("the condition of this aim is undefined")
@@ -130,7 +161,7 @@ def _is_in_play_on(packed: PackedScenario, state: State, army: int, spell: int, 
         aim = int64(state.aims[army, namesake])
         if aim and entry.duration != Duration.DELAYED:
             if (packed.armies[army].spells[spell].namesakes >> namesake) & 1:
-                found += packed.armies[army].aims[entry.first_aim + aim - 1].target == code
+                found += target_code(packed, army, namesake, aim - 1) == code
     return found > 0
 
 
@@ -143,12 +174,12 @@ def mark_bit(mark: int, index: int) -> int:
 @jit
 def _has_victim(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> bool:
     """Return whether an aim without a target strikes any victim; a Comet needs a living enemy."""
-    entry = packed.armies[army].spells[spell]
-    aim_entry = packed.armies[army].aims[entry.first_aim + aim]
-    delayed = entry.duration == Duration.DELAYED
+    aim_entry = aim_record(packed, army, spell, aim)
+    delayed = packed.armies[army].spells[spell].duration == Duration.DELAYED
     for k in range(aim_entry.n_strikes):
         strike = aim_entry.first_strike + k
-        if not delayed or packed.strikes[strike].victim // TARGETS != army:
+        side, _ = victim_of(packed, strike)
+        if not delayed or side != army:
             if can_strike(packed, state, strike):
                 return True
     return False
@@ -167,15 +198,10 @@ def inches_to_victim(packed: PackedScenario, army: int, spell: int, aim: int, st
 @jit
 def can_strike(packed: PackedScenario, state: State, strike: int) -> bool:
     """Return whether a strike has a victim: alive, and not a character inside a unit."""
-    victim = int64(packed.strikes[strike].victim)
-    side = victim // TARGETS
-    index = victim % TARGETS
+    side, index = victim_of(packed, strike)
     if wounds_left(state, side, index) == 0:
         return False
-    if index < UNITS or not packed.strikes[strike].alone:
-        return True
-    unit = packed.armies[side].wizards[index - UNITS].unit
-    return unit == 0 or not unit_stands(state, side, int64(unit - 1))
+    return packed.strikes[strike].alone == 0 or is_on_its_own(packed, state, side, index)
 
 
 @jit
@@ -190,7 +216,7 @@ def has_aim(packed: PackedScenario, state: State, army: int, spell: int) -> bool
 def _has_open_aim(packed: PackedScenario, state: State, army: int, spell: int) -> bool:
     entry = packed.armies[army].spells[spell]
     for k in range(entry.n_aims):
-        aim = int64(packed.armies[army].aims[entry.first_aim + k].ranked)
+        aim = int64(aim_record(packed, army, spell, k).ranked)
         if can_aim(packed, state, army, spell, aim):
             return True
     return False
@@ -199,9 +225,8 @@ def _has_open_aim(packed: PackedScenario, state: State, army: int, spell: int) -
 @jit(forceinline=False)
 def aim_at(packed: PackedScenario, army: int, spell: int, code: int) -> int:
     """Return the aim of the spell with this target code, or -1."""
-    entry = packed.armies[army].spells[spell]
-    for k in range(entry.n_aims):
-        if packed.armies[army].aims[entry.first_aim + k].target == code:
+    for k in range(packed.armies[army].spells[spell].n_aims):
+        if target_code(packed, army, spell, k) == code:
             return k
     return -1
 
@@ -209,8 +234,7 @@ def aim_at(packed: PackedScenario, army: int, spell: int, code: int) -> int:
 @jit
 def target_code(packed: PackedScenario, army: int, spell: int, aim: int) -> int:
     """Return the target code of one of a spell's aims."""
-    entry = packed.armies[army].spells[spell]
-    return int64(packed.armies[army].aims[entry.first_aim + aim].target)
+    return int64(aim_record(packed, army, spell, aim).target)
 
 
 @jit
@@ -220,7 +244,7 @@ def worth_per_phase(packed: PackedScenario, state: State, army: int, spell: int)
     aim = int64(state.aims[army, spell])
     if not entry.targeted or aim == 0:
         return float(entry.worth_per_phase)
-    return float(packed.armies[army].aims[entry.first_aim + aim - 1].worth_per_phase)
+    return float(aim_record(packed, army, spell, aim - 1).worth_per_phase)
 
 
 @jit(forceinline=False)

@@ -15,12 +15,7 @@ from wfb_gym.engine.casting import (
     act_target,
 )
 from wfb_gym.engine.chance import resolve_outcome
-from wfb_gym.engine.dispelling import (
-    act_dispel,
-    act_dispel_pool,
-    act_dispel_reserve,
-    act_in_play,
-)
+from wfb_gym.engine.dispelling import act_dispel, act_dispel_pool, act_dispel_reserve, act_in_play
 from wfb_gym.engine.hidden_items import deal_instead, is_set_hidden, may_be_kind
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.miscasts import act_free_spell, after_free_spell, run_effects
@@ -106,11 +101,7 @@ def _next_strike_or_return(packed: PackedScenario, state: State) -> None:
 
 @jit(forceinline=False)
 def _others_could_choose(packed: PackedScenario, state: State, work: WorkSpace) -> bool:
-    """Return whether the mover would have a choice with another set of items that it may have.
-
-    Then the mover is always asked, so that the question reveals nothing. At the end, `work.legal`
-    lists the actions of the mover's actual set again.
-    """
+    """Return whether the mover would have a choice with another set of items that it may have."""
     army = int64(state.mover)
     own = int64(state.hidden_set[army] - 1)
     most = 0
@@ -119,7 +110,7 @@ def _others_could_choose(packed: PackedScenario, state: State, work: WorkSpace) 
             deal_instead(packed, state, army, kind)
             most = max(most, legal_actions(packed, state, work))
             deal_instead(packed, state, army, own)
-    legal_actions(packed, state, work)
+    legal_actions(packed, state, work)  # list the actions with the actual set again
     return most > 1
 
 

@@ -6,6 +6,7 @@
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.canonical import can_still_be_hurt, canonicalize_targets
 from wfb_gym.engine.hidden_items import is_set_hidden, next_deal
+from wfb_gym.engine.keys import clear_state
 from wfb_gym.engine.morale import canonicalize_tests, count_models, forget_flight
 from wfb_gym.engine.queries import (
     bit,
@@ -19,14 +20,7 @@ from wfb_gym.engine.queries import (
 )
 from wfb_gym.engine.scoring import wizard_threshold
 from wfb_gym.engine.spells import close_spells, end_lasting
-from wfb_gym.engine.state import (
-    BARS_ITEMS,
-    AfterMiscast,
-    DispelAttempt,
-    Node,
-    ReturnTo,
-    State,
-)
+from wfb_gym.engine.state import BARS_ITEMS, AfterMiscast, DispelAttempt, Node, ReturnTo, State
 from wfb_gym.engine.stored_dice import stored_dice
 from wfb_gym.engine.targets import worth_per_phase
 from wfb_gym.packing.records import GENERATED, DispelUse, Duration, Lock, PackedScenario
@@ -38,14 +32,7 @@ from wfb_gym.scenario.sizes import DICE, LORE_SPELLS, MARK_WORDS, NO_BEARER, UNI
 @jit(forceinline=False, is_shared=True)
 def begin_battle(packed: PackedScenario, state: State) -> None:
     """Set up the scenario, just before its first phase."""
-    state.castable = 0
-    state.mover = 0
-    state.active = 0
-    state.phase = 0
-    state.power = 0
-    state.dispel = 0
-    clear_cast(state)
-    _clear_armies(state)
+    clear_state(state)
     for army in range(2):
         side = packed.armies[army]
         state.known[army] = bit(side.n_spells) - 1
@@ -328,34 +315,9 @@ def next_phase(packed: PackedScenario, state: State) -> None:
 @jit
 def _end_battle(packed: PackedScenario, state: State) -> None:
     """End the battle; all ended battles are the same position."""
+    clear_state(state)
     state.node = Node.END
-    state.mover = 0
-    state.active = 0
     state.phase = packed.phases
-    _clear_armies(state)
-
-
-@jit
-def _clear_armies(state: State) -> None:
-    """Clear everything about both armies and their spells in play."""
-    state.marks[:] = 0
-    state.known[:] = 0
-    state.in_play[:] = 0
-    state.new_in_play[:] = 0
-    state.attempted[:] = 0
-    state.unit_wounds[:] = 0
-    state.fleeing[:] = 0
-    state.phase_models[:] = 0
-    state.items[:] = 0
-    state.hidden_set[:] = 0
-    state.emptied = 0
-    state.level[:] = 0
-    state.wounds[:] = 0
-    state.lock[:] = 0
-    state.own_dice[:] = 0
-    state.contacts[:] = 0
-    state.aims[:] = 0
-    state.markers[:] = 0
 
 
 @jit(forceinline=False)

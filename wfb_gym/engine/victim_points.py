@@ -13,16 +13,11 @@ from numpy.typing import NDArray
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.morale import PASS_CHANCE, is_in, leadership, most_for_test
 from wfb_gym.engine.queries import bit
-from wfb_gym.engine.scoring import (
-    half_of_unit,
-    half_of_wizard,
-    points_of_unit,
-    points_of_wizard,
-)
+from wfb_gym.engine.scoring import half_of_unit, half_of_wizard, points_of, points_of_wizard
 from wfb_gym.engine.state import State
-from wfb_gym.engine.targets import flees, wounds_left
+from wfb_gym.engine.targets import flees, victim_of, wounds_left
 from wfb_gym.packing.records import PackedScenario
-from wfb_gym.scenario.sizes import TARGETS, UNITS
+from wfb_gym.scenario.sizes import UNITS
 
 BY_MODELS = -1.0
 """Used in place of `wound_weight`: no fraction of a wound's points counts.
@@ -52,21 +47,20 @@ class Counts(NamedTuple):
 
 @jit(forceinline=False)
 def counts_of(
-    packed: PackedScenario, state: State, victim: int, most: int, wound_weight: float, panic: bool
+    packed: PackedScenario, state: State, strike: int, most: int, wound_weight: float, panic: bool
 ) -> Counts:
     """Return the points that the enemy counts for a victim.
 
     Args:
         packed: the scenario.
         state: the position.
-        victim: army x TARGETS + target.
+        strike: row of the strikes, which names the victim.
         most: most wounds that the victim may lose.
         wound_weight: fraction of a wound's points that each lost wound counts at least, or
             `BY_MODELS`.
         panic: whether a Panic test at the end of this phase counts.
     """
-    side = victim // TARGETS
-    index = victim % TARGETS
+    side, index = victim_of(packed, strike)
     if index >= UNITS and packed.armies[side].wizards[index - UNITS].daemons:
         index = int64(packed.armies[side].wizards[index - UNITS].unit) - 1
     left = int64(wounds_left(state, side, index))
@@ -75,7 +69,7 @@ def counts_of(
         return _counts_of_models(packed, side, index, left)
     if flees(state, side, index):  # the enemy counts all of its points already
         return Counts(False, left, zero, zero, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, zero, one, 0.0)
-    least = max(int64(0), left - most)
+    least = max(zero, left - most)
     test = zero
     if panic and index < UNITS and state.phase_models[side, index]:
         test = int64(most_for_test(packed, state, side, index))
@@ -130,10 +124,8 @@ def _counts_of_models(packed: PackedScenario, side: int, index: int, left: int) 
 @jit
 def _points_with(packed: PackedScenario, side: int, index: int, left: int, fled: bool) -> float:
     """Return the victory points for a target with `left` wounds, for Daemons with their caster."""
-    if index >= UNITS:
-        return float(points_of_wizard(packed, side, index - UNITS, left, fled))
-    points = float(points_of_unit(packed, side, index, left, fled))
-    caster = int64(packed.armies[side].units[index].caster)
+    points = float(points_of(packed, side, index, left, fled))
+    caster = int64(packed.armies[side].units[index].caster) if index < UNITS else int64(0)
     if caster and left == 0:  # a fleeing focal model is counted with the characters in the unit
         points += points_of_wizard(packed, side, caster - 1, left, fled)
     return points
@@ -141,12 +133,9 @@ def _points_with(packed: PackedScenario, side: int, index: int, left: int, fled:
 
 @jit
 def _expected_count(counts: Counts, left: int) -> float:
-    """Return the expected points at the end of the phase if the victim has `left` wounds.
-
-    Under points for models, the result is minus the points of the models left.
-    """
-    if counts.points != 0.0:
-        # models left, rounded up; wounds gained above the starting number do not count
+    """Return the expected points at the end of the phase if the victim has `left` wounds."""
+    if counts.points != 0.0:  # points for models: minus the points of the models left
+        # rounded up; wounds gained above the starting number do not count
         models = min(counts.models, (left + counts.wounds - 1) // counts.wounds)
         return float(-models * counts.points)
     if left == 0:

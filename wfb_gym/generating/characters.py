@@ -12,7 +12,7 @@ item points. Any army may take a bound item, in addition to an arcane item.
 
 from collections.abc import Sequence
 
-from wfb_gym.generating.drafts import CharacterDraft, number_names, points_of
+from wfb_gym.generating.drafts import CharacterDraft, cost_of_items, number_names
 from wfb_gym.generating.options import (
     DAEMONS,
     MAX_CHARACTERS_SHARE,
@@ -253,12 +253,14 @@ class _Roster:
 
     def _can_give(self, names: Sequence[str], allowance: float) -> bool:
         """Whether the items fit the allowance and limits, and are not used in the army yet."""
-        fits = points_of(names) <= min(allowance, self._budget) and len(set(names)) <= self._kinds
+        fits = (
+            cost_of_items(names) <= min(allowance, self._budget) and len(set(names)) <= self._kinds
+        )
         return fits and self._taken.isdisjoint(names)
 
     def _give(self, who: CharacterDraft, names: Sequence[str]) -> None:
         who.items += names
-        self._budget -= points_of(names)
+        self._budget -= cost_of_items(names)
         self._kinds -= len(set(names))
         self._taken.update(name for name in names if name not in (SCROLL, STONE, RUNE))
 

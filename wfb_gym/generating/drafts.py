@@ -79,7 +79,7 @@ class CharacterDraft:
     @property
     def cost(self) -> float:
         """Its points, with its items."""
-        return self.points + points_of(self.items)
+        return self.points + cost_of_items(self.items)
 
     @property
     def extent(self) -> tuple[float, float]:
@@ -112,7 +112,7 @@ def _authority(who: CharacterDraft) -> tuple[int, bool]:
     return (0, False) if who.profile is None else (who.profile.leadership, is_lord(who.profile))
 
 
-def points_of(items: Sequence[str]) -> float:
+def cost_of_items(items: Sequence[str]) -> float:
     """Return the total cost of some items."""
     return sum(bundled_items()[name].points for name in items)
 

@@ -35,11 +35,7 @@ class HitsRead(NamedTuple):
 
 
 def _dice_of(hits: str) -> int:
-    """Return the number of dice thrown together for this number of hits.
-
-    Raises:
-        ValueError: no dice give this number of hits.
-    """
+    """Return the number of dice thrown together for this number of hits."""
     if hits not in _DICE:
         raise ValueError(f"hits: expected one of {', '.join(_DICE)}, found {hits}")
     return _DICE[hits]

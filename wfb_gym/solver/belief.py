@@ -140,7 +140,7 @@ class _PublicGraph:
         order: TopologicalSorter[int] = TopologicalSorter()
         for node, found in enumerate(self.actions):
             order.add(node, *(child for _, _, children in found for child, _ in children))
-        return order.static_order()
+        return iter(order.static_order())
 
 
 def _constant(value: float) -> BeliefValue:

@@ -18,7 +18,7 @@ from wfb_gym.engine.state import Node, new_states
 from wfb_gym.generating import Generation, generate
 from wfb_gym.packing import pack
 from wfb_gym.packing.records import Duration
-from wfb_gym.players.search.phase_duel import MOST_SPELLS
+from wfb_gym.players.search.duel import MOST_SPELLS
 from wfb_gym.players.search.phase_search import PhaseSearchAgent
 from wfb_gym.players.search.phase_values import is_known
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict

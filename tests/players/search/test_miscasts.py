@@ -7,8 +7,8 @@ import pytest
 from wfb_gym._records import new_records
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
+from wfb_gym.players.search.duel import Miscast
 from wfb_gym.players.search.miscasts import write_miscast
-from wfb_gym.players.search.phase_duel import Miscast
 from wfb_gym.players.search.phase_search import PhaseSearchAgent
 from wfb_gym.players.search.ply_search import PlySearchAgent
 from wfb_gym.scenario import Scenario, scenario_from_dict

@@ -28,7 +28,8 @@ from wfb_gym.engine.spell_values import (
     phases_left,
 )
 from wfb_gym.engine.state import AfterMiscast, DispelAttempt, Node, State, WorkSpace
-from wfb_gym.engine.targets import can_aim, worth_per_phase
+from wfb_gym.engine.strikes import striking_spell
+from wfb_gym.engine.targets import aim_record, can_aim, worth_per_phase
 from wfb_gym.engine.victim_points import BY_MODELS
 from wfb_gym.opponents.rules_of_thumb import POINTS_PER_DIE, need_of
 from wfb_gym.packing.records import Duration, PackedScenario
@@ -58,8 +59,8 @@ def estimate_phase(packed: PackedScenario, state: State, phase: int, work: WorkS
             if state.in_play[army] & queries.bit(spell):
                 points += queries.gain(army, _worth_in_play(packed, state, army, spell))
     if state.striking != 0:
-        rest = change_by_rest(packed, state, BY_MODELS)
-        points += queries.gain(int64(state.striking - 1) // SPELLS, rest)
+        army, _ = striking_spell(state)
+        points += queries.gain(army, change_by_rest(packed, state, BY_MODELS))
     if state.phase != phase:
         return float(points)
     if state.free != 0:
@@ -140,22 +141,19 @@ def _is_being_cast(state: State) -> bool:
 
 @jit(forceinline=False)
 def _worth_of_best_aim(packed: PackedScenario, state: State, army: int, spell: int) -> float:
-    """Return the points of a spell with its best legal aim; 0 without a legal aim.
-
-    Aims are tried in descending order of their points against full units. A strike seldom scores
-    more than that, so the search stops at the first aim that cannot be better.
-    """
+    """Return the points of a spell with its best legal aim; 0 without a legal aim."""
     entry = packed.armies[army].spells[spell]
     if not entry.targeted:
         return _worth_of_effect(packed, state, army, spell, int64(0))
     if entry.duration == Duration.DELAYED:
         return float(expected_points(packed, state, army, spell, 0.0))
+    # Aims are ranked by their points against full units. A strike seldom scores more than that.
     is_ranked = not (packed.victory_points or entry.heals or entry.gains_wound)
     most = -np.inf
     for k in range(entry.n_aims):
-        aim = int64(packed.armies[army].aims[entry.first_aim + k].ranked)
+        aim = int64(aim_record(packed, army, spell, k).ranked)
         if can_aim(packed, state, army, spell, aim):
-            aim_entry = packed.armies[army].aims[entry.first_aim + aim]
+            aim_entry = aim_record(packed, army, spell, aim)
             lasting = aim_entry.worth_per_phase * _scoring_phases(packed, state, army, spell)
             if is_ranked and aim_entry.expected_points + lasting <= most:
                 break
@@ -174,7 +172,7 @@ def _worth_of_effect(
     phases = _scoring_phases(packed, state, army, spell)
     if aim_plus_one == 0:
         return float(entry.worth + entry.worth_per_phase * phases)
-    aim_entry = packed.armies[army].aims[entry.first_aim + aim_plus_one - 1]
+    aim_entry = aim_record(packed, army, spell, aim_plus_one - 1)
     change = change_by_aim(packed, state, army, spell, aim_plus_one - 1, BY_MODELS)
     return float(aim_entry.worth + change + aim_entry.worth_per_phase * phases)
 

@@ -232,10 +232,8 @@ def _lay_out(
     """Expand a position breadth first, to `depth` decisions or `most` transitions.
 
     With `through`, decisions that no duel represents do not count as decisions, the dice at the
-    start of the next phase are expanded, and the limit `most` holds for the first level too.
-
-    Returns:
-        The status, and the number of complete levels.
+    start of the next phase are expanded, and the limit `most` holds for the first level too. Return
+    the status, and the number of complete levels.
     """
     nodes, transitions, queue = graph.nodes, graph.transitions, graph.queue
     graph.slots[:] = -1

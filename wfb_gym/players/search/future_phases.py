@@ -19,7 +19,7 @@ from wfb_gym.engine.state import BARS_ITEMS, State, new_states
 from wfb_gym.engine.targets import worth_per_phase
 from wfb_gym.engine.turn_flow import begin_phase, generate_dice
 from wfb_gym.packing.records import DispelUse, Duration, Lock, PackedScenario
-from wfb_gym.players.search.phase_duel import (
+from wfb_gym.players.search.duel import (
     MOST_LATER,
     MOST_SCROLLS,
     NONE,
@@ -28,24 +28,15 @@ from wfb_gym.players.search.phase_duel import (
     DuelTable,
     new_table,
     place_of,
-    solve_duel,
     table_size,
     uses_in,
     uses_size,
     value_at,
     whole,
 )
-from wfb_gym.players.search.reduction import (
-    Lasting,
-    Scores,
-    Terms,
-    best_aim,
-    charge_miscasts,
-    expect_survival,
-    new_scores,
-    reduce_phase,
-    write_free_spells,
-)
+from wfb_gym.players.search.effect_values import Lasting, best_aim, expect_survival
+from wfb_gym.players.search.phase_duel import solve_duel
+from wfb_gym.players.search.reduction import Terms, charge_miscasts, reduce_phase, write_free_spells
 from wfb_gym.scenario.sizes import ARMIES, SPELLS
 
 _MOST_PLACES = 40_000
@@ -61,84 +52,81 @@ _SCRATCH = ARMIES
 class FuturePhases(NamedTuple):
     """Values of later phases, and scratch arrays."""
 
+    terms: Terms
     duels: Records[Duel]  # (ARMIES + 1,): each army's next phase, and scratch
     has_next: NDArray[np.bool_]  # (ARMIES,): whether the army has another phase
     # points of the army that casts, by uses of aids and scrolls that are left
     later: NDArray[np.float64]  # (ARMIES + 1, MOST_LATER, MOST_SCROLLS + 1)
     baseline: NDArray[np.float64]  # (1,): `later` of the active army if it uses nothing before
-    lasting: Lasting  # the same array as `Terms.lasting`
-    before: Lasting  # `lasting` of the phase before
+    before: Lasting  # `Terms.lasting` of the phase before
     table: DuelTable
     dispels: Records[Dispels]  # (ARMIES,)
-    scores: Scores
     state: Records[State]  # (1,)
 
 
-def new_ahead() -> FuturePhases:
+def new_future(terms: Terms) -> FuturePhases:
     """Return arrays for `look_ahead`."""
     return FuturePhases(
-        new_records(Duel, ARMIES + 1), np.zeros(ARMIES, np.bool_),
+        terms, new_records(Duel, ARMIES + 1), np.zeros(ARMIES, np.bool_),
         np.zeros((ARMIES + 1, MOST_LATER, MOST_SCROLLS + 1)), np.zeros(1),
-        np.zeros((ARMIES, SPELLS)), np.zeros((ARMIES, SPELLS)), new_table(_MOST_PLACES),
-        new_records(Dispels, ARMIES), new_scores(), new_states(1),
+        np.zeros((ARMIES, SPELLS)), new_table(_MOST_PLACES), new_records(Dispels, ARMIES),
+        new_states(1),
     )  # fmt: skip
 
 
 @jit(forceinline=False)
-def look_ahead(packed: PackedScenario, state: State, terms: Terms, future: FuturePhases) -> None:
+def look_ahead(packed: PackedScenario, state: State, future: FuturePhases) -> None:
     """Write the values of later phases, from the last one back to the next one."""
+    terms = future.terms
     steps = min(phases_left(packed, state) - 1, terms.phases_ahead)
-    expect_survival(packed, state, _SURVIVAL, steps, future.lasting)
-    write_free_spells(packed, state, future.lasting, terms.free)
+    expect_survival(packed, state, _SURVIVAL, steps, terms.lasting)
+    write_free_spells(packed, state, terms.lasting, terms.free)
     future.has_next[:] = False
     future.later[:] = 0.0
     phase_start = future.state[0]
     for step in range(steps, 0, -1):
         army = int64(state.active) if step % 2 == 0 else opponent_of(state.active)
         future.state[0] = state
-        _begin_phase(packed, phase_start, army, int64(step))
-        _price_answer(packed, phase_start, terms, future)
-        _solve_later(packed, phase_start, army, army, terms, future)
+        _begin_phase(packed, phase_start, army, step)
+        _price_answer(packed, phase_start, future)
+        _solve_later(packed, phase_start, army, army, future)
         base = value_at(future.duels[army], future.table.values, whole(future.duels[army]))
         _keep_values(future.duels[army], future.table, future.later[_SCRATCH])
-        expect_survival(packed, state, _SURVIVAL, int64(step - 1), future.before)
+        expect_survival(packed, state, _SURVIVAL, step - 1, future.before)
         for owner in range(ARMIES):
             for spell in range(packed.armies[owner].n_spells):
-                far = step > _NEAR
-                if far or not _may_be_in_play(packed, state, int64(owner), int64(spell)):
+                if step > _NEAR or not _may_be_in_play(packed, state, owner, spell):
                     continue
-                aim = _aim_in_play(
-                    packed, state, phase_start, int64(owner), int64(spell), future.lasting
-                )
+                aim = _aim_in_play(packed, state, phase_start, owner, spell, terms.lasting)
                 if aim < 0:
                     continue
                 phase_start.in_play[owner] = bit(spell)
                 phase_start.aims[owner, spell] = aim
                 pays = worth_per_phase(packed, phase_start, owner, spell)
                 if pays > 0.0:
-                    _solve_later(packed, phase_start, army, int64(_SCRATCH), terms, future)
+                    _solve_later(packed, phase_start, army, _SCRATCH, future)
                     duel = future.duels[_SCRATCH]
                     more = value_at(duel, future.table.values, whole(duel)) - base
                     more = more if owner == army else -more
                     # in phases: this one, and the gain in later ones over the points per phase
                     future.before[owner, spell] = 1.0 + more / pays
                 phase_start.in_play[owner] = 0
-        _copy(future.before, future.lasting)
+        _copy(future.before, terms.lasting)
         _copy(future.later[_SCRATCH], future.later[army])
         future.has_next[army] = True
     future.baseline[0] = value_of_later(packed, state, int64(state.active), future)
-    _price_answer(packed, state, terms, future)
+    _price_answer(packed, state, future)
 
 
 @jit(forceinline=False)
-def _price_answer(packed: PackedScenario, state: State, terms: Terms, future: FuturePhases) -> None:
+def _price_answer(packed: PackedScenario, state: State, future: FuturePhases) -> None:
     """Write `Terms.answers`: the cost of a scroll for the active army against a free spell."""
     army = int64(state.active)
     enemy = opponent_of(army)
-    terms.answers[enemy] = np.inf
+    future.terms.answers[enemy] = np.inf
     for item in range(packed.armies[army].n_items):
         if dispels_outright(packed, state, army, item):
-            terms.answers[enemy] = price_of_scroll(packed, enemy, terms, future)
+            future.terms.answers[enemy] = price_of_scroll(packed, enemy, future)
 
 
 @jit
@@ -148,9 +136,9 @@ def has_units(packed: PackedScenario) -> bool:
 
 
 @jit
-def fade_of(packed: PackedScenario, terms: Terms) -> float:
+def fade_of(packed: PackedScenario, future: FuturePhases) -> float:
     """Return the weight of later phases: 1 without units, else `Terms.fade`."""
-    return terms.fade if has_units(packed) else 1.0
+    return future.terms.fade if has_units(packed) else 1.0
 
 
 @jit(forceinline=False)
@@ -162,10 +150,7 @@ def _copy(source: NDArray[np.float64], target: NDArray[np.float64]) -> None:
 
 @jit(forceinline=False)
 def _begin_phase(packed: PackedScenario, state: State, army: int, later: int) -> None:
-    """Advance the state by `later` phases to the start of an army's phase, without spells in play.
-
-    Everything else stays the same.
-    """
+    """Advance by `later` phases to the start of an army's phase, without spells in play."""
     state.phase += later
     state.active = army
     for side in range(ARMIES):
@@ -181,29 +166,15 @@ def _begin_phase(packed: PackedScenario, state: State, army: int, later: int) ->
 
 @jit(forceinline=False)
 def _solve_later(
-    packed: PackedScenario,
-    phase_start: State,
-    army: int,
-    place: int,
-    terms: Terms,
-    future: FuturePhases,
+    packed: PackedScenario, phase_start: State, army: int, place: int, future: FuturePhases
 ) -> None:
     """Reduce the start of a phase to `duels[place]`, and solve that duel."""
     duel = future.duels[place]
-    for spells in range(terms.later_spells, -1, -1):
-        reduce_phase(
-            packed,
-            phase_start,
-            int64(spells),
-            int64(NONE),
-            terms,
-            future.scores,
-            duel,
-            future.dispels,
-        )
+    for spells in range(future.terms.later_spells, -1, -1):
+        reduce_phase(packed, phase_start, spells, NONE, future.terms, duel, future.dispels)
         if table_size(duel) <= future.table.values.shape[0]:
             break
-    fade, later = fade_of(packed, terms), future.later[army]
+    fade, later = fade_of(packed, future), future.later[army]
     charge_miscasts(packed, phase_start, fade * later[uses_size(duel) - 1, duel.scrolls], duel)
     for left in range(uses_size(duel)):
         for scrolls in range(duel.scrolls + 1):
@@ -217,7 +188,7 @@ def _keep_values(duel: Duel, table: DuelTable, later: NDArray[np.float64]) -> No
     start = whole(duel)
     least = start.aid_state - (uses_size(duel) - 1)
     for left in range(uses_size(duel)):
-        place = place_of(duel, start.left, start.in_play, int64(least + left), start.power)
+        place = place_of(duel, start.left, start.in_play, least + left, start.power)
         place += start.dispel * (duel.scrolls + 1)
         for scrolls in range(duel.scrolls + 1):
             later[left, scrolls] = table.values[place + scrolls]
@@ -256,28 +227,25 @@ def _aim_in_play(
 
 
 @jit(forceinline=False)
-def price_later(
-    packed: PackedScenario, state: State, duel: Duel, army: int, terms: Terms, future: FuturePhases
-) -> None:
-    """Write `Duel.later`: the value of resources that a duel leaves for the army's next phase.
+def price_later(packed: PackedScenario, state: State, duel: Duel, future: FuturePhases) -> None:
+    """Write `Duel.later`: the value of resources that a duel leaves for its army's next phase.
 
     It is 0 without a next phase. Values are relative to using nothing from the position of
     `look_ahead` on; the duel may belong to a later position of the same phase. The expected loss
     from miscasts in later phases is added to `DuelSpell.miscast_cost`.
     """
+    army = int64(state.active)
     duel.later[:] = 0.0
     if not future.has_next[army]:
         return
-    next_duel, fade = future.duels[army], fade_of(packed, terms)
+    next_duel, fade = future.duels[army], fade_of(packed, future)
     charge_miscasts(packed, state, fade * value_of_later(packed, state, army, future), duel)
     more = _scrolls_of(packed, state, opponent_of(army)) - duel.scrolls  # not readable now
     for left in range(uses_size(duel)):
-        ours = _uses_of(state, duel, int64(left), army, next_duel)
+        ours = _uses_of(state, duel, left, army, next_duel)
         for scrolls in range(duel.scrolls + 1):
-            later_scrolls = min(int64(scrolls + more), int64(next_duel.scrolls))
-            duel.later[left, scrolls] = fade * (
-                future.later[army, ours, later_scrolls] - future.baseline[0]
-            )
+            later = future.later[army, ours, min(scrolls + more, next_duel.scrolls)]
+            duel.later[left, scrolls] = fade * (later - future.baseline[0])
 
 
 @jit
@@ -286,13 +254,12 @@ def value_of_later(packed: PackedScenario, state: State, army: int, future: Futu
     if not future.has_next[army]:
         return 0.0
     next_duel = future.duels[army]
-    scrolls = min(_scrolls_of(packed, state, opponent_of(army)), int64(next_duel.scrolls))
+    scrolls = min(_scrolls_of(packed, state, opponent_of(army)), next_duel.scrolls)
     uses = int64(0)
     stride = int64(1)
     for k in range(next_duel.n_aids):
-        uses += (
-            min(int64(next_duel.uses[k]), int64(state.items[army, next_duel.aids[k].item])) * stride
-        )
+        left = int64(state.items[army, next_duel.aids[k].item])
+        uses += min(next_duel.uses[k], left) * stride
         stride *= next_duel.uses[k] + 1
     return float(future.later[army, uses, scrolls])
 
@@ -308,32 +275,26 @@ def _scrolls_of(packed: PackedScenario, state: State, army: int) -> int:
 
 
 @jit
-def price_of_scroll(packed: PackedScenario, army: int, terms: Terms, future: FuturePhases) -> float:
+def price_of_scroll(packed: PackedScenario, army: int, future: FuturePhases) -> float:
     """Return the cost of a scroll for the enemy of an army, in points of later phases."""
     next_duel = future.duels[army]
     if not future.has_next[army] or next_duel.scrolls == 0:
         return 0.0
-    full = uses_size(next_duel) - 1
-    more = (
-        future.later[army, full, next_duel.scrolls - 1]
-        - future.later[army, full, next_duel.scrolls]
-    )
-    return float(fade_of(packed, terms) * more)
+    points = future.later[army, uses_size(next_duel) - 1]  # by scrolls
+    more = points[next_duel.scrolls - 1] - points[next_duel.scrolls]
+    return float(fade_of(packed, future) * more)
 
 
 @jit
 def _uses_of(state: State, duel: Duel, left: int, army: int, next_duel: Duel) -> int:
-    """Convert the uses of aids that are left in a duel to the index of the army's later duel.
-
-    Aids that the duel does not have keep all their uses.
-    """
+    """Return the index in the later duel of the uses of aids that a duel leaves."""
     found = int64(0)
     stride = int64(1)
     for k in range(next_duel.n_aids):
-        uses = min(int64(next_duel.uses[k]), int64(state.items[army, next_duel.aids[k].item]))
-        for own in range(duel.n_aids):
+        uses = min(next_duel.uses[k], int64(state.items[army, next_duel.aids[k].item]))
+        for own in range(duel.n_aids):  # other aids keep all their uses
             if duel.aids[own].item == next_duel.aids[k].item:
-                uses = min(int64(next_duel.uses[k]), uses_in(duel, left, int64(own)))
+                uses = min(next_duel.uses[k], uses_in(duel, left, own))
         found += uses * stride
         stride *= next_duel.uses[k] + 1
     return int64(found)

@@ -217,10 +217,7 @@ def _first_value(packed: PackedScenario, state: State, phase: int, tree: Tree) -
 
 @jit(forceinline=False)
 def _descend(packed: PackedScenario, weight: float, tree: Tree) -> int:
-    """Descend from the root to a decision that is not expanded, and expand it.
-
-    Return the length of the path.
-    """
+    """Descend to a decision that is not expanded, and expand it; return the path's length."""
     nodes, path = tree.nodes, tree.path
     phase = int64(nodes[0].state.phase)
     here = 0

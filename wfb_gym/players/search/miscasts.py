@@ -7,14 +7,10 @@ They are computed from the rows of each wizard's table, as `wfb_gym.engine.misca
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.miscast_costs import row_cost
 from wfb_gym.engine.miscasts import probability_to_wound
-from wfb_gym.engine.outcomes import (
-    ROLL_SUMMARY_PROBABILITY,
-    ROLL_SUMMARY_START,
-    ROLL_SUMMARY_TOTAL,
-)
+from wfb_gym.engine.outcomes import ROLL_SUMMARY_PROBABILITY, ROLL_SUMMARY_START, ROLL_SUMMARY_TOTAL
 from wfb_gym.engine.state import State
 from wfb_gym.packing.records import EffectKind, Limit, Lock, PackedScenario, Whose
-from wfb_gym.players.search.phase_duel import Miscast
+from wfb_gym.players.search.duel import Miscast
 
 _SIX = 5 / 6
 """Chance that a wizard locked until it rolls a 6 stays locked."""

@@ -15,31 +15,16 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.encoding.positions import PositionArrays, position_of
-from wfb_gym.engine.actions import (
-    FIRST_CAST,
-    FIRST_DICE,
-    FIRST_IN_PLAY,
-    FIRST_ITEM,
-)
+from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_IN_PLAY, FIRST_ITEM
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.queries import is_decision
-from wfb_gym.engine.state import (
-    DispelAttempt,
-    Node,
-    State,
-)
+from wfb_gym.engine.state import DispelAttempt, Node, State
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.players.baselines import ScriptedAgent
 from wfb_gym.players.interface import Actions, PositionAgent
+from wfb_gym.players.search.duel import MOST_SPELLS, NONE, Duel, slot_of, worth_of
 from wfb_gym.players.search.future_phases import has_units, look_ahead
-from wfb_gym.players.search.phase_duel import MOST_SPELLS, NONE, Duel, worth_of
-from wfb_gym.players.search.phase_values import (
-    Scratch,
-    action_points,
-    new_scratch,
-    position_value,
-    slot_of,
-)
+from wfb_gym.players.search.phase_values import Scratch, action_points, new_scratch, position_value
 from wfb_gym.players.search.reduction import Terms
 from wfb_gym.scenario.sizes import ARMIES, ITEMS, SPELLS
 
@@ -56,15 +41,7 @@ _BETTER = 1e-9
 def _least_of(
     duel: Duel, legal: NDArray[np.int16], points: NDArray[np.float64], count: int, best: int
 ) -> int:
-    """Return the code of the least valuable spell that is nearly as good to cast as the best.
-
-    Args:
-        duel: the duel of the nomination.
-        legal: codes of the legal actions.
-        points: values of the legal actions for the caster.
-        count: number of legal actions.
-        best: index of the best action; its code is returned if it does not cast a spell.
-    """
+    """Return the code of the least valuable spell that is nearly as good as the action `best`."""
     chosen = int64(legal[best])
     if not FIRST_CAST <= chosen < FIRST_IN_PLAY:
         return chosen
@@ -84,12 +61,11 @@ def _choose(
     state: State,
     most_spells: int,
     every_spell: bool,
-    terms: Terms,
     scratch: Scratch,
 ) -> int:
     """Return the engine code of the best action, or NONE if no duel represents the decision."""
-    look_ahead(packed, state, terms, scratch.future)
-    count = action_points(packed, state, most_spells, every_spell, terms, scratch)
+    look_ahead(packed, state, scratch.future)
+    count = action_points(packed, state, most_spells, every_spell, scratch)
     legal, points = scratch.work[0].legal, scratch.points
     best = int64(NONE)
     for i in range(count):
@@ -102,7 +78,7 @@ def _choose(
         return _least_of(scratch.duel[0], legal, points, count, best)
     if state.node == Node.DISPEL and state.attempt == DispelAttempt.CAST and not state.declared:
         duel = scratch.duel[0]
-        worth = worth_of(duel, int64(duel.n_spells))
+        worth = worth_of(duel, duel.n_spells)
         if FIRST_DICE < code < FIRST_ITEM and worth >= _MATTERS * duel.greatest:
             for i in range(count):
                 item = int64(legal[i]) - FIRST_ITEM
@@ -116,7 +92,6 @@ def choose_all(
     positions: PositionArrays,
     most_spells: int,
     every_spell: bool,
-    terms: Terms,
     scratch: Scratch,
     chosen: Actions,
     values: NDArray[np.float64],
@@ -130,17 +105,16 @@ def choose_all(
     if values.shape[0] > 0:
         first = positions.states[0]
         packed = positions.packed_scenarios[positions.scenario[0]]
-        look_ahead(packed, first, terms, scratch.future)
-        phase = int64(first.phase)
+        look_ahead(packed, first, scratch.future)
         for i in range(1, positions.states.shape[0]):
             state = positions.states[i]
-            values[i] = position_value(packed, state, phase, most_spells, terms, scratch)
+            values[i] = position_value(packed, state, first.phase, most_spells, scratch)
         return
     for i in range(positions.states.shape[0]):
         state = positions.states[i]
         if is_decision(state.node) and state.mover == positions.seat:
             packed = positions.packed_scenarios[positions.scenario[i]]
-            code = _choose(packed, state, most_spells, every_spell, terms, scratch)
+            code = _choose(packed, state, most_spells, every_spell, scratch)
             if code >= 0:
                 chosen[i] = positions.indices[code]
 
@@ -181,19 +155,15 @@ class PhaseSearchAgent(PositionAgent):
             raise ValueError(f"phase-search: expected 0 phases ahead or more, found {phases_ahead}")
         self._spells = spells
         self._veteran = ScriptedAgent("veteran")
-        self._scratch = new_scratch()
-        self._terms = Terms(
-            phases_ahead,
-            min(spells, later_spells),
-            fade,
-            self._scratch.future.lasting,
-            np.zeros((ARMIES, SPELLS)),
-            np.zeros(ARMIES),
+        lasting, free = np.zeros((2, ARMIES, SPELLS))
+        terms = Terms(
+            phases_ahead, min(spells, later_spells), fade, lasting, free, np.zeros(ARMIES)
         )
+        self._scratch = new_scratch(terms)
 
     def _choose(self, asked: PositionArrays, actions: Actions) -> None:
         self._veteran._choose(asked, actions)  # noqa: SLF001 (kept if no duel decides)
-        choose_all(asked, self._spells, False, self._terms, self._scratch, actions, _NO_VALUES)
+        choose_all(asked, self._spells, False, self._scratch, actions, _NO_VALUES)
 
     def action_values(self, battle: Battle) -> dict[int, float]:
         """Return the values of the legal actions of a decision for the first army.
@@ -203,7 +173,7 @@ class PhaseSearchAgent(PositionAgent):
             the phase, plus the value of unused resources in later phases.
         """
         scratch, asked, unused_actions = self._scratch, position_of(battle), np.zeros(1, np.int64)
-        choose_all(asked, self._spells, True, self._terms, scratch, unused_actions, _NO_VALUES)
+        choose_all(asked, self._spells, True, scratch, unused_actions, _NO_VALUES)
         sign, legal = 1.0 if battle.mover == 0 else -1.0, battle.legal_actions()
         points = zip(legal, scratch.points[: len(legal)].tolist(), strict=True)
         return {code: sign * value for code, value in points if not np.isnan(value)}
@@ -223,7 +193,7 @@ class PhaseSearchAgent(PositionAgent):
         one = asked._replace(
             states=asked.states[row : row + 1], scenario=asked.scenario[row : row + 1]
         )
-        choose_all(one, self._spells, False, self._terms, scratch, unused_actions, _NO_VALUES)
+        choose_all(one, self._spells, False, scratch, unused_actions, _NO_VALUES)
         legal, best = scratch.work[0].legal, int(points.argmax())
         return int(_least_of(scratch.duel[0], legal, points, len(points), best))
 
@@ -241,7 +211,5 @@ class PhaseSearchAgent(PositionAgent):
         """
         values = np.zeros(len(positions.states))
         unused_actions = np.zeros(len(values), np.int64)
-        choose_all(
-            positions, self._spells, False, self._terms, self._scratch, unused_actions, values
-        )
+        choose_all(positions, self._spells, False, self._scratch, unused_actions, values)
         return values

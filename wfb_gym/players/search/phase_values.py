@@ -21,7 +21,7 @@ from wfb_gym.engine.actions import (
     FIRST_WIZARD,
     PASS,
 )
-from wfb_gym.engine.dispelling import bonus_to_dispel
+from wfb_gym.engine.dispelling import bonus_to_dispel, dispel_probability_of
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.odds import DISPEL_CHANCE, dispel_need
 from wfb_gym.engine.queries import (
@@ -31,8 +31,10 @@ from wfb_gym.engine.queries import (
     dice_cap,
     dispel_bonus,
     dispels_outright,
+    gain,
     number_against,
     opponent_of,
+    split_spell,
 )
 from wfb_gym.engine.state import (
     AfterMiscast,
@@ -44,46 +46,45 @@ from wfb_gym.engine.state import (
 )
 from wfb_gym.engine.targets import aim_at, resistance, resistance_of_aim, worth_per_phase
 from wfb_gym.packing.records import DispelUse, Duration, PackedScenario
-from wfb_gym.players.search.future_phases import (
-    FuturePhases,
-    fade_of,
-    new_ahead,
-    price_later,
-    price_of_scroll,
-    value_of_later,
-)
-from wfb_gym.players.search.phase_duel import (
+from wfb_gym.players.search.duel import (
     NONE,
     Dispels,
     Duel,
     DuelState,
     DuelTable,
-    answer_block,
-    end_value,
-    kept_if_cast,
+    aid_of,
+    blocks_after,
     new_table,
-    place_of,
-    solve_duel,
+    slot_of,
     spend_dice,
     table_size,
     value_at,
+    whole,
+)
+from wfb_gym.players.search.effect_values import aim_value, value_in_play, value_of_effect
+from wfb_gym.players.search.future_phases import (
+    FuturePhases,
+    fade_of,
+    new_future,
+    price_later,
+    price_of_scroll,
+    value_of_later,
+)
+from wfb_gym.players.search.phase_duel import (
+    answer_block,
+    end_value,
+    solve_duel,
     value_of_cast,
     value_of_nomination,
     value_of_roll,
-    whole,
 )
 from wfb_gym.players.search.reduction import (
-    Scores,
     Terms,
-    aim_value,
     most_power,
-    new_scores,
     price_of_boost,
     reader_loses,
     reduce_phase,
     reduce_readers,
-    value_in_play,
-    value_of_effect,
 )
 from wfb_gym.scenario.sizes import ARMIES, DICE, ITEMS, SPELLS
 
@@ -98,36 +99,28 @@ class Scratch(NamedTuple):
     dispels: Records[Dispels]  # (ARMIES,)
     table: DuelTable
     future: FuturePhases
-    scores: Scores
     points: NDArray[np.float64]  # (ACTIONS,): values of the legal actions, in their order
     work: Records[WorkSpace]  # (1,)
 
 
-def new_scratch() -> Scratch:
+def new_scratch(terms: Terms) -> Scratch:
     """Return scratch arrays for a search."""
     return Scratch(
-        new_records(Duel, 1), new_records(Dispels, ARMIES), new_table(_MOST_PLACES), new_ahead(),
-        new_scores(), np.zeros(ACTIONS), new_work_spaces(),
+        new_records(Duel, 1), new_records(Dispels, ARMIES), new_table(_MOST_PLACES),
+        new_future(terms), np.zeros(ACTIONS), new_work_spaces(),
     )  # fmt: skip
 
 
 @jit(forceinline=False)
 def _solve(
-    packed: PackedScenario,
-    state: State,
-    most_spells: int,
-    forced: int,
-    terms: Terms,
-    scratch: Scratch,
+    packed: PackedScenario, state: State, most_spells: int, forced: int, scratch: Scratch
 ) -> bool:
     """Reduce a position to a duel that fits, and solve it; return whether a duel fits."""
-    duel = scratch.duel[0]
+    duel, future = scratch.duel[0], scratch.future
     for spells in range(most_spells, -1, -1):
-        reduce_phase(
-            packed, state, int64(spells), forced, terms, scratch.scores, duel, scratch.dispels
-        )
+        reduce_phase(packed, state, spells, forced, future.terms, duel, scratch.dispels)
         if table_size(duel) <= scratch.table.values.shape[0]:
-            price_later(packed, state, duel, int64(state.active), terms, scratch.future)
+            price_later(packed, state, duel, future)
             solve_duel(duel, scratch.table)
             return True
     return False
@@ -135,12 +128,7 @@ def _solve(
 
 @jit(forceinline=False)
 def action_points(
-    packed: PackedScenario,
-    state: State,
-    most_spells: int,
-    every_spell: bool,
-    terms: Terms,
-    scratch: Scratch,
+    packed: PackedScenario, state: State, most_spells: int, every_spell: bool, scratch: Scratch
 ) -> int:
     """Write the values of the legal actions of a decision for its mover.
 
@@ -149,7 +137,6 @@ def action_points(
         state: the position.
         most_spells: most spells in a duel.
         every_spell: whether to value the other spells too, each in a separate duel.
-        terms: settings of the reduction.
         scratch: arrays whose `future` `look_ahead` has filled. The values, in points, are written
             to `points`: NaN for an action that no duel represents.
 
@@ -161,38 +148,35 @@ def action_points(
     scratch.points[:count] = np.nan
     node = state.node
     if node == Node.NOMINATE:
-        if _solve(packed, state, most_spells, int64(NONE), terms, scratch):
+        if _solve(packed, state, most_spells, NONE, scratch):
             _value_nominations(count, scratch)
             if every_spell:
-                _value_other_spells(packed, state, most_spells, count, terms, scratch)
+                _value_other_spells(packed, state, most_spells, count, scratch)
     elif node == Node.TARGET:
         if state.free:
             _value_free_targets(packed, state, count, scratch)
-        elif _solve(packed, state, most_spells - 1, int64(NONE), terms, scratch):
+        elif _solve(packed, state, most_spells - 1, NONE, scratch):
             _value_targets(packed, state, count, scratch)
     elif node in (Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE):
-        if _solve(packed, state, most_spells - 1, int64(NONE), terms, scratch):
+        if _solve(packed, state, most_spells - 1, NONE, scratch):
             _value_dice(packed, state, count, scratch)
     elif node in (Node.DISPEL, Node.DISPEL_RESERVE, Node.DISPEL_POOL):
-        if _solve(packed, state, most_spells - 1, int64(NONE), terms, scratch):
+        if _solve(packed, state, most_spells - 1, NONE, scratch):
             if state.attempt == DispelAttempt.CAST:
-                _value_answers(packed, state, count, terms, scratch)
+                _value_answers(packed, state, count, scratch)
             else:
-                _value_own_dispels(packed, state, count, terms, scratch)
+                _value_own_dispels(packed, state, count, scratch)
     elif node == Node.IN_PLAY:
-        if _solve(packed, state, int64(0), int64(NONE), terms, scratch):
+        if _solve(packed, state, 0, NONE, scratch):
             _value_spells_in_play(packed, state, count, scratch)
     return count
 
 
 @jit
 def is_known(state: State) -> bool:
-    """Return whether `action_points` gives the position's value.
-
-    For a free spell's target it only compares the targets.
-    """
+    """Return whether `action_points` gives the position's value."""
     node = state.node
-    if node == Node.TARGET and state.free:
+    if node == Node.TARGET and state.free:  # it only compares the targets
         return False
     return bool(
         node in (Node.NOMINATE, Node.TARGET, Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE)
@@ -202,12 +186,7 @@ def is_known(state: State) -> bool:
 
 @jit(forceinline=False)
 def position_value(
-    packed: PackedScenario,
-    state: State,
-    phase: int,
-    most_spells: int,
-    terms: Terms,
-    scratch: Scratch,
+    packed: PackedScenario, state: State, phase: int, most_spells: int, scratch: Scratch
 ) -> float:
     """Return the points still to come for the first army, including resources for later phases.
 
@@ -219,60 +198,38 @@ def position_value(
         state: a decision that a duel represents, or a position of a later phase.
         phase: the phase in which `look_ahead` was called.
         most_spells: most spells in a duel.
-        terms: settings of the reduction.
         scratch: arrays; `future` is read, the others are overwritten.
     """
     if state.phase != phase:
-        return _value_beyond(packed, state, phase, terms, scratch.future)
-    count = action_points(packed, state, most_spells, False, terms, scratch)
+        return _value_beyond(packed, state, phase, scratch.future)
+    count = action_points(packed, state, most_spells, False, scratch)
     best = -np.inf
     for i in range(count):
         if scratch.points[i] > best:
             best = float(scratch.points[i])
     if best == -np.inf:
         return 0.0
-    return float(best if state.mover == 0 else -best)
+    return gain(state.mover, best)
 
 
 @jit(forceinline=False)
-def _value_beyond(
-    packed: PackedScenario, state: State, phase: int, terms: Terms, future: FuturePhases
-) -> float:
+def _value_beyond(packed: PackedScenario, state: State, phase: int, future: FuturePhases) -> float:
     """Return the first army's points after a phase: unused resources and spells in play."""
     army = int64(state.active)
     if (state.phase - phase) % 2 == 1:
         army = opponent_of(army)
     unused = value_of_later(packed, state, army, future) - future.baseline[0]
-    unused *= fade_of(packed, terms)
-    points = unused if army == 0 else -unused
+    points = gain(army, unused * fade_of(packed, future))
     for side in range(ARMIES):
         for spell in range(packed.armies[side].n_spells):
             if state.in_play[side] & bit(spell):
-                worth = value_in_play(packed, state, side, spell, future.lasting)
+                worth = value_in_play(packed, state, side, spell, future.terms.lasting)
                 if packed.armies[side].spells[spell].duration == Duration.REMAINS_IN_PLAY:
                     paid = float(state.phase - phase)  # scored since: must not count twice
                     paid *= worth_per_phase(packed, state, side, spell)
                     worth = max(0.0, worth - paid) if worth > 0.0 else min(0.0, worth - paid)
-                points += worth if side == 0 else -worth
+                points += gain(side, worth)
     return float(points)
-
-
-@jit
-def slot_of(duel: Duel, spell: int) -> int:
-    """Return the index of a spell in `Duel.spells`, or NONE."""
-    for slot in range(duel.n_spells):
-        if duel.spells[slot].spell == spell:
-            return int64(slot)
-    return int64(NONE)
-
-
-@jit
-def _aid_of(duel: Duel, item: int) -> int:
-    """Return the index of an item in `Duel.aids`, or NONE."""
-    for aid in range(duel.n_aids):
-        if duel.aids[aid].item == item:
-            return int64(aid)
-    return int64(NONE)
 
 
 @jit(forceinline=False)
@@ -299,19 +256,14 @@ def _value_nominations(count: int, scratch: Scratch) -> None:
 
 @jit(forceinline=False)
 def _value_other_spells(
-    packed: PackedScenario,
-    state: State,
-    most_spells: int,
-    count: int,
-    terms: Terms,
-    scratch: Scratch,
+    packed: PackedScenario, state: State, most_spells: int, count: int, scratch: Scratch
 ) -> None:
     """Value the spells outside the duel; each takes the place of the duel's worst spell."""
     duel = scratch.duel[0]
     for i in range(count):
         code = int64(scratch.work[0].legal[i])
         if FIRST_CAST <= code < FIRST_IN_PLAY and np.isnan(scratch.points[i]):
-            if _solve(packed, state, most_spells, code - FIRST_CAST, terms, scratch):
+            if _solve(packed, state, most_spells, code - FIRST_CAST, scratch):
                 slot = slot_of(duel, code - FIRST_CAST)
                 if slot >= 0:
                     scratch.points[i] = value_of_nomination(duel, scratch.table, slot, whole(duel))
@@ -320,9 +272,10 @@ def _value_other_spells(
 @jit(forceinline=False)
 def _value_free_targets(packed: PackedScenario, state: State, count: int, scratch: Scratch) -> None:
     army, spell = int64(state.mover), int64(state.free - 1)
+    lasting = scratch.future.terms.lasting
     for i in range(count):
         aim = aim_at(packed, army, spell, int64(scratch.work[0].legal[i]) - FIRST_TARGET)
-        scratch.points[i] = aim_value(packed, state, army, spell, aim, scratch.future.lasting)
+        scratch.points[i] = aim_value(packed, state, army, spell, aim, lasting)
 
 
 @jit(forceinline=False)
@@ -330,16 +283,16 @@ def _value_targets(packed: PackedScenario, state: State, count: int, scratch: Sc
     """Value the targets of the spell that is being cast; other spells use their best target."""
     duel = scratch.duel[0]
     army, spell, slot = int64(state.active), int64(state.spell - 1), int64(duel.n_spells)
-    one = duel.spells[slot]
+    one, lasting = duel.spells[slot], scratch.future.terms.lasting
     for i in range(count):
         aim = aim_at(packed, army, spell, int64(scratch.work[0].legal[i]) - FIRST_TARGET)
-        one.worth = value_of_effect(packed, state, army, spell, aim, scratch.future.lasting)
+        one.worth = value_of_effect(packed, state, army, spell, aim, lasting)
         if one.kept >= 0:
             one.worth -= duel.kept[one.kept].worth
         one.resistance = resistance_of_aim(packed, state, army, spell, aim)
         best = -np.inf
         for aid in range(NONE, duel.n_aids):
-            best = max(best, value_of_cast(duel, scratch.table, slot, whole(duel), int64(aid)))
+            best = max(best, value_of_cast(duel, scratch.table, slot, whole(duel), aid))
         scratch.points[i] = best
 
 
@@ -348,16 +301,16 @@ def _value_dice(packed: PackedScenario, state: State, count: int, scratch: Scrat
     """Value the items and the dice for the spell that is being cast."""
     duel, legal = scratch.duel[0], scratch.work[0].legal
     slot, here = int64(duel.n_spells), whole(duel)
-    cap = dice_cap(packed, state, int64(state.active), int64(duel.spells[slot].wizard))
+    cap = dice_cap(packed, state, state.active, duel.spells[slot].wizard)
     declared = int64(NONE)
     if state.cast_item:
-        declared = _aid_of(duel, int64(state.cast_item) - 1)
+        declared = aid_of(duel, int64(state.cast_item) - 1)
         if declared < 0:
             return
     for i in range(count):
         code = int64(legal[i])
         if state.node == Node.ITEM:
-            aid = int64(NONE) if code == PASS else _aid_of(duel, code - FIRST_ITEM)
+            aid = int64(NONE) if code == PASS else aid_of(duel, code - FIRST_ITEM)
             if code == PASS or aid >= 0:
                 scratch.points[i] = value_of_cast(duel, scratch.table, slot, here, aid)
             continue
@@ -372,27 +325,21 @@ def _value_dice(packed: PackedScenario, state: State, count: int, scratch: Scrat
         for pool in range(least, most + 1):
             extra = int64(duel.aids[declared].extra_dice) if declared >= 0 else int64(0)
             aid_state = spend_dice(duel, here.aid_state, slot, own, declared)
-            power = int64(here.power - pool)
+            power = here.power - pool
             after = DuelState(here.left, here.in_play, aid_state, power, here.dispel, here.scrolls)
-            rolled = min(int64(DICE), int64(own + pool + extra))
-            value = value_of_roll(duel, scratch.table, slot, after, rolled, declared)
-            best = max(best, value)
+            rolled = min(DICE, own + pool + extra)
+            best = max(best, value_of_roll(duel, scratch.table, slot, after, rolled, declared))
         scratch.points[i] = best
 
 
 @jit(forceinline=False)
-def _value_answers(
-    packed: PackedScenario, state: State, count: int, terms: Terms, scratch: Scratch
-) -> None:
+def _value_answers(packed: PackedScenario, state: State, count: int, scratch: Scratch) -> None:
     """Value the dispeller's answers to a spell that has been cast."""
     duel, values, legal = scratch.duel[0], scratch.table.values, scratch.work[0].legal
     slot, mover = int64(duel.n_spells), int64(state.mover)
-    here, row = whole(duel), duel.scrolls + 1
-    lost = place_of(duel, here.left, here.in_play, here.aid_state, here.power)
-    won = place_of(
-        duel, here.left, kept_if_cast(duel, slot, here.in_play), here.aid_state, here.power
-    )
-    dispel, scrolls = here.dispel, here.scrolls
+    lasting = scratch.future.terms.lasting
+    lost, won = blocks_after(duel, slot, whole(duel))
+    dispel, scrolls, row = duel.dispel, duel.scrolls, duel.scrolls + 1
     worth, added = duel.spells[slot].worth, resistance(packed, state)
     bonus = bonus_to_dispel(packed, state)
     for i in range(count):
@@ -422,25 +369,17 @@ def _value_answers(
         item = int64(legal[i]) - FIRST_ITEM
         if not (0 <= item < ITEMS and scrolls > 0 and dispels_outright(packed, state, mover, item)):
             continue
-        if reader_loses(packed, state, item, terms.lasting) > duel.scroll_reader_loss[1]:
-            reduce_readers(packed, state, terms.lasting, item, duel, scratch.dispels[mover])
+        if reader_loses(packed, state, item, lasting) > duel.scroll_reader_loss[1]:
+            reduce_readers(packed, state, lasting, item, duel, scratch.dispels[mover])
             solve_duel(duel, scratch.table)
             scratch.points[i] = -values[lost + dispel * row + scrolls - 1]
-            reduce_readers(packed, state, terms.lasting, int64(NONE), duel, scratch.dispels[mover])
-
-
-@jit
-def _chance(packed: PackedScenario, state: State, dice: int) -> float:
-    """Return the probability that the pending dispel succeeds with `dice` dice of the mover."""
-    need = dispel_need(int64(state.number), bonus_to_dispel(packed, state))
-    thrown = min(DICE, dice + resistance(packed, state))
-    return float(DISPEL_CHANCE[int64(packed.dispel_double_six != 0), need, thrown])
+            reduce_readers(packed, state, lasting, NONE, duel, scratch.dispels[mover])
 
 
 @jit
 def _standing(state: State, duel: Duel) -> float:
     """Return the value of spells in play for the mover, after the other side's later dispels."""
-    value = float(duel.base)
+    value = float(duel.base_points)
     for k in range(duel.n_kept):
         if duel.in_play & bit(k):
             value += duel.kept[k].worth
@@ -451,15 +390,12 @@ def _standing(state: State, duel: Duel) -> float:
 
 @jit(forceinline=False)
 def _after_own_dispel(state: State, power: int, scratch: Scratch) -> float:
-    """Return the value for the mover after a dispel that leaves `power` shared dice.
-
-    The mover dispels a spell in play, or, as the active army, a free spell.
-    """
+    """Return the value for the mover after its dispel leaves `power` shared dice."""
     duel = scratch.duel[0]
     if state.attempt == DispelAttempt.IN_PLAY:
         dispels = scratch.dispels[opponent_of(state.mover)]
-        dice = min(DICE, power)
-        return _standing(state, duel) + float(dispels.most[bit(dispels.count) - 1, dice])
+        most = float(dispels.most[bit(dispels.count) - 1, min(DICE, power)])
+        return _standing(state, duel) + most
     casts = state.after_miscast == AfterMiscast.CAST_AGAIN
     here = whole(duel)
     left = here.left if casts else int64(0)
@@ -468,41 +404,37 @@ def _after_own_dispel(state: State, power: int, scratch: Scratch) -> float:
 
 
 @jit(forceinline=False)
-def _value_own_dispels(
-    packed: PackedScenario, state: State, count: int, terms: Terms, scratch: Scratch
-) -> None:
+def _value_own_dispels(packed: PackedScenario, state: State, count: int, scratch: Scratch) -> None:
     """Value the dice against a spell in play, or the active army's against a free spell."""
     legal, mover = scratch.work[0].legal, int64(state.mover)
-    pool = attempt_pool(state)
+    pool, lasting = int64(attempt_pool(state)), scratch.future.terms.lasting
     if state.attempt == DispelAttempt.IN_PLAY:
-        target = int64(state.target - 1)
-        owner = target // SPELLS
-        worth = value_in_play(packed, state, owner, target % SPELLS, scratch.future.lasting)
+        owner, target = split_spell(state.target - 1)
+        worth = value_in_play(packed, state, owner, target, lasting)
         if owner == mover:
             worth = -worth
     else:
         spell, aim = int64(state.free - 1), int64(state.free_aim) - 1
-        worth = value_of_effect(packed, state, opponent_of(mover), spell, aim, terms.lasting)
+        worth = value_of_effect(packed, state, opponent_of(mover), spell, aim, lasting)
+    added = resistance(packed, state)
     for i in range(count):
         code = int64(legal[i])
-        own = int64(0)  # fewest and most own dice, fewest and most shared dice
-        most_own = int64(0)
-        least = int64(0)
-        most = int64(0)
+        # fewest and most own dice, fewest and most shared dice
+        own, most_own, least, most = int64(0), int64(0), int64(0), int64(0)
         if state.node == Node.DISPEL_POOL:
             own = most_own = int64(state.reserve)
             least = most = code - FIRST_DICE
         elif state.node == Node.DISPEL_RESERVE:
             own = most_own = code - FIRST_DICE
-            most = int64(pool)
+            most = pool
         elif code >= FIRST_WIZARD:
             own = int64(1)
             most_own = int64(state.own_dice[code - FIRST_WIZARD])
-            most = int64(pool)
+            most = pool
         elif code >= FIRST_ITEM:
             entry = packed.armies[mover].items[code - FIRST_ITEM]
             if entry.dispel_use == DispelUse.AUTOMATIC:
-                price = price_of_scroll(packed, opponent_of(mover), terms, scratch.future)
+                price = price_of_scroll(packed, opponent_of(mover), scratch.future)
                 scratch.points[i] = _after_own_dispel(state, pool, scratch) - price
             continue
         elif code == PASS:
@@ -515,12 +447,11 @@ def _value_own_dispels(
         best = -np.inf
         for ours in range(own, most_own + 1):
             for shared in range(least, most + 1):
-                chance = _chance(packed, state, ours + shared)
-                saved = chance * worth
+                dice = min(DICE, ours + shared + added)
+                saved = dispel_probability_of(packed, state, dice) * worth
                 if state.attempt == DispelAttempt.FREE:
                     saved -= worth
-                left = int64(pool - shared)
-                best = max(best, saved + _after_own_dispel(state, left, scratch))
+                best = max(best, saved + _after_own_dispel(state, pool - shared, scratch))
         scratch.points[i] = best
 
 
@@ -529,12 +460,10 @@ def _value_spells_in_play(
     packed: PackedScenario, state: State, count: int, scratch: Scratch
 ) -> None:
     """Value the spells in play that the mover may try to dispel."""
-    bonus = dispel_bonus(packed, state, int64(state.mover))
     mover = int64(state.mover)
-    dispels = scratch.dispels[opponent_of(mover)]
-    dice = int64(attempt_pool(state))
-    if mover == state.active:
-        dice = most_power(state)
+    bonus = dispel_bonus(packed, state, mover)
+    dispels, lasting = scratch.dispels[opponent_of(mover)], scratch.future.terms.lasting
+    dice = most_power(state) if mover == state.active else int64(state.dispel)
     standing = _standing(state, scratch.duel[0])
     for i in range(count):
         code = int64(scratch.work[0].legal[i])
@@ -548,7 +477,7 @@ def _value_spells_in_play(
         for k in range(dispels.count):
             if owner != mover and dispels.spells[k].spell == spell:
                 rest = clear_bits(rest, bit(k))
-        worth = value_in_play(packed, state, owner, spell, scratch.future.lasting)
+        worth = value_in_play(packed, state, owner, spell, lasting)
         if owner == mover:
             worth = -worth
         need = dispel_need(number_against(packed, owner * SPELLS + spell), bonus)

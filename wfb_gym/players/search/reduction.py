@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
 from wfb_gym._records import Records
-from wfb_gym.engine.expected_score import change_by_care
 from wfb_gym.engine.queries import (
     bit,
     can_attempt,
@@ -34,21 +33,12 @@ from wfb_gym.engine.queries import (
     number_against,
     opponent_of,
 )
-from wfb_gym.engine.spell_values import expected_points_in_play, phases_left
+from wfb_gym.engine.spell_values import phases_left
 from wfb_gym.engine.state import DispelAttempt, Node, State
-from wfb_gym.engine.targets import (
-    army_of,
-    can_aim,
-    index_of,
-    resistance_of_aim,
-    worth_per_phase,
-    wounds_left,
-)
+from wfb_gym.engine.targets import aim_record, resistance_of_aim
 from wfb_gym.opponents.rules_of_thumb import best_cast_chance
-from wfb_gym.opponents.values import WOUND_WEIGHT, value_with_flight
 from wfb_gym.packing.records import Duration, PackedScenario
-from wfb_gym.players.search.miscasts import write_miscast
-from wfb_gym.players.search.phase_duel import (
+from wfb_gym.players.search.duel import (
     MOST_AIDS,
     MOST_KEPT,
     MOST_OWN,
@@ -58,25 +48,25 @@ from wfb_gym.players.search.phase_duel import (
     NONE,
     Dispels,
     Duel,
-    most_by_dispels,
     worth_of,
 )
+from wfb_gym.players.search.effect_values import (
+    Lasting,
+    aim_at_once,
+    best_aim,
+    best_use,
+    expected_phases,
+    value_in_play,
+)
+from wfb_gym.players.search.miscasts import write_miscast
+from wfb_gym.players.search.phase_duel import most_by_dispels
 from wfb_gym.rules.casting import HIGHEST_CASTING_VALUE
-from wfb_gym.scenario.sizes import ARMIES, DICE, NO_BEARER, SPELLS, TARGETS, UNITS, WIZARDS
+from wfb_gym.scenario.sizes import ARMIES, DICE, NO_BEARER, SPELLS, WIZARDS
 
-LEFT_OVER = 0.8
-"""Largest fraction of its victims' points that a spell is expected to destroy."""
-RESISTED = 0.15
-"""Fraction of a spell's value lost per die of Magic Resistance, when targets are compared."""
 KEEP = 0.5
 """Value of keeping an item that adds to a dispel, as a fraction of the greatest spell value."""
 HOPE = 0.05
 """Added to the chance to cast when spells are ranked: a Power Stone may help an unlikely cast."""
-
-
-Lasting = NDArray[np.float64]
-"""Expected number of phases, including this one, in which each spell scores if it is in play when
-this phase ends, (ARMIES, SPELLS)."""
 
 
 class Terms(NamedTuple):
@@ -101,139 +91,6 @@ class Terms(NamedTuple):
     answers: NDArray[np.float64]
 
 
-class Scores(NamedTuple):
-    """Ranking scores of spells, and the best aim of each; scratch arrays."""
-
-    scores: NDArray[np.float64]  # (SPELLS,)
-    aims: NDArray[np.int64]  # (SPELLS,), NONE for a spell without a target
-
-
-def new_scores() -> Scores:
-    """Return scratch arrays for a reduction."""
-    return Scores(np.zeros(SPELLS), np.zeros(SPELLS, np.int64))
-
-
-@jit
-def surviving_phases(left: int, survival: float) -> float:
-    """Return the expected number of phases, of `left`, in which a spell in play scores.
-
-    `survival` is the probability that it is still in play a phase later.
-    """
-    phases = 0.0
-    chance = 1.0
-    for _ in range(left):
-        phases += chance
-        chance *= survival
-    return phases
-
-
-@jit(forceinline=False)
-def expect_survival(
-    packed: PackedScenario, state: State, survival: float, later: int, lasting: Lasting
-) -> None:
-    """Write `lasting` for the phase that is `later` phases away, from a survival probability."""
-    for army in range(ARMIES):
-        for spell in range(packed.armies[army].n_spells):
-            lasting[army, spell] = surviving_phases(phases_left(packed, state) - later, survival)
-
-
-@jit
-def expected_phases(
-    packed: PackedScenario, state: State, army: int, spell: int, lasting: Lasting
-) -> float:
-    """Return the expected number of phases in which a spell scores if it is put into play now."""
-    if packed.armies[army].spells[spell].duration == Duration.ONE_TURN:
-        return float(min(2, phases_left(packed, state)))
-    return float(lasting[army, spell])
-
-
-@jit(forceinline=False)
-def aim_at_once(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> float:
-    """Return the points of an aim at once, limited by the points of the surviving victims."""
-    entry = packed.armies[army].spells[spell]
-    aim_entry = packed.armies[army].aims[entry.first_aim + aim]
-    later = aim_entry.worth_per_phase * phases_left(packed, state)
-    points = value_with_flight(packed, state, army, spell, aim) - later
-    if entry.heals and aim_entry.target and not packed.victory_points:  # not in the packed values
-        code = int64(aim_entry.target)
-        points += change_by_care(packed, state, army_of(army, code), index_of(code), True, False)
-    if packed.victory_points or aim_entry.n_strikes == 0:
-        return float(points)
-    return float(
-        aim_entry.worth
-        + _limit_to_survivors(packed, state, army, spell, aim, points - aim_entry.worth)
-    )
-
-
-@jit(forceinline=False)
-def _limit_to_survivors(
-    packed: PackedScenario, state: State, army: int, spell: int, aim: int, points: float
-) -> float:
-    """Scale casualties against full units down to the enemy models that are left.
-
-    A Comet strikes both armies; its owner's models do not raise the limit.
-    """
-    entry = packed.armies[army].spells[spell]
-    aim_entry = packed.armies[army].aims[entry.first_aim + aim]
-    left = 0.0
-    whole = 0.0
-    for k in range(aim_entry.n_strikes):
-        victim = int64(packed.strikes[aim_entry.first_strike + k].victim)
-        side = victim // TARGETS
-        index = victim % TARGETS
-        if side == army:
-            continue
-        wounds = float(wounds_left(state, side, index))
-        if index < UNITS:
-            unit = packed.armies[side].units[index]
-            left += wounds * unit.points / max(1, int64(unit.wounds))
-            whole += float(unit.models) * unit.points
-        else:
-            wizard = packed.armies[side].wizards[index - UNITS]
-            left += wounds * wizard.points_per_wound
-            whole += float(wizard.wounds) * wizard.points_per_wound
-    if aim_entry.n_strikes > 1 and whole > 0.0:
-        points *= left / whole
-    return min(points, LEFT_OVER * left)
-
-
-@jit(forceinline=False)
-def value_of_effect(
-    packed: PackedScenario, state: State, army: int, spell: int, aim: int, lasting: Lasting
-) -> float:
-    """Return the expected points of a spell that takes effect at this aim; NONE for no target."""
-    entry = packed.armies[army].spells[spell]
-    phases = expected_phases(packed, state, army, spell, lasting)
-    if aim < 0:
-        return float(entry.worth + entry.worth_per_phase * phases)
-    aim_entry = packed.armies[army].aims[entry.first_aim + aim]
-    now = aim_at_once(packed, state, army, spell, aim)
-    return float(now + aim_entry.worth_per_phase * phases)
-
-
-@jit(forceinline=False)
-def aim_value(
-    packed: PackedScenario, state: State, army: int, spell: int, aim: int, lasting: Lasting
-) -> float:
-    """Return the expected points of an aim if the spell is cast, less Magic Resistance."""
-    value = value_of_effect(packed, state, army, spell, aim, lasting)
-    return float(value * (1.0 - RESISTED * resistance_of_aim(packed, state, army, spell, aim)))
-
-
-@jit(forceinline=False)
-def best_aim(packed: PackedScenario, state: State, army: int, spell: int, lasting: Lasting) -> int:
-    """Return the legal aim with the most expected points, or -1."""
-    best = -1
-    most = 0.0
-    for aim in range(packed.armies[army].spells[spell].n_aims):
-        if can_aim(packed, state, army, spell, aim):
-            value = aim_value(packed, state, army, spell, aim, lasting)
-            if best < 0 or value > most:
-                best = aim
-                most = value
-    return int64(best)
-
-
 @jit
 def is_pending(state: State) -> bool:
     """Return whether the active army is casting a spell, or a cast spell may be dispelled."""
@@ -252,7 +109,6 @@ def reduce_phase(
     most_spells: int,
     forced: int,
     terms: Terms,
-    scores: Scores,
     duel: Duel,
     dispels: Records[Dispels],
 ) -> None:
@@ -264,7 +120,6 @@ def reduce_phase(
         most_spells: most castable spells in the duel; below `MOST_SPELLS`.
         forced: a spell that is always included, or -1.
         terms: settings of the reduction.
-        scores: scratch.
         duel: overwritten except `later`. A spell that is being cast comes after the castable ones,
             at index `n_spells`.
         dispels: dispels of each army's spells in play, (ARMIES,); overwritten.
@@ -275,21 +130,21 @@ def reduce_phase(
     duel.n_aids = 0
     duel.n_own = 0
     duel.in_play = 0
-    duel.base = 0.0
+    duel.base_points = 0.0
     duel.double_six = int64(packed.dispel_double_six != 0)
     duel.dispel_bonus = dispel_bonus(packed, state, enemy)
     duel.power = min(DICE, int64(state.power))
     duel.dispel = min(DICE, int64(state.dispel))
     for side in range(ARMIES):
         _reduce_spells_in_play(packed, state, side, terms.lasting, duel, dispels[side])
-    _choose_spells(packed, state, most_spells, forced, terms.lasting, scores, duel)
+    _choose_spells(packed, state, most_spells, forced, terms.lasting, duel)
     _reduce_miscasts(packed, state, terms, duel)
     _reduce_items(packed, state, duel)
     own_bonus = dispel_bonus(packed, state, army)
     power = most_power(state)
     most_by_dispels(duel, dispels[enemy], own_bonus, power)
-    most_by_dispels(duel, dispels[army], int64(duel.dispel_bonus), int64(duel.dispel))
-    reduce_readers(packed, state, terms.lasting, int64(NONE), duel, dispels[enemy])
+    most_by_dispels(duel, dispels[army], duel.dispel_bonus, duel.dispel)
+    reduce_readers(packed, state, terms.lasting, NONE, duel, dispels[enemy])
     for kept in range(bit(duel.n_kept)):
         open_to = int64(0)
         for k in range(dispels[army].count):
@@ -306,28 +161,7 @@ def most_power(state: State) -> int:
     own = int64(0)
     for wizard in range(WIZARDS):
         own = max(own, int64(state.own_dice[wizard]))
-    return min(int64(DICE), int64(state.power) + own)
-
-
-@jit
-def value_in_play(
-    packed: PackedScenario, state: State, army: int, spell: int, lasting: Lasting
-) -> float:
-    """Return the expected points of a spell in play for its owner."""
-    duration = int64(packed.armies[army].spells[spell].duration)
-    phases = expected_phases(packed, state, army, spell, lasting)
-    if duration == Duration.ONE_TURN and not state.new_in_play[army] & bit(spell):
-        phases = 1.0
-    per_phase = worth_per_phase(packed, state, army, spell)
-    value = per_phase * phases
-    if duration == Duration.DELAYED:
-        landing = expected_points_in_play(packed, state, army, spell, WOUND_WEIGHT)
-        landing -= per_phase * phases_left(packed, state)
-        if not packed.victory_points:
-            aim = int64(state.aims[army, spell] - 1)
-            landing = _limit_to_survivors(packed, state, army, spell, aim, landing)
-        value += landing
-    return float(value)
+    return min(DICE, int64(state.power) + own)
 
 
 @jit(forceinline=False)
@@ -344,14 +178,10 @@ def _reduce_spells_in_play(
         worth = value_in_play(packed, state, army, s, lasting)
         place = int64(NONE)
         if active and entry.duration == Duration.REMAINS_IN_PLAY and duel.n_kept < MOST_KEPT:
-            place = int64(duel.n_kept)
-            duel.kept[place].spell = s
-            duel.kept[place].worth = worth
-            duel.kept[place].wizard = entry.wizard
+            place = _add_kept(duel, s, worth, entry.wizard)
             duel.in_play |= bit(place)
-            duel.n_kept += 1
         else:
-            duel.base += worth if active else -worth
+            duel.base_points += worth if active else -worth
         tried = int64(state.new_in_play[army])
         if army != state.mover:  # the mover may still try spells that their owner has tried
             tried |= state.attempted[army]
@@ -365,6 +195,18 @@ def _reduce_spells_in_play(
             dispels.count += 1
 
 
+@jit
+def _add_kept(duel: Duel, spell: int, worth: float, wizard: int) -> int:
+    """Add a spell to `Duel.kept`; return its index."""
+    place = int64(duel.n_kept)
+    kept = duel.kept[place]
+    kept.spell = spell
+    kept.worth = worth
+    kept.wizard = wizard
+    duel.n_kept += 1
+    return place
+
+
 @jit(forceinline=False)
 def _choose_spells(
     packed: PackedScenario,
@@ -372,19 +214,18 @@ def _choose_spells(
     most_spells: int,
     forced: int,
     lasting: Lasting,
-    scores: Scores,
     duel: Duel,
 ) -> None:
     """Write the best castable spells, followed by the spell that is being cast."""
     army = int64(state.active)
     pending = int64(state.spell - 1) if is_pending(state) else int64(NONE)
     count = int64(packed.armies[army].n_spells)
-    worths, aims = scores
+    worths, aims = duel.scores, duel.score_aims
     for s in range(count):
         worths[s] = 0.0
         aims[s] = NONE
         if s != pending and _may_cast(packed, state, s, duel):
-            aims[s], value = _best_use(packed, state, army, int64(s), lasting)
+            aims[s], value = best_use(packed, state, army, s, lasting)
             worths[s] = value * (HOPE + best_cast_chance(packed, state, army, s))
             if s == forced:
                 worths[s] = np.inf
@@ -397,13 +238,13 @@ def _choose_spells(
         if best < 0:
             break
         worths[best] = 0.0
-        _write_spell(packed, state, best, int64(aims[best]), lasting, duel, int64(duel.n_spells))
+        _write_spell(packed, state, best, aims[best], lasting, duel)
         duel.n_spells += 1
     if pending >= 0:
         aim = int64(state.aim) - 1
         if aim < 0 and packed.armies[army].spells[pending].targeted:  # no target chosen yet
             aim = best_aim(packed, state, army, pending, lasting)
-        _write_spell(packed, state, pending, aim, lasting, duel, int64(duel.n_spells))
+        _write_spell(packed, state, pending, aim, lasting, duel)
 
 
 @jit
@@ -412,35 +253,18 @@ def _may_cast(packed: PackedScenario, state: State, spell: int, duel: Duel) -> b
     army = int64(state.active)
     barring = packed.armies[army].spells[spell].barred_by & state.in_play[army]
     for k in range(duel.n_kept):
-        barring = clear_bits(int64(barring), bit(int64(duel.kept[k].spell)))
+        barring = clear_bits(int64(barring), bit(duel.kept[k].spell))
     return barring == 0 and can_attempt(packed, state, spell)
 
 
 @jit(forceinline=False)
-def _best_use(
-    packed: PackedScenario, state: State, army: int, spell: int, lasting: Lasting
-) -> tuple[int, float]:
-    """Return the best aim of a spell (NONE without a target), and its points if it is cast."""
-    if packed.armies[army].spells[spell].targeted:
-        aim = best_aim(packed, state, army, spell, lasting)
-        return aim, aim_value(packed, state, army, spell, aim, lasting)
-    return int64(NONE), value_of_effect(packed, state, army, spell, int64(NONE), lasting)
-
-
-@jit(forceinline=False)
 def _write_spell(
-    packed: PackedScenario,
-    state: State,
-    spell: int,
-    aim: int,
-    lasting: Lasting,
-    duel: Duel,
-    slot: int,
+    packed: PackedScenario, state: State, spell: int, aim: int, lasting: Lasting, duel: Duel
 ) -> None:
-    """Write a spell to a slot of the duel, at this aim if it has a target."""
+    """Write a spell after the duel's `n_spells` spells, at this aim if it has a target."""
     army = int64(state.active)
     entry = packed.armies[army].spells[spell]
-    one = duel.spells[slot]
+    one = duel.spells[duel.n_spells]
     wizard = caster_of(packed, army, spell)
     one.spell = spell
     one.wizard = wizard
@@ -454,19 +278,15 @@ def _write_spell(
     per_phase = float(entry.worth_per_phase)
     if entry.targeted:
         now = aim_at_once(packed, state, army, spell, aim)
-        per_phase = float(packed.armies[army].aims[entry.first_aim + aim].worth_per_phase)
+        per_phase = float(aim_record(packed, army, spell, aim).worth_per_phase)
         one.resistance = resistance_of_aim(packed, state, army, spell, aim)
     later = per_phase * expected_phases(packed, state, army, spell, lasting)
     one.barred = 0
     for k in range(duel.n_kept):
-        if duel.in_play & bit(k) and entry.barred_by & bit(int64(duel.kept[k].spell)):
+        if duel.in_play & bit(k) and entry.barred_by & bit(duel.kept[k].spell):
             one.barred |= bit(k)
     if entry.duration == Duration.REMAINS_IN_PLAY and duel.n_kept < MOST_KEPT:
-        one.kept = duel.n_kept
-        duel.kept[duel.n_kept].spell = spell
-        duel.kept[duel.n_kept].worth = later
-        duel.kept[duel.n_kept].wizard = wizard
-        duel.n_kept += 1
+        one.kept = _add_kept(duel, spell, later, wizard)
         later = 0.0
     one.worth = now + later
     one.own = NONE
@@ -490,10 +310,9 @@ def write_free_spells(
     for army in range(ARMIES):
         for s in range(packed.armies[army].n_spells):
             free[army, s] = 0.0
-            if not can_cast_free(packed, state, army, int64(s), HIGHEST_CASTING_VALUE):
-                continue
-            _, value = _best_use(packed, state, army, int64(s), lasting)
-            free[army, s] = max(0.0, value)
+            if can_cast_free(packed, state, army, s, HIGHEST_CASTING_VALUE):
+                _, value = best_use(packed, state, army, s, lasting)
+                free[army, s] = max(0.0, value)
 
 
 @jit(forceinline=False)
@@ -547,24 +366,21 @@ def _reduce_items(packed: PackedScenario, state: State, duel: Duel) -> None:
     """Write the greatest spell value, scrolls, and items that help a cast."""
     army = int64(state.active)
     enemy = opponent_of(army)
-    slots = int64(duel.n_spells) + is_pending(state)
-    most = 0.0
-    for slot in range(slots):
-        most = max(most, worth_of(duel, int64(slot)))
-    duel.greatest = most
+    duel.greatest = 0.0
+    for slot in range(duel.n_spells + is_pending(state)):
+        duel.greatest = max(duel.greatest, worth_of(duel, slot))
     duel.scrolls = 0
     for item in range(packed.armies[enemy].n_items):
         if dispels_outright(packed, state, enemy, item):
             duel.scrolls += int64(state.items[enemy, item])
-    duel.scrolls = min(MOST_SCROLLS, int64(duel.scrolls))
+    duel.scrolls = min(MOST_SCROLLS, duel.scrolls)
     for item in range(packed.armies[army].n_items):
         entry = packed.armies[army].items[item]
         if not entry.cast_use or not has_use(packed, state, army, item):
             continue
         if duel.n_aids < MOST_AIDS:
             aid = duel.aids[duel.n_aids]
-            uses = min(int64(MOST_USES), int64(state.items[army, item]))
-            duel.uses[duel.n_aids] = uses
+            duel.uses[duel.n_aids] = min(MOST_USES, int64(state.items[army, item]))
             aid.item = item
             aid.wizard = int64(entry.bearer)
             aid.extra_dice = int64(entry.cast_extra_dice)
@@ -617,7 +433,7 @@ def reduce_readers(
         for item in range(packed.armies[army].n_items):
             if not dispels_outright(packed, state, army, item):
                 continue
-            loss = reader_loses(packed, state, int64(item), lasting)
+            loss = reader_loses(packed, state, item, lasting)
             bearer = int64(packed.armies[army].items[item].bearer)
             if loss == 0.0 or (bearer >= 0 and readers & bit(bearer)):
                 free += int64(state.items[army, item])
@@ -632,7 +448,7 @@ def reduce_readers(
             readers |= bit(reader)
             lost += least
             for k in range(dispels.count):
-                if _ends_with(packed, army, int64(dispels.spells[k].spell), reader):
+                if _ends_with(packed, army, dispels.spells[k].spell, reader):
                     left = clear_bits(left, bit(k))
 
 
