@@ -16,15 +16,8 @@ from pydantic import BaseModel
 
 from tests.pages import PACKAGE, ROOT, page
 from wfb_gym._records import Record
-from wfb_gym.encoding.fields import (
-    ArmyOffsets,
-    ItemOffsets,
-    LayoutOffsets,
-    ObservedNumber,
-    SpellOffsets,
-    UnitOffsets,
-    WizardOffsets,
-)
+from wfb_gym.encoding import fields
+from wfb_gym.encoding.fields import ObservedNumber
 from wfb_gym.scenario import items
 from wfb_gym.scenario.effects import Damage, Near, SpellEffect, Worth
 from wfb_gym.scenario.items import Item, bundled_items
@@ -50,7 +43,7 @@ LEARNERS = sorted(
 """Scripts of `agents/`."""
 RECORDERS = {"record", "suite"}
 """Scripts that write data sets, and results only on request."""
-OFFSETS = (LayoutOffsets, ArmyOffsets, WizardOffsets, SpellOffsets, ItemOffsets, UnitOffsets)
+OFFSETS = [each for name, each in vars(fields).items() if name.endswith("Offsets")]
 
 
 @cache
