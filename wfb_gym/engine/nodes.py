@@ -167,12 +167,6 @@ def _dispelling(*needed: str, allowed: tuple[str, ...] = ()) -> tuple[NodeState,
     )
 
 
-_KEEP_OR_REROLL = {
-    ActionKind.PASS: "keep the roll",
-    ActionKind.REROLL: "re-roll a {}",
-    ActionKind.REROLL_ALL: "re-roll all",
-}
-
 NODES: Mapping[Node, NodeSpec] = {
     # before the first phase
     Node.DEAL: NodeSpec("for hidden items", Stage.SELECTION, dice=Dice.DEAL),
@@ -234,7 +228,11 @@ NODES: Mapping[Node, NodeSpec] = {
     Node.KEEP_CASTING: NodeSpec(
         "may roll dice again",
         part=NodeGroup.KEEPING,
-        actions=_KEEP_OR_REROLL,
+        actions={
+            ActionKind.PASS: "keep the roll",
+            ActionKind.REROLL: "re-roll a {}",
+            ActionKind.REROLL_ALL: "re-roll all",
+        },
         meaning="the caster keeps or re-rolls the casting roll",
         question="Keep the roll?",
         situations=_casting("aim", "cast_item", *_ROLLED),
@@ -282,7 +280,11 @@ NODES: Mapping[Node, NodeSpec] = {
     Node.KEEP_DISPEL: NodeSpec(
         "may roll dice again",
         part=NodeGroup.KEEPING,
-        actions=_KEEP_OR_REROLL,
+        actions={
+            ActionKind.PASS: "keep the roll",
+            ActionKind.REROLL: "re-roll a {}",
+            ActionKind.REROLL_ALL: "re-roll all",
+        },
         meaning="the dispeller keeps or re-rolls the dispel roll",
         question="Keep the roll?",
         situations=_dispelling(allowed=_ROLLED),
