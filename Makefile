@@ -86,7 +86,7 @@ train-fast: $(STAMP) ## train both seats in half a minute: agents/train_fast.py
 tournament: $(STAMP) ## play a round-robin tournament: experiments/tournament.py
 	$(BIN)/python -m experiments.tournament $(ARGS)
 
-report: $(STAMP) ## tables and figures of README and docs: tools/reports.py
+report: $(STAMP) ## tables and figures of README and docs: tools/report_tables.py
 	$(BIN)/python -m tools.report $(ARGS)
 
 test: lint ## run lint, then all tests except the slow ones, on all cores

@@ -14,7 +14,7 @@ from wfb_gym.engine.queries import is_chance
 from wfb_gym.engine.state import State, WorkSpace, new_states, new_work_spaces
 from wfb_gym.engine.transition import act_and_list, resolve, resolve_and_list
 from wfb_gym.envs.kernel import BatchGame, Environment, draw_episode, find_opponent
-from wfb_gym.opponents.scripted import Scripted, choose_action
+from wfb_gym.opponents.dispatch import Scripted, choose_action
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario.sizes import DICE
 

@@ -23,7 +23,7 @@ ENOUGH = {"Node": 3, "NodeGroup": 2, "Stage": 3}
 """Minimum number of members that a consumer of an enumeration names; 1 by default. Many functions
 compare with one node and are no list of all nodes; groups and stages are columns of
 `engine.nodes.NODES`."""
-NOT_CONSUMERS = ("tests.engine.test_", "tests.engine.builders", "wfb_gym.opponents.players.")
+NOT_CONSUMERS = ("tests.engine.test_", "tests.engine.builders", "wfb_gym.opponents.scripted.")
 """Comparisons with a single member, and scripted players, which delegate other decisions."""
 
 Sources = Mapping[str, str]

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 from experiments.common import FAILED
 from tools.documents import ROOT, find_stale_tables, rewrite_tables, run_report
-from tools.reports import ALL, PAGES
+from tools.report_tables import ALL, PAGES
 from wfb_gym.cli.parser import option, parse_options
 from wfb_gym.suggestions import did_you_mean
 

@@ -32,7 +32,7 @@ int64: Callable[[Any], int] = np.int64  # type: ignore[assignment]
 called with both types would be compiled twice."""
 
 _COMPILED_FOLDERS = frozenset(
-    ("rules", "engine", "encoding", "opponents", "solver", "players", "search", "envs")
+    ("rules", "engine", "encoding", "opponents", "scripted", "solver", "players", "search", "envs")
 )
 _CONSTANTS = frozenset(
     (
@@ -42,7 +42,7 @@ _CONSTANTS = frozenset(
         "_compiler/dispatcher.py",
         "_compiler/linking.py",
         "_compiler/pipeline.py",
-        "_cores.py",
+        "_cpu_count.py",
         "_intrinsics.py",
         "_jit.py",
         "_records.py",
@@ -72,8 +72,8 @@ _LONG = {
     "engine.transition.act": "decisions",
     "engine.transition.resolve": "dice",
     "solver.backward_induction.run": "the solver",
-    "opponents.scripted.choose_actions": "the scripted players",
-    "opponents.scripted.choose_action": "scripted players in a single battle",
+    "opponents.dispatch.choose_actions": "the scripted players",
+    "opponents.dispatch.choose_action": "scripted players in a single battle",
     "encoding.view._show": "observations of players in Python",
     "engine.chance_outcomes.chance_outcomes": "the chances of dice",
     "engine.chance.sample": "dice of a single battle",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import jit
-from wfb_gym.engine.generator import mix
+from wfb_gym.engine.random_numbers import mix
 
 Round = Callable[[float], dict[str, float]]
 """Measures for some seconds; returns rates by name."""

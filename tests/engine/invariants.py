@@ -9,9 +9,9 @@ import numpy as np
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.chance import sample
-from wfb_gym.engine.generator import next_choice
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.queries import bit, is_chance, is_decision
+from wfb_gym.engine.random_numbers import next_choice
 from wfb_gym.engine.state import BARS_ITEMS, Node
 from wfb_gym.engine.targets import army_of, flees, index_of, models_left, wounds_left
 from wfb_gym.engine.transition import act_and_list, begin, resolve_and_list

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.generator import mix
 from wfb_gym.engine.keys import (
     hash_of,
     new_plan,
@@ -19,6 +18,7 @@ from wfb_gym.engine.keys import (
     word_of,
     words_of,
 )
+from wfb_gym.engine.random_numbers import mix
 from wfb_gym.engine.state import STATE_WORDS, new_states
 from wfb_gym.scenario import bundled_scenarios
 

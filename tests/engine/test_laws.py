@@ -20,9 +20,9 @@ import wfb_gym.engine
 from wfb_gym._records import Record, dtype_of
 from wfb_gym.engine.chance import sample
 from wfb_gym.engine.chance_outcomes import chance_outcomes
-from wfb_gym.engine.generator import key_of_seed, new_rngs
 from wfb_gym.engine.nodes import NODES, ActionKind, Stage
 from wfb_gym.engine.outcomes import has_faces
+from wfb_gym.engine.random_numbers import key_of_seed, new_rngs
 from wfb_gym.engine.state import (
     STATE,
     DispelAttempt,

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wfb_gym.engine.generator import key_of_seed, new_rngs
 from wfb_gym.engine.legal import legal_actions
+from wfb_gym.engine.random_numbers import key_of_seed, new_rngs
 from wfb_gym.engine.state import new_states, new_work_spaces
 from wfb_gym.engine.transition import begin
 from wfb_gym.generating import TEST_SEEDS, generate

@@ -19,7 +19,7 @@ from wfb_gym._records import as_records
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.chance import sample
-from wfb_gym.engine.generator import key_of_seed, new_rngs
+from wfb_gym.engine.random_numbers import key_of_seed, new_rngs
 from wfb_gym.engine.state import LAST_DECISION, State, new_work_spaces
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent

@@ -12,7 +12,7 @@ from tests.engine.invariants import BROKEN, play_on
 from tests.envs.playing import PHASES
 from tests.fuzzing.laws import require_message
 from tests.fuzzing.running import Kind, Rng
-from wfb_gym.engine.generator import key_of_seed, new_rngs
+from wfb_gym.engine.random_numbers import key_of_seed, new_rngs
 from wfb_gym.engine.state import new_states, new_work_spaces
 from wfb_gym.generating import Generation, generate
 from wfb_gym.packing import pack

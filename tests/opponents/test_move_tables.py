@@ -9,9 +9,10 @@ import pytest
 
 from wfb_gym._records import new_records
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.generator import new_rngs
 from wfb_gym.engine.legal import legal_actions
+from wfb_gym.engine.random_numbers import new_rngs
 from wfb_gym.engine.state import new_work_spaces
+from wfb_gym.opponents.dispatch import Scripted, ScriptedPlayer, choose_action, with_epsilon
 from wfb_gym.opponents.move_tables import (
     NO_MOVE,
     MoveTable,
@@ -19,7 +20,6 @@ from wfb_gym.opponents.move_tables import (
     no_move_tables,
     write_moves,
 )
-from wfb_gym.opponents.scripted import Scripted, ScriptedPlayer, choose_action, with_epsilon
 from wfb_gym.packing import pack
 from wfb_gym.scenario import load_scenario
 from wfb_gym.solver import TooLarge, solve, solve_all, solving

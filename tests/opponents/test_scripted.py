@@ -16,12 +16,12 @@ import wfb_gym
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, FIRST_REROLL, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.chance import sample
-from wfb_gym.engine.generator import new_rngs
 from wfb_gym.engine.legal import legal_actions
+from wfb_gym.engine.random_numbers import new_rngs
 from wfb_gym.engine.state import Node
 from wfb_gym.generating import Generation, generate
+from wfb_gym.opponents.dispatch import SCRIPTED, Scripted, ScriptedPlayer, choose_action
 from wfb_gym.opponents.move_tables import no_move_tables
-from wfb_gym.opponents.scripted import SCRIPTED, Scripted, ScriptedPlayer, choose_action
 from wfb_gym.packing.pack import pack
 from wfb_gym.players.registry import resolve_opponents
 from wfb_gym.scenario.spells import lore_spells

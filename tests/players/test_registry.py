@@ -8,8 +8,8 @@ import pytest
 
 from experiments.common import play_battles
 from wfb_gym import solver
+from wfb_gym.opponents.dispatch import Scripted
 from wfb_gym.opponents.policy_spec import SHIPPED
-from wfb_gym.opponents.scripted import Scripted
 from wfb_gym.players.baselines import EpsilonAgent, RandomAgent
 from wfb_gym.players.registry import make_agent, resolve_opponents
 from wfb_gym.solver.seat_decisions import SeatDecisions

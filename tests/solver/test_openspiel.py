@@ -17,12 +17,12 @@ from open_spiel.python.algorithms.best_response import (
 from open_spiel.python.policy import Policy, UniformRandomPolicy
 
 from wfb_gym import solver
-from wfb_gym.engine.generator import new_rngs
 from wfb_gym.engine.legal import legal_actions
+from wfb_gym.engine.random_numbers import new_rngs
 from wfb_gym.engine.state import new_work_spaces
 from wfb_gym.interop.openspiel import POINTS_PER_UTILITY, PhaseGame, load_battle
+from wfb_gym.opponents.dispatch import Scripted, ScriptedPlayer, choose_action
 from wfb_gym.opponents.move_tables import no_move_tables
-from wfb_gym.opponents.scripted import Scripted, ScriptedPlayer, choose_action
 from wfb_gym.scenario import Scenario, scenario_from_dict
 
 from .oracle import ONE_TURN, REMAINS, Army, Duel, Row, Spell, scenario, value

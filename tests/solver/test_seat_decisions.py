@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from wfb_gym import solver
-from wfb_gym.opponents.scripted import Scripted
+from wfb_gym.opponents.dispatch import Scripted
 from wfb_gym.scenario import load_scenario
 from wfb_gym.solver import seat_decisions
 from wfb_gym.solver.seat_decisions import SeatDecisions, TablePolicy

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tools import documents, report, reports
+from tools import documents, report, report_tables
 from tools.documents import IMAGES, ROOT, Report, find_stale_tables, insert_table
-from tools.reports import ALL, PAGES
+from tools.report_tables import ALL, PAGES
 
 PAGE = "before\n<!-- report:one -->\n\nold\n\n<!-- /report -->\nafter <!-- report:two -->"
 
@@ -51,20 +51,20 @@ def test_tables_match_the_results() -> None:
             "trained": {"guaranteed": 2.5, "score": 75.0, "optimum": 3.0},
         },
     }
-    lines = reports.grades_table(grades).splitlines()
+    lines = report_tables.grades_table(grades).splitlines()
     assert lines[0] == "| caster against | random | exact | score |"
     assert lines[3] == "| **trained** | -2.0 ± 0.2 | +2.5 | 75.0 |"
     assert lines[-1] == "| optimal |  | +3.0 | 100.0 |"
     scores = {"caster": 99.123}
     run = {"args": {"seed": 3}, "scores": scores, "best_after": {"caster": 1000}}
-    assert reports.runs_table({"runs": [run], "scores": scores}).splitlines() == [
+    assert report_tables.runs_table({"runs": [run], "scores": scores}).splitlines() == [
         "| seed | caster | after decisions |",
         "| --- | ---: | ---: |",
         "| 3 | 99.12 | 1,000 |",
         "| median | **99.12** |  |",
     ]
     curve = [{"frames": 2000, "scores": scores}]
-    assert reports.run_table({"curve": curve, "scores": scores}).splitlines()[2:] == [
+    assert report_tables.run_table({"curve": curve, "scores": scores}).splitlines()[2:] == [
         "| 2,000 | 99.12 |"
     ]
 
@@ -77,9 +77,9 @@ def test_values_are_listed_for_solved_scenarios() -> None:
         {**part, "states": 1000, "bytes": 2**20},
         {"scenario": "longer", "phases": 8, "too_large": {"states": 2 * 10**9, **size}},
     ]
-    _, _, *rows = reports.solved({"scenarios": found}).splitlines()
+    _, _, *rows = report_tables.solved({"scenarios": found}).splitlines()
     assert rows == ["| long | first 2 of 6 | +1.50 | stop casting | 1,000 | 1.00 | 1.0 |"]
-    assert reports.unsolved({"scenarios": found}) == (
+    assert report_tables.unsolved({"scenarios": found}) == (
         "2 bundled battles are too large to be solved whole, from about 1.0 billion positions in "
         "1.0 GiB (long) to about 2.0 billion positions in 1.0 GiB (longer)."
     )

@@ -15,8 +15,8 @@ from wfb_gym.engine.actions import FIRST_CAST, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.chance import sample
 from wfb_gym.engine.state import Node, new_work_spaces
+from wfb_gym.opponents.dispatch import Scripted, ScriptedPlayer
 from wfb_gym.opponents.move_tables import no_move_tables
-from wfb_gym.opponents.scripted import Scripted, ScriptedPlayer
 from wfb_gym.scenario.sizes import LORE_SPELLS, WIZARDS
 from wfb_gym.transcripts.recording import rng_of_seed, scripted_chooser
 

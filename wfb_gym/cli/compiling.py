@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from wfb_gym._cores import available_cores
+from wfb_gym._cpu_count import available_cores
 from wfb_gym.cli.parser import Command, UsageError, option
 
 _SCENARIO, _BATTLE = "apprentice", "border-skirmish"

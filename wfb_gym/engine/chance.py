@@ -8,7 +8,6 @@ import numpy as np
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.dispelling import forgotten_on, resolve_forget
-from wfb_gym.engine.generator import Rng, next_word
 from wfb_gym.engine.hidden_items import deal_pmf, resolve_deal
 from wfb_gym.engine.miscasts import (
     current_effect,
@@ -23,6 +22,7 @@ from wfb_gym.engine.morale import resolve_panic, resolve_rally, tested_leadershi
 from wfb_gym.engine.nodes import Dice, bits_of, nodes_with
 from wfb_gym.engine.outcomes import OUTCOME_FAIL, OUTCOME_WORKS, one_die
 from wfb_gym.engine.queries import bit, caster
+from wfb_gym.engine.random_numbers import Rng, next_word
 from wfb_gym.engine.roll_results import (
     DiceSummary,
     dice_on_table,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import jit
 from wfb_gym._records import Int64, Record, Records, new_records
-from wfb_gym.engine.generator import mix
+from wfb_gym.engine.random_numbers import mix
 from wfb_gym.engine.state import STATE_WORDS, State
 
 _MOST_RUNS = 512

@@ -31,8 +31,8 @@ from wfb_gym.envs.kernel import Autoreset, BatchStep, Operation, Status
 from wfb_gym.envs.scenario_set import ScenarioLike, ScenarioSet, resolve_scenarios
 from wfb_gym.envs.specs import as_limits
 from wfb_gym.envs.thread_pool import ALONE
+from wfb_gym.opponents.dispatch import Scripted, kind_and_epsilon
 from wfb_gym.opponents.move_tables import MoveTables, no_move_tables
-from wfb_gym.opponents.scripted import Scripted, kind_and_epsilon
 from wfb_gym.players.interface import Opponent, Policy
 from wfb_gym.players.registry import resolve_opponents
 from wfb_gym.scenario import Scenario

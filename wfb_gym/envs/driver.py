@@ -15,7 +15,7 @@ from wfb_gym.encoding.history import History
 from wfb_gym.encoding.positions import Positions, copy_states
 from wfb_gym.encoding.state_validation import Fields, check_histories, check_states
 from wfb_gym.encoding.view import View
-from wfb_gym.engine.generator import key_of_seed
+from wfb_gym.engine.random_numbers import key_of_seed
 from wfb_gym.engine.state import Node, new_work_spaces
 from wfb_gym.envs import kernel
 from wfb_gym.envs.kernel import Autoreset, BatchStep, Operation, Status
@@ -92,7 +92,7 @@ class EpisodeDriver:
         num_envs: number of environments, 1 or more.
         scenarios: the scenarios to play.
         view: the learner's view.
-        pool: opponents by number (`wfb_gym.opponents.scripted`).
+        pool: opponents by number (`wfb_gym.opponents.dispatch`).
         move_tables: tables for optimal opponents.
         mode: when ended episodes restart.
         scale: reward per point.

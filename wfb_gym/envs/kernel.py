@@ -17,8 +17,8 @@ from wfb_gym.encoding.history import History, clear_history, note
 from wfb_gym.encoding.observe import observe
 from wfb_gym.encoding.view import ViewArrays, write_mask
 from wfb_gym.engine.chance import sample
-from wfb_gym.engine.generator import Rng, next_choice
 from wfb_gym.engine.legal import legal_actions
+from wfb_gym.engine.random_numbers import Rng, next_choice
 from wfb_gym.engine.state import FIRST_CHANCE, LAST_CHANCE, Node, State, WorkSpace
 from wfb_gym.engine.transition import act_and_list, begin, resolve_and_list
 from wfb_gym.envs.thread_pool import (
@@ -30,8 +30,8 @@ from wfb_gym.envs.thread_pool import (
     open_task,
     task_arguments,
 )
+from wfb_gym.opponents.dispatch import Scripted, ScriptedPlayer, choose_action
 from wfb_gym.opponents.move_tables import MoveTables
-from wfb_gym.opponents.scripted import Scripted, ScriptedPlayer, choose_action
 from wfb_gym.packing.records import PackedScenario
 
 

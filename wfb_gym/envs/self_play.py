@@ -20,8 +20,8 @@ from wfb_gym.engine.state import Node, State
 from wfb_gym.envs.driver import EpisodeDriver, check_num_envs, check_running, part_of_state
 from wfb_gym.envs.kernel import Autoreset, Environment, Operation, Status
 from wfb_gym.envs.scenario_set import ScenarioLike, resolve_scenarios
+from wfb_gym.opponents.dispatch import Scripted
 from wfb_gym.opponents.move_tables import no_move_tables
-from wfb_gym.opponents.scripted import Scripted
 from wfb_gym.seats import SEATS
 
 _ATTEMPTS = 1000

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numba.core import config
 
-from wfb_gym._cores import available_cores
+from wfb_gym._cpu_count import available_cores
 from wfb_gym._intrinsics import (
     ROOM,
     add_to_word,

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from wfb_gym._records import Records, as_records
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.generator import Rng
+from wfb_gym.engine.random_numbers import Rng
 from wfb_gym.engine.state import Node, State
 from wfb_gym.envs.kernel import Autoreset, Environment, Status, draw_episode, find_opponent
-from wfb_gym.opponents.scripted import Scripted
+from wfb_gym.opponents.dispatch import Scripted
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario import Scenario
 

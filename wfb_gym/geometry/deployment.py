@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from wfb_gym.geometry.comets import Comets
 from wfb_gym.geometry.formation import Bases, bases_of
-from wfb_gym.geometry.lines import Lines
 from wfb_gym.geometry.pieces import Misplacement, Piece, TerrainPiece
+from wfb_gym.geometry.straight_lines import Lines
 from wfb_gym.geometry.templates import Placing, place_template
 
 if TYPE_CHECKING:
-    from wfb_gym.geometry.polygons import LineOfSight, Polygons
+    from wfb_gym.geometry.polygons import Polygons
+    from wfb_gym.geometry.sight import LineOfSight
 
 
 class Deployment:
@@ -74,7 +75,7 @@ class Deployment:
 
     def _sight(self, polygons: "Polygons", viewer: int) -> "LineOfSight":
         if viewer not in self._sights:
-            from wfb_gym.geometry.polygons import LineOfSight
+            from wfb_gym.geometry.sight import LineOfSight
 
             self._sights[viewer] = LineOfSight(polygons, self.pieces[viewer])
         return self._sights[viewer]

@@ -24,7 +24,7 @@ except ImportError as error:
 from wfb_gym._records import as_records
 from wfb_gym._registration import register_with_pettingzoo
 from wfb_gym.encoding.limits import Limits, union
-from wfb_gym.engine.generator import Rng
+from wfb_gym.engine.random_numbers import Rng
 from wfb_gym.envs.driver import validated_points_per_reward
 from wfb_gym.envs.kernel import legal_or_lowest
 from wfb_gym.envs.scenario_set import ScenarioLike, resolve_scenarios

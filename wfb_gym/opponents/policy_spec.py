@@ -13,11 +13,11 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from wfb_gym.suggestions import did_you_mean
 
-_PLAYERS = Path(__file__).with_name("players")
+_PLAYERS = Path(__file__).with_name("scripted")
 _OLDEST = ("random", "greedy", "veteran", "optimal")
 """They come first, because saved batches contain the opponent's index in `SCRIPTED`."""
 MODULES = {
-    path.stem.replace("_", "-"): f"wfb_gym.opponents.players.{path.stem}"
+    path.stem.replace("_", "-"): f"wfb_gym.opponents.scripted.{path.stem}"
     for path in sorted(_PLAYERS.glob("[!_]*.py"))
 }
 """Modules of the scripted players by name; random and optimal have none."""

@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 
 from wfb_gym.encoding.positions import PositionArrays, Positions, sees_positions
-from wfb_gym.opponents.move_tables import no_move_tables
-from wfb_gym.opponents.scripted import (
+from wfb_gym.opponents.dispatch import (
     EPSILON_STEPS,
     SCRIPTED,
     Scripted,
     choose_actions,
     new_chooser,
 )
+from wfb_gym.opponents.move_tables import no_move_tables
 from wfb_gym.players.interface import (
     Actions,
     Agent,

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from wfb_gym.opponents.dispatch import Scripted, scripted_number
 from wfb_gym.opponents.policy_spec import PolicySpec, resolve_policy
-from wfb_gym.opponents.scripted import Scripted, scripted_number
 from wfb_gym.players.interface import Agent, Opponent, Policy
 
 

@@ -14,6 +14,7 @@ from wfb_gym.geometry import Aim, Deployment
 from wfb_gym.scenario import rulesets
 from wfb_gym.scenario.army import Army, ContactGroup, contact_groups
 from wfb_gym.scenario.battlefield import Battlefield, aim_rules_of, deployment_of, target_number
+from wfb_gym.scenario.canonical_names import spelled_out
 from wfb_gym.scenario.characters import Character, Wizard
 from wfb_gym.scenario.effects import WORTH_PARTS, SpellEffect, WorthOverride
 from wfb_gym.scenario.errors import Problem, format_value
@@ -29,7 +30,6 @@ from wfb_gym.scenario.items import BEARER_FIELDS, Item, bundled_items
 from wfb_gym.scenario.profiles import unit_profiles
 from wfb_gym.scenario.sizes import LORE_SPELLS, PHASES, TARGETS, UNITS
 from wfb_gym.scenario.slots import ArmySlots, army_slots
-from wfb_gym.scenario.spelling import spelled_out
 from wfb_gym.scenario.spells import Spell, lore_spells
 from wfb_gym.scenario.units import Unit
 from wfb_gym.seats import SEATS

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym._cores import available_cores
+from wfb_gym._cpu_count import available_cores
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.keys import new_plan
 from wfb_gym.engine.state import State

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym._cores import available_cores
+from wfb_gym._cpu_count import available_cores
 from wfb_gym._jit import jit
 from wfb_gym.solver.graph_arrays import CHANCE, LEAF
 from wfb_gym.solver.public_tree import TreeArrays

@@ -20,14 +20,14 @@ from wfb_gym.encoding.policy_answers import CLOSE, validated_probabilities
 from wfb_gym.encoding.positions import Positions, ask_policy
 from wfb_gym.encoding.space_sizes import check_sizes, space_sizes
 from wfb_gym.encoding.view import View
-from wfb_gym.engine.generator import mix
 from wfb_gym.engine.keys import KeyPlan, unpack_key
 from wfb_gym.engine.legal import legal_actions
+from wfb_gym.engine.random_numbers import mix
 from wfb_gym.engine.state import State, WorkSpace, new_states, new_work_spaces
 from wfb_gym.opponents import scripted
+from wfb_gym.opponents.dispatch import Scripted
 from wfb_gym.opponents.move_tables import no_move_tables
 from wfb_gym.opponents.policy_spec import PolicySpec, resolve_policy
-from wfb_gym.opponents.scripted import Scripted
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.solver.game_graph import GameGraph, Progress
 from wfb_gym.solver.graph_arrays import LEAF

@@ -24,7 +24,7 @@ from wfb_gym.encoding.limits import Limits
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import new_states
 from wfb_gym.files import atomic_write, open_archive, wrap_read_errors
-from wfb_gym.opponents.scripted import Scripted
+from wfb_gym.opponents.dispatch import Scripted
 from wfb_gym.packing import pack
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario import Scenario, scenario_from_dict

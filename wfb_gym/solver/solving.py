@@ -17,7 +17,7 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym._cores import available_cores
+from wfb_gym._cpu_count import available_cores
 from wfb_gym._jit import CACHE_FOLDER
 from wfb_gym._progress import ProgressBar
 from wfb_gym._records import Records

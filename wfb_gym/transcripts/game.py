@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.generator import new_rngs
+from wfb_gym.engine.random_numbers import new_rngs
 from wfb_gym.opponents.policy_spec import PolicySpec
 from wfb_gym.players.interface import Opponent
 from wfb_gym.scenario import Scenario

@@ -17,11 +17,11 @@ from wfb_gym.encoding.positions import Positions, ask_policy, copy_states, reads
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.chance import sample
-from wfb_gym.engine.generator import Rng, key_of_seed, new_rngs
 from wfb_gym.engine.legal import legal_actions
+from wfb_gym.engine.random_numbers import Rng, key_of_seed, new_rngs
 from wfb_gym.engine.state import STATE, State, new_work_spaces
+from wfb_gym.opponents.dispatch import Scripted, ScriptedPlayer, choose_action, kind_and_epsilon
 from wfb_gym.opponents.move_tables import no_move_tables
-from wfb_gym.opponents.scripted import Scripted, ScriptedPlayer, choose_action, kind_and_epsilon
 from wfb_gym.players.interface import Opponent, Policy
 from wfb_gym.players.registry import resolve_opponents
 from wfb_gym.scenario import Scenario, load_scenario

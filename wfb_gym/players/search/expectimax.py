@@ -17,9 +17,9 @@ from wfb_gym._records import Float64, Int64, Record, Records, new_records
 from wfb_gym.encoding.positions import PositionArrays, position_of
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.canonical import canonicalize
-from wfb_gym.engine.generator import mix
 from wfb_gym.engine.keys import word_of
 from wfb_gym.engine.queries import is_chance, is_decision
+from wfb_gym.engine.random_numbers import mix
 from wfb_gym.engine.state import STATE_WORDS, Node, State
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.players.interface import Actions, PositionAgent

@@ -26,10 +26,10 @@ from wfb_gym.encoding.positions import PositionArrays
 from wfb_gym.engine.actions import ACTIONS
 from wfb_gym.engine.chance import sample
 from wfb_gym.engine.chance_outcomes import chance_outcomes, most_outcomes
-from wfb_gym.engine.generator import Rng, key_of_seed, mix, new_rngs
 from wfb_gym.engine.keys import word_of
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.queries import is_chance, is_decision
+from wfb_gym.engine.random_numbers import Rng, key_of_seed, mix, new_rngs
 from wfb_gym.engine.state import STATE_WORDS, Node, State, WorkSpace, new_states, new_work_spaces
 from wfb_gym.engine.transition import act, resolve
 from wfb_gym.packing.records import PackedScenario

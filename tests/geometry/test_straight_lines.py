@@ -11,7 +11,7 @@ from tests.geometry.stand_ins import (
     verdicts,
 )
 from wfb_gym.geometry.formation import Bases, bases_of
-from wfb_gym.geometry.lines import Lines
+from wfb_gym.geometry.straight_lines import Lines
 
 KARL = Character(position=(36.0, 10.0))  # base to y 10: a line straight ahead reaches y 28
 

@@ -1,6 +1,6 @@
 """The scripted players: compiled opponents that run inside the batch.
 
-Each player is a module of `wfb_gym.opponents.players`, except two:
+Each player is a module of `wfb_gym.opponents.scripted`, except two:
 
 - **random** chooses uniformly among the legal actions.
 - **optimal** plays the exact optimum of a solved scenario from a table of moves
@@ -20,8 +20,8 @@ from wfb_gym._jit import int64, jit
 from wfb_gym._records import Records
 from wfb_gym.encoding.positions import PositionArrays
 from wfb_gym.engine import queries
-from wfb_gym.engine.generator import Rng, new_rngs, next_choice
 from wfb_gym.engine.legal import legal_actions
+from wfb_gym.engine.random_numbers import Rng, new_rngs, next_choice
 from wfb_gym.engine.state import State, WorkSpace, new_work_spaces
 from wfb_gym.opponents import policy_spec
 from wfb_gym.opponents.move_tables import NO_MOVE, MoveTable, MoveTables, look_up_move
