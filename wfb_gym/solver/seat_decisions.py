@@ -85,7 +85,7 @@ class SeatDecisions:
         """Return the action code of a scripted player at each decision, int64 (n,).
 
         Raises:
-            ValueError: The player draws random numbers.
+            ValueError: the player draws random numbers.
         """
         if policy == Scripted.OPTIMAL:
             return self.graph.chosen[self.nodes].astype(np.int64)
@@ -292,7 +292,7 @@ class TablePolicy:
             positions: unused.
 
         Raises:
-            ValueError: The shape is wrong, or an observation is not in the table.
+            ValueError: the shape is wrong, or an observation is not in the table.
         """
         if observations.ndim != 2 or observations.shape[1] != self.size:
             raise ValueError(
