@@ -24,7 +24,7 @@ from wfb_gym.files import Archive, atomic_write, open_archive, wrap_read_errors
 FORMAT = 5
 NAME = "checkpoint.pt"
 MAX_HEADER = 2**22
-"""Most bytes of the header; headers of real runs have about 250,000."""
+"""Maximum number of bytes of the header; headers of real runs have about 250,000."""
 _TITLE = b"wfb_gym checkpoint "
 """The file's first line: this, the format's number, and the digest of the bytes that follow."""
 _MAX_TITLE = 200
@@ -45,7 +45,7 @@ class CheckpointError(ValueError):
 
 
 def save_checkpoint(folder: Path, state: dict[str, Any]) -> None:
-    """Write a run's state into its folder; the former checkpoint stays until this one is complete.
+    """Write a run's state into its folder; the previous checkpoint stays until it is complete.
 
     Args:
         folder: folder of the run.

@@ -14,7 +14,7 @@ class ExactValues:
 
     The value of an action is the expected points of the seat (enemy points lost minus own) from the
     decision to the end of the battle, if it takes the action and both sides play optimally
-    afterwards. The value of a decision is the greatest value of its actions.
+    afterwards. The value of a decision is the maximum value of its actions.
 
     Args:
         solution: solution of the scenario.

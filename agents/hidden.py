@@ -11,7 +11,7 @@ other in circles. Known remedies are compared with it:
 - "self-play": plain PPO; the policy samples its actions.
 - "regularised": an entropy bonus that stays large. It pulls towards uniform play and so damps the
   circles, like the magnet of magnetic mirror descent (Sokota et al. 2023).
-- "with-history": observations include how each spell was last cast and answered, so that a policy
+- "with-history": observations include the last cast of each spell and the answer, so that a policy
   without memory can use which spells the enemy let through.
 - each of them "averaged": a player that draws one of the networks of the curve before each battle,
   as in fictitious play (Brown 1951). It needs no further training.

@@ -13,7 +13,7 @@ from wfb_gym.seats import SEATS
 
 FILE = Path(__file__).with_suffix(".toml")
 SMALL = 100
-"""Most numbers in an observation of a small duel."""
+"""Maximum size of an observation of a small duel."""
 MIXED = "mixed"
 """Name of the default pool of opponents, which depends on the scenario."""
 ALGORITHMS = ("MaskablePPO", "PPO", "DQN")
@@ -82,7 +82,8 @@ class Settings(Overrides):
     Attributes:
         algorithm: algorithm of Stable-Baselines3; PPO and DQN have no action masks, and pass when
             they choose an illegal action.
-        scenario: bundled names or files, played in turn; or one name of generated ones.
+        scenario: bundled names or files, played in turn, or the name of a kind of generated
+            scenarios.
         seat: seat of the learner.
         opponent: names or saved models; each episode draws one; mixed: optimal:0.1 if all
             scenarios are solved, otherwise veteran, greedy and random.

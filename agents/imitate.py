@@ -97,7 +97,7 @@ LossOf = Callable[[SettingsT, PolicyNetwork, RecordedDecisions, NDArray[np.bool_
 
 
 class CloningLoss:
-    """Cross-entropy over the legal actions with the agent's; see `Loss`."""
+    """Cross-entropy with the agent's actions, over the legal actions; see `Loss`."""
 
     def __init__(
         self,
@@ -151,7 +151,7 @@ class HeldOut:
         return chosen
 
     def agreement(self, network: PolicyNetwork) -> float | None:
-        """Return the share of choices equal to the agent's; None if there are no decisions."""
+        """Return the share of the agent's choices that it matches; None without decisions."""
         return float((self.choices(network) == self._actions).mean()) if self.count else None
 
     def regret(self, actions: NDArray[np.int64]) -> float | None:

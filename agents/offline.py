@@ -46,7 +46,7 @@ class Settings(imitate.Settings):
 
     Attributes:
         conservatism: weight of the cross-entropy; the squared error of the values has weight 1.
-        temperature: temperature of the softmax over values; 1: the greatest worth of a spell.
+        temperature: temperature of the softmax over values; 1: the maximum worth of a spell.
         target_rate: share by which the target network moves to the network at each step.
     """
 

@@ -8,7 +8,7 @@
 
 An agent, named or loaded from a saved model, plays a seat against an opponent or a pool of them.
 Each decision of the seat is stored: the observation, the legal actions (infos, action_mask), the
-action played, and the reward. Battle i has the dice of seed + i, and the seed is stored with it.
+action played, and the reward. Battle i uses seed + i, and the seed is stored with it.
 With --epsilon the seat acts at random with that probability, so that the data cover more play;
 infos, agent_action then holds the agent's own choices. With --values, infos, action_values holds
 the exact value of every action in points, which needs a scenario that can be solved.

@@ -28,7 +28,7 @@ OVERWRITE = {
 
 
 _MAX_DIFFERENCES = 40
-"""Most settings named in a message, as a damaged file may hold any number of them."""
+"""Maximum number of settings named in a message, as a damaged file may hold any number of them."""
 
 
 class RunFolderError(ValueError):

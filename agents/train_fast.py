@@ -77,7 +77,7 @@ class SampledActions(NamedTuple):
     masks: Tensor  # legal actions, bool (k, actions)
     actions: Tensor  # int64 (k,)
     log_probs: Tensor  # of the actions under the policy, float32 (k,)
-    values: Tensor  # critic's values, as shares of the greatest worth of a spell, float32 (k,)
+    values: Tensor  # critic's values, as shares of the maximum worth of a spell, float32 (k,)
     exploratory: Tensor  # bool (k,): drawn uniformly instead of from the policy
 
 

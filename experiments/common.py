@@ -88,7 +88,7 @@ def play_battles(
 ) -> NDArray[np.float64]:
     """Play battles in parallel.
 
-    Battle i has the dice of seed + i, so seeds of two calls should differ by at least `battles`.
+    Battle i uses seed + i, so seeds of two calls should differ by at least `battles`.
 
     Args:
         player: player of the seat, or a name or path for `make_agent`.

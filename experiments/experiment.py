@@ -48,7 +48,7 @@ class Experiment(Generic[SettingsT, PartT]):
         kind: content of the record, in one word such as "tournament".
         file: name of the record in the folder; None: no record, and `out` is a file.
         free: settings that change neither the results nor which results belong together.
-        recorded: everything that the results depend on; by default the settings without `free`.
+        recorded: everything that the results depend on; default: the settings without `free`.
         records: opens the records, by group of parts, if they are not a single file in `out`.
         group_of: returns the name of a part's group.
         is_kept: whether to record a line; other parts are measured again.
@@ -56,7 +56,7 @@ class Experiment(Generic[SettingsT, PartT]):
         run_part: measures a part, in this process or in a worker.
         work: measures missing parts, instead of `run_part`, if they depend on each other. Takes the
             settings, these parts, the lines of the other parts and the workers.
-        name_of: returns the name of a line's part; by default lines have the order of the parts.
+        name_of: returns the name of a line's part; default: lines have the order of the parts.
         files: files that parts refer to, for workers on other machines.
         results: returns the results to write and print.
         tables: returns the results as texts.

@@ -152,7 +152,7 @@ def exact_rows(parts: Sequence[Part]) -> list[list[str]]:
 
 def battle_rows(parts: Sequence[Part]) -> list[list[str]]:
     """Return the cells of the table of points won by planning ahead, the header first."""
-    rows = [["battle", "phases", *SEATS, "ms a decision"]]
+    rows = [["battle", "phases", *SEATS, "ms per decision"]]
     for part in parts:
         if "battle" in part:
             cells = [f"{part[s]['more']:+.1f} ± {part[s]['half_width']:.1f}" for s in SEATS]
@@ -172,7 +172,7 @@ def _run_part(settings: Settings, source: Source) -> Line:
     parts: list[Part] = []
     for part in measured:
         parts.append(part)
-        tell(f"looking at {part['phases']}")
+        tell(f"phases considered: {part['phases']}")
     tell("")
     return {"parts": parts}
 
@@ -194,12 +194,12 @@ def _check(settings: Settings, _: Collection[str]) -> Settings:
 
 
 SCORES = ResultTable(
-    "exact scores in the whole battle, by phases that are looked at",
+    "exact scores in the whole battle, by number of phases considered",
     lambda results: exact_rows(results["parts"]),
     (0, 1),
 )
 BATTLES = ResultTable(
-    "points won more than by looking at one phase (its points)",
+    "lead over a horizon of one phase, in points per battle (brackets: points with one phase)",
     lambda results: battle_rows(results["parts"]),
 )
 EXPERIMENT = Experiment(

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from wfb_gym.envs.batch import Batch
 
 _LEAST = 1e-9
-"""Least variance of adjusted points, which avoids division by 0."""
+"""Minimum variance of adjusted points, which avoids division by 0."""
 
 ValueEstimate = Callable[[RolledPositions], NDArray[np.float64]]
 """Maps positions to points still to come for the first army, float64 (k,).

@@ -68,7 +68,8 @@ class Settings(Effort):
         scenario: bundled names or files.
         phases: number of first phases in the cut battle.
         memory: memory limit of the positions of a cut battle, in MiB.
-        planner_decisions: most decisions of a cut battle in which a search player is graded.
+        planner_decisions: maximum number of decisions of a cut battle in which a search player is
+            graded.
         processes: processes that train exploiters in parallel.
     """
 

@@ -54,7 +54,7 @@ def in_own_sizes(agent: Agent, scenario: Scenario, seat: int | str) -> Agent:
 
 
 def limits_of(agent: Any, scenario: Scenario, seat: int | str) -> Limits | None:
-    """Return the limits of an agent's observations in a scenario; None if any limits will do.
+    """Return the limits of an agent's observations; None if the agent accepts any limits.
 
     They have the sizes that the agent declares: fitted to the scenario, shared by both seats (as in
     PettingZoo's environments), or of a kind of generated scenarios. An agent that reads histories

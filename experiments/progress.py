@@ -100,7 +100,7 @@ def progress(*, in_percent: bool = False) -> Display:
 
 
 Report = Callable[[str, int], None]
-"""Takes a note ("" keeps the former one), and the steps done since the last call."""
+"""Takes a note ("" keeps the previous note), and the steps done since the last call."""
 
 
 @contextmanager

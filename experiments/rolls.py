@@ -19,11 +19,11 @@ from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario.sizes import DICE
 
 MOST_OUTCOMES = most_outcomes(DICE, rerolls=True)
-"""Most outcomes of one roll."""
+"""Maximum number of outcomes of one roll."""
 MOST_ROLLS = 4
-"""Most consecutive rolls to enumerate, if no decision comes between them."""
+"""Maximum number of consecutive rolls to enumerate, if no decision comes between them."""
 MOST_POSITIONS_OF_ROLL = 1 << 13
-"""Most positions of one roll when later rolls are enumerated too."""
+"""Maximum number of positions of one roll when later rolls are enumerated too."""
 ENOUGH = 1 << 15
 """Positions that are collected before they are estimated."""
 RESTART, PLAYED = -1, -2

@@ -23,7 +23,7 @@ Statistic = Callable[..., Any]
 LEVEL = 0.95
 RESAMPLES = 2000
 _MAX_SCORES = 1 << 22
-"""Most scores to resample at once."""
+"""Maximum number of scores to resample at once."""
 
 
 @dataclass(frozen=True)

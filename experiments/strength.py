@@ -166,6 +166,11 @@ def _kind(player: str) -> str:
     return player if spec is None else spec.name
 
 
+def _header_name(player: str) -> str:
+    """Return the name of a player in the header; networks of each scenario are "the network"."""
+    return "the network" if "{scenario}" in player else display_name(player)
+
+
 def strength_rows(results: Mapping[str, Any], *, variants: bool = False) -> list[list[str]]:
     """Return the table of differences, header first: a line for each battle and seat.
 
@@ -179,7 +184,7 @@ def strength_rows(results: Mapping[str, Any], *, variants: bool = False) -> list
             "battle",
             "seat",
             f"{reference} wins",
-            *(f"more than {display_name(each)}" for each in others),
+            *(f"lead over {_header_name(each)}" for each in others),
         ]
     ]
     for first in results["rows"]:
@@ -210,7 +215,7 @@ def _results_of(run: Run[Settings, Match]) -> Results:
     }
 
 
-TITLE = "points a battle against the pool, without the luck of the dice"
+TITLE = "points per battle against the pool, luck-adjusted"
 DIFFERENCES = ResultTable(TITLE, strength_rows, (0, 1))
 WITH_VARIANTS = ResultTable(TITLE, partial(strength_rows, variants=True), (0, 1))
 EXPERIMENT = Experiment(

@@ -63,7 +63,7 @@ class Settings:
 def hide_item(scenario: Scenario, side: str, item: str, chance: float) -> Scenario:
     """Return a scenario in which an army holds one copy of an item with a chance, hidden.
 
-    The item's former bearer carries it, or else the army's first character.
+    The item's previous bearer carries it, or else the army's first character.
 
     Raises:
         ValueError: the scenario has hidden items already, or the item cannot be hidden.

@@ -6,8 +6,9 @@
 A policy of observations acts alike at all decisions with the same observation, and ignores the
 past. So the equilibrium strategy is averaged over decisions with equal observations, weighted by
 how often they are reached, and graded exactly: 100 is equilibrium, 0 random play. This is done for
-plain observations, and for observations with history, which include how each spell was last cast
-and answered (``history=True``). The average is not the best memoryless play, which may score more.
+plain observations, and for observations with history, which include the last cast of each spell
+and the answer (``history=True``). The average is not the best memoryless play, which may score
+more.
 
 Finished scenarios are stored in OUT/parts.jsonl, and the same command continues an interrupted run.
 OUT gets results.json.

@@ -92,10 +92,10 @@ def test_words_for_effects_of_a_spell() -> None:
     documented = {
         "Fire Ball": "D6 hits S4, flaming",
         "Rule of Burning Iron": "1 hit S3/4/5 by armour, flaming",
-        "Pit of Shades": '1 hit a model under a 3" template S3, touched ones on 4+',
-        "Master of Stone": "D6 hits S5; D6 more where it touches",
+        "Pit of Shades": '1 hit per model under a 3" template S3, touched ones on 4+',
+        "Master of Stone": "D6 hits S5; D6 more if the target touches the terrain",
         "Steal Soul": "1 hit, no roll to wound, no armour; the caster gains the wound",
-        "Healing Hand": "all lost wounds come back",
+        "Healing Hand": "all lost wounds are restored",
         "Pelt of Midnight": "",
     }
     for name, words in documented.items():
@@ -195,7 +195,7 @@ def test_the_page_has_the_number_of_unit_and_contact_fields() -> None:
     none = general_fields(Limits(ArmyLimits(1), ArmyLimits(1), dice=1))
     for name, cells in page_fields().items():
         said = cells[3] if len(cells) > 3 else ""
-        if said.startswith(("`units` of", "`contacts` of", "`comet_points` of")):
+        if said.startswith(("N ≤ `units`", "N ≤ `contacts`", "N ≤ `comet_points`")):
             assert name not in none
 
 

@@ -89,7 +89,8 @@ def test_settings_document_their_fields(monkeypatch: pytest.MonkeyPatch) -> None
     assert helps["rollout"] == "decisions of each battle between two updates (default: 16)"
     several = "repeat for several (default: archmage-duel)"
     assert helps["scenario"] == (
-        f"bundled names or files, played in turn; or one name of generated ones; {several}"
+        "bundled names or files, played in turn, or the name of a kind of generated scenarios; "
+        f"{several}"
     )
     assert str(helps["learning_rate"]).startswith(
         "learning rate at the beginning; it falls linearly to 1 %% of"

@@ -98,7 +98,7 @@ def moments() -> dict[str, list[_Moment]]:
 
 def level_table() -> str:
     """Return a table of the dice that wizards bring, by level."""
-    rows = [["level of a wizard", "power dice", "dispel dice", "most dice for a spell"]]
+    rows = [["level of a wizard", "power dice", "dispel dice", "max. dice per spell"]]
     for level in LEVELS:
         dice = (power_dice_of_level(level), dispel_dice_of_level(level), most_casting_dice(level))
         rows.append([str(level), *map(str, dice)])
@@ -155,7 +155,7 @@ def other_ends() -> Iterator[str]:
 def decisions_table(steps: Iterable[_Moment]) -> str:
     """Return a table of all decisions: the action played and the best one, with their values."""
     solution, names = solver.solve(SCENARIO), ScenarioNames(load_scenario(SCENARIO))
-    rows = [["who", "played", "points", "best", "points"]]
+    rows = [["player", "played", "points", "best", "points"]]
     for step in steps:
         if step.event.kind != "decision":
             continue

@@ -213,9 +213,9 @@ def overview_table(block: str) -> str:
                     f"`{switch}`" for switch in declared.when.split()
                 )
                 if record is UnitOffsets and not needed:
-                    needed = "`units` of them"
+                    needed = "N ≤ `units`"
                 elif isinstance(declared.each, str) and not needed:
-                    needed = f"`{declared.each}` of them"
+                    needed = f"N ≤ `{declared.each}`"
                 rows += [
                     [f"`{owner}{one.name}`", f"{one.low:g}", f"{one.high:g}", one.meaning, needed]
                     for one in declared.documented(attribute)

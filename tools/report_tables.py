@@ -80,7 +80,8 @@ def run_table(results: Results) -> str:
 def distilled_table(results: Results, by_kind: bool = True) -> str:
     """Return a table of quantiles of one policy's scores, by seat and kind of scenario."""
     kinds = results["kinds"]
-    rows = [["seat", "kind", "scenarios", "5 %", "25 %", "median", "at least 95", "of all stakes"]]
+    header = ["seat", "kind", "scenarios", "5 %", "25 %", "median", "at least 95"]
+    rows = [[*header, "share of points at stake"]]
     for seat in SEATS:
         own = [one for one in results["grades"] if one["seat"] == seat]
         for kind in (None, *kinds) if by_kind else (None,):

@@ -165,7 +165,7 @@ class ProgressBar:
     Args:
         task: description of the work.
         out: stream to draw on if it is a terminal; stderr by default.
-        unit: unit of the count, in plural.
+        unit: unit of the count, in the plural.
     """
 
     def __init__(self, task: str, out: TextIO | None = None, *, unit: str = "positions") -> None:
@@ -225,7 +225,7 @@ def shown(
         task: description of the work.
         progress: the caller's function, or None for a bar.
         count: expected total; 0 if it is unknown.
-        unit: unit of the count, in plural.
+        unit: unit of the count, in the plural.
         bound: see `ProgressBar.expect`.
     """
     bar = ProgressBar(task, unit=unit)

@@ -6,7 +6,7 @@ _MAX_LISTED = 24
 _MAX_GIVEN = 100
 """Characters of an unknown name to compare; the rest is ignored."""
 _MOST, _LEAST_PART = 3, 3
-"""Most suggestions, and fewest letters of a partial name."""
+"""Maximum number of suggestions, and minimum number of letters of a partial name."""
 _LETTERS_PER_SLIP = 4
 """Letters of a name per allowed typing error; at least one error is allowed."""
 

@@ -72,8 +72,10 @@ class Settings:
         regret: weight of the expected regret, in temperatures; the cross-entropy has weight 1.
         value_weight: weight of the value loss; the policy loss has weight 1.
         max_grad_norm: maximum norm of a gradient.
-        decisions: most decisions of a seat in a scenario, spread over all its positions.
-        visited: most further decisions, drawn as often as nearly optimal play visits them.
+        decisions: maximum number of decisions of a seat in a scenario, spread over all its
+            positions.
+        visited: maximum number of additional decisions, drawn as often as nearly optimal play
+            visits them.
         train_bytes: memory limit of a scenario to learn from.
         test_bytes: memory limit of a scenario of the grading.
         graded: scenarios of the test split to grade in.

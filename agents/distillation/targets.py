@@ -66,7 +66,7 @@ class TargetBatch(NamedTuple):
     masks: Masks
     points: NDArray[np.float32]  # shape of the masks: values of actions; -inf where illegal
     stakes: NDArray[np.float32]  # (b,): points by which the best action exceeds the worst
-    most: NDArray[np.float32]  # (b,): the greatest stake of a decision in the scenario
+    most: NDArray[np.float32]  # (b,): maximum stake of a decision in the scenario
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,9 @@ class TargetSource:
     folder: Path  # folder of the targets
     split: Split = "train"  # split of the seeds
     max_bytes: int = 24 << 20  # memory limit of a scenario's positions; larger ones are skipped
-    decisions: int = 512  # most decisions of a seat in a scenario, spread over its positions
-    visited: int = 0  # most further decisions, drawn as often as play visits them
+    # maximum number of decisions of a seat in a scenario, spread over its positions
+    decisions: int = 512
+    visited: int = 0  # maximum number of additional decisions, drawn as often as play visits them
 
     def scenario(self, number: int) -> Scenario:
         """Return the scenario with a number."""

@@ -43,8 +43,8 @@ class TurnBasedEnv(MultiAgentEnv):
     observation: RLlib repeats the last one there.
 
     Args:
-        config: `scenario`, as in `SelfPlayBatch`, by default "archmage-duel"; and
-            `points_per_reward`, by default 100.
+        config: `scenario`, as in `SelfPlayBatch` (default: "archmage-duel"), and
+            `points_per_reward` (default: 100).
 
     Raises:
         ValueError: another key, or `points_per_reward` out of range.
@@ -83,7 +83,7 @@ class TurnBasedEnv(MultiAgentEnv):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Begin a battle; without a seed, the dice continue from the former battle.
+        """Begin a battle; without a seed, the dice continue from the previous battle.
 
         Returns:
             The observation of the agent that acts first, and its info.
@@ -107,7 +107,8 @@ class TurnBasedEnv(MultiAgentEnv):
             Observations, rewards, terminations, truncations (never True) and infos.
 
         Raises:
-            ValueError: the action is missing, outside its space, or another agent's.
+            ValueError: the action is missing, is outside the action space, or belongs to another
+                agent.
             RuntimeError: `reset` was not called.
         """
         if self._decisions is None:

@@ -139,7 +139,7 @@ def seat_of(agent: str, *_: Any, **__: Any) -> str:
 
 
 def configure(settings: Settings, done: int = 0) -> PPOConfig:
-    """Return RLlib's configuration; `done` iterations of former runs change the seed."""
+    """Return RLlib's configuration; `done` iterations of earlier runs change the seed."""
     register_env(ENV, TurnBasedEnv)
     spec = RLModuleSpec(
         module_class=ActionMaskingTorchRLModule,

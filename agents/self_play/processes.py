@@ -23,7 +23,7 @@ from experiments.attempts import WorkerError
 from experiments.workers import end_with_parent, ignoring_interrupts_in_children
 
 CAPACITY = 1 << 15
-"""Most numbers of one exchange."""
+"""Maximum size of one exchange, in numbers."""
 
 
 class Member(NamedTuple):

@@ -12,7 +12,8 @@ class Settings:
     """Settings of a run.
 
     Attributes:
-        scenario: bundled names or files, played in turn; or one name of generated ones.
+        scenario: bundled names or files, played in turn, or the name of a kind of generated
+            scenarios.
         steps: decisions of both seats in total.
         seed: seed of networks, sampling and dice.
         runs: runs of consecutive seeds, each in a folder of its own.
@@ -21,7 +22,7 @@ class Settings:
         width: width of the hidden layers.
         features: inputs of a flat network: all observed numbers, or only raw ones, without the
             expected points that follow from chances and worths.
-        history: observations include how each spell was last cast and answered; needs
+        history: include the last cast of each spell and the last answer to it; needs
             `exploring_starts` of 0, because stored positions have no history.
         num_envs: battles in parallel.
         rollout: decisions of each battle between two updates.
@@ -30,13 +31,13 @@ class Settings:
         learning_rate: learning rate at the beginning; it falls linearly to 1 % of that.
         gamma: discount of points, for each decision of either seat.
         gae_lambda: lambda of generalised advantage estimation (Schulman et al. 2016).
-        clip_range: most that an action's probability ratio may differ from 1 in an update.
+        clip_range: maximum deviation of the probability ratio from 1 in an update.
         entropy_coefficient: weight of the entropy bonus at the beginning; 0: no bonus.
         final_entropy_coefficient: weight of the entropy bonus at the end.
         exploration: share of battles in which a seat explores, for each seat.
         exploration_weight: weight of the policy loss of exploratory decisions.
         exploring_starts: share of battles that begin at a position of the archive.
-        archive_capacity: most positions that the archive stores.
+        archive_capacity: maximum number of positions that the archive stores.
         max_grad_norm: maximum norm of a gradient.
         evaluations: points of the learning curve after the first; the best network is kept.
         exact_bytes: memory limit of the exact solution, in bytes.

@@ -71,11 +71,11 @@ AIMS = (
     _most("grand-conclave solved", 6.0, "s", "solving", "grand-conclave", "seconds"),
     _most("storm-council solved", 150.0, "s", "solving", "storm-council", "seconds"),
     _least(
-        "a hundred small scenarios, side by side over one by one",
+        "a hundred small scenarios, parallel over sequential",
         *(2.0, "x", "solving", "side by side", "ratio"),
     ),
     _most("10 million decisions stored", 120.0, "s", "solving", "ten million", "seconds"),
-    _most("memory of that, at its peak", 8.0, "GiB", "solving", "ten million", "peak_bytes"),
+    _most("peak memory of the solve", 8.0, "GiB", "solving", "ten million", "peak_bytes"),
     _most("exploitability of a network", 10.0, "s", "solving", "network", "seconds"),
     _least("MaskablePPO over a free environment", 0.9, "x", "training", "ratio"),
     _least("train_fast over MaskablePPO", 6.0, "x", "training", "fast over SB3"),

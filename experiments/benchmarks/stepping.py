@@ -12,7 +12,7 @@ from wfb_gym._jit import jit
 from wfb_gym.engine.random_numbers import mix
 
 Round = Callable[[float], dict[str, float]]
-"""Measures for some seconds; returns rates by name."""
+"""Measures for a few seconds; returns rates by name."""
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -56,7 +56,7 @@ def choosing_round(
 ) -> Round:
     """Measure steps without and with the choice of actions.
 
-    `choose` gets the step's number and the result of the former step; `result` is the first one.
+    `choose` gets the step's number and the result of the previous step; `result` is the first one.
     """
 
     def measure(seconds: float) -> dict[str, float]:

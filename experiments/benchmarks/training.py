@@ -61,8 +61,8 @@ def sb3_round(envs: VecEnv, frames: int) -> Round:
 def train_fast_round(frames: int, *, quick: bool) -> Round:
     """Measure the command `agents.train_fast` with its default settings, in a subprocess.
 
-    The rate counts decisions learned from, which exclude those with one legal action, in the second
-    half of a run; the first half is a warm-up. Exact scores are not computed.
+    The rate is measured over the second half of the run; the first half is a warm-up. Decisions
+    with only one legal action are excluded. Exact scores are not computed.
     """
     command = (f"-m agents.train_fast --steps {2 * frames} --evaluations 2 --exact-bytes 1") + (
         " --quick" if quick else ""

@@ -40,7 +40,7 @@ from wfb_gym.players.interface import Policy
 from wfb_gym.solver import Solution
 
 MAX_PANELS = 6
-"""Most spells with a panel of their own."""
+"""Maximum number of spells with a panel of their own."""
 
 _FRAME = "crimson"
 _FONT = 8.5
@@ -51,7 +51,7 @@ _SPELL_NOTE = (
 )
 _LOST = "points that this gives away, on average"
 _MIN_SHADES = 5
-"""Fewest shades of the palette; a figure with fewer numbers of dice uses the first ones."""
+"""Minimum number of shades of the palette; a figure with fewer numbers of dice uses the first."""
 _DARK = 0.45
 """Luminance below which text is white."""
 _LEAST_COST = 0.05

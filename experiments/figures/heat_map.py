@@ -26,7 +26,7 @@ from wfb_gym.solver import Solution
 CLOSED = -2
 """Value in place of a spell's slot: the spell cannot be cast."""
 _LABEL = 8
-"""Most letters of a spell's short name."""
+"""Maximum number of letters of a spell's short name."""
 BATTLES = 2048
 """Battles that sample the positions reached by a policy."""
 

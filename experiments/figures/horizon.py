@@ -13,7 +13,7 @@ from wfb_gym.files import save_figure
 from wfb_gym.seats import SEATS
 
 _STYLES = {"exact": ":", "phase-search": "-"}
-_NAMES = {"exact": "solved so far ahead", "phase-search": "phase-search"}
+_NAMES = {"exact": "solved with this horizon", "phase-search": "phase-search"}
 
 
 def draw_horizon(results: Mapping[str, Any], path: Path) -> None:
@@ -35,7 +35,7 @@ def draw_horizon(results: Mapping[str, Any], path: Path) -> None:
         first = len(figure.axes)
         for axes, seat in zip(grids[0].subplots(1, 2, sharey=True), SEATS, strict=True):
             _draw_battles(axes, parts, battles, seat)
-        figure.axes[first].set_ylabel("points a battle more than with one phase")
+        figure.axes[first].set_ylabel("lead over a horizon of one phase, points per battle")
         shown = figure.axes[first].get_legend_handles_labels()
         grids[0].legend(*shown, fontsize=8, loc="outside lower center", ncols=len(battles))
     save_figure(figure, path, DPI)
@@ -50,7 +50,7 @@ def _draw_exact(axes: Axes, parts: list[Mapping[str, Any]], name: str) -> None:
             axes.plot(phases, scores, style, color=colour, marker=marker, ms=4, label=label)
     axes.axhline(100.0, color=BLACK, linestyle="--", linewidth=0.8)
     axes.set_title(f"{name}, {parts[-1]['of']} phases", fontsize=11)
-    axes.set(xlabel="phases looked at", xticks=phases)
+    axes.set(xlabel="phases considered", xticks=phases)
     axes.grid(alpha=0.3)
 
 
@@ -68,5 +68,5 @@ def _draw_battles(
         )  # fmt: skip
     axes.axhline(0.0, color=GREY, linestyle="--", linewidth=0.8)
     axes.set_title(f"phase-search as {seat}", fontsize=11)
-    axes.set(xlabel="phases looked at")
+    axes.set(xlabel="phases considered")
     axes.grid(alpha=0.3)

@@ -33,8 +33,8 @@ def draw_speed(results: Results, path: Path) -> None:
             markersize=5, label=peer,
         )  # fmt: skip
     sizes = [int(size) for size in results["batched"]]
-    left.set(xscale="log", yscale="log", xlabel="environments side by side")
-    left.set_ylabel("million steps a second")
+    left.set(xscale="log", yscale="log", xlabel="number of environments")
+    left.set_ylabel("million steps/s")
     left.set_xticks(sizes, [f"{size:,}" for size in sizes])
     left.set_title("speed by number of environments (both axes logarithmic)", fontsize=11)
     left.minorticks_off()
@@ -46,7 +46,7 @@ def draw_speed(results: Results, path: Path) -> None:
             list(rates), list(rates.values()), linestyle="-", marker=MARKERS[number],
             color=SERIES[number], label=f"{int(size):,} environments",
         )  # fmt: skip
-    right.set(xlabel="threads", ylim=(0, None), ylabel="million steps a second")
+    right.set(xlabel="threads", ylim=(0, None), ylabel="million steps/s")
     right.set_title(f"{DUEL} by number of threads", fontsize=11)
     right.set_xticks([int(threads) for threads in scaling])
     for axes in (left, right):

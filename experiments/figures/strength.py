@@ -1,4 +1,4 @@
-"""Figure of players' strength: points a battle behind the reference, by time per decision."""
+"""Figure of players' strength: points per battle behind the reference, by time per decision."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +15,7 @@ _FASTEST = 1e-3
 """Milliseconds at which untimed players, which play inside the batch, are drawn."""
 
 _LONGEST = 24
-"""Most letters of a drawn name; a file's path keeps its last ones."""
+"""Maximum number of letters of a drawn name; a file's path keeps its last ones."""
 
 _CLOSE = 5.0, 12.0
 """Ratio of times and difference of points within which two labels would overlap."""
@@ -55,9 +55,9 @@ def draw_strength(results: Mapping[str, Any], path: Path) -> None:
                 shown, (time, behind), place, textcoords="offset points", fontsize=8, ha=side
             )
         axes.axhline(0.0, color=GREY, linewidth=0.8, linestyle="--")
-        axes.set(xscale="log", xlabel="milliseconds a decision")
+        axes.set(xscale="log", xlabel="milliseconds per decision")
         axes.set_title(f"as {seat}", fontsize=11)
         axes.margins(x=0.4)
         axes.grid(alpha=0.3)
-    figure.axes[0].set_ylabel(f"points a battle against {reference}'s")
+    figure.axes[0].set_ylabel(f"points per battle relative to {reference}")
     save_figure(figure, path, DPI)

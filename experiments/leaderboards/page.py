@@ -98,7 +98,7 @@ def task_interval(submission: Submission, task: Task) -> Interval | None:
 def generated_intervals(submission: Submission, seat: str) -> list[Interval] | None:
     """Return a submission's scores over a seat's generated scenarios; None if a kind is missing.
 
-    They are the interquartile mean, the 5th percentile, and the share of all stakes in %. The
+    They are the interquartile mean, the 5th percentile, and the share of points at stake in %. The
     bootstrap resamples scenarios, each with the mean score of the runs.
     """
     tasks = [task for task in TRACKS["generated"] if task.seat == seat]
@@ -125,7 +125,8 @@ def generated_intervals(submission: Submission, seat: str) -> list[Interval] | N
 
 def generated_rows(entries: Sequence[Submission]) -> list[list[str]]:
     """Return the table of the generated scenarios."""
-    rows = [["policy", "seat", "interquartile mean", "5th percentile", "share of all stakes, %"]]
+    statistics = ("interquartile mean", "5th percentile", "share of points at stake, %")
+    rows = [["policy", "seat", *statistics]]
     for each in entries:
         for seat in SEATS:
             found = generated_intervals(each, seat)

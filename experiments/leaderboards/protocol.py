@@ -27,9 +27,9 @@ from wfb_gym.solver.evaluation import SAME
 
 PROTOCOL = 2
 BUDGET = 10_000_000
-"""Most decisions of training; submissions with more are marked."""
+"""Maximum number of decisions of training; submissions with more are marked."""
 RUNS = 5
-"""Fewest runs: policies trained with different seeds, or battles with different dice."""
+"""Minimum number of runs: policies trained with different seeds, or battles with different dice."""
 
 DUELS = ("apprentice", "archmage-duel", "orc-shaman-hunt", "seventh-edition-duel", "dwarf-hold")
 """Scenarios that are solved exactly."""

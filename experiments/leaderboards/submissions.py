@@ -32,7 +32,7 @@ MAX_BYTES = 2**19
 _MAX_MESSAGE = 500
 BEST = 100.0
 _ROUNDING = 1e-3
-"""Most by which an exact score may exceed the best, because of rounding."""
+"""Maximum amount by which an exact score may exceed the best score, because of rounding."""
 
 Scores = Annotated[list[float], FailFast()]
 """Scores of the runs of a task, or of the scenarios of a run."""

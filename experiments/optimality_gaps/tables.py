@@ -37,12 +37,12 @@ def bound_rows_of(found: Sequence[dict[str, Any]]) -> list[list[str]]:
 
 
 FIGURES = ResultTable(
-    "in points a battle, the exploiter's; score of the first phases",
+    "gain of the exploiter, in points per battle; score in the first phases",
     lambda results: gap_rows(results["parts"]),
     (0, 1, 2, 4),
 )
 BOUNDS = ResultTable(
-    "lower bounds of exploitability, in points a battle",
+    "lower bounds of exploitability, in points per battle",
     lambda results: bound_rows_of(results["bounds"]),
     (0, 1),
 )

@@ -32,7 +32,7 @@ from wfb_gym.seats import SEATS
 FIRST_BATTLES = 16
 """Size of the first batch, which measures an agent's time per decision."""
 BATCH_SIZE = 1024
-"""Most battles in a batch."""
+"""Maximum number of battles in a batch."""
 _DECIMALS = 6
 """Decimal places of stored points."""
 
@@ -45,7 +45,7 @@ class Match:
     caster: str
     dispeller: str
     battles: int
-    seed: int  # battle i has the dice of seed + i, in every match
+    seed: int  # battle i uses seed + i, in every match
     agent_seeds: tuple[int, int]  # of the two agents' own random choices
     move_seconds: float  # limit of an agent's mean time per decision
     luck_adjusted: bool = False  # whether luck is subtracted from the points

@@ -57,7 +57,7 @@ class Rating:
 
 @dataclass(frozen=True)
 class Ratings:
-    """Ratings of all agents: fewest forfeits first, then the best first.
+    """Ratings of all agents: in ascending order of forfeits, then the best first.
 
     `units` are the units of the scenarios in points. `misfit` is the root mean square of the
     residuals, in units.

@@ -41,7 +41,7 @@ SCENARIOS = ("archmage-duel", "orc-shaman-hunt", "seventh-edition-duel", "border
 FIRST_SEED = 5_000_000_000
 """Seed of the first tournament's dice, far from the seeds of trainings."""
 SEED_SPACING = 1_000_000
-"""Distance of the dice of two tournaments, and so the most battles of a match."""
+"""Distance between the seeds of two tournaments: the maximum number of battles of a match."""
 OPTIMAL = "optimal"
 
 Values = dict[tuple[str, str], float]

@@ -140,7 +140,7 @@ def test_the_value_of_a_choice_is_an_estimate_without_the_enemys_items(file: Pat
     for seed in range(12):
         _, shown = table(scenario, ["?"], 0, seed)
         own = next(line for line in shown if line.startswith("* Your hidden items: "))
-        start = next(i for i, line in enumerate(shown) if "POINTS TO COME" in line)
+        start = next(i for i, line in enumerate(shown) if "EXPECTED POINTS" in line)
         end = next(i for i, line in enumerate(shown) if line.startswith("You leave"))
         message.setdefault(own, set()).add("\n".join(shown[start:end]))
         assert "~ an estimate, not exact: as if the dispeller had Dispel Scroll" in "\n".join(shown)
@@ -182,7 +182,7 @@ def test_replay_writes_a_review_if_the_deals_are_recorded(
     said = run(capsys, "replay", str(battle), "--html", str(out))
     assert said.startswith("The caster: ")
     assert said.endswith(f"The review is in {out}.\n")
-    assert "Mixture" in out.read_text(encoding="utf-8")
+    assert "Frequency" in out.read_text(encoding="utf-8")
     write(transcript, battle, public=True)
     message = refused(capsys, "replay", str(battle), "--html", str(out))
     assert message == (
@@ -246,10 +246,10 @@ def test_advice_is_a_mixture_for_each_set_of_the_mover(capsys: Capture, file: Pa
 def test_advice_in_words(capsys: Capture, file: Path) -> None:
     shown = run(capsys, "advise", str(file), "--power", "2").splitlines()
     assert shown[:4] == [
-        "secrets: 2 power dice against 2 dispel dice and no open scrolls.",
-        "Items are hidden, so the best play is a mixture.",
+        "secrets: 2 power dice against 2 dispel dice and no known scrolls.",
+        "Items are hidden, so the best play is a mixed strategy.",
         "The dispeller may have been dealt: nothing (33%), Dispel Scroll (67%).",
-        "Beliefs of the dispeller about the caster: Power Stone (50%), nothing (50%).",
+        "The dispeller's beliefs about the caster: Power Stone (50%), nothing (50%).",
     ]
     assert re.fullmatch(
         r"The phase is worth between \d+\.\d\d and \d+\.\d\d points to the caster.", shown[4]
@@ -363,10 +363,10 @@ def test_a_later_position_in_words(capsys: Capture, file: Path) -> None:
     cast = "Blast (7+) was cast with a total of 12"
     shown = run(capsys, "advise", str(file), *options).splitlines()
     assert shown[:4] == [
-        f"secrets: 0 power dice against 2 dispel dice and no open scrolls; {cast}.",
-        "Items are hidden, so the best play is a mixture.",
+        f"secrets: 0 power dice against 2 dispel dice and no known scrolls; {cast}.",
+        "Items are hidden, so the best play is a mixed strategy.",
         "The caster may have been dealt: Power Stone (50%), nothing (50%).",
-        "Beliefs of the caster about the dispeller: nothing (33%), Dispel Scroll (67%).",
+        "The caster's beliefs about the dispeller: nothing (33%), Dispel Scroll (67%).",
     ]
     assert shown[4].startswith("The situation is worth between ")
     assert "CHANCE  PLAY OF THE DISPELLER with Dispel Scroll" in shown
@@ -388,7 +388,7 @@ def test_a_later_position_in_words(capsys: Capture, file: Path) -> None:
             ["--shown", "dispeller/Dispel Scroll", "--weights", "1,0"],
             "--weights: expected a weight above 0 for a set with the items shown, found 1,0",
         ),
-        (["--nominated", "Spark"], "--nominated: expected a spell of the caster's"),
+        (["--nominated", "Spark"], "--nominated: expected a spell of the caster"),
         (["--tried", "Bolt"], "--tried: expected --power with it"),
         (["--power", "0"], "secrets: expected a decision, found the end"),
     ],

@@ -420,9 +420,9 @@ def test_spells_are_listed_with_worth_and_effect() -> None:
 
 def test_odds_are_shown_when_asked_for(capsys: Capture, monkeypatch: Patch) -> None:
     type_answers(monkeypatch, "?")
-    assert run(capsys, "play --seed 1").count("POINTS TO COME") == 1
+    assert run(capsys, "play --seed 1").count("EXPECTED POINTS") == 1
     type_answers(monkeypatch)
-    assert run(capsys, "play --seed 1 --odds").count("POINTS TO COME") == 1
+    assert run(capsys, "play --seed 1 --odds").count("EXPECTED POINTS") == 1
 
 
 # --- replay --------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ NOT_QUICK = {
     "grand-conclave solved",
     "storm-council solved",
     "10 million decisions stored",
-    "memory of that, at its peak",
+    "peak memory of the solve",
     "exploitability of a network",
 }
 

@@ -40,7 +40,7 @@ def test_differences_are_those_of_the_same_dice(
         assert (row["half_width"] == 0.0) == (row["player"] == PLAYERS[0])
     assert (tmp_path / "strength.png").stat().st_size > 10_000
     header, *lines = strength_rows(results)
-    assert header == ["battle", "seat", "veteran wins", "more than greedy"]
+    assert header == ["battle", "seat", "veteran wins", "lead over greedy"]
     assert [line[:2] for line in lines] == [["border-skirmish", s] for s in ("caster", "dispeller")]
 
 

@@ -235,7 +235,7 @@ def test_a_position_shows_its_casualties_and_who_fled() -> None:
     assert shapes["lost", "Marauders"].parts == all_of_them.parts[3:]
     assert "Marauders 3/25" in shapes["name", "Marauders"].text
     assert ("unit", "Chaos Knights") not in shapes
-    assert shapes["name", "Chaos Knights"].text[-1] == "(gone)"
+    assert shapes["name", "Chaos Knights"].text[-1] == "(destroyed)"
     assert "fleeing" in shapes["unit", "Chaos Warriors"].states
     assert "legal" not in shapes["lost", "Chaos Knights"].states
 

@@ -322,13 +322,13 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
     (
         with_wizard(spells=[{"name": "Fire Ball", "worth": 1, "duration": "one_turn"}]),
         "caster.wizards[0].spells[0].duration",
-        '"instant", as its lore has it',
+        '"instant", as in its lore',
         '"one_turn"',
     ),
     (
         with_spell(name="Fire Ball", lore="Fire"),
         "caster.wizards[0].spells[0].casting_value",
-        "5, as its lore has it",
+        "5, as in its lore",
         "8",
     ),
     (

@@ -86,7 +86,8 @@ def test_a_wizard_has_the_cost_of_his_level(level: int, points: float) -> None:
 
 def test_a_wizard_has_a_level_of_his_profile() -> None:
     assert refused(wizards=[{"profile": "Battle Wizard", "level": 4}]) == (
-        "scenario: caster.wizards[0].level: expected 1 or 2, as Battle Wizard has points for, "
+        "scenario: caster.wizards[0].level: expected 1 or 2, "
+        "the levels of the profile Battle Wizard, "
         "found 4"
     )
     dear = scenario(wizards=[{"profile": "Battle Wizard", "level": 4, "points": 9}])

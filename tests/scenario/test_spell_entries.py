@@ -163,17 +163,17 @@ def test_an_unknown_target_is_reported_once() -> None:
     [
         (
             {"target": "enemy_unit"},
-            'target: expected no value, because the lore defines the effect, found "enemy_unit"',
+            'target: expected no value, because the lore supplies the effect, found "enemy_unit"',
         ),
         (
             {"worth": {"points": 3}},
-            "worth: expected a number, because the lore defines the effect, found a table",
+            "worth: expected a number, because the lore supplies the effect, found a table",
         ),
         (
             {"effect": HIT},
-            "effect: expected no value, as the lore defines the effect, found a table",
+            "effect: expected no value, because the lore supplies the effect, found a table",
         ),
-        ({"effect": 5}, "effect: expected no value, as the lore defines the effect, found 5"),
+        ({"effect": 5}, "effect: expected no value, because the lore supplies the effect, found 5"),
         (
             {"worth_per_phase": 3},
             "worth_per_phase: expected 0, as its effect has its own worth, found 3.0",
@@ -187,7 +187,7 @@ def test_a_lores_spell_rejects_keys_of_an_effect(keys: dict[str, Any], message: 
 def test_a_spell_in_play_has_its_target() -> None:
     assert spell(**CURSE, in_play=True, in_play_on="Boyz").in_play_on == "Boyz"
     assert refused(**CURSE, in_play=True) == (
-        f"{KEY}.in_play_on: expected the unit or character that it lies on, found no such key"
+        f"{KEY}.in_play_on: expected the unit or character that it affects, found no such key"
     )
 
 

@@ -73,7 +73,7 @@ def test_a_small_unit_is_one_rank() -> None:
 
 def test_the_front_rank_has_no_more_models_than_the_unit() -> None:
     assert refused(units=[unit(models=3, frontage=4)]) == (
-        "scenario: caster.units[0].frontage: expected at most 3, as the unit has no more models, "
+        "scenario: caster.units[0].frontage: expected at most 3, the number of models in the unit, "
         "found 4"
     )
 

@@ -177,7 +177,7 @@ def test_lone_or_dead_wizards_touch_no_model() -> None:
         ),
         (
             {"side": "own", "models": 8, "unit": "Boyz"},
-            "models: expected at most 7, as the unit has no more models, found 8",
+            "models: expected at most 7, the number of models in the unit, found 8",
         ),
     ],
 )

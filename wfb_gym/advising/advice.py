@@ -19,7 +19,7 @@ from wfb_gym.view.decisions import describe_action, describe_dice
 from wfb_gym.view.names import ScenarioNames
 
 _ALL_POSITIONS = 20 * MOST_POSITIONS
-"""Most positions over all rolls of spells together; solving them takes about a minute."""
+"""Maximum number of positions over all rolls of spells; solving them takes about a minute."""
 _MOST_SITUATIONS = 400
 _FURTHER_CHOICES = (*CAST_CHOICES, *DISPEL_CHOICES)
 """Nodes whose choices complete the mover's previous action."""
@@ -75,8 +75,8 @@ class Judge:
 
     Args:
         scenario: the scenario.
-        most_positions: most positions to solve for one situation, in addition to those solved for
-            earlier ones; None for no limit except memory.
+        most_positions: maximum number of positions to solve for one situation, in addition to
+            those solved for earlier situations; None for no limit except memory.
     """
 
     def __init__(self, scenario: Scenario, most_positions: int | None = None) -> None:

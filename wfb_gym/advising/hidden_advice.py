@@ -61,10 +61,10 @@ def advise_hidden(
 
     Args:
         position: the requested position; at least one army may have one of several sets.
-        weights: the mover's beliefs about the enemy's sets, in order; the scenario's weights by
-            default.
-        own_weights: the enemy's beliefs about the mover's sets, in order; the scenario's weights by
-            default.
+        weights: the mover's beliefs about the enemy's sets, in order; default: the scenario's
+            weights.
+        own_weights: the enemy's beliefs about the mover's sets, in order; default: the scenario's
+            weights.
 
     Raises:
         PositionError: the position is not a decision, spells are still to be rolled, or the weights

@@ -132,7 +132,7 @@ class RequestedPosition:
         """Describe the remaining dice and scrolls, and the spell that is being cast."""
         pools, state, total = self.pools(), self.battle.state, self.request.total
         power = power_phrase(pools["power"], pools["own"])
-        which = "open scroll" if self.hides_items(1) else "scroll"
+        which = "known scroll" if self.hides_items(1) else "scroll"
         scrolls = f"{pools['scrolls'] or 'no'} {which}{'' if pools['scrolls'] == 1 else 's'}"
         text = f"{power} against {dice_phrase(pools['dispel'], 'dispel')} and {scrolls}"
         if state.spell:
@@ -251,7 +251,7 @@ class RequestedPosition:
         labels = dict.fromkeys(self._spells[index][0] for index in found)
         if not found:
             known = dict.fromkeys(name for _, name in self._spells)
-            raise PositionError(option, one_of(known, text, "a spell of the caster's"), repr(text))
+            raise PositionError(option, one_of(known, text, "a spell of the caster"), repr(text))
         if len(labels) > 1:
             raise PositionError(option, f"one of {', '.join(labels)}", repr(text))
         return found[0]

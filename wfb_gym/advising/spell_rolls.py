@@ -27,7 +27,7 @@ _Z95 = 1.959964
 """Half-width of a 95 % confidence interval, in standard errors."""
 _SEED = 0
 _MOST_PATHS = 20_000
-"""Most sequences of rolls and swaps to count; more are too many to evaluate."""
+"""Maximum number of sequences of rolls and swaps to count; more are too many to evaluate."""
 
 
 class _Situation(NamedTuple):
@@ -130,7 +130,7 @@ class SpellRolls:
 
         Args:
             battle: the battle at the selection of spells; it is not changed.
-            most: most situations to evaluate; if there are more, rolls are sampled.
+            most: maximum number of situations to evaluate; if there are more, rolls are sampled.
             samples: number of sampled rolls.
         """
         count = self.count(battle)

@@ -26,7 +26,7 @@ _ARMIES = "the armies, without a scenario or replacing parts of it"
 _LEFT = "dice and scrolls left in this phase"
 _HAPPENED = "earlier events of this phase"
 _MOST_ROWS = 20
-"""Most rolls to list; if there are more, only the best openings are listed."""
+"""Maximum number of rolls to list; if there are more, only the best openings are listed."""
 _SAMPLES = 20
 _NOTICED = 0.005
 """Smallest difference in points that is shown."""
@@ -74,7 +74,7 @@ class AdviseOptions:
             swap for the first spell of the lore, if any.
         samples: number of rolls of spells to sample if there are too many to evaluate all.
         weights: your beliefs about the enemy's sets of hidden items, as weights in the order of the
-            sets, such as 1,2 (default: the scenario's).
+            sets, such as 1,2 (default: the scenario's weights).
         own_weights: the enemy's beliefs about your sets, as weights in the order of the sets.
         phases: use only the first N phases of a battle.
         power: power dice.
@@ -85,7 +85,7 @@ class AdviseOptions:
         nominated: the spell being cast, before its dice.
         cast: the spell just cast, which the dispeller may answer.
         total: casting total of the spell.
-        at: the unit or character it is cast at.
+        at: the unit or character at which it is aimed.
         shown: hidden items that were used, once for each use; caster/ITEM or dispeller/ITEM if both
             may have it.
         json: print only JSON.
@@ -364,7 +364,7 @@ def _hidden_lines(advice: "HiddenAdvice") -> list[str]:
 
     position, mover = advice.position, SEATS[advice.mover]
     enemy = SEATS[1 - advice.mover]
-    lines = [f"{position.summary()}.", "Items are hidden, so the best play is a mixture."]
+    lines = [f"{position.summary()}.", "Items are hidden, so the best play is a mixed strategy."]
     lines += position.scenario.notes
     if advice.sets[1 - advice.mover]:
         lines.append(
@@ -372,7 +372,7 @@ def _hidden_lines(advice: "HiddenAdvice") -> list[str]:
         )
     if advice.sets[advice.mover]:
         own = chances_words(advice.sets[advice.mover])
-        lines.append(f"Beliefs of the {enemy} about the {mover}: {own}.")
+        lines.append(f"The {enemy}'s beliefs about the {mover}: {own}.")
     low, high = format_exact_points(advice.lower), format_exact_points(advice.upper)
     lines.append(f"{position.horizon()} is worth between {low} and {high} points to the caster.")
     for each in advice.mixtures:

@@ -51,12 +51,12 @@ class ChoiceList:
         """Return the lines with the chance of the dice and the value, and a legend.
 
         A table of the castable spells follows, with their chances by number of dice. Values are
-        expected points still to come for the mover if both sides play optimally.
+        the mover's expected points in the rest of the battle if both sides play optimally.
         """
         analysis, decision = self._analyse(battle), view_decision(self._names, battle)
         mark = "" if analysis.is_exact else ESTIMATED
         differ = any(analysis.loss(action) >= 1e-9 for action in analysis.values)
-        rows = [("", "", "CHANCE", "POINTS TO COME", "")]
+        rows = [("", "", "CHANCE", "EXPECTED POINTS", "")]
         for number, (action, each) in enumerate(decision.actions.items(), 1):
             chance = NOT_ROLLED if each.chance is None else f"{float(each.chance):.1%}"
             value = mark + format_exact_points(analysis.values[action])

@@ -9,8 +9,8 @@ from wfb_gym.cli.output import format_table, print_json
 from wfb_gym.cli.parser import Command, UsageError, flag_of, option, whole_number
 
 MOST_DICE = 24
-"""Most dice in one roll, and the largest absolute bonus. A copy of `wfb_gym.packing.records.DICE`:
-importing it takes as long as the rest of the command."""
+"""Maximum number of dice in one roll, and the largest absolute bonus. A copy of
+`wfb_gym.packing.records.DICE`: importing it takes as long as the rest of the command."""
 HIGHEST_TOTAL = MOST_DICE * 6 + MOST_DICE
 """Highest total of the dice and the bonus."""
 TABLE_DICE = range(1, 7)

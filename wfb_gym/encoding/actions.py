@@ -8,9 +8,9 @@
 | re-rolls | re-roll a die that shows 1..6; re-roll all (only with re-roll items) |
 | wizards | own wizard w adds its own dice to a dispel (only with own dice) |
 | spells | cast own spell s, choose it as the free spell, or swap it for the lore's first spell |
-| in play | end spell s in play or try to dispel it: own spells, then the opponent's |
+| in play | end spell s in play or try to dispel it: own spells, then the opponent's spells |
 | targets | no target; own units and characters; the opponent's units and characters |
-| points | points of the battlefield that own Comets may be aimed at |
+| points | points of the battlefield at which the player's Comets may be aimed |
 """
 
 from dataclasses import dataclass

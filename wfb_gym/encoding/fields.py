@@ -68,9 +68,9 @@ class ObservedNumber:
     """Declaration of one number of the observation, or of a row of numbers of one kind."""
 
     meaning: str  # in words, without the scale
-    high: float = 1.0  # greatest value, unscaled
+    high: float = 1.0  # upper bound, unscaled
     quantity: Quantity = FLAG
-    low: float = 0.0  # least value, unscaled
+    low: float = 0.0  # lower bound, unscaled
     note: str = ""  # more text, after the scale
     name: str = ""  # default: the attribute's name with spaces
     when: str = ""  # names of `Limits` switches, separated by spaces; any of them adds the number
@@ -116,9 +116,9 @@ class Field:
     """One number of an observation.
 
     Attributes:
-        name: the number's name, after its owner's name.
-        low: least value.
-        high: greatest value.
+        name: full field name, including its owner, such as "own spell 1 casting value".
+        low: lower bound.
+        high: upper bound.
         meaning: description, with the scale.
         quantity: unit.
         is_expectation: whether it is an expected value that follows from the other numbers.
@@ -233,10 +233,12 @@ class SpellOffsets(Record):
     worth: Int64 = observed_number(
         "expected points if it takes effect on its best target at the start of the battle",
         MAX_POINTS, POINTS, may_lose=True,
-        note="for a Comet: in the phases left, at its point or target, or at the best one if it "
-        "has none",
+        note="for a Comet: in the phases left, at its point or target, or at the best point or "
+        "target if it has none",
     )  # fmt: skip
-    most_dice: Int64 = observed_number("most dice that may be rolled for it now", MOST_DICE, DICE)
+    most_dice: Int64 = observed_number(
+        "maximum number of dice that may be rolled for it now", MOST_DICE, DICE
+    )
     castable: Int64 = observed_number("1 while it may still be attempted this phase")
     best: Int64 = observed_number(
         "expected points with the best number of available dice if not dispelled",
@@ -256,11 +258,12 @@ class SpellOffsets(Record):
     fresh: Int64 = observed_number("1 if it came into play this phase", when="in_play")
     tried: Int64 = observed_number("1 if the player to move has tried to dispel it", when="in_play")
     lies_on: Int64 = observed_number(
-        "code of the target that it is in play on",
+        "code of the target that it affects",
         CODE.scale,
         CODE,
         when="spells_lie_on_targets",
-        note="1 to 16: its owner's units and characters, 17 to 32: the enemy's",
+        note="1 to 16: its owner's units and characters, 17 to 32: the enemy's units and "
+        "characters",
     )
     lands_later: Int64 = observed_number("1 for a Comet", when="comets")
     best_with_item: Int64 = observed_number(
@@ -294,7 +297,7 @@ class ItemOffsets(Record):
         "uses left, or dice stored",
         255,
         USES,
-        note="for hidden items of the enemy: the most that are possible",
+        note="for hidden items of the enemy: the maximum possible",
     )
     declared: Int64 = observed_number("uses declared for the pending roll", MOST_DICE, HELP)
     bearer: Int64 = observed_number(
@@ -323,7 +326,9 @@ class ItemOffsets(Record):
     takes_power: Int64 = _power(
         "power dice of the enemy that it turns into dispel dice", MOST_DICE, DICE
     )
-    keeps: Int64 = _power("most dice that it stores for a later phase", MOST_DICE, DICE)
+    keeps: Int64 = _power(
+        "maximum number of dice that it stores for a later phase", MOST_DICE, DICE
+    )
     keeps_on_a_roll: Int64 = _power(
         "1 if the stored dice come back only if a D6 rolls at least their number"
     )
@@ -392,7 +397,7 @@ class LayoutOffsets(Record):
     rare_node: Int64 = replace(
         _NODE, each=_nodes(COMMON_DECISIONS, DECISIONS), when="targets selection stored_dice"
     )
-    own_phase: Int64 = observed_number("1 if the learner's army is the active one")
+    own_phase: Int64 = observed_number("1 if the learner's army is active")
     phases_left: Int64 = observed_number("phases left, including this one", PHASES, PHASE)
     own_pool: Int64 = observed_number("dice in the learner's shared pool", MOST_DICE, DICE)
     enemy_pool: Int64 = observed_number("dice in the opponent's shared pool", MOST_DICE, DICE)

@@ -1,4 +1,4 @@
-"""Public history: how each spell was last cast and answered, stored outside the position.
+"""Public history: the last cast of each spell and the answer, stored outside the position.
 
 A position does not contain the past. With hidden items the past is evidence about the enemy: an
 army that let a strong spell through probably has no scroll, or saves it. `note` is called with
@@ -99,7 +99,7 @@ def write_history(
     first: ArmyOffsets,
     row: Row,
 ) -> None:
-    """Write how an army's spells were last cast and answered."""
+    """Write the last casts of an army's spells and the answers."""
     spell = at.in_spell
     for s in range(packed.armies[army].n_spells):
         field = first.spells + s * spell.stride

@@ -45,19 +45,19 @@ class Layout:
 
     @property
     def low(self) -> NDArray[np.float32]:
-        """Least values, shape (size,)."""
+        """Lower bounds, shape (size,)."""
         return np.array([field.low for field in self.fields], np.float32)
 
     @property
     def high(self) -> NDArray[np.float32]:
-        """Greatest values, shape (size,)."""
+        """Upper bounds, shape (size,)."""
         return np.array([field.high for field in self.fields], np.float32)
 
     def named_fields(self, observation: NDArray[np.float32]) -> dict[str, float]:
         """Return an observation, shape (size,), as a mapping from field names to values.
 
         Raises:
-            ValueError: The observation has another shape.
+            ValueError: the observation has another shape.
         """
         shape = np.shape(observation)
         if shape != (self.size,):

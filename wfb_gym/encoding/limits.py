@@ -53,7 +53,7 @@ class Limits:
     Attributes:
         own: the learner's army.
         opponent: the other army.
-        dice: most dice in one action of the learner, 1 to 24.
+        dice: maximum number of dice in one action of the learner, 1 to 24.
         contacts: groups of models in base contact with wizards, 0 to 16.
         own_dice: whether wizards may have their own dice (7th edition, some items).
         rerolls: whether items may re-roll dice.
@@ -71,8 +71,8 @@ class Limits:
         exceptions: whether items may differ from a Dispel Scroll, a Power Stone, a bonus to the
             army's dispels and a re-roll of dice.
         hidden: whether an army may have items that its enemy does not see.
-        history: whether observations contain how each spell was last cast and answered. No scenario
-            requires it: it helps policies without memory in scenarios with hidden items.
+        history: whether observations contain the last cast of each spell and the answer. No
+            scenario requires it: it helps policies without memory in scenarios with hidden items.
     """
 
     own: ArmyLimits
@@ -129,7 +129,7 @@ class Limits:
         return max(self.own.wizards, self.opponent.wizards)
 
     def from_other_seat(self, dice: int) -> "Limits":
-        """Return the limits from the other seat; `dice` is that seat's most dice in one action."""
+        """Return the limits from the other seat; `dice` is its maximum number of dice."""
         return replace(self, own=self.opponent, opponent=self.own, dice=dice)
 
 
@@ -230,7 +230,7 @@ def _has_exceptions(wizards: NDArray[Any], items: NDArray[Any]) -> bool:
 
 
 def most_own_dice(wizards: NDArray[Any], own_dice: Any) -> NDArray[Any]:
-    """Return the most own dice of each wizard.
+    """Return the maximum number of each wizard's own dice.
 
     Args:
         wizards: packed wizards.
@@ -249,7 +249,7 @@ def _may_bring_dice(scenario: PackedScenario, wizards: NDArray[Any]) -> NDArray[
 
 
 def most_dispel_dice(scenario: PackedScenario, seat: int) -> int:
-    """Return the most dice that an army's dispel pool can contain."""
+    """Return the maximum number of dice that an army's dispel pool can contain."""
     army = scenario.armies[seat]
     wizards, items = army["wizards"], army["items"]
     pool = army.fixed_dispel
@@ -261,7 +261,7 @@ def most_dispel_dice(scenario: PackedScenario, seat: int) -> int:
 
 
 def most_power_dice(scenario: PackedScenario, seat: int) -> int:
-    """Return the most dice that an army's shared power pool can contain."""
+    """Return the maximum number of dice that an army's shared power pool can contain."""
     army = scenario.armies[seat]
     wizards, items = army["wizards"], army["items"]
     pool = army.fixed_power
@@ -272,7 +272,7 @@ def most_power_dice(scenario: PackedScenario, seat: int) -> int:
 
 
 def _most_dice(scenario: PackedScenario, seat: int, dispels_by_power: bool) -> int:
-    """Return the most dice that one action of the seat can commit."""
+    """Return the maximum number of dice that one action of the seat can commit."""
     army = scenario.armies[seat]
     wizards, items = army["wizards"], army["items"]
     most = [1]
@@ -318,7 +318,7 @@ def check_covers(limits: Limits, packed_scenarios: Records[PackedScenario], seat
     """Raise if a scenario exceeds the limits.
 
     Raises:
-        ValueError: A size is too small; the message lists every size that the first such scenario
+        ValueError: a size is too small; the message lists every size that the first such scenario
             exceeds, with the size that it needs.
     """
     if not isinstance(limits, Limits):

@@ -18,7 +18,7 @@ def validated_actions(answer: Any, masks: NDArray[np.bool_], whose: str) -> NDAr
         whose: name of the policy in error messages.
 
     Raises:
-        ValueError: The shape or dtype is wrong, or an action is illegal.
+        ValueError: the shape or dtype is wrong, or an action is illegal.
     """
     actions = np.asarray(answer)
     if actions.shape != masks.shape[:1] or not np.issubdtype(actions.dtype, np.integer):
@@ -49,7 +49,7 @@ def validated_probabilities(
         whose: name of the policy in error messages.
 
     Raises:
-        ValueError: The answer is neither.
+        ValueError: the answer is neither.
     """
     array = np.asarray(answer)
     if np.issubdtype(array.dtype, np.integer) and array.shape == masks.shape[:1]:

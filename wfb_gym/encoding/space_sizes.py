@@ -44,7 +44,7 @@ def check_sizes(policy: Any, limits: Limits, who: str) -> None:
     """Raise if a policy declares sizes that differ from the sizes that the limits give.
 
     Raises:
-        ValueError: The sizes differ; the message contains both.
+        ValueError: the sizes differ; the message contains both.
     """
     expected, found = space_sizes(limits), declared_sizes(policy)
     if found not in (None, expected):

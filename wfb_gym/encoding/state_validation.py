@@ -155,7 +155,7 @@ def _uses(fields: _States) -> Values:
 
 
 def _most_of_pool(fields: _States, most: Callable[[Any, int], int], army: Values) -> Values:
-    """Return the most dice in the pool of `army`, for each state."""
+    """Return the maximum number of dice in the pool of `army`, for each state."""
     found = np.zeros(len(army), np.int64)
     for each in np.unique(fields.scenario):
         pools = [min(DICE, most(fields.packed[int(each)], side)) for side in range(ARMIES)]
@@ -202,7 +202,7 @@ def _most_phase_models(fields: _States) -> Values:
 
 
 def _most_cursor(fields: _States) -> Values:
-    """Return the greatest cursor: over both armies' wizards or items, or a row's effects."""
+    """Return the maximum cursor: over both armies' wizards or items, or a row's effects."""
     row = np.maximum(fields["row"].astype(np.int64) - 1, 0)
     effects = fields.packed["miscast_rows"]["count"][fields.scenario, row]
     most = np.where(fields["row"] > 0, np.maximum(effects, 1) - 1, 0)
@@ -257,7 +257,7 @@ RANGES_BY_SCENARIO: dict[str, Callable[[_States], Values]] = {
     "aims": lambda f: f.of_members("spells", "n_aims"),
     "markers": lambda f: 1 + f["phase"][:, None, None],
 }
-"""Greatest values of fields that count from 0. Each function may rely on the fields above it, which
+"""Upper bounds of fields that count from 0. Each function may rely on the fields above it, which
 are checked first."""
 
 BITS: dict[str, Callable[[_States], Values]] = {
@@ -306,7 +306,7 @@ def check_states(
             losses may differ from the scenario, as in a position that a user describes.
 
     Raises:
-        ValueError: A state is invalid; the message contains the field.
+        ValueError: a state is invalid; the message contains the field.
     """
     fields = _States(record_name, packed, scenario, states)
     for field, (low, high) in RANGES.items():

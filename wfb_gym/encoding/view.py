@@ -70,7 +70,7 @@ class View:
             history: whether to add histories to the observations, even if `limits` have none.
 
         Raises:
-            ValueError: A scenario exceeds the given limits.
+            ValueError: a scenario exceeds the given limits.
         """
         if limits is None:
             limits = fit(packed_scenarios, seat)
@@ -104,7 +104,7 @@ class View:
             legal if the seat does not decide.
 
         Raises:
-            ValueError: The limits have histories, but `histories` is None.
+            ValueError: the limits have histories, but `histories` is None.
         """
         if self.limits.history and histories is None:
             raise ValueError(

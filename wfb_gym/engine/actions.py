@@ -18,20 +18,21 @@ FIRST_REROLL = FIRST_ITEM + ITEMS
 REROLL_ALL = FIRST_REROLL + 6
 """Re-roll all dice that have not been re-rolled."""
 FIRST_WIZARD = REROLL_ALL + 1
-"""FIRST_WIZARD + w: add own dice of own wizard w to the dispel roll."""
+"""FIRST_WIZARD + w: add the own dice of wizard w to the dispel roll."""
 FIRST_CAST = FIRST_WIZARD + WIZARDS
 """FIRST_CAST + s: nominate own spell s, take it as a free spell or swap it for the lore's first."""
 FIRST_IN_PLAY = FIRST_CAST + SPELLS
-"""Name a spell in play: own spell s is FIRST_IN_PLAY + s, the enemy's FIRST_IN_PLAY + SPELLS + s.
+"""Name a spell in play.
 
-At a choice of the next cast, the action ends an own spell in play. At the end of the phase, it is
-an attempt to dispel the spell.
+Own spell s is FIRST_IN_PLAY + s; enemy spell s is FIRST_IN_PLAY + SPELLS + s. At a choice of the
+next cast, the action ends one of the player's spells in play. At the end of the phase, it is an
+attempt to dispel the spell.
 """
 FIRST_TARGET = FIRST_IN_PLAY + 2 * SPELLS
 """Cast a spell that needs no choice of a target.
 
 FIRST_TARGET + 1 + t: own target t; FIRST_TARGET + 1 + TARGETS + t: the enemy's target t. Units come
 first, then characters. FIRST_TARGET + FIRST_POINT + p: point p of the battlefield, one of the
-points at which the own army's Comets may be aimed.
+points at which the player's Comets may be aimed.
 """
 ACTIONS = FIRST_TARGET + FIRST_POINT + POINTS

@@ -112,7 +112,7 @@ def _may_miscast(state: State) -> bool:
 
 @jit(forceinline=False)
 def _wounds_to_come(packed: PackedScenario, state: State, wizard: int) -> int:
-    """Return the most wounds that the current miscast may still cost a wizard."""
+    """Return the maximum number of wounds that the current miscast may still cost a wizard."""
     if _may_miscast(state):
         return int64(packed.miscast_wounds)
     most = int64(0)
@@ -131,7 +131,7 @@ def _wounds_to_come(packed: PackedScenario, state: State, wizard: int) -> int:
 
 @jit(forceinline=False)
 def _levels_to_come(packed: PackedScenario, state: State) -> int:
-    """Return the most levels that the current miscast may still cost its caster."""
+    """Return the maximum number of levels that the current miscast may still cost its caster."""
     if _may_miscast(state):
         return int64(packed.miscast_levels)
     most = int64(0)
@@ -144,7 +144,7 @@ def _levels_to_come(packed: PackedScenario, state: State) -> int:
 
 @jit
 def _is_needed_caster(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
-    """Return whether the current spell is the wizard's and still needs the wizard."""
+    """Return whether the current spell belongs to the wizard and still needs the wizard."""
     if state.spell == 0 or caster_of(packed, army, int64(state.spell - 1)) != wizard:
         return False
     instant = packed.armies[army].spells[state.spell - 1].duration == Duration.INSTANT
@@ -167,8 +167,9 @@ def _idle(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
 
 @jit(forceinline=False)
 def most_loss(packed: PackedScenario, state: State, army: int, index: int) -> int:
-    """Return the most wounds that spells may still cost a target in this phase, or `UNBOUNDED`.
+    """Return the maximum number of wounds that spells may still cost a target in this phase.
 
+    Return `UNBOUNDED` if there is no maximum.
     `index` counts units first, then characters. Call it only between two casts.
     """
     victim = army * TARGETS + index
@@ -193,7 +194,7 @@ def most_loss(packed: PackedScenario, state: State, army: int, index: int) -> in
 
 @jit(forceinline=False)
 def _most_loss_to_one_free(packed: PackedScenario, state: State, victim: int) -> int:
-    """Return the most wounds that one free spell may cost a target, or `UNBOUNDED`."""
+    """Return the maximum number of wounds that one free spell may cost a target, or `UNBOUNDED`."""
     enemy = int64(1 - state.active)
     most = int64(0)
     if packed.miscast_spells and clear_bits(state.castable, packed.armies[state.active].bound):
@@ -209,11 +210,11 @@ def _most_loss_to_one_free(packed: PackedScenario, state: State, victim: int) ->
 
 @jit(forceinline=False)
 def _sharing_limit(packed: PackedScenario, state: State, army: int, unit: int) -> int:
-    """Return the most wounds at which a unit shares hits, minus the wounds of the last spell on it.
+    """Return the maximum wounds at which a unit shares hits, minus the wounds of the last spell.
 
-    The result plus `most_loss` is the most wounds with which the unit may still become small before
-    a spell hits it. The last spell's own wounds affect no other hits, so the least that a spell can
-    cost is subtracted. Negative if no hits are shared.
+    The result plus `most_loss` is the maximum number of wounds with which the unit may still become
+    small before a spell hits it. The last spell's own wounds affect no other hits, so the minimum
+    that a spell can cost is subtracted. Negative if no hits are shared.
     """
     if not _is_joined(packed, state, army, unit):
         return -1
@@ -275,7 +276,7 @@ def _miscasts_can_hurt(packed: PackedScenario, state: State, army: int, unit: in
 
 @jit
 def most_loss_of_unit(packed: PackedScenario, state: State, army: int, unit: int) -> int:
-    """Return the most wounds that spells and miscasts may still cost a unit in this phase.
+    """Return the maximum number of wounds that this phase's spells and miscasts may cost a unit.
 
     Returns `UNBOUNDED` if a miscast may cost it models.
     """

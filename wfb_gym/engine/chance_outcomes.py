@@ -247,7 +247,7 @@ def most_outcomes(dice: int, rerolls: bool) -> int:
     """Return the number of entries that `chance_outcomes` needs for one node.
 
     Args:
-        dice: most dice of one casting or dispel roll.
+        dice: maximum number of dice of one casting or dispel roll.
         rerolls: whether any item of the scenario re-rolls dice.
     """
     return max(OUTCOME_CODES, MAX_PMF) + (comb(dice + FACES - 1, FACES - 1) if rerolls else 0)

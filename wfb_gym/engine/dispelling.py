@@ -28,7 +28,7 @@ from wfb_gym.scenario.sizes import DICE, SPELLS
 
 @jit
 def act_dispel(packed: PackedScenario, state: State, action: int) -> float:
-    """Let the spell through, use or declare an item, name a wizard that adds own dice, or roll."""
+    """Let the spell through, use or declare an item, name a wizard that adds its dice, or roll."""
     if action == PASS:
         return apply_dispel_outcome(packed, state, OUTCOME_FAIL)
     if action >= FIRST_WIZARD:
@@ -95,7 +95,7 @@ def resolve_forget(packed: PackedScenario, state: State, forgotten: bool) -> flo
 
 @jit
 def act_dispel_reserve(state: State, action: int) -> None:
-    """Add this many own dice of the named wizard."""
+    """Add this many of the named wizard's own dice."""
     state.reserve = action - FIRST_DICE
     state.node = Node.DISPEL_POOL
 

@@ -1,7 +1,7 @@
 """Expected change of the points by the end of the phase if a spell takes effect, from the position.
 
 `strikes.pmf_of_strike` gives the probabilities of a victim's wounds. For each number of wounds
-left, a unit counts its points at the end of the phase. If it fails a Panic test, it counts the
+left, a unit scores its points at the end of the phase. If it fails a Panic test, it scores the
 points of the fleeing unit and of the characters in it instead. Two effects are left out: the unit
 may rally before the battle ends, and shared hits may also wound the characters in a unit that
 flees.
@@ -79,8 +79,8 @@ def change_by_aim(
         army: the spell's owner.
         spell: one of its spells, not a Comet.
         aim: one of the spell's aims.
-        wound_weight: fraction of a wound's points that each lost wound counts at least; `BY_MODELS`
-            counts points for models if the scenario does.
+        wound_weight: minimum fraction of a wound's points that each lost wound scores; `BY_MODELS`
+            scores points for models if the scenario does.
     """
     entry = packed.armies[army].spells[spell]
     aim_entry = aim_record(packed, army, spell, aim)
@@ -393,7 +393,7 @@ def _mean_of_hits(
 def change_by_care(
     packed: PackedScenario, state: State, side: int, index: int, heals: bool, rallies: bool
 ) -> float:
-    """Return the points that the enemy no longer counts for a target that is healed or rallies."""
+    """Return the points that the enemy no longer scores for a target that is healed or rallies."""
     left = int64(wounds_left(state, side, index))
     if heals:
         left = int64(healed_wounds(packed, state, side, index))
@@ -409,7 +409,7 @@ def change_by_care(
 def _change_by_gain(
     packed: PackedScenario, state: State, army: int, wizard: int, strike: int
 ) -> float:
-    """Return the points that the enemy no longer counts if a strike gives its caster a wound."""
+    """Return the points that the enemy no longer scores if a strike gives its caster a wound."""
     left = int64(state.wounds[army, wizard])
     fled = bool(flees(state, army, UNITS + wizard))
     gained = points_for_wizard(packed, state, army, wizard)

@@ -70,7 +70,7 @@ def may_be_kind(packed: PackedScenario, state: State, army: int, kind: int) -> b
 
 @jit
 def uses_at_most(packed: PackedScenario, state: State, army: int, item: int) -> int:
-    """Return the most uses of an item that the army can have left, by public knowledge."""
+    """Return the maximum number of uses left of an item of the army, by public knowledge."""
     if not is_set_hidden(state, army):
         return int64(state.items[army, item])
     return _hidden_uses_at_most(packed, state, army, item)

@@ -20,7 +20,7 @@ from wfb_gym.engine.random_numbers import mix
 from wfb_gym.engine.state import STATE_WORDS, State
 
 _MOST_RUNS = 512
-"""Most runs of adjacent bits in a plan; a state has fewer than half as many fields."""
+"""Maximum number of runs of adjacent bits in a plan; a state has fewer than half as many fields."""
 _WORD_BITS = 64
 
 
@@ -119,7 +119,7 @@ def clear_state(state: State) -> None:
 
 
 def new_plan(base: NDArray[np.uint64], moves: NDArray[np.uint64]) -> Records[KeyPlan]:
-    """Plan how to pack a set of bits.
+    """Return a plan for packing the bits that differ between positions.
 
     Args:
         base: words of any position of the scenario, uint64 (STATE_WORDS,).
@@ -163,7 +163,8 @@ def pack_key(plan: KeyPlan, state: State, key: NDArray[np.uint64]) -> bool:
         key: uint64, at least `plan.words` long; overwritten from index 0.
 
     Returns:
-        False, with nothing written, if the position differs in a bit that is not in the plan.
+        False if the position differs from `plan.origin` in a bit outside the plan; nothing is
+        written.
     """
     unknown = _ZERO
     for index in range(STATE_WORDS):

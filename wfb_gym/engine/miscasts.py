@@ -259,7 +259,7 @@ def wounded_wizard(packed: PackedScenario, state: State) -> int:
 
 @jit(forceinline=False)
 def wizard_wounds(packed: PackedScenario, state: State) -> int:
-    """Return the most wounds that the wizard at `Node.ROLL_WOUNDS` can take."""
+    """Return the maximum number of wounds that the wizard at `Node.ROLL_WOUNDS` can take."""
     army = int64(state.active)
     wizard = wounded_wizard(packed, state)
     entry = packed.armies[army].wizards[wizard]

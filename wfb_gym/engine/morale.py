@@ -232,7 +232,7 @@ def canonicalize_tests(packed: PackedScenario, state: State) -> None:
 
 @jit(forceinline=False)
 def _least_left(packed: PackedScenario, state: State, army: int, unit: int) -> int:
-    """Return the fewest models that this phase's spells and miscasts may leave in a unit."""
+    """Return the minimum number of models that this phase's magic may leave in a unit."""
     most = int64(most_loss_of_unit(packed, state, army, unit))
     if most == UNBOUNDED:
         return 0
@@ -243,7 +243,7 @@ def _least_left(packed: PackedScenario, state: State, army: int, unit: int) -> i
 
 @jit
 def most_for_test(packed: PackedScenario, state: State, army: int, unit: int) -> int:
-    """Return the most wounds left at which a unit takes a Panic test; 0 if no test is possible."""
+    """Return the maximum wounds left at which a unit takes a Panic test; 0 if it takes none."""
     began = int64(state.phase_models[army, unit])
     each = int64(packed.armies[army].units[unit].wounds)
     return (began - models_until_test(began, int64(0))) * each

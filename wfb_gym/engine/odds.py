@@ -63,7 +63,7 @@ def through_table(most_dice: int) -> NDArray[np.float64]:
     """Return the probability of casting a spell that a dispel roll with all dice does not stop.
 
     Args:
-        most_dice: most dice of either roll.
+        most_dice: maximum number of dice of either roll.
 
     Returns:
         float64 (2, needs, most_dice + 1, most_dice + 1): [two 6s dispel, casting value minus

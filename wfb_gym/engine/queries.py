@@ -120,7 +120,7 @@ def may_have_use(packed: PackedScenario, state: State, army: int, item: int) -> 
 
 @jit
 def serves_cast(packed: PackedScenario, state: State, army: int, item: int, wizard: int) -> bool:
-    """Return whether the item may help a cast of `wizard`: it is the wizard's or the army's."""
+    """Return whether the item may help a cast of `wizard`: it belongs to the wizard or the army."""
     bearer = packed.armies[army].items[item].bearer
     return (bearer == NO_BEARER or bearer == wizard) and has_use(packed, state, army, item)
 
@@ -188,7 +188,7 @@ def split_spell(code: int) -> tuple[int, int]:
 
 @jit
 def dice_cap(packed: PackedScenario, state: State, army: int, wizard: int) -> int:
-    """Return the most power dice for one spell of the wizard, without the extra dice of items."""
+    """Return the maximum number of power dice for a spell of the wizard, without items' dice."""
     cap = most_casting_dice(int64(state.level[army, wizard]))
     return min(DICE, cap + int(packed.armies[army].wizards[wizard].extra_dice_cap))
 

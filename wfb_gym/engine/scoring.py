@@ -1,4 +1,4 @@
-"""Points that the enemy counts for an army: points for models, or victory points.
+"""Points that the enemy scores for an army: points for models, or victory points.
 
 Points for models count the models and wounds lost. Both kinds are functions of the position. The
 engine pays the changes of these points: over a battle they add up to the final points minus the
@@ -17,7 +17,7 @@ from wfb_gym.scenario.sizes import UNITS
 
 @jit(forceinline=False)
 def points_of_unit(packed: PackedScenario, army: int, unit: int, left: int, fled: bool) -> float:
-    """Return the points that the enemy counts for a unit, without the characters in it.
+    """Return the points that the enemy scores for a unit, without the characters in it.
 
     Args:
         packed: the scenario.
@@ -42,9 +42,9 @@ def points_of_unit(packed: PackedScenario, army: int, unit: int, left: int, fled
 def points_of_wizard(
     packed: PackedScenario, army: int, wizard: int, left: int, fled: bool
 ) -> float:
-    """Return the points that the enemy counts for a character with `left` wounds.
+    """Return the points that the enemy scores for a character with `left` wounds.
 
-    Wounds above the starting number count nothing. The points of Daemons are counted with their
+    Wounds above the starting number score nothing. The points of Daemons are scored with their
     unit.
     """
     entry = packed.armies[army].wizards[wizard]
@@ -62,7 +62,7 @@ def points_of_wizard(
 
 @jit
 def points_of(packed: PackedScenario, army: int, index: int, left: int, fled: bool) -> float:
-    """Return the points that the enemy counts for a target with `left` wounds."""
+    """Return the points that the enemy scores for a target with `left` wounds."""
     if index < UNITS:
         return points_of_unit(packed, army, index, left, fled)
     return points_of_wizard(packed, army, index - UNITS, left, fled)
@@ -70,21 +70,21 @@ def points_of(packed: PackedScenario, army: int, index: int, left: int, fled: bo
 
 @jit
 def points_for_unit(packed: PackedScenario, state: State, army: int, unit: int) -> float:
-    """Return the points that the enemy counts for a unit in the current position."""
+    """Return the points that the enemy scores for a unit in the current position."""
     left = int64(state.unit_wounds[army, unit])
     return points_of_unit(packed, army, unit, left, flees(state, army, unit))
 
 
 @jit
 def points_for_wizard(packed: PackedScenario, state: State, army: int, wizard: int) -> float:
-    """Return the points that the enemy counts for a character in the current position."""
+    """Return the points that the enemy scores for a character in the current position."""
     left = int64(state.wounds[army, wizard])
     return points_of_wizard(packed, army, wizard, left, flees(state, army, UNITS + wizard))
 
 
 @jit
 def points_for(packed: PackedScenario, state: State, army: int, index: int) -> float:
-    """Return the points that the enemy counts for a target in the current position."""
+    """Return the points that the enemy scores for a target in the current position."""
     if index < UNITS:
         return points_for_unit(packed, state, army, index)
     return points_for_wizard(packed, state, army, index - UNITS)
@@ -113,7 +113,7 @@ def points_of_models(packed: PackedScenario, models: int, points: float) -> floa
 
 @jit
 def half_of_unit(packed: PackedScenario, army: int, unit: int) -> int:
-    """Return the most wounds left at which a unit is below half; 0 if it is then wiped out."""
+    """Return the maximum wounds left at which a unit is below half; 0 if it is then wiped out."""
     entry = packed.armies[army].units[unit]
     each = int(entry.wounds)
     return (each - 1) // 2 if entry.models == 1 else (int(entry.models) - 1) // 2 * each
@@ -121,13 +121,13 @@ def half_of_unit(packed: PackedScenario, army: int, unit: int) -> int:
 
 @jit
 def half_of_wizard(packed: PackedScenario, army: int, wizard: int) -> int:
-    """Return the most wounds left at which a character is below half; 0 if it is then dead."""
+    """Return the maximum wounds left at which a character is below half; 0 if it is then dead."""
     return (int(packed.armies[army].wizards[wizard].wounds) - 1) // 2
 
 
 @jit
 def unit_threshold(packed: PackedScenario, state: State, army: int, unit: int) -> int:
-    """Return the most wounds left at which a unit that is now above half would be below half.
+    """Return the maximum wounds left at which a unit that is now above half would be below half.
 
     Returns 0 without victory points and for a unit that is below half already. The number of wounds
     above the threshold matters only while the unit can still lose wounds.

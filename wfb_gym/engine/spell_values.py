@@ -4,7 +4,7 @@ Under points for models, a strike has the value that was computed against whole 
 scenario was packed. Under victory points, it has the value that
 `wfb_gym.engine.expected_score` expects from the current position.
 
-All functions take `wound_weight`: under victory points, each lost wound counts at least this
+All functions take `wound_weight`: under victory points, each lost wound scores at least this
 fraction of its points. It is 0, except for players who also reward wounds that change no
 victory points yet.
 """
@@ -40,7 +40,7 @@ def expected_points(
 ) -> float:
     """Return the expected points of a spell with its best aim, if it takes effect now.
 
-    A spell that stays in play pays for each phase that ends while it is in play. A Comet counts the
+    A spell that stays in play pays for each phase that ends while it is in play. A Comet scores the
     points of landing at the start of one of the later phases.
     """
     if packed.armies[army].spells[spell].targeted:
@@ -90,7 +90,7 @@ def _value_of_best_point(
 def _value_by_victory_points(
     packed: PackedScenario, state: State, army: int, spell: int, wound_weight: float
 ) -> float:
-    """Return the value of a Comet at its best point, under victory points."""
+    """Return the value of a Comet aimed at its best point, under victory points."""
     values = np.empty(POINTS)
     count = expected_points_at_comet_points(packed, state, army, spell, wound_weight, values)
     return float(values[:count].max())
@@ -125,7 +125,7 @@ def expected_points_at_comet_points(
 def _value_without_landing(
     packed: PackedScenario, state: State, army: int, spell: int, aim: int
 ) -> float:
-    """Return the points of an aim without the points of a landing Comet."""
+    """Return the points of an aim, without the points of a landing Comet."""
     aim_entry = aim_record(packed, army, spell, aim)
     return float(aim_entry.worth + aim_entry.worth_per_phase * phases_left(packed, state))
 
@@ -157,7 +157,7 @@ def expected_points_of_pending(
     aim_plus_one: int,
     wound_weight: float,
 ) -> float:
-    """Return `expected_points` of a spell at its aim; `aim_plus_one` is 0 without an aim."""
+    """Return `expected_points` of a spell with its aim; `aim_plus_one` is 0 without an aim."""
     if aim_plus_one == 0:
         entry = packed.armies[army].spells[spell]
         return float(entry.worth + entry.worth_per_phase * phases_left(packed, state))

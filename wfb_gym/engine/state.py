@@ -219,10 +219,10 @@ def new_states(count: int) -> Records[State]:
 
 
 MOST_FACES = max(DICE, DICE_PER_HIT * CONTACT_MODELS)
-"""Most dice of one chance node."""
+"""Maximum number of dice of one chance node."""
 
 MAX_PMF = 512
-"""Most entries of one distribution: every number of wounds that a unit can take, from 0."""
+"""Maximum number of entries of one distribution: each number of wounds of a unit, from 0."""
 
 
 class WorkSpace(Record):

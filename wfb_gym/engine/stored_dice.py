@@ -19,7 +19,7 @@ def storing_item(state: State) -> int:
 
 @jit
 def storable(packed: PackedScenario, state: State) -> int:
-    """Return the most dice that the current item may store."""
+    """Return the maximum number of dice that the current item may store."""
     army = int64(state.cursor) // ITEMS
     most = int(packed.armies[army].items[state.cursor % ITEMS].stores)
     return min(most, pool_of(state, army))

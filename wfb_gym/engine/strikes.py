@@ -102,14 +102,14 @@ def reaches(packed: PackedScenario, state: State, strike: int) -> bool:
 
 @jit
 def most_of_strike(packed: PackedScenario, state: State) -> int:
-    """Return the most wounds that the current victim can take."""
+    """Return the maximum number of wounds that the current victim can take."""
     hits = int64(state.hits) if state.hits > 0 else OWN_HITS
     return most_wounds_of_strike(packed, state, strike_on_victim(packed, state), hits)
 
 
 @jit
 def most_wounds_of_strike(packed: PackedScenario, state: State, row: int, hits: int) -> int:
-    """Return the most wounds that the victim of a row can take.
+    """Return the maximum number of wounds that the victim of a row can take.
 
     This is the number of wounds left, or the largest number in its distribution if that is less.
     `hits` is the same as in `pmf_of_strike`.

@@ -1,4 +1,4 @@
-"""Points that the enemy counts for a victim of a strike, by the wounds that the victim has left.
+"""Points that the enemy scores for a victim of a strike, by the wounds that the victim has left.
 
 Under victory points these are the points at the end of the phase, including the chance that a
 Panic test fails. Under points for models, they are either the points of the models lost, or the
@@ -27,18 +27,18 @@ If the scenario counts points for models, the points of all models and wounds lo
 
 
 class Counts(NamedTuple):
-    """Points that the enemy counts for a victim, by the victim's wounds left."""
+    """Points that the enemy scores for a victim, by the victim's wounds left."""
 
     matters: bool  # whether the wounds it may lose can change the points
     left: int  # wounds now
-    half: int  # most wounds left at which it is below half
-    test: int  # most wounds left at which it takes a Panic test
+    half: int  # maximum number of wounds left at which it is below half
+    test: int  # maximum number of wounds left at which it takes a Panic test
     above: float  # points while it is above half
     below: float  # points while it is below half
     gone: float  # points when it is wiped out
     fled: float  # points when it flees, including the characters in it
     flight: float  # probability that the Panic test fails
-    wound_weight: float  # least points that each lost wound counts
+    wound_weight: float  # minimum points that each lost wound scores
     # the next three are used only under points for models
     models: int
     wounds: int  # of each model
@@ -49,14 +49,14 @@ class Counts(NamedTuple):
 def counts_of(
     packed: PackedScenario, state: State, strike: int, most: int, wound_weight: float, panic: bool
 ) -> Counts:
-    """Return the points that the enemy counts for a victim.
+    """Return the points that the enemy scores for a victim.
 
     Args:
         packed: the scenario.
         state: the position.
         strike: row of the strikes, which names the victim.
-        most: most wounds that the victim may lose.
-        wound_weight: fraction of a wound's points that each lost wound counts at least, or
+        most: maximum number of wounds that the victim may lose.
+        wound_weight: minimum fraction of a wound's points that each lost wound scores, or
             `BY_MODELS`.
         panic: whether a Panic test at the end of this phase counts.
     """
@@ -67,7 +67,7 @@ def counts_of(
     zero, one = int64(0), int64(1)
     if wound_weight == BY_MODELS and not packed.victory_points:
         return _counts_of_models(packed, side, index, left)
-    if flees(state, side, index):  # the enemy counts all of its points already
+    if flees(state, side, index):  # the enemy scores all of its points already
         return Counts(False, left, zero, zero, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, zero, one, 0.0)
     least = max(zero, left - most)
     test = zero

@@ -263,7 +263,7 @@ class Batch(EpisodeDriver):
         return view.codec.code_of[validated_actions(answer, masks, "opponent")]
 
     def positions(self, members: NDArray[np.int64] | None = None) -> Positions:
-        """Return the positions as the learner's seat may see them, by default of all."""
+        """Return the positions that the learner's seat may see; default: of all environments."""
         return self.positions_of(self._members if members is None else members, self.view)
 
     def __getstate__(self) -> dict[str, Any]:

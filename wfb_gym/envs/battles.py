@@ -26,17 +26,18 @@ class BattleEnv(MagicPhaseEnv):
 
     ## Description
 
-    Up to six turns a side. The armies cast in turn: the learner casts in its own phases and
-    dispels in the enemy's. Spells in play last until the rules end them. Used scrolls, stones and
-    stored dice stay used; wounds, lost levels, forgotten spells and wiped-out units stay lost.
-    There is no movement: units stay where the scenario puts them.
+    The battle has up to six turns per side. The armies cast in turn: the learner casts in its own
+    phases and dispels in the enemy's phases. Spells in play last until the rules end them. Scrolls,
+    stones and stored dice can be used only once. Wounds, lost levels, forgotten spells and
+    wiped-out units carry over to later phases. There is no movement: units stay where the scenario
+    puts them.
 
     ## Arguments
 
     | parameter | default | meaning |
     |---|---|---|
     | `scenario` | "border-skirmish" | bundled name, path of a scenario file, `Scenario` or its \
-    document; or "generated": a new one each episode |
+    document; or "generated": a new scenario each episode |
     | `seat` | 0 | the learner's army: 0 has the first phase, 1 the second |
 
     All other arguments are the same as for `MagicPhaseEnv`.

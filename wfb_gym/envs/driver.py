@@ -28,8 +28,8 @@ MIN_SHARED = 128
 """Number of environments from which a step uses several threads; below, threads cost more than
 they gain."""
 CHUNKS_PER_THREAD, MAX_CHUNK = 8, 256
-"""Chunks per thread if all take equally long, and the most environments in a chunk. Several small
-chunks balance the load if a core is busy."""
+"""Chunks per thread if all take equally long, and the maximum number of environments in a chunk.
+Several small chunks balance the load if a core is busy."""
 _NO_ACTIONS = np.zeros(0, np.int64)
 LEAST_POINTS_PER_REWARD, MOST_POINTS_PER_REWARD = 1e-9, 1e9
 """Bounds that keep rewards finite and different from 0 in float32."""

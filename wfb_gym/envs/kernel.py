@@ -108,7 +108,7 @@ class BatchStep(NamedTuple):
 
     observations: NDArray[np.float32]  # (n, size)
     masks: NDArray[np.bool_]  # (n, actions); the next step overwrites them
-    rewards: NDArray[np.float64]  # (n,), the learner's: points / points_per_reward
+    rewards: NDArray[np.float64]  # (n,), the learner's points / points_per_reward
     terminations: NDArray[np.bool_]  # (n,)
     illegal: NDArray[np.bool_]  # (n,), whether an illegal action was replaced
     # (n, size), last observations of ended episodes, in SAME_STEP mode; other rows are undefined.

@@ -51,10 +51,10 @@ class SelfPlayBatch(EpisodeDriver):
     Args:
         num_envs: number of battles, 1 or more.
         scenario: a bundled name, a path, a `Scenario`, or a sequence of these.
-        limits: limits of each army's spaces; by default fitted to the scenarios.
+        limits: limits of each army's spaces; default: fitted to the scenarios.
         autoreset: start the next battle in the call that ends one.
-        history: observations include how each spell was last cast and answered, even if `limits`
-            does not ask for it.
+        history: include the last cast of each spell and the last answer to it, even if
+            `limits.history` is False.
 
     Attributes:
         views: layout and codec of each army.

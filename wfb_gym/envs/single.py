@@ -28,7 +28,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
 
     ## Description
 
-    The magic phase of Warhammer Fantasy Battle, 6th edition (7th if the scenario asks for it): a
+    The magic phase of Warhammer Fantasy Battle, 6th edition (7th if the scenario selects it): a
     two-player, zero-sum dice game with perfect information, unless items are hidden. The caster
     spends power dice to cast spells, and the dispeller spends dispel dice to stop them. The
     learner plays one seat; `step` plays the opponent.
@@ -40,7 +40,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
 
     `Discrete(n)`, with these ranges (`wfb_gym.encoding.actions`): pass, dice, items, re-rolls,
     wizards, spells, spells in play, targets or none, points (for a Comet). `action_meanings()`
-    describes each action; `action_masks()` and `info["action_mask"]` have the legal ones. An
+    describes each action; `action_masks()` and `info["action_mask"]` contain the legal actions. An
     illegal action is replaced by pass if pass is legal, else by the lowest legal action, and sets
     `info["illegal_action"]`.
 
@@ -53,18 +53,19 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
 
     ## Rewards
 
-    The change of (enemy points lost - own points lost) since the learner's last action, divided
-    by `points_per_reward`. The sum over an episode is the result of the battle; use gamma 1.
+    The reward is the change of (enemy points lost - own points lost) since the learner's last
+    action, divided by `points_per_reward`. The sum over an episode is the result of the battle;
+    use gamma 1.
 
     ## Starting State
 
-    The learner's first decision in the scenario. If the learner has no decision, `reset` returns
-    the last observation, only pass is legal, and the first step ends the episode.
+    An episode starts at the learner's first decision. If the learner has no decision, `reset`
+    returns the last observation, only pass is legal, and the first step ends the episode.
 
     ## Episode End
 
     1. Termination: the last magic phase of the scenario ends.
-    2. Truncation: never. Every battle has an end.
+    2. Truncation: never. Battles always end.
 
     A step after the end changes nothing: reward 0, terminated.
 
@@ -73,17 +74,17 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
     | key | meaning |
     |---|---|
     | `action_mask` | int8 (n,), 1 for legal actions |
-    | `illegal_action` | True if the action just taken was illegal and was replaced |
+    | `illegal_action` | True if the last action was illegal and was replaced |
 
     ## Arguments
 
     | parameter | default | meaning |
     |---|---|---|
     | `scenario` | "archmage-duel" | bundled name, path of a scenario file, `Scenario` or its \
-    document; or "generated": a new one each episode |
+    document; or "generated": a new scenario each episode |
     | `opponent` | "veteran" | name, callable, agent, path of a saved model, or a list of these |
     | `limits` | fitted | sizes of the spaces, to let one policy play several scenarios |
-    | `history` | False | observations include how each spell was last cast and answered |
+    | `history` | False | include the last cast of each spell and the last answer to it |
     | `points_per_reward` | 100.0 | points for a reward of 1 |
     | `strict` | False | raise on an illegal action |
     | `render_mode` | None | "ansi" or "rgb_array": `render()` describes or draws the events since \
@@ -93,7 +94,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
 
     `gym.make_vec(id, num_envs=...)` steps all environments in one compiled call. Environment i
     after `reset(seed=s)` is the same as a single environment after `reset(seed=s + i)`. The
-    arguments are the same, plus `autoreset_mode` (default SAME_STEP); `scenario` may be a list.
+    arguments are the same, plus `autoreset_mode` (default: SAME_STEP); `scenario` may be a list.
     """
 
     seat: int = 0

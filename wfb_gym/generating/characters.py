@@ -57,7 +57,7 @@ RUNES: tuple[tuple[tuple[str, ...], int], ...] = (
 )
 """Sets of runes that a Runesmith or Runelord may carry, with weights."""
 ALLOWANCE = {"lord": 100.0, "hero": 50.0}
-"""Most points of items of a character (house rule, as in the army books)."""
+"""Maximum points of items of a character (house rule, as in the army books)."""
 _ORDER = ("wizard", "runelord", "runesmith", "hero")
 
 

@@ -71,11 +71,11 @@ class Generation:
         battlefield: whether there is a battlefield; if not, every target is in range and in sight.
         duel: whether there are only wizards (and Runesmiths), with spells of a fixed worth in
             points and without effects; `battlefield` and `units` are ignored then.
-        wizards: most wizards of an army, 1 to 6; also most Runesmiths and Runelords.
-        characters: most characters of an army, including wizards, 1 to 6.
-        units: most units of an army, 3 to 10.
-        spells: most spells of an army, 4 to 12.
-        items: most kinds of item of an army, counted per bearer, 0 to 8.
+        wizards: maximum number of wizards of an army, 1 to 6; also of Runesmiths and Runelords.
+        characters: maximum number of characters of an army, including wizards, 1 to 6.
+        units: maximum number of units of an army, 3 to 10.
+        spells: maximum number of spells of an army, 4 to 12.
+        items: maximum number of kinds of item of an army, counted per bearer, 0 to 8.
 
     Raises:
         ScenarioError: a value is out of range, a name is unknown, or no army fits the options;
@@ -148,11 +148,11 @@ class Generation:
 class Slots(NamedTuple):
     """Limits on an army's choices (house rule, based on the 6th-edition table)."""
 
-    characters: int  # most characters, without units that cast
-    lords: int  # most lords among them
-    core: int  # fewest core units
-    special: int  # most special units
-    rare: int  # most rare units
+    characters: int  # maximum number of characters, without units that cast
+    lords: int  # maximum number of lords among them
+    core: int  # minimum number of core units
+    special: int  # maximum number of special units
+    rare: int  # maximum number of rare units
 
 
 def slots_of(points: int) -> Slots:
@@ -226,7 +226,7 @@ def second_army_lists(kind: Opposition, options: Generation) -> tuple[str, ...]:
 
 
 def _max_unit_points(list_name: str, slots: Slots, units: int) -> float:
-    """Return the most points that an army list can spend on a number of units."""
+    """Return the maximum points that an army list can spend on a number of units."""
     core, special, rare = (
         max(
             (max_points(unit) for unit in army_list(list_name).units if unit.slot == slot),

@@ -151,7 +151,7 @@ def _fits_packed_sizes(armies: Sequence[ArmyDraft]) -> bool:
     """Whether the spells of both armies fit into a packed scenario.
 
     The options bound all sizes except two: the marks of spells that do not stack on one target,
-    and the aims, because a spell at a point has up to `POINTS` of them.
+    and the aims, because a spell aimed at a point has up to `POINTS` of them.
     """
     most = max(len(army.units) + len(army.characters) for army in armies)
     for army in armies:

@@ -141,7 +141,7 @@ class Aim:
 
         Args:
             target: code of a target that is legal in `verdicts`, now or as a lone model; None if
-                the verdict has no target, and for a Comet at a point of the battlefield.
+                the verdict has no target, and for a Comet aimed at a point of the battlefield.
 
         Returns:
             A strike for each victim, in the order of their codes. A spell on the caster strikes

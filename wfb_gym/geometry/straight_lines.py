@@ -73,8 +73,8 @@ class Lines:
     def through(self, target: int) -> dict[int, NDArray[np.bool_]]:
         """Return the bases that the best line through a target crosses.
 
-        The best line hits most points, enemies minus friends (house rule C.55). Among equal lines
-        it is the nearest to the middle of the target.
+        The best line hits the maximum points, enemies minus friends (house rule C.55). Among equal
+        lines it is the nearest to the middle of the target.
 
         Returns:
             A mask of the bases of each crossed piece, by code. Empty if no line reaches the

@@ -53,7 +53,9 @@ def count_each(mask: NDArray[np.bool_]) -> tuple[int, ...]:
 
 
 def place_template(target: Bases, diameter: float, barred: Sequence[Bases]) -> Placing:
-    """Find the place where a template wholly covers most bases of a target, then partly most.
+    """Find the place where a template covers the maximum number of bases of a target.
+
+    Bases covered wholly are compared first, then bases covered partly.
 
     The template may not touch the `barred` bases. Each number of remaining models has its own
     best place (house rule C.57). Among equal places, the places that cover the first bases, in the

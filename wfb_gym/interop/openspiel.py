@@ -42,7 +42,7 @@ POINTS_PER_UTILITY = 100.0
 """Points for a utility of 1."""
 _PREFIX = "given-"
 _MAX_CACHED = 200_000
-"""Most positions in a game's cache; a full cache is cleared."""
+"""Maximum number of positions in a game's cache; a full cache is cleared."""
 _DECISIONS_PER_SPELL = 64
 """Upper bound of the decisions for one attempt to cast a spell, or for one spell in play."""
 

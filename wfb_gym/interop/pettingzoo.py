@@ -75,11 +75,11 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
     is all zeros, or with `idle_pass` only pass is legal. After the end, only pass is legal.
 
     Args:
-        scenario: a bundled name, a path, a `Scenario`; or "generated", a new one each episode.
+        scenario: a bundled name, a path, a `Scenario`; or "generated", a new scenario each episode.
         limits: sizes of the spaces. None for the smallest common limits, so that both armies have
             equal spaces and one policy can play both; "fitted" for the limits of the single
             environments; or `Limits`, one for both armies or one for each.
-        history: observations include how each spell was last cast and answered.
+        history: include the last cast of each spell and the last answer to it.
         points_per_reward: points for a reward of 1.
         strict: raise on an illegal action.
         observe_mask: observations are dicts of ``observation`` and ``action_mask``.

@@ -42,8 +42,8 @@ class PhaseVecEnv(VecEnv):
             scenario i modulo the number of scenarios.
         opponent: the name of a scripted player, a callable over batches, the path of a saved model,
             or a list of these, from which each episode draws one.
-        limits: sizes of the spaces; by default fitted to the scenarios.
-        history: observations include how each spell was last cast and answered.
+        limits: sizes of the spaces; default: fitted to the scenarios.
+        history: include the last cast of each spell and the last answer to it.
         points_per_reward: points for a reward of 1.
     """
 

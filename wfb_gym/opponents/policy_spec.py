@@ -26,7 +26,7 @@ SCRIPTED = tuple(dict.fromkeys((*_OLDEST, *MODULES)))
 SEARCHING = {
     "expectimax": "decisions to look ahead",
     "mcts": "simulations",
-    "phase-search": "spells to look at",
+    "phase-search": "spells to consider",
     "search": "decisions to look ahead",
 }
 """Search agents, and the meaning of the number after their name."""

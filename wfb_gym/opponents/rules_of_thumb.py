@@ -1,8 +1,8 @@
 """Heuristics of the scripted players: chances of rolls, and a rule for each kind of decision.
 
-Both greedy and veteran choose the target with the most expected points, swap their least valuable
-spell for the first spell of its lore if that one is more valuable, and store all dice that an item
-can store. `wfb_gym.opponents.values` computes the values of spells.
+Both greedy and veteran choose the target with the highest expected points, swap their least
+valuable spell for the first spell of its lore if that one is more valuable, and store all dice that
+an item can store. `wfb_gym.opponents.values` computes the values of spells.
 """
 
 from wfb_gym._jit import int64, jit
@@ -41,7 +41,7 @@ def need_of(packed: PackedScenario, army: int, spell: int) -> int:
 
 @jit
 def dice_for_cast(packed: PackedScenario, state: State, army: int, spell: int) -> int:
-    """Return the most dice that the active army can roll for a spell now, without items."""
+    """Return the maximum dice that the active army can roll for a spell now, without items."""
     wizard = queries.caster_of(packed, army, spell)
     cap = queries.dice_cap(packed, state, army, wizard)
     return min(cap, int(state.power) + int(state.own_dice[wizard]))
@@ -127,7 +127,7 @@ def _item(packed: PackedScenario, state: State, work: WorkSpace, count: int, vet
 def _fewest_dice(
     packed: PackedScenario, state: State, work: WorkSpace, count: int, veteran: bool
 ) -> int:
-    """Return the action with the best chance, with the fewest dice; -1 if no dice may be rolled."""
+    """Return the best chance's action with the fewest dice; -1 if no dice may be rolled."""
     casts = state.node == Node.POOL_DICE or state.node == Node.RESERVE_DICE
     best = -1
     most = -1.0
@@ -192,7 +192,7 @@ def _dispel(
 
 @jit(forceinline=False)
 def _most_valuable(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> int:
-    """Return the spell or target with the most expected points; the first one if several are."""
+    """Return the spell or target with the highest expected points; the first one if several are."""
     best = int64(work.legal[0])
     most = _value_of(packed, state, best)
     for i in range(1, count):
@@ -237,7 +237,7 @@ def _swap(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> 
 
 @jit(forceinline=False)
 def _expected_points(packed: PackedScenario, state: State, army: int, spell: int) -> float:
-    """Return the expected points of a spell with the most dice that its wizard may roll."""
+    """Return the expected points of a spell with the maximum number of dice of its wizard."""
     dice = queries.dice_cap(packed, state, army, queries.caster_of(packed, army, spell))
     chance = BEST_CAST_CHANCE[need_of(packed, army, spell), dice]
     return float(chance * value_if_cast(packed, state, army, spell))

@@ -20,7 +20,7 @@ scripted player would start to cast.
 def value_with_flight(
     packed: PackedScenario, state: State, army: int, spell: int, aim: int
 ) -> float:
-    """Return the points of a spell at this aim for its owner, including victims that flee."""
+    """Return the points of a spell with this aim for its owner, including victims that flee."""
     worth = spell_values.expected_points_at(packed, state, army, spell, aim, WOUND_WEIGHT)
     if flight_may_pay(packed, state):
         worth += flight_by_aim(packed, state, army, spell, aim)

@@ -346,7 +346,7 @@ class _SpellAims:
         row.expected_points += float(by_starts[-1])
 
     def _best_landing(self, aims: Records[records.PackedAim]) -> int:
-        """Store a Comet's expected points at its best point, by phase starts left."""
+        """Store a Comet's expected points if aimed at its best point, by phase starts left."""
         starts = np.arange(self._scenario.phases)
         by_point = self._packer.packed.landings[aims["landing"][:, None] + starts]
         return self._packer.landings.add(by_point.max(axis=0))

@@ -25,7 +25,7 @@ def points_by_starts(points: ArrayLike, inches: NDArray[np.int8], starts: int) -
     Args:
         points: expected points of a hit on each victim, shape (n,).
         inches: distances to the victims, shape (..., n).
-        starts: largest number of phase starts; the Comet has one marker at the first.
+        starts: maximum number of phase starts. At the first, the Comet has one marker.
 
     Returns:
         Expected points by the number of phase starts, shape (..., starts + 1).

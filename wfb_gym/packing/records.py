@@ -195,9 +195,9 @@ class PackedSpell(Record):
 
 
 class PackedAim(Record):
-    """One spell at one target."""
+    """One spell aimed at one target."""
 
-    # 0 for none; 1 + t: own target t; 1 + TARGETS + t: the enemy's; FIRST_POINT + p: a point
+    # 0 for none; 1 + t: own target t; 1 + TARGETS + t: enemy target t; FIRST_POINT + p: a point
     target: Int8
     open: Int8  # AimCondition
     ranked: Int8  # in row k of a spell: index of its k-th best aim
@@ -260,7 +260,7 @@ class PackedItem(Record):
     """A kind of magic item, by its bearer."""
 
     bearer: Int8  # index of a character, or NO_BEARER
-    # uses for the whole battle; the most possible, if hidden; 0 if it is not used up
+    # uses for the whole battle; the maximum possible, if hidden; 0 if it is not used up
     count: Int8
     power_dice: Int8  # added to the army's pool in each own phase
     dispel_dice: Int8
@@ -368,9 +368,9 @@ class PackedScenario(Record):
     deals: Int8  # 1: an army has hidden items
     delayed: Int8  # 1: a spell is a Comet
     wounds_others: Int8  # 1: a miscast can wound the other wizards
-    miscast_wounds: Int8  # most wounds of one wizard by a miscast; UNBOUNDED: it may die
-    miscast_levels: Int8  # most levels that a miscast costs the caster
-    miscast_spells: Int8  # most free spells after a miscast
+    miscast_wounds: Int8  # maximum wounds of one wizard by a miscast; UNBOUNDED: it may die
+    miscast_levels: Int8  # maximum number of levels that a miscast costs the caster
+    miscast_spells: Int8  # maximum number of free spells after a miscast
     destroys_bound: Int8  # 1: an enemy item may destroy a bound spell (7th edition)
     n_contacts: Int64
     n_miscast_tables: Int64

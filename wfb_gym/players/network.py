@@ -260,7 +260,7 @@ class Casts(NamedTuple):
     need: Tensor  # int64 (k, spells): row of the cast table
     worth: Tensor  # (k, spells): points in the features' unit; 0 for other spells
     pending: Tensor  # (k, spells): 1 if the spell is pending
-    most_dice: Tensor  # int64 (k, spells): most dice that may be rolled for it now
+    most_dice: Tensor  # int64 (k, spells): maximum number of dice that may be rolled for it now
 
 
 class Pools(NamedTuple):
@@ -276,8 +276,8 @@ class Entities(nn.Module):
     """Encoders by kind of entity, blocks that exchange sums of codes, and pointer heads.
 
     Features of a spell include the chances to cast it, and to cast it against all enemy dice.
-    Features of a number of dice include its chances for the pending spell, and the most expected
-    points of another spell with the remaining dice.
+    Features of a number of dice include its chances for the pending spell, and the highest
+    expected points of another spell with the remaining dice.
     """
 
     common: Tensor
@@ -469,7 +469,7 @@ class Entities(nn.Module):
         )
 
     def _best_other(self, casts: Casts, rules: Tensor, power: Tensor, against: Tensor) -> Tensor:
-        """Return the most expected points of a spell that is not pending, (k, numbers of dice)."""
+        """Return the highest expected points of a spell not pending, shape (k, numbers of dice)."""
         worth = casts.worth * (1.0 - casts.pending)
         if not worth.shape[1]:
             return torch.zeros_like(power + against, dtype=worth.dtype)

@@ -16,7 +16,7 @@ from wfb_gym.opponents.policy_spec import TABLE_ENDING
 from wfb_gym.players.interface import Actions, Masks, Observations, Probabilities, draw_actions
 
 MOST_ROWS = 2**15
-"""Most rows (observations) of a table."""
+"""Maximum number of rows (observations) of a table."""
 MOST_BYTES = 2**26
 """Largest size of a table, unpacked."""
 _CLOSE = 1e-6

@@ -53,7 +53,7 @@ def frame(
         battle: the visible position (`wfb_gym.transcripts.NarratedBattle.visible`).
         events: the last events, in order.
         seat: the viewer's army, whose hidden items are shown.
-        colour: whether to use colours; by default unless NO_COLOR is set.
+        colour: whether to use colours; default: True, or False if NO_COLOR is set.
 
     Returns:
         Lines, without a final line break.
@@ -66,7 +66,7 @@ def frame(
 
 
 class AnsiStyle:
-    """Add ANSI colours to text; by default unless NO_COLOR is set."""
+    """Add ANSI colours to text; default: True, or False if NO_COLOR is set."""
 
     def __init__(self, colour: bool | None = None) -> None:
         self.on = not os.environ.get("NO_COLOR") if colour is None else colour

@@ -230,7 +230,7 @@ def _note(each: _Piece, aimed: _Aimed | None) -> str:
     if piece.is_unit:
         words.append(f"{each.left} of {piece.models} models")
     if not each.left:
-        return f"{piece.name}: gone"
+        return f"{piece.name}: destroyed"
     if each.fleeing:
         words.append("fleeing")
     if piece.engaged:
@@ -397,7 +397,7 @@ def _words(scenario: Scenario, each: _Piece) -> tuple[str, ...]:
         if with_it:
             words.append(f"with {', '.join(with_it)}")
     if not each.left:
-        words.append("(gone)")
+        words.append("(destroyed)")
     elif each.fleeing:
         words.append("(flees)")
     return tuple(words)

@@ -11,7 +11,7 @@ from wfb_gym.render.shapes import Extent, Points, Shape
 LETTERS = 38
 """Picture width divided by font size: about 10 pixels on a screen of 390."""
 _MOST_LEADERS = 3
-"""Most names with a leader line; if more are needed, tags replace the names."""
+"""Maximum number of names with a leader line; if more are needed, tags replace the names."""
 _SCALE = 6.0
 """Length of the scale bar, in inches."""
 

@@ -30,7 +30,7 @@ _WIDE, _HIGH, _EDGE = 700, 130, 6
 _ON_THE_MAP = ("unit_wounds", "wounds", "fleeing")
 """Fields of the state that the battlefield map shows."""
 _MOST_CHOICES = 14
-"""Most choices in the table of a decision."""
+"""Maximum number of choices in the table of a decision."""
 
 
 def review_page(review: Review) -> str:

@@ -24,7 +24,7 @@ class Casting(IntEnum):
 
 @jit
 def most_casting_dice(level: int) -> int:
-    """Return the most power dice for one spell: the wizard's level plus one (S0, S2)."""
+    """Return the maximum number of power dice for a spell: the wizard's level plus one (S0, S2)."""
     return level + 1
 
 

@@ -37,7 +37,7 @@ def may_rally(models_left: int, original: int) -> bool:
 
     Args:
         models_left: models left in the unit.
-        original: models of the unit when the battle began.
+        original: models of the unit at the start of the battle.
     """
     return 4 * models_left >= original
 

@@ -14,7 +14,7 @@ from wfb_gym._jit import jit
 from wfb_gym.rules.damage import Pmf
 
 SPARES_CHARACTERS = 5
-"""Least number of models with which a unit protects the characters in it."""
+"""Minimum number of models with which a unit protects the characters in it."""
 
 
 @jit

@@ -1,4 +1,4 @@
-"""Victory points (6th edition): points that the enemy counts for a unit or character by its state.
+"""Victory points (6th edition): points that the enemy scores for a unit or character by its state.
 
 Every character counts as a unit. Table quarters and captured standards need movement and close
 combat, so they are left out (house rule C.109).
@@ -27,12 +27,12 @@ def half_points(points: float) -> float:
 
 @jit
 def points_conceded(points: float, left: int, original: int, flees: bool) -> float:
-    """Return the victory points that the enemy counts for a unit or character (W6).
+    """Return the victory points that the enemy scores for a unit or character (W6).
 
     Args:
         points: points of the whole unit.
         left: models left; for a unit of one model and for a character, wounds left.
-        original: the same number when the battle began.
+        original: models (or wounds) at the start of the battle.
         flees: whether it is fleeing.
     """
     if left == 0 or flees:

@@ -61,7 +61,7 @@ def _unit_finder(find_own: _Find, find_enemy: _Find) -> _FindIn:
 
 
 def _unit_names(data: Mapping[str, Any], side: str, find_profile: _Find) -> Iterator[str]:
-    """Yield the names of an army's units, by default the names of their profiles."""
+    """Yield the names of an army's units; default: the names of their profiles."""
     for unit in _values_at(data, side, "units"):
         profile = unit.get("profile") if isinstance(unit, Mapping) else None
         yield from _names_at(unit, "name")

@@ -86,7 +86,8 @@ class Character(StrictModel):
     base: fields.Base = BASES["character"]  # width and depth in millimetres
     troop: TroopType = "character"  # type of the model
     traits: Traits = ()  # traits that spells check
-    magic_resistance: MagicResistance = 0  # extra dispel dice against spells at it or its unit
+    # extra dispel dice against spells aimed at it or its unit
+    magic_resistance: MagicResistance = 0
     base_contact: tuple[BaseContact, ...] = ()  # groups of models in base contact
     items: Items = ()  # names of its items, repeated for several copies
 

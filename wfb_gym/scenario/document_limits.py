@@ -16,11 +16,11 @@ MAX_BYTES = 2**17
 MAX_DEPTH = 12
 """Deepest nesting of tables and lists; a scenario needs 8."""
 MAX_ENTRIES = 128
-"""Most entries of a list, and most keys of a table."""
+"""Maximum number of entries of a list, and of keys of a table."""
 MAX_VALUES = 5_000
-"""Most values of a document, including tables and lists."""
+"""Maximum number of values of a document, including tables and lists."""
 MAX_KEY = 100
-"""Most characters of a key."""
+"""Maximum number of characters of a key."""
 
 _MARKS = re.compile(  # strings and comments as a whole, and the characters of the structure
     r'"""(?:[^"\\]++|\\.|"{1,2}(?!"))*+"*+'

@@ -144,7 +144,7 @@ class Worth(StrictModel):
 
     @property
     def is_lasting(self) -> bool:
-        """Whether a part of it is paid at each end of phase."""
+        """Whether a part of it is awarded at each end of phase."""
         return bool(self.points_per_phase or self.share_per_phase)
 
 
@@ -179,9 +179,9 @@ class SpellEffect(StrictModel):
     # the caster gains a wound if its target loses one
     gains_wound: Annotated[Flag, SpellFlag("the caster gains the wound")] = False
     # all lost wounds of the target are restored
-    heals: Annotated[Flag, SpellFlag("all lost wounds come back")] = False
+    heals: Annotated[Flag, SpellFlag("all lost wounds are restored")] = False
     # a fleeing target rallies, unless it has less than a quarter of its models
-    rallies: Annotated[Flag, SpellFlag("it rallies at once")] = False
+    rallies: Annotated[Flag, SpellFlag("the target rallies at once")] = False
 
     @classmethod
     def complete(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:

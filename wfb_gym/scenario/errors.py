@@ -10,7 +10,7 @@ _MAX_NUMBER = 10**15
 _MAX_ENTRIES = 4
 _MAX_LINE = 1000
 MAX_PROBLEMS = 20
-"""Most problems that an error lists; the others are only counted."""
+"""Maximum number of problems that an error lists; the others are only counted."""
 NO_KEY = "no such key"
 """Text for the found value of a missing key."""
 

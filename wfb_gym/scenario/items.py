@@ -64,7 +64,7 @@ class RerollPower(StrictModel):
 class Stores(StrictModel):
     """Dice that an item keeps for a later phase."""
 
-    # most unspent power dice that it keeps at the end of its owner's phase
+    # maximum number of unspent power dice that it keeps at the end of its owner's phase
     dice: Annotated[int, Whole(1, 12)]
     # True: at the start of the owner's next own phase, they return only on a D6 of at least their
     # number, and are lost otherwise; False: they return without a roll

@@ -43,8 +43,8 @@ class UnitProfile(StrictModel):
     base: fields.Base
     traits: Traits = ()
     magic_resistance: MagicResistance = 0
-    min_models: Annotated[int, Whole(1, 200)] = 1  # fewest models in a generated army
-    max_models: Annotated[int, Whole(1, 200)]  # most models in a generated army
+    min_models: Annotated[int, Whole(1, 200)] = 1  # minimum number of models in a generated army
+    max_models: Annotated[int, Whole(1, 200)]  # maximum number of models in a generated army
     slot: Literal["core", "special", "rare"] = "core"  # how an army list counts it
     source: Text  # tag of the source of its numbers; "ours" for a house rule
 
@@ -156,7 +156,8 @@ def fill_from_character_profile(data: Mapping[str, Any], kinds: Sequence[Kind]) 
         elif isinstance(level, int) and not isinstance(level, bool):
             filled["points"] = profile.points_at(level)
             if filled["points"] is None:
-                expected = f"{' or '.join(profile.points)}, as {profile.name} has points for"
+                levels = " or ".join(profile.points)
+                expected = f"{levels}, the levels of the profile {profile.name}"
                 raise problem_error(problem_in(data, "level", expected))
     return {**filled, **data, "profile": profile.name}
 
@@ -166,6 +167,6 @@ def _profile_of(data: Mapping[str, Any], profiles: Mapping[str, _Profile], kind:
     name = find_name(profiles, data["profile"])
     if name is None:
         expected = one_of(profiles, data["profile"], kind)
-        expected += ", or no profile and numbers of your own"
+        expected += ", or no profile and your own numbers"
         raise problem_error(problem_in(data, "profile", expected))
     return profiles[name]

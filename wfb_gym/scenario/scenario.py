@@ -198,7 +198,7 @@ class Scenario(StrictModel):
         return contact_groups(self.armies, army, character)
 
     def worth_of(self, spell: Spell, target: str | None = None) -> dict[str, float]:
-        """Return the worth of a spell with an effect, in addition to its damage.
+        """Return the worth of a spell's effects other than damage.
 
         Args:
             spell: spell of a wizard or an item.
@@ -413,7 +413,7 @@ def _contact_problems(army: Army, enemy: Army) -> Iterator[Problem]:
                 expected = one_of(names, group.unit, f"a unit of {whose}")
                 yield group.problem_at("unit", expected).below(place)
             elif group.models > owner.units[index].models:
-                expected = f"at most {owner.units[index].models}, as the unit has no more models"
+                expected = f"at most {owner.units[index].models}, the number of models in the unit"
                 yield group.problem_at("models", expected).below(place)
 
 

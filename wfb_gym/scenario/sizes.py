@@ -36,7 +36,7 @@ ITEMS = 8
 HIDDEN_KINDS = 4
 """Sets of hidden items of one army, of which one is dealt."""
 MAX_WOUNDS = 20
-"""Most wounds of a character, including gained wounds (house rule C.96)."""
+"""Maximum number of wounds of a character, including gained wounds (house rule C.96)."""
 CONTACTS = 16
 """Groups of models in base contact with a wizard, both armies together."""
 CONTACT_MODELS = 20
@@ -44,7 +44,7 @@ CONTACT_MODELS = 20
 DICE = 24
 """Dice in one pool or reserve, and dice in one roll."""
 PHASES = 12
-"""Magic phases in one battle: six turns a side."""
+"""Magic phases in one battle: six turns per side."""
 MISCAST_TABLES = 3
 """Miscast tables in one scenario."""
 MISCAST_ROWS = 33

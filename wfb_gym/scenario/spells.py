@@ -126,7 +126,7 @@ class Spell(StrictModel):
     worth_per_phase: Points = 0.0
     survives_caster: Flag = False  # it stays in play after its caster's death
     in_play: Flag = False  # already in play when the battle begins
-    in_play_on: Name | None = None  # the unit or character that it is on then
+    in_play_on: Name | None = None  # the unit or character that it affects then
 
     @property
     def identity(self) -> tuple[str, str | None]:
@@ -169,7 +169,7 @@ class Spell(StrictModel):
             expected = "no value except for a spell in play with a unit or character as target"
             yield self.problem_at("in_play_on", expected)
         elif self.in_play and self.picks_target and self.in_play_on is None:
-            yield self.problem_at("in_play_on", "the unit or character that it lies on")
+            yield self.problem_at("in_play_on", "the unit or character that it affects")
 
 
 @cache
@@ -233,19 +233,20 @@ def _from_lore(data: Mapping[str, Any]) -> Mapping[str, Any]:
     spell = _lore_spell_of(data)
     values: dict[str, Any] = {key: getattr(spell, key) for key in _FROM_LORE}
     problems = [
-        problem_in(data, key, f"{format_value(value)}, as its lore has it")
+        problem_in(data, key, f"{format_value(value)}, as in its lore")
         for key, value in values.items()
         if data.get(key, value) != value
     ]
     for key in _effect_keys(data):
         expected = "a number" if key == "worth" else "no value"
-        expected += ", because the lore defines the effect"
+        expected += ", because the lore supplies the effect"
         problems.append(problem_in(data, key, expected))
     effect = data.get("effect")
     if effect is None and "worth" not in data:
         effect = spell.effect
     elif effect is not None and not _is_effect(effect, spell.effect):
-        problems.append(problem_in(data, "effect", "no value, as the lore defines the effect"))
+        expected = "no value, because the lore supplies the effect"
+        problems.append(problem_in(data, "effect", expected))
     raise_problems(problems)
     return {**data, "name": spell.name, "lore": spell.lore, **values, "effect": effect}
 
@@ -269,6 +270,6 @@ def _lore_spell_of(data: Mapping[str, Any]) -> LoreSpell:
     if spell is None:
         names = [spell.name for spell in lore_spells() if lore in (None, spell.lore)]
         kind = f"a spell of the lore of {lore}" if lore else "a spell of a lore"
-        expected = f"{one_of(names, name, kind)}, or a casting_value for a spell of your own"
+        expected = f"{one_of(names, name, kind)}, or a casting_value for your own spell"
         raise problem_error(problem_in(data, "name", expected))
     return spell

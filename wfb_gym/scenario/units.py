@@ -85,7 +85,7 @@ class Unit(StrictModel):
     def problems(self) -> Iterator[Problem]:
         """Check its frontage, and that a fleeing unit is not in close combat."""
         if self.frontage > self.models:
-            expected = f"at most {self.models}, as the unit has no more models"
+            expected = f"at most {self.models}, the number of models in the unit"
             yield self.problem_at("frontage", expected)
         if self.fleeing and self.in_combat:
             expected = "false, as a fleeing unit is not in close combat"

@@ -55,13 +55,13 @@ def value_by_belief(
     Args:
         scenario: a bundled name, a path or a `Scenario`. One army has two sets of hidden items,
             the other none. The weights of the sets are ignored.
-        max_bytes: most memory for the positions, in bytes.
+        max_bytes: maximum memory for the positions, in bytes.
         progress: called with the number of public positions found so far.
 
     Raises:
-        ValueError: The scenario has other hidden items.
-        TooLarge: The positions do not fit into memory.
-        ScenarioError: The scenario does not exist or is invalid.
+        ValueError: the scenario has other hidden items.
+        TooLarge: the positions do not fit into memory.
+        ScenarioError: the scenario does not exist or is invalid.
     """
     loaded = load_scenario(scenario)
     counts = [len(army.hidden) for army in loaded.armies]

@@ -53,7 +53,8 @@ class SolvingProgress:
         sweeps: number of sweeps over the tree for both armies.
         seconds: time since solving started, in seconds.
         lower: lower bound on the value: points that the caster's average strategy guarantees.
-        upper: upper bound on the value: most points that the dispeller's average strategy concedes.
+        upper: upper bound on the value: maximum points that the dispeller's average strategy
+            concedes.
     """
 
     sweeps: int
@@ -75,7 +76,7 @@ class HiddenGame:
 
     Args:
         scenario: a bundled name, a path or a `Scenario`, with or without hidden items.
-        max_bytes: most memory for the tree, in bytes.
+        max_bytes: maximum memory for the tree, in bytes.
         progress: called with the number of public histories found so far.
         whole: whether to expand positions in which the hidden items of both armies are known. This
             is required to evaluate policies. To find an equilibrium, the exact values of these
@@ -84,12 +85,12 @@ class HiddenGame:
             default: the start of the battle.
         beliefs: probabilities of each army's sets at the start, float64 (2, kinds); default: the
             deal's weights, conditioned on the items that were shown.
-        known_bytes: most memory for positions in which all items are known, in bytes; default:
+        known_bytes: maximum memory for positions in which all items are known, in bytes; default:
             `max_bytes`.
 
     Raises:
-        TooLarge: The public histories do not fit into memory.
-        ScenarioError: The scenario does not exist or is invalid.
+        TooLarge: the public histories do not fit into memory.
+        ScenarioError: the scenario does not exist or is invalid.
 
     Attributes:
         scenario: the scenario, as loaded.
@@ -127,13 +128,13 @@ class HiddenGame:
     def points(self, strategy: Floats) -> float:
         """Return the expected points of the first army if both armies play a strategy.
 
-        In a tree that is not whole, play is optimal after its leaves; the same holds for
+        In a tree that is not whole, play is optimal after its leaves. This also applies to
         `best_answer`.
         """
         return self._sweeper.points(0, False, strategy)
 
     def best_answer(self, strategy: Floats, seat: int) -> float:
-        """Return the value of a seat's best response to the other's strategy, in its points."""
+        """Return the value of a seat's best response to the enemy's strategy, in its points."""
         return self._sweeper.points(seat, True, strategy)
 
     def reaches(self, strategy: Floats, seat: int) -> Floats:
@@ -322,7 +323,7 @@ class Equilibrium:
 
     @property
     def upper(self) -> float:
-        """Upper bound on the value: most points that the dispeller's strategy concedes."""
+        """Upper bound on the value: maximum points that the dispeller's strategy concedes."""
         return self.reports[-1].upper
 
     @property
@@ -334,7 +335,7 @@ class Equilibrium:
         """Return the score of a seat's strategy: 0 for random play, 100 for equilibrium play.
 
         Raises:
-            ValueError: The tree is not whole.
+            ValueError: the tree is not whole.
         """
         self.game.check_whole()
         own = seat_number(seat)
@@ -361,14 +362,14 @@ def solve_hidden(
         scenario: a bundled name, a path or a `Scenario`.
         gap: gap between the bounds on the value, in points, at which solving stops.
         seconds: time limit in seconds; checked each time that the bounds are computed.
-        max_bytes: most memory for the public histories, in bytes.
+        max_bytes: maximum memory for the public histories, in bytes.
         progress: called with the number of public histories found so far.
         report: called with a `SolvingProgress` each time that the bounds are computed.
         threads: number of threads for a large tree; default: the number of cores.
 
     Raises:
-        TooLarge: The public histories do not fit into memory.
-        ScenarioError: The scenario does not exist or is invalid.
+        TooLarge: the public histories do not fit into memory.
+        ScenarioError: the scenario does not exist or is invalid.
         ValueError: `gap` is not above 0, or `threads` is below 1.
     """
     return HiddenGame(scenario, max_bytes, progress).solve(gap, seconds, report, threads)

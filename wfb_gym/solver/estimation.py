@@ -114,7 +114,7 @@ def estimate(scenario: Any, battle: Battle | None = None, first: Sample | None =
         first: result of `wfb_gym.solver.sampling.sample_once` for this position, if known.
 
     Raises:
-        ScenarioError: The scenario does not exist or is invalid.
+        ScenarioError: the scenario does not exist or is invalid.
     """
     loaded = load_scenario(scenario)
     refuse_hidden(loaded)
@@ -151,7 +151,7 @@ def explore(
         expect: called once with the estimated number of positions if solving takes long.
 
     Raises:
-        TooLarge: The positions do not fit into memory, or very probably will not; the message
+        TooLarge: the positions do not fit into memory, or very probably will not; the message
             lists the main causes.
     """
     before = graph.size

@@ -84,13 +84,13 @@ class ExactGame:
 
     Args:
         scenario: a bundled name, a path, a `Scenario`, or a `Solution`.
-        max_bytes: most memory for the positions, in bytes; ignored for a `Solution`.
-        progress: called with the number of positions solved so far. By default a progress bar
-            appears on a terminal if solving takes long; the same holds for the methods.
+        max_bytes: maximum memory for the positions, in bytes; ignored for a `Solution`.
+        progress: called with the number of positions solved so far; default: a progress bar on a
+            terminal if solving takes long. This also applies to the methods.
 
     Raises:
-        TooLarge: The positions do not fit into memory.
-        ScenarioError: The scenario does not exist or is invalid.
+        TooLarge: the positions do not fit into memory.
+        ScenarioError: the scenario does not exist or is invalid.
 
     Attributes:
         solution: solution of the scenario.
@@ -246,13 +246,13 @@ def evaluate(
         caster: policy of the first army; see `PolicyLike`.
         dispeller: policy of the second army.
         progress: called with the number of positions or decisions done, counted from 0 in each
-            stage: solving, calling the policy, evaluating. By default a progress bar appears on a
-            terminal if a stage takes long.
+            stage: solving, calling the policy, evaluating; default: a progress bar on a terminal if
+            a stage takes long.
         limits: limits of both seats, or a pair; default: fitted to the scenario.
 
     Raises:
-        TooLarge: The positions do not fit into memory.
-        ValueError: A policy is invalid; see `ExactGame.probabilities`.
+        TooLarge: the positions do not fit into memory.
+        ValueError: a policy is invalid; see `ExactGame.probabilities`.
     """
     game, sizes = ExactGame(scenario, progress=progress), _by_seat(limits)
     first, second = (
@@ -277,13 +277,13 @@ def best_response(
         policy: see `PolicyLike`.
         seat: the policy's seat: 0 or "caster", 1 or "dispeller".
         progress: called with the number of positions or decisions done, counted from 0 in each
-            stage: solving, calling the policy, evaluating. By default a progress bar appears on a
-            terminal if a stage takes long.
+            stage: solving, calling the policy, evaluating; default: a progress bar on a terminal if
+            a stage takes long.
         limits: limits of the policy's observations and actions; default: fitted to the scenario.
 
     Raises:
-        TooLarge: The positions do not fit into memory.
-        ValueError: The policy is invalid; see `ExactGame.probabilities`.
+        TooLarge: the positions do not fit into memory.
+        ValueError: the policy is invalid; see `ExactGame.probabilities`.
     """
     game = ExactGame(scenario, progress=progress)
     given = game.probabilities(policy, seat, limits, progress=progress)
@@ -308,13 +308,13 @@ def exploitability(
         caster: policy of the first army; None if only the dispeller is evaluated.
         dispeller: policy of the second army; None if only the caster is evaluated.
         progress: called with the number of positions or decisions done, counted from 0 in each
-            stage: solving, calling the policy, evaluating. By default a progress bar appears on a
-            terminal if a stage takes long.
+            stage: solving, calling the policy, evaluating; default: a progress bar on a terminal if
+            a stage takes long.
         limits: limits of both seats, or a pair; default: fitted to the scenario.
 
     Raises:
-        TooLarge: The positions do not fit into memory.
-        ValueError: No policy is given, or a policy is invalid; see `ExactGame.probabilities`.
+        TooLarge: the positions do not fit into memory.
+        ValueError: no policy is given, or a policy is invalid; see `ExactGame.probabilities`.
     """
     policies = {seat: each for seat, each in enumerate((caster, dispeller)) if each is not None}
     if not policies:
@@ -344,13 +344,13 @@ def normalised_score(
         policy: see `PolicyLike`.
         seat: the policy's seat: 0 or "caster", 1 or "dispeller".
         progress: called with the number of positions or decisions done, counted from 0 in each
-            stage: solving, calling the policy, evaluating. By default a progress bar appears on a
-            terminal if a stage takes long.
+            stage: solving, calling the policy, evaluating; default: a progress bar on a terminal if
+            a stage takes long.
         limits: limits of the policy's observations and actions; default: fitted to the scenario.
 
     Raises:
-        TooLarge: The positions do not fit into memory.
-        ValueError: The policy is invalid; see `ExactGame.probabilities`.
+        TooLarge: the positions do not fit into memory.
+        ValueError: the policy is invalid; see `ExactGame.probabilities`.
     """
     game = ExactGame(scenario, progress=progress)
     given = game.probabilities(policy, seat, limits, reached=True, progress=progress)

@@ -10,7 +10,8 @@ from wfb_gym.packing.records import PackedScenario
 from wfb_gym.solver.graph_arrays import Expansion
 
 INLINE = 3
-"""Most consecutive rolls that `expand` combines into one step; the next roll is a separate node."""
+"""Maximum number of consecutive rolls that `expand` combines into one step; the next roll is a
+separate node."""
 
 
 @jit(forceinline=False)

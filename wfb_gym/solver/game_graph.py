@@ -155,7 +155,7 @@ class GameGraph:
 
     Args:
         packed: packed scenario, shape (1,).
-        max_bytes: most memory for the arrays, in bytes.
+        max_bytes: maximum memory for the arrays, in bytes.
         merging: whether equivalent positions (`wfb_gym.engine.canonical`) share a node.
         threads: number of threads that explore a large game; always 1 if Numba is disabled. With
             one thread the node numbers are the same in every run.
@@ -196,7 +196,7 @@ class GameGraph:
         """Return a graph from its saved arrays.
 
         Raises:
-            ValueError: The arrays are inconsistent, or solving cannot produce them.
+            ValueError: the arrays are inconsistent, or solving cannot produce them.
         """
         for name, dtype, shape in (
             ("merging", np.bool_, ()),
@@ -292,7 +292,7 @@ class GameGraph:
         """Solve a decision or chance node and all positions that can follow; return its node.
 
         Raises:
-            TooLarge: The arrays would exceed `max_bytes`; nodes that were solved remain.
+            TooLarge: the arrays would exceed `max_bytes`; nodes that were solved remain.
             ValueError: `leaf_values` did not return one finite number per leaf.
         """
         known = self.find(state)

@@ -21,7 +21,7 @@ def load_move_tables(scenarios: Sequence[Scenario], seat: int) -> MoveTables:
     """Return a move table of a seat for each scenario; solve scenarios that are not solved yet.
 
     Raises:
-        TooLarge: The positions of a scenario do not fit into memory.
+        TooLarge: the positions of a scenario do not fit into memory.
     """
     name = (str(seat), *(packed_digest(pack(scenario)) for scenario in scenarios))
     if name in _CACHE:

@@ -264,11 +264,11 @@ class PublicExpansion:
 
     Args:
         scenario: a scenario, with or without hidden items.
-        max_bytes: most memory for the positions, in bytes.
+        max_bytes: maximum memory for the positions, in bytes.
         whole: whether to expand positions in which all items are known; otherwise they are leaves.
         start: position to start from, (1,), with any deal that is possible in it; default: the
             start of the battle.
-        known_bytes: most memory for positions in which all items are known, in bytes; default:
+        known_bytes: maximum memory for positions in which all items are known, in bytes; default:
             `max_bytes`.
 
     Attributes:
@@ -396,7 +396,7 @@ def build_tree(expansion: PublicExpansion, progress: Progress | None = None) -> 
         progress: called with the number of histories found so far.
 
     Raises:
-        TooLarge: The tree exceeds the memory limit of the expansion.
+        TooLarge: the tree exceeds the memory limit of the expansion.
     """
     waiting = deque([expansion.root()])
     nodes: list[PublicNodes] = []

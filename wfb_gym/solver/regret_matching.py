@@ -33,9 +33,9 @@ Spans = NDArray[np.int64]
 _DOWN, _UP = 1, 2
 """Directions of a sweep, as bit flags."""
 _SHARED = 20_000
-"""Least number of nodes of a tree that threads share."""
+"""Minimum number of nodes of a tree that threads share."""
 _WIDE = 16
-"""Least number of nodes per thread at the cut, so that the parts have about the same size."""
+"""Minimum number of nodes per thread at the cut, so that the parts have about the same size."""
 
 
 class Sweep(NamedTuple):

@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 
 _FIRST_WIDTH = 8
 _MOST_WIDTH = 2048
-"""Least and greatest number of positions that are expanded in a group."""
+"""Minimum and maximum number of positions that are expanded in a group."""
 _SPARE = 4
 """A group stores this many times the positions that it expands."""
 _FIRST_EFFORT = 0.5
@@ -44,7 +44,7 @@ _KEPT_FOR_CAUSES = 250
 class Sample(NamedTuple):
     """Result of one sample of the game."""
 
-    width: int  # most positions that were expanded in a group
+    width: int  # maximum number of positions that were expanded in a group
     number: float  # estimated number of positions in the groups that were processed
     exact: bool  # whether the sample contains all positions
     left: int  # phases left when the sample stopped early; 0 if it reached the end of the game

@@ -24,7 +24,7 @@ from wfb_gym.engine.keys import KeyPlan, unpack_key
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.random_numbers import mix
 from wfb_gym.engine.state import State, WorkSpace, new_states, new_work_spaces
-from wfb_gym.opponents import scripted
+from wfb_gym.opponents import dispatch
 from wfb_gym.opponents.dispatch import Scripted
 from wfb_gym.opponents.move_tables import no_move_tables
 from wfb_gym.opponents.policy_spec import PolicySpec, resolve_policy
@@ -85,18 +85,18 @@ class SeatDecisions:
         """Return the action code of a scripted player at each decision, int64 (n,).
 
         Raises:
-            ValueError: The player draws random numbers.
+            ValueError: the player draws random numbers.
         """
         if policy == Scripted.OPTIMAL:
             return self.graph.chosen[self.nodes].astype(np.int64)
         if policy == Scripted.RANDOM or policy == Scripted.EXTERNAL:
             name = Scripted(policy).name
             raise ValueError(f"policy: expected a deterministic scripted player, found {name}")
-        chooser = scripted.new_chooser(policy, no_move_tables())  # the others are deterministic
+        chooser = dispatch.new_chooser(policy, no_move_tables())  # the others are deterministic
         actions = [np.zeros(0, np.int64)]
         for nodes in self.batches():
             actions.append(np.empty(len(nodes), np.int64))
-            scripted.choose_actions(chooser, self.positions(nodes).arrays, actions[-1])
+            dispatch.choose_actions(chooser, self.positions(nodes).arrays, actions[-1])
         return self.view.codec.code_of[np.concatenate(actions)]
 
     def write_probabilities(
@@ -131,7 +131,7 @@ class SeatDecisions:
             probabilities[places] = uniform
             self._write_answers(probabilities, offsets, function, start, progress)
             return
-        kind, epsilon = scripted.kind_and_epsilon(scripted.scripted_number(spec))
+        kind, epsilon = dispatch.kind_and_epsilon(dispatch.scripted_number(spec))
         if kind == Scripted.RANDOM:
             probabilities[places] = uniform
             return
@@ -292,7 +292,7 @@ class TablePolicy:
             positions: unused.
 
         Raises:
-            ValueError: The shape is wrong, or an observation is not in the table.
+            ValueError: the shape is wrong, or an observation is not in the table.
         """
         if observations.ndim != 2 or observations.shape[1] != self.size:
             raise ValueError(

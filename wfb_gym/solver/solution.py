@@ -105,7 +105,7 @@ class Solution:
             Expected future points of the first army by engine code, in ascending order of codes.
 
         Raises:
-            ValueError: The battle is not at a decision.
+            ValueError: the battle is not at a decision.
         """
         if not battle.is_decision():
             raise ValueError(f"action values: expected a decision, found {battle.node.name}")
@@ -124,7 +124,7 @@ class Solution:
         """Return the engine code of the best action; the lowest code if several are equal.
 
         Raises:
-            ValueError: The battle is not at a decision.
+            ValueError: the battle is not at a decision.
         """
         if not battle.is_decision():
             raise ValueError(f"best action: expected a decision, found {battle.node.name}")
@@ -138,7 +138,7 @@ class Solution:
         Equivalent positions can have different observations, so a policy may play them differently.
 
         Raises:
-            TooLarge: The positions do not fit into memory.
+            TooLarge: the positions do not fit into memory.
         """
         return self.solve_full()
 
@@ -146,8 +146,8 @@ class Solution:
         """Return `full`, and report progress if it is not solved yet.
 
         Args:
-            progress: called with the number of positions solved so far. By default a progress bar
-                appears on a terminal if solving takes long.
+            progress: called with the number of positions solved so far; default: a progress bar on
+                a terminal if solving takes long.
         """
         if "full" in vars(self):
             return self.full
@@ -195,8 +195,8 @@ class Solution:
         The write is atomic and replaces an existing file.
 
         Raises:
-            OSError: The file cannot be written.
-            ValueError: The solution has leaf values, which cannot be saved.
+            OSError: the file cannot be written.
+            ValueError: the solution has leaf values, which cannot be saved.
         """
         if self.graph.leaf_values is not None:
             raise ValueError("save: expected a solution to the end, found one with leaf values")
@@ -232,11 +232,11 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_BYTES) -> Sol
 
     Args:
         path: a file that `Solution.save` wrote.
-        max_bytes: most memory for the positions, in bytes, including positions solved later.
+        max_bytes: maximum memory for the positions, in bytes, including positions solved later.
 
     Raises:
-        FileNotFoundError: There is no such file.
-        SolutionError: The file is not a solution, is damaged, or was solved under other rules.
+        FileNotFoundError: there is no such file.
+        SolutionError: the file is not a solution, is damaged, or was solved under other rules.
     """
     target = Path(path)
     if not target.is_file():

@@ -41,9 +41,9 @@ _SAVE_EVERY = 120.0
 _NOTICE_EVERY = 2.0
 """Seconds between two lines of progress."""
 _MOST_WAITING = 64
-"""Most solutions of `solve_all` that wait for earlier ones."""
+"""Maximum number of solutions of `solve_all` that wait for earlier ones."""
 _BYTES_WAITING = 2**28
-"""Most memory of the waiting solutions, in bytes."""
+"""Maximum memory of the waiting solutions, in bytes."""
 
 
 def solve(  # noqa: PLR0913 - keyword-only except for the scenario
@@ -69,9 +69,9 @@ def solve(  # noqa: PLR0913 - keyword-only except for the scenario
         leaf_values: function of `wfb_gym.encoding.positions.Positions` (k,) at the start of the
             phase after the horizon, before its first roll. Returns the future points of the first
             army, float64 (k,). Not allowed with `cache`; the solution cannot be saved.
-        max_bytes: most memory for the positions, in bytes.
-        progress: called repeatedly with the number of positions solved so far. By default a
-            progress bar appears on a terminal if solving takes long, unless `notice` is given.
+        max_bytes: maximum memory for the positions, in bytes.
+        progress: called repeatedly with the number of positions solved so far; default: a progress
+            bar on a terminal if solving takes long, unless `notice` is given.
         cache: whether to use the cache on disk: read a stored solution, resume an interrupted
             one, and store the result.
         notice: stream for lines of progress if solving takes long.
@@ -79,8 +79,8 @@ def solve(  # noqa: PLR0913 - keyword-only except for the scenario
             actions do not depend on it. With 1 the order of the nodes is reproducible too.
 
     Raises:
-        TooLarge: The positions do not fit into memory; the message lists the main causes.
-        ScenarioError: The scenario does not exist or is invalid.
+        TooLarge: the positions do not fit into memory; the message lists the main causes.
+        ScenarioError: the scenario does not exist or is invalid.
         ValueError: `battle` or `leaf_values` is given together with `cache`; `horizon` is below 1;
             `leaf_values` is given without `horizon`, or does not return one finite number per
             position; `max_bytes` or `threads` is not a positive integer.
@@ -192,7 +192,7 @@ def solve_all(
 
     Args:
         scenarios: bundled names, paths, or `Scenario` objects.
-        max_bytes: most memory for the positions of each scenario, in bytes.
+        max_bytes: maximum memory for the positions of each scenario, in bytes.
         cache: see `solve`.
         notice: see `solve`.
 
@@ -200,8 +200,8 @@ def solve_all(
         The solution of each scenario, in the given order.
 
     Raises:
-        TooLarge: As in `solve`, after the solutions of earlier scenarios; later ones are canceled.
-        ScenarioError: As for `TooLarge`.
+        TooLarge: as in `solve`, after the solutions of earlier scenarios; later ones are canceled.
+        ScenarioError: as for `TooLarge`.
         ValueError: `scenarios` is a single name or path.
     """
     if isinstance(scenarios, str | Path):

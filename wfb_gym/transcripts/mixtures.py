@@ -110,7 +110,8 @@ class Mixer:
         self._scenario, self._max_bytes, self._gap = scenario, max_bytes, gap
         self._packed = pack(scenario)
         self._solved: list[_Solved] = []
-        self._too_large: dict[int, int] = {}  # fewest dice with which a phase was too large
+        # minimum number of dice with which a phase was too large
+        self._too_large: dict[int, int] = {}
 
     def mixture(self, codes: Sequence[int]) -> _Mixture:
         """Return the equilibrium strategy of the mover, given the set that it was dealt.

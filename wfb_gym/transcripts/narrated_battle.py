@@ -51,7 +51,7 @@ class NarratedBattle:
         battle: the position; change it only through the methods of this class.
         visible: the position including fields that the engine has cleared. It is replaced after
             every step, and is for display only.
-        histories: how each spell was last cast and answered, record array of shape (1,).
+        histories: last cast of each spell and the answer, record array of shape (1,).
     """
 
     def __init__(self, scenario: Scenario, packed: Records[PackedScenario] | None = None) -> None:

@@ -44,9 +44,9 @@ POINTS_TOLERANCE = 1e-9
 MAX_BYTES = 2**22
 """Largest file size; whole battles of the bundled scenarios take up to 60 KB."""
 MAX_LINES = 10_000
-"""Most lines of a file; whole battles of the bundled scenarios take up to 300."""
+"""Maximum number of lines of a file; whole battles of the bundled scenarios take up to 300."""
 MAX_LINE = 2**19
-"""Most characters of a line; the header holds the scenario's document."""
+"""Maximum number of characters of a line; the header holds the scenario's document."""
 _MAX_SEED = 2**128 - 1
 _NAME: TypeAdapter[str] = TypeAdapter(Name)
 _WORDS: TypeAdapter[str] = TypeAdapter(Annotated[str, Writing(2000)])

@@ -180,7 +180,7 @@ def _describe_dispel(names: ScenarioNames, before: Battle, after: Battle) -> Act
 
 
 def _mark_of_own(mover: int, owner: int) -> str:
-    """Return the words that mark the mover's own spell in play; "" for the enemy's."""
+    """Return the words that mark the mover's own spell in play; "" for the enemy's spell."""
     return ", its own" if mover == owner else ""
 
 
@@ -196,7 +196,7 @@ def _dice_with_origins(before: Battle, after: Battle, extra: int, source: str) -
 
 
 def describe_decision(names: ScenarioNames, before: Battle, code: int, after: Battle) -> str:
-    """Describe a decision as a player would, without a full stop; `code` is the engine's."""
+    """Describe a decision as a player would, without a full stop; `code` is the engine's code."""
     verb, _, rest = describe_action(names, before, code, after).text.partition(" ")
     if verb == "cast" and after.node in CAST_CHOICES:
         verb, rest = "begins", f"to cast {rest}"

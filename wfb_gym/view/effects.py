@@ -11,9 +11,9 @@ _HITS = {
     "D6": "D6 hits",
     "2D6": "2D6 hits",
     "D6 chain": "D6 hits and a chain",
-    "line": "1 hit a model on the line",
-    "template": "1 hit a model under a template",
-    "front_rank": "1 hit a model of the front rank",
+    "line": "1 hit per model on the line",
+    "template": "1 hit per model under a template",
+    "front_rank": "1 hit per model of the front rank",
 }
 _IN_PLAY = {"remains_in_play": "remains in play", "one_turn": "one turn"}
 
@@ -45,19 +45,19 @@ def effect_words(effect: SpellEffect) -> str:
     if effect.damage is not None:
         parts.append(damage_words(effect.damage))
         if effect.near is not None and effect.near.extra is not None:
-            parts.append(f"{effect.near.extra} more where it touches")
+            parts.append(f"{effect.near.extra} more if the target touches the terrain")
     parts += [words for flag, words in SPELL_FLAGS.items() if getattr(effect, flag)]
     return "; ".join(parts)
 
 
 def worth_words(worth: Worth | None) -> str:
-    """Describe an estimated value: "20 points and 5 % a phase"; "" for none."""
+    """Describe an estimated value: "20 points and 5 % per phase"; "" for none."""
     if worth is None:
         return ""
     parts = [f"{worth.points:g} points"] if worth.points else []
     parts += [f"{100 * worth.share:g} %"] if worth.share else []
-    parts += [f"{worth.points_per_phase:g} points a phase"] if worth.points_per_phase else []
-    parts += [f"{100 * worth.share_per_phase:g} % a phase"] if worth.share_per_phase else []
+    parts += [f"{worth.points_per_phase:g} points per phase"] if worth.points_per_phase else []
+    parts += [f"{100 * worth.share_per_phase:g} % per phase"] if worth.share_per_phase else []
     return " and ".join(parts)
 
 
@@ -71,7 +71,7 @@ def spell_words(spell: Spell) -> str:
         if spell.worth or not spell.worth_per_phase:
             parts.append(f"worth {spell.worth:g} points")
         if spell.worth_per_phase:
-            parts.append(f"worth {spell.worth_per_phase:g} points a phase")
+            parts.append(f"worth {spell.worth_per_phase:g} points per phase")
     else:
         effect, value = effect_words(spell.effect), worth_words(spell.effect.worth)
         parts += [effect] if effect else []
@@ -130,7 +130,7 @@ def _item_parts(item: Item) -> Iterator[str]:
         yield f"keeps up to {item.stores.dice} unused dice for a later phase{check}"
     if item.bound is not None:
         bound = item.bound
-        uses = "once a phase"
+        uses = "once per phase"
         if bound.uses:
             uses = "once" if bound.uses == 1 else f"{bound.uses} times"
         yield f"holds {bound.spell.name}, power level {bound.power_level}, {uses}"

@@ -208,7 +208,7 @@ def dice_phrase(dice: int, kind: str = "") -> str:
 
 def power_phrase(power: int, own: Sequence[int]) -> str:
     """Return the power dice in words, with the wizards' own dice if there are any."""
-    rest = f" and {' + '.join(map(str, own))} of the wizards' own" if any(own) else ""
+    rest = f" and {' + '.join(map(str, own))} of the wizards' own dice" if any(own) else ""
     return dice_phrase(power, "power") + rest
 
 

@@ -58,7 +58,7 @@ class WizardOdds:
     Attributes:
         name: its name.
         level: its level; 0 if it is not a wizard.
-        most_dice: most dice on one spell.
+        most_dice: maximum number of dice on one spell.
         cast_bonus: bonus to its casting results.
         rolls: number of spells that it rolls on its lore, whose six spells are all listed; 0 for
             none.
@@ -306,7 +306,7 @@ def dice_line(sheet: OddsSheet) -> str:
 def wizard_line(wizard: WizardOdds) -> str:
     """Describe a wizard's level, dice limit, bonus and spells to roll."""
     parts = [f"level {wizard.level}"] if wizard.level else []
-    parts += [f"up to {dice_phrase(wizard.most_dice)} a spell"] if wizard.most_dice else []
+    parts += [f"up to {dice_phrase(wizard.most_dice)} per spell"] if wizard.most_dice else []
     parts += [f"{wizard.cast_bonus:+d} to its results"] if wizard.cast_bonus else []
     parts += [f"rolls {wizard.rolls} of these spells"] if wizard.rolls else []
     return ", ".join(parts) or "casts a bound spell"

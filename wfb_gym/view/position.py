@@ -91,8 +91,8 @@ def view_position(
         names: names of the scenario.
         battle: the visible position (`wfb_gym.transcripts.NarratedBattle.visible`).
         viewer: the viewer's army; None for a spectator.
-        known: armies whose hidden items are shown. Default: the viewer's army; all for a spectator
-            or if the battle is over.
+        known: armies whose hidden items are shown; default: the viewer's army, or all armies for a
+            spectator or if the battle is over.
         with_points: whether to compute the expected points of spells, which takes time.
     """
     known = armies_known(battle, viewer) if known is None else known

@@ -33,7 +33,7 @@ from wfb_gym.view.names import ScenarioNames, capital
 from wfb_gym.view.odds import cast_odds, dispel_odds
 
 MOST_WIZARDS = 6
-"""Most wizards in lists that are entered on the page."""
+"""Maximum number of wizards in lists that are entered on the page."""
 OPPONENTS = (*NAMES, *SHIPPED)
 """Opponents that are offered; the name of a scripted or searching one may end in a number."""
 _OWN = "your scenario"

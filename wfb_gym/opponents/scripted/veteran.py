@@ -1,11 +1,12 @@
 """Keeps dice for important spells. A chance of success of 60 % is enough for it.
 
-- *Cast.* It casts the most valuable spell with a chance of at least 60 %, with the fewest dice that
-  reach 60 %. If no spell reaches 60 %, it casts the spell with the most expected points, with the
-  best number of dice. It uses a Power Stone if a cast is below 60 % without the stone.
-- *Dispel.* It lets a spell through that is worth less than half of the greatest threat still to
-  come. The exception is that it has dice for both, at 3.5 points a die. It dispels any other spell
-  with the fewest dice that succeed in 60 % of cases.
+- *Cast.* It casts the most valuable spell with a chance of at least 60 %, with the minimum number
+  of dice that reaches 60 %. If no spell reaches 60 %, it casts the spell with the highest expected
+  points, with the best number of dice. It uses a Power Stone if a cast is below 60 % without the
+  stone.
+- *Dispel.* It does not dispel a spell worth less than half of the greatest remaining threat, unless
+  it has dice for both, at 3.5 points per die. It dispels any other spell with the minimum number of
+  dice that succeeds in 60 % of cases.
 - *Scroll.* It reads a scroll against a spell worth at least as much as any later threat. The chance
   to dispel the spell with dice must be below 60 %.
 - *Spells in play.* It dispels the enemy's most valuable spell first, by the same rule.

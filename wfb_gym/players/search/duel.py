@@ -42,7 +42,7 @@ class DuelSpell(Record):
     worth: Float64  # points if it takes effect
     casting_value: Int64
     bonus: Int64  # to the casting roll
-    cap: Int64  # most dice for the casting roll
+    cap: Int64  # maximum number of dice for the casting roll
     own: Int64  # index of its wizard in `own_dice`, or NONE
     bound: Int64
     resistance: Int64  # dice that Magic Resistance adds to a dispel
@@ -117,9 +117,9 @@ class Duel(Record):
     # points of later phases relative to using nothing in this one, by the uses of aids and the
     # scrolls that are left
     later: Annotated[NDArray[np.float64], MOST_LATER, MOST_SCROLLS + 1]
-    # points of own spells that the dispeller loses, by the number of scrolls that it reads
+    # points of its own spells that the dispeller loses, by the number of scrolls that it reads
     scroll_reader_loss: Annotated[NDArray[np.float64], MOST_SCROLLS + 1]
-    # most points from dispelling after the last cast, by dice: for the active army also by the
+    # maximum points from dispelling after the last cast, by dice: for the active army also by the
     # scrolls that were read, for the dispeller by the spells of `kept` that are in play
     by_power: Annotated[NDArray[np.float64], MOST_SCROLLS + 1, DICE + 1]
     by_dispel: Annotated[NDArray[np.float64], 1 << MOST_KEPT, DICE + 1]
@@ -129,11 +129,11 @@ class Duel(Record):
 
 
 class Dispels(Record):
-    """One army's spells in play that the other may dispel, and the most points from that."""
+    """One army's spells in play that the enemy may dispel, and the maximum points from that."""
 
     count: Int64
     spells: Annotated[Records[InPlay], MOST_TO_DISPEL]
-    # most points, by the set of spells that are still to be tried, and by dice
+    # maximum points, by the set of spells that are still to be tried, and by dice
     most: Annotated[NDArray[np.float64], 1 << MOST_TO_DISPEL, DICE + 1]
 
 
@@ -230,7 +230,7 @@ def uses_in(duel: Duel, aid_state: int, aid: int) -> int:
 
 @jit
 def own_in(duel: Duel, aid_state: int, own: int) -> int:
-    """Return the own dice of a wizard that are left."""
+    """Return the remaining own dice of a wizard."""
     return int64(aid_state // _stride_of_own(duel, own) % (duel.own_dice[own] + 1))
 
 

@@ -109,7 +109,7 @@ def _limit_to_survivors(
 def value_of_effect(
     packed: PackedScenario, state: State, army: int, spell: int, aim: int, lasting: Lasting
 ) -> float:
-    """Return the expected points of a spell that takes effect at this aim; NONE for no target."""
+    """Return the expected points of a spell that takes effect with this aim; NONE for no target."""
     entry = packed.armies[army].spells[spell]
     phases = expected_phases(packed, state, army, spell, lasting)
     if aim < 0:
@@ -129,7 +129,7 @@ def aim_value(
 
 @jit(forceinline=False)
 def best_aim(packed: PackedScenario, state: State, army: int, spell: int, lasting: Lasting) -> int:
-    """Return the legal aim with the most expected points, or -1."""
+    """Return the legal aim with the highest expected points, or -1."""
     best = -1
     most = 0.0
     for aim in range(packed.armies[army].spells[spell].n_aims):

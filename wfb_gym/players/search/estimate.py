@@ -5,7 +5,8 @@ The estimate assumes average dice. The active side continues to cast, and the ot
 - Power dice go greedily to the spells where a die adds the most expected points. These are the
   spells that may still be attempted, and the spell that is being cast.
 - The number to match for a dispel is 3.5 per power die, and at least the casting value.
-- Scrolls stop the spells with the most expected points. Dispel dice are allotted like power dice.
+- Scrolls stop the spells with the highest expected points. Dispel dice are allotted like power
+  dice.
 - Spells in play score until they end by themselves. A free spell that may still be dispelled takes
   effect. The remaining strikes of a spell are carried out.
 
@@ -41,8 +42,8 @@ NEED = 2 * SPELLS
 MOST_DICE = 3 * SPELLS
 ALLOTTED = 4 * SPELLS
 """Offsets of the columns of a plan in the scratch array. The columns have an entry for each spell:
-expected points, number that a dispel has to match, row of the chance table, most dice, dice
-allotted."""
+expected points, number that a dispel has to match, row of the chance table, maximum number of
+dice, dice allotted."""
 
 
 @jit(forceinline=False)
@@ -236,7 +237,7 @@ def _plan_dispels(
 def _allot_dice(
     chances: NDArray[np.float64], plan: NDArray[np.float64], first: int, count: int, dice: int
 ) -> None:
-    """Allot dice greedily: each time the group of dice with the most points per die."""
+    """Allot dice greedily: each time the group of dice with the highest points per die."""
     for k in range(first, count):
         plan[ALLOTTED + k] = 0.0
     while dice > 0:

@@ -83,12 +83,13 @@ class ExpectimaxAgent(PositionAgent):
     """Searches to a depth in decisions, or up to a number of transitions.
 
     Args:
-        depth: most decisions on a path, 1 or more; if None, only `max_transitions` limits it.
-        max_transitions: most transitions of one search. The first decision is always expanded; a
-            further level counts only if it fits as a whole.
+        depth: maximum number of decisions on a path, 1 or more; if None, only `max_transitions`
+            limits it.
+        max_transitions: maximum number of transitions of one search. The first decision is always
+            expanded; another level is used only if it fits as a whole.
 
     Raises:
-        ValueError: Depth or max_transitions below 1.
+        ValueError: `depth` or `max_transitions` is below 1.
     """
 
     _called = "expectimax"
@@ -114,7 +115,7 @@ class ExpectimaxAgent(PositionAgent):
             Points still to come, by engine code in ascending order.
 
         Raises:
-            ValueError: The battle is at no decision.
+            ValueError: the battle is at no decision.
         """
         if not battle.is_decision():
             raise ValueError(f"action values: expected a decision, found {battle.node.name}")

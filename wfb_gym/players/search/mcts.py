@@ -90,7 +90,7 @@ class MctsAgent(PositionAgent):
         exploration: weight of the confidence bound, more than 0.
 
     Raises:
-        ValueError: An argument is out of range.
+        ValueError: an argument is out of range.
     """
 
     _called = "mcts"

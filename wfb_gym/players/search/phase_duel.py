@@ -213,7 +213,7 @@ def roll_block(
 
 @jit
 def _most_of_roll(duel: Duel, slot: int) -> tuple[int, int]:
-    """Return the most dice and the largest bonus of a roll for a spell, with any aid."""
+    """Return the maximum dice and the largest bonus of a roll for a spell, with any aid."""
     spell = duel.spells[slot]
     dice, bonus = int64(0), int64(0)
     for aid in range(duel.n_aids):

@@ -30,9 +30,9 @@ from wfb_gym.scenario.sizes import ARMIES, ITEMS, SPELLS
 
 DEFAULT_SPELLS = 6
 _MATTERS = 0.6
-"""Smallest value of a spell that justifies a re-roll, as a fraction of the greatest value."""
+"""Smallest value of a spell that justifies a re-roll, as a fraction of the maximum value."""
 _NEARLY = 0.005
-"""Largest loss from casting a lesser spell first, as a fraction of the greatest value."""
+"""Largest loss from casting a lesser spell first, as a fraction of the maximum value."""
 _BETTER = 1e-9
 """Points by which an action must be better than one with a lower code."""
 
@@ -127,9 +127,9 @@ class PhaseSearchAgent(PositionAgent):
     """Solves this phase, reduced to a duel of its best spells, and later phases in the same way.
 
     Args:
-        spells: most castable spells in the duel, 1 to `MOST_SPELLS` - 1.
-        phases_ahead: most later phases to solve; 0 solves only this one.
-        later_spells: most castable spells in the duel of a later phase.
+        spells: maximum number of castable spells in the duel, 1 to `MOST_SPELLS` - 1.
+        phases_ahead: maximum number of later phases to solve; 0 solves only this one.
+        later_spells: maximum number of castable spells in the duel of a later phase.
         fade: discount per later phase of the casting army, in battles with units. The duels ignore
             casualties and moves in between.
 

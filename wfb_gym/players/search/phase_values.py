@@ -135,7 +135,7 @@ def action_points(
     Args:
         packed: the battle's scenario.
         state: the position.
-        most_spells: most spells in a duel.
+        most_spells: maximum number of spells in a duel.
         every_spell: whether to value the other spells too, each in a separate duel.
         scratch: arrays whose `future` `look_ahead` has filled. The values, in points, are written
             to `points`: NaN for an action that no duel represents.
@@ -197,7 +197,7 @@ def position_value(
         packed: the battle's scenario.
         state: a decision that a duel represents, or a position of a later phase.
         phase: the phase in which `look_ahead` was called.
-        most_spells: most spells in a duel.
+        most_spells: maximum number of spells in a duel.
         scratch: arrays; `future` is read, the others are overwritten.
     """
     if state.phase != phase:
@@ -419,7 +419,7 @@ def _value_own_dispels(packed: PackedScenario, state: State, count: int, scratch
     added = resistance(packed, state)
     for i in range(count):
         code = int64(legal[i])
-        # fewest and most own dice, fewest and most shared dice
+        # minimum and maximum of the wizard's own dice, then of the shared dice
         own, most_own, least, most = int64(0), int64(0), int64(0), int64(0)
         if state.node == Node.DISPEL_POOL:
             own = most_own = int64(state.reserve)

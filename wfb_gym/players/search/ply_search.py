@@ -66,10 +66,10 @@ class PlySearchAgent(PositionAgent):
         values: supplies the values of leaves; phase search by default.
         policy: excludes unlikely actions (see `LIKELY`), so that an error in the values does not
             outweigh a choice that the policy is sure of.
-        max_transitions: most transitions of one search. If the first decision has more, phase
-            search decides.
-        spells: most castable spells in the duels of leaves.
-        later_spells: most castable spells in the duel of a later phase.
+        max_transitions: maximum number of transitions of one search. If the first decision has
+            more, phase search decides.
+        spells: maximum number of castable spells in the duels of leaves.
+        later_spells: maximum number of castable spells in the duel of a later phase.
 
     Raises:
         ValueError: plies or spells out of bounds.
@@ -107,7 +107,7 @@ class PlySearchAgent(PositionAgent):
             the values are estimates of expectimax at depth 1.
 
         Raises:
-            ValueError: The battle is at no decision.
+            ValueError: the battle is at no decision.
         """
         if not battle.is_decision():
             raise ValueError(f"action values: expected a decision, found {battle.node.name}")

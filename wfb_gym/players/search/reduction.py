@@ -64,7 +64,7 @@ from wfb_gym.rules.casting import HIGHEST_CASTING_VALUE
 from wfb_gym.scenario.sizes import ARMIES, DICE, NO_BEARER, SPELLS, WIZARDS
 
 KEEP = 0.5
-"""Value of keeping an item that adds to a dispel, as a fraction of the greatest spell value."""
+"""Value of keeping an item that adds to a dispel, as a fraction of the maximum spell value."""
 HOPE = 0.05
 """Added to the chance to cast when spells are ranked: a Power Stone may help an unlikely cast."""
 
@@ -73,7 +73,7 @@ class Terms(NamedTuple):
     """Settings of the reduction, and inputs from later phases.
 
     Attributes:
-        phases_ahead: most later phases to solve.
+        phases_ahead: maximum number of later phases to solve.
         later_spells: spells to consider in each later phase.
         fade: weight of later phases in battles with units.
         lasting: see `Lasting`.
@@ -117,7 +117,7 @@ def reduce_phase(
     Args:
         packed: the battle's scenario.
         state: the position, at a decision.
-        most_spells: most castable spells in the duel; below `MOST_SPELLS`.
+        most_spells: maximum number of castable spells in the duel; below `MOST_SPELLS`.
         forced: a spell that is always included, or -1.
         terms: settings of the reduction.
         duel: overwritten except `later`. A spell that is being cast comes after the castable ones,
@@ -157,7 +157,7 @@ def reduce_phase(
 
 @jit
 def most_power(state: State) -> int:
-    """Return the most dice of the active army for one roll: shared dice plus a wizard's own."""
+    """Return the maximum dice of the active army for a roll: shared dice and a wizard's dice."""
     own = int64(0)
     for wizard in range(WIZARDS):
         own = max(own, int64(state.own_dice[wizard]))
@@ -261,7 +261,7 @@ def _may_cast(packed: PackedScenario, state: State, spell: int, duel: Duel) -> b
 def _write_spell(
     packed: PackedScenario, state: State, spell: int, aim: int, lasting: Lasting, duel: Duel
 ) -> None:
-    """Write a spell after the duel's `n_spells` spells, at this aim if it has a target."""
+    """Write a spell after the duel's `n_spells` spells, with this aim if it has a target."""
     army = int64(state.active)
     entry = packed.armies[army].spells[spell]
     one = duel.spells[duel.n_spells]
@@ -363,7 +363,7 @@ def charge_miscasts(packed: PackedScenario, state: State, points: float, duel: D
 
 @jit(forceinline=False)
 def _reduce_items(packed: PackedScenario, state: State, duel: Duel) -> None:
-    """Write the greatest spell value, scrolls, and items that help a cast."""
+    """Write the maximum spell value, scrolls, and items that help a cast."""
     army = int64(state.active)
     enemy = opponent_of(army)
     duel.greatest = 0.0
@@ -391,7 +391,7 @@ def _reduce_items(packed: PackedScenario, state: State, duel: Duel) -> None:
 
 @jit(forceinline=False)
 def reader_loses(packed: PackedScenario, state: State, item: int, lasting: Lasting) -> float:
-    """Return the points of own spells that end if the dispeller reads this scroll."""
+    """Return the points of the dispeller's own spells that end if it reads this scroll."""
     army = opponent_of(state.active)
     entry = packed.armies[army].items[item]
     if not entry.ends_own_spells or entry.bearer == NO_BEARER:
@@ -456,7 +456,7 @@ def reduce_readers(
 def price_of_boost(packed: PackedScenario, state: State, greatest: float, uses: int) -> float:
     """Return the value of keeping one of `uses` uses of an item that adds to a dispel.
 
-    It is a fixed fraction of the greatest spell value, not a computed value. It is smaller if the
+    It is a fixed fraction of the maximum spell value, not a computed value. It is smaller if the
     active army has fewer later phases than there are uses.
     """
     future = _own_phases_to_come(packed, state)
