@@ -110,6 +110,7 @@ def _keep(packed: PackedScenario, state: State, work: WorkSpace) -> int:
 @jit(forceinline=False)
 def _dispel(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     """Pass, use an item or roll dice; after an item is declared, dice must follow."""
+    # Casts with irresistible force never come here: see `casting.apply_cast_outcome`.
     army = int64(state.mover)
     count = 0
     later = state.attempt == DispelAttempt.IN_PLAY

@@ -152,6 +152,7 @@ class SpellFlag(NamedTuple):
     """Marks a flag of `SpellEffect` that packed spells have under the same name."""
 
     words: str  # description of the effect, for lists of spells
+    suffices: bool = False  # whether a spell may have this effect only
 
 
 class SpellEffect(StrictModel):
@@ -179,9 +180,9 @@ class SpellEffect(StrictModel):
     # the caster gains a wound if its target loses one
     gains_wound: Annotated[Flag, SpellFlag("the caster gains the wound")] = False
     # all lost wounds of the target are restored
-    heals: Annotated[Flag, SpellFlag("all lost wounds are restored")] = False
+    heals: Annotated[Flag, SpellFlag("all lost wounds are restored", suffices=True)] = False
     # a fleeing target rallies, unless it has less than a quarter of its models
-    rallies: Annotated[Flag, SpellFlag("the target rallies at once")] = False
+    rallies: Annotated[Flag, SpellFlag("the target rallies at once", suffices=True)] = False
 
     @classmethod
     def complete(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -257,9 +258,10 @@ class SpellEffect(StrictModel):
             yield self.problem_at("heals", f"false {self._for_target}")
         if self.rallies and self.needs != "fleeing":
             yield self.problem_at("rallies", 'false without needs = "fleeing"')
-        if self.damage is None and self.worth is None and not (self.heals or self.rallies):
-            expected = "damage, a worth, heals = true or rallies = true"
-            yield Problem("damage", expected, "none of them")
+        enough = [key for key, flag in SPELL_FLAGS.items() if flag.suffices]
+        if self.damage is None and self.worth is None and not any(getattr(self, k) for k in enough):
+            flags = " or ".join(f"{key} = true" for key in enough)
+            yield Problem("damage", f"damage, a worth, {flags}", "none of them")
         if self.worth is not None and self.target in ("caster", "player", "line", "point"):
             for key in ("share", "share_per_phase"):
                 if getattr(self.worth, key):
@@ -270,12 +272,12 @@ class SpellEffect(StrictModel):
 EFFECT_KEYS = tuple(SpellEffect.model_fields)
 """The keys of an effect in the table of a spell."""
 SPELL_FLAGS = {
-    key: mark.words
+    key: mark
     for key, field in SpellEffect.model_fields.items()
     for mark in field.metadata
     if isinstance(mark, SpellFlag)
 }
-"""Descriptions of the flags that packed spells have under the same name."""
+"""The flags that packed spells have under the same name."""
 
 
 def effect_of(row: Mapping[str, Any]) -> SpellEffect:

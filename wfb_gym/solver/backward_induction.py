@@ -1,4 +1,4 @@
-"""Backward induction over the game graph, compiled: exploration and value sweeps.
+"""Backward induction over the game graph, compiled: exploration, optimal play and best responses.
 
 Several threads can explore at the same time. Each runs a depth-first search from the same position
 with its own stack. They share the nodes: a node that one thread has finished is in the index for

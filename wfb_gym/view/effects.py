@@ -46,7 +46,7 @@ def effect_words(effect: SpellEffect) -> str:
         parts.append(damage_words(effect.damage))
         if effect.near is not None and effect.near.extra is not None:
             parts.append(f"{effect.near.extra} more if the target touches the terrain")
-    parts += [words for flag, words in SPELL_FLAGS.items() if getattr(effect, flag)]
+    parts += [flag.words for key, flag in SPELL_FLAGS.items() if getattr(effect, key)]
     return "; ".join(parts)
 
 
