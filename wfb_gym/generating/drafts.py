@@ -135,7 +135,7 @@ def scenario_document(
     names = " against ".join(army_list(army.list_name).name for army in armies)
     document: dict[str, Any] = {
         "name": f"generated-{seed}",
-        "description": f"{names}, {options.points} points per side.",
+        "description": f"{names}, {options.points} points a side.",
         "ruleset": options.ruleset,
         "phases": options.phases,
     }
