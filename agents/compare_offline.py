@@ -53,7 +53,7 @@ class Settings(suite.Settings):
     Attributes:
         seed: seed of the first run; the data sets keep the suite's default seed.
         runs: runs of each learner on each data set, with consecutive seeds.
-        steps: approximate gradient steps of a run: passes over the decisions are complete.
+        steps: approximate number of gradient steps per run, rounded to a whole number of epochs.
         out: folder of the results.
     """
 

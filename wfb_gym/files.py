@@ -41,8 +41,8 @@ class DamagedFileError(ValueError):
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a draft that replaces a file when the block ends.
 
-    Until then, and if the block fails, the file is unchanged. Drafts of killed processes are
-    deleted.
+    Until then, and if the block fails, the file is unchanged. Drafts left behind by killed
+    processes are deleted first.
 
     Args:
         path: path of the file; its folder must exist.
@@ -51,7 +51,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         The draft, opened for writing.
 
     Raises:
-        OSError: the file cannot be written; the error has its name.
+        OSError: the file cannot be written; `filename` is `path`.
     """
     path = Path(path)
     _delete_abandoned_drafts(path)

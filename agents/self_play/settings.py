@@ -22,7 +22,7 @@ class Settings:
         width: width of the hidden layers.
         features: inputs of a flat network: all observed numbers, or only raw ones, without the
             expected points that follow from chances and worths.
-        history: include the last cast of each spell and the last answer to it; needs
+        history: include the last cast of each spell and the last response to it; needs
             `exploring_starts` of 0, because stored positions have no history.
         num_envs: battles in parallel.
         rollout: decisions of each battle between two updates.

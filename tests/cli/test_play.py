@@ -350,7 +350,7 @@ def test_odds_match_the_rules_and_the_solver() -> None:
     battle.play([FIRST_CAST + 1])
     values = solver.solve(scenario).action_values(battle)
     rows = ChoiceList(scenario).odds(battle)
-    assert rows[0].split() == ["CHANCE", "POINTS", "TO", "COME"]
+    assert rows[0].split() == ["CHANCE", "EXPECTED", "POINTS"]
     assert rows[6] == ""  # all dice are thrown and the value is exact, so no note is needed
     assert [row.split()[-5:] for row in rows[-3:]] == [
         ["0.0%", "41.7%", "82.4%", "86.5%", "80.4%"],
@@ -393,7 +393,7 @@ def test_too_large_positions_are_estimated() -> None:
     analysis = Analyst(scenario).analyse(battle)
     head, *rest = ChoiceList(scenario).odds(battle)
     rows, legend = rest[:3], rest[3]
-    assert head.split() == ["CHANCE", "POINTS", "TO", "COME"]
+    assert head.split() == ["CHANCE", "EXPECTED", "POINTS"]
     assert analysis.method in legend
     assert f"{NOT_ROLLED} no dice are thrown for it now" in legend
     for row, value in zip(rows, analysis.values.values(), strict=True):

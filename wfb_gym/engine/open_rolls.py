@@ -48,7 +48,7 @@ def is_open_roll(state: State) -> bool:
 
 
 def read_open_roll(packed: PackedScenario, state: State, faces: Sequence[int]) -> OpenRoll:
-    """Read the dice of a chance node with an open number of dice, as far as they are thrown.
+    """Read the dice thrown so far at a chance node with an open number of dice.
 
     A strike takes the dice for its number of hits (`rules.damage.hits_of_dice`), or one die for
     each model that a template only touches. Then it takes three dice for each hit: to wound, armour

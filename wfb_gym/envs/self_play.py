@@ -53,7 +53,7 @@ class SelfPlayBatch(EpisodeDriver):
         scenario: a bundled name, a path, a `Scenario`, or a sequence of these.
         limits: limits of each army's spaces; default: fitted to the scenarios.
         autoreset: start the next battle in the call that ends one.
-        history: include the last cast of each spell and the last answer to it, even if
+        history: include the last cast of each spell and the last response to it, even if
             `limits.history` is False.
 
     Attributes:

@@ -54,8 +54,8 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
     ## Rewards
 
     The reward is the change of (enemy points lost - own points lost) since the learner's last
-    action, divided by `points_per_reward`. The sum over an episode is the result of the battle;
-    use gamma 1.
+    action, divided by `points_per_reward`. The rewards of an episode add up to the points won
+    in the battle, divided by `points_per_reward`; use gamma 1.
 
     ## Starting State
 
@@ -84,7 +84,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
     document; or "generated": a new scenario each episode |
     | `opponent` | "veteran" | name, callable, agent, path of a saved model, or a list of these |
     | `limits` | fitted | sizes of the spaces, to let one policy play several scenarios |
-    | `history` | False | include the last cast of each spell and the last answer to it |
+    | `history` | False | include the last cast of each spell and the last response to it |
     | `points_per_reward` | 100.0 | points for a reward of 1 |
     | `strict` | False | raise on an illegal action |
     | `render_mode` | None | "ansi" or "rgb_array": `render()` describes or draws the events since \

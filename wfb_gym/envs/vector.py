@@ -57,7 +57,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         opponent: the name of a scripted player, a callable over batches, the path of a saved
             model, or a list of these, from which each episode draws one.
         limits: sizes of the spaces; default: fitted to the scenarios.
-        history: include the last cast of each spell and the last answer to it. This helps
+        history: include the last cast of each spell and the last response to it. This helps
             policies without memory in scenarios with hidden items.
         autoreset_mode: when ended episodes restart.
         points_per_reward: points for a reward of 1.

@@ -100,7 +100,7 @@ class Comets:
         self.distances = self._distances_from(self.places)
 
     def choose(self, worth: Worth, beyond: Beyond, targets: Sequence[int]) -> NDArray[np.int64]:
-        """Choose the legal points: the best for each maximal set of targets, and the best of all.
+        """Choose the legal points: the best for each maximal set of targets, and the best anywhere.
 
         For each of `RADII`, the sets are those within that radius of one point that are not part
         of a larger such set.

@@ -63,12 +63,12 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
 
     Observations, actions, masks and dice are the same as in the Gymnasium environments: the same
     seed and actions give the same battle. Rewards are zero-sum: the points that changed hands,
-    divided by `points_per_reward`. The rewards of an episode add up to the result of the battle;
-    points won before the first decision are part of the first rewards. Episodes are never
-    truncated.
+    divided by `points_per_reward`. The rewards of an episode add up to the points won in the
+    battle, divided by `points_per_reward`; points won before the first decision are part of the
+    first rewards. Episodes are never truncated.
 
-    An illegal action is replaced by pass if pass is legal, else by the lowest legal action, and
-    sets ``infos[agent]["illegal_action"]`` until the agent acts again.
+    An illegal action is replaced by pass if pass is legal, else by the legal action with the
+    lowest index. It sets ``infos[agent]["illegal_action"]`` until the agent acts again.
 
     The agents are ``caster_0`` and ``dispeller_0`` if the scenario has one phase, else ``army_0``
     and ``army_1``. ``infos[agent]["action_mask"]`` is int8 (n,). While the other agent decides, it
@@ -79,7 +79,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         limits: sizes of the spaces. None for the smallest common limits, so that both armies have
             equal spaces and one policy can play both; "fitted" for the limits of the single
             environments; or `Limits`, one for both armies or one for each.
-        history: include the last cast of each spell and the last answer to it.
+        history: include the last cast of each spell and the last response to it.
         points_per_reward: points for a reward of 1.
         strict: raise on an illegal action.
         observe_mask: observations are dicts of ``observation`` and ``action_mask``.

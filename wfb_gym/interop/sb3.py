@@ -43,7 +43,7 @@ class PhaseVecEnv(VecEnv):
         opponent: the name of a scripted player, a callable over batches, the path of a saved model,
             or a list of these, from which each episode draws one.
         limits: sizes of the spaces; default: fitted to the scenarios.
-        history: include the last cast of each spell and the last answer to it.
+        history: include the last cast of each spell and the last response to it.
         points_per_reward: points for a reward of 1.
     """
 

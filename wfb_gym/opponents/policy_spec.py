@@ -70,7 +70,7 @@ _MAKERS = {
 
 @runtime_checkable
 class Model(Protocol):
-    """A model of Stable-Baselines3 in memory."""
+    """A model object of Stable-Baselines3."""
 
     policy: Any
     policy_class: Any
@@ -199,7 +199,7 @@ def resolve_policy(
     """Return a player as a function over a batch.
 
     Args:
-        player: a name, a path, a callable, an agent, or a model in memory.
+        player: a name, a path, a callable, an agent, or a model object.
         who: name of the argument or option, for error messages.
         methods: method names; for an agent, its first method in this list is returned.
 

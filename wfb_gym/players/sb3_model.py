@@ -108,7 +108,7 @@ def load_policy(
 
 
 def policy_of_model(model: Model, *, deterministic: bool = False) -> SavedPolicy:
-    """Return a model in memory as an agent; it follows further training of the model.
+    """Return a model object as an agent; the agent reflects further training of the model.
 
     Raises:
         ValueError: not a model that can play.

@@ -71,7 +71,7 @@ def hits_pmf(hits: str, extra: str | None = None) -> Pmf:
         Probabilities of 0, 1, 2 and so on. A chain is cut off when the rest is below 1e-18.
 
     Raises:
-        ValueError: no dice give this number of hits.
+        ValueError: `hits` is not a known format.
     """
     die = np.array([0.0] + [1.0 / FACES] * FACES)
     pmf = np.array([1.0])
@@ -194,10 +194,11 @@ def models_lost(wounds_left: int, wounds: int, wounds_per_model: int) -> int:
 
 
 def hits_of_dice(hits: str, dice: Sequence[int], extra: str | None = None) -> HitsRead:
-    """Return the number of hits that these dice give, as far as they are thrown.
+    """Return the number of hits that these dice give, and the number of dice still to throw.
 
-    A chain is read as one die, then as pairs of the caster's die and its opponent's. While the
-    caster's die is higher, it is added and both roll again. Dice for `extra` come last.
+    A chain is one die, followed by pairs of a die of the caster and a die of the opponent. While
+    the caster's die is higher, it is added to the hits and another pair is rolled. Dice for
+    `extra` come last.
 
     Args:
         hits: "1", "D6", "2D6" or "D6 chain".
@@ -205,7 +206,7 @@ def hits_of_dice(hits: str, dice: Sequence[int], extra: str | None = None) -> Hi
         extra: additional hits, in the same format as `hits`.
 
     Raises:
-        ValueError: no dice give this number of hits, or a face is outside 1..6.
+        ValueError: `hits` is not a known format, or a face is outside 1..6.
     """
     thrown = _dice_of(hits)
     _check(dice)

@@ -37,18 +37,18 @@ class MiscastOdds:
     """A row of a miscast table.
 
     Attributes:
-        roll: its totals: "2", "3-4".
+        roll: totals of the dice that select this row, such as "2" or "3-4".
         chance: its probability.
         text: its effect, in words.
         points: its cost in points.
-        is_ours: whether it is a house rule: a row of a bundled table without a printed source.
+        is_house_rule: whether it is a row of a bundled table without a printed source.
     """
 
     roll: str
     chance: float
     text: str
     points: float
-    is_ours: bool
+    is_house_rule: bool
 
 
 @dataclass(frozen=True)
@@ -285,8 +285,8 @@ class _Sheet:
             cost = float(row_cost(packed, self.army, wizard, packed_row))
             text = self.names.miscast(self.army, wizard, first)
             roll = str(first) if first == last else f"{first}-{last}"
-            is_ours = is_bundled and row.source == "ours"
-            rows.append(MiscastOdds(roll, float(chance), text, cost, is_ours))
+            is_house_rule = is_bundled and row.source == "ours"
+            rows.append(MiscastOdds(roll, float(chance), text, cost, is_house_rule))
         return tuple(rows)
 
 
@@ -314,7 +314,7 @@ def wizard_line(wizard: WizardOdds) -> str:
 
 def remark_of(rows: Sequence[MiscastOdds]) -> str:
     """Return a remark on the rows of a bundled miscast table that are house rules, or ""."""
-    ours = [row.roll for row in rows if row.is_ours]
+    ours = [row.roll for row in rows if row.is_house_rule]
     if not ours:
         return ""
     which = f"Row{'s' if len(ours) > 1 else ''} {', '.join(ours)}"

@@ -51,9 +51,9 @@ class Setup:
     Attributes:
         scenario: name of a bundled scenario, or None.
         text: text of a scenario file, used if `scenario` is None.
-        lists: small lists, used if `scenario` and `text` are None.
+        lists: army lists entered on the page, used if `scenario` and `text` are None.
         seat: the person's seat, 0 or 1.
-        opponent: one of `OPPONENTS`, optionally with a number after it.
+        opponent: one of `OPPONENTS`, optionally with a number, such as "mcts:50".
         seed: seed of the dice, or None for a random one.
     """
 
