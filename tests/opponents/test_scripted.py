@@ -610,7 +610,7 @@ def test_a_new_module_is_a_new_player(tmp_path: Path) -> None:
     """A copy of the package with one more module has one more opponent, agent and name."""
     package = Path(wfb_gym.__file__).parent
     shutil.copytree(package, tmp_path / "wfb_gym", ignore=shutil.ignore_patterns("_compiled"))
-    players = tmp_path / "wfb_gym" / "opponents" / "players"
+    players = tmp_path / "wfb_gym" / "opponents" / "scripted"
     rule = (players / "veteran.py").read_text(encoding="utf-8")
     rule = rule.replace("rule_based_action(packed, state, work, count, True)", "work.legal[0]")
     rule = rule.replace("def veteran(", "def first_action(")
