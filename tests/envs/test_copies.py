@@ -85,7 +85,7 @@ def test_a_vector_environment(copied: Any, lose: Callable[[], None]) -> None:
         observations, infos = left[0], left[4]
 
 
-@pytest.mark.parametrize("is_reset", [False, True])
+@pytest.mark.parametrize("begun", [False, True])
 def test_a_self_play_batch(begun: bool, copied: Any, lose: Callable[[], None]) -> None:
     turns = SelfPlayBatch(3, OWN)
     if begun:

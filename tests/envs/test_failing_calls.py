@@ -42,7 +42,7 @@ def refused(call: Callable[[Any], Any], env: Any) -> None:
         call(env)
 
 
-@pytest.mark.parametrize("is_reset", [False, True])
+@pytest.mark.parametrize("begun", [False, True])
 @pytest.mark.parametrize("name", VECTOR_CALLS)
 def test_a_vector_environment(name: str, begun: bool) -> None:
     envs, twin = (native(CASTER, 3, autoreset_mode="Disabled") for _ in range(2))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -339,6 +340,7 @@ def test_a_model_of_other_sizes_fails_only_its_cells(tmp_path: Path) -> None:
 
 def test_models_play_in_the_sizes_that_they_declare(tmp_path: Path) -> None:
     path, limits = tmp_path / "wide.npz", generated_limits(KINDS["duel"].sizes)
+    torch.manual_seed(2)
     save_network(PolicyNetwork(limits, width=8), path, {"seat": "either", "scenario": "generated"})
     found = run(str(path), "random", "--scenario", DUEL, "--battles", "500", out=tmp_path / "out")
     for cell in found["scenarios"][0]["cells"]:
