@@ -5,6 +5,7 @@ learners define the content of checkpoints and results.
 """
 
 import json
+import reprlib
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -141,8 +142,9 @@ def _differences(
 
 
 def _shown(value: Any) -> str:
-    text = " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-    return shortened(printable(text), 100)
+    parts = value[:_MAX_DIFFERENCES] if isinstance(value, list | tuple) else [value]
+    texts = (str(x) if isinstance(x, str) else reprlib.repr(x) for x in parts)
+    return shortened(printable(" ".join(texts)), 100)
 
 
 def resume_hint(folder: Path) -> str:
