@@ -82,7 +82,7 @@ learning_rate = { low = 1e-3, high = 1e-2, log = true }
 
 
 def read_trainings(settings: Settings) -> list[Training]:
-    """Read the file of a search; returns the settings of all its trainings, in order.
+    """Read a search file and return the settings of all its training runs, in order.
 
     Raises:
         ValueError: the file is not a valid search, or a training has invalid settings.

@@ -219,8 +219,9 @@ def compute_advantages(
 ) -> NDArray[np.float32]:
     """Return the generalised advantage estimates (GAE) of the first army, (steps, n).
 
-    Before an exploratory action the critic's value replaces the rest of the estimate, as lambda 0
-    does everywhere: the result of such an action says nothing about earlier decisions.
+    Before an exploratory action the critic's value replaces the rest of the estimate, as would
+    happen at every step with lambda 0: the result of such an action says nothing about earlier
+    decisions.
     """
     values, rewards = rollout.values, rollout.rewards
     advantages = np.zeros_like(rewards)

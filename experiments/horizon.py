@@ -6,8 +6,9 @@
 In scenarios that can be solved, there are three figures for every number of phases: the value of
 these first phases; the exact score, in the whole battle, of a player that plays as if the battle
 ended after them; and the exact score of phase-search when it considers them. In larger battles,
-phase-search plays against the opponents. The figures are the points that it wins more than
-with one phase, on the same dice and luck-adjusted (experiments/luck.py), and its time per decision.
+phase-search plays against the opponents. The figures are the additional points that it wins
+compared with one phase, on the same dice and luck-adjusted (experiments/luck.py), and its time
+per decision.
 
 Finished parts are stored in OUT/parts.jsonl, and the same command continues an interrupted run. OUT
 gets results.json and horizon.png.

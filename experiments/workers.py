@@ -1,8 +1,8 @@
-"""Independent tasks, done in this process, in processes of this machine, or on a Ray cluster.
+"""Independent tasks, run in this process, in processes on this machine, or on a Ray cluster.
 
-Results come in the order of the tasks, independent of where and in which order the tasks end. So
-results are the same everywhere; only times differ. Commands define the tasks. Files of policies
-and scenarios that a task names are handled by `local_path`.
+Results come in the order of the tasks, regardless of where the tasks run and of the order in
+which they finish. So results are the same everywhere; only times differ. Commands define the
+tasks. Files of policies and scenarios that a task names are handled by `local_path`.
 """
 
 import os
