@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from experiments.figures.palette import DPI, GREY, MARKERS, SERIES
 from wfb_gym.files import save_figure
+from wfb_gym.view.names import plural
 
 _SEEN = 0.005
 """Smallest share of a number of dice that is drawn."""
@@ -36,9 +37,12 @@ def draw_value_of_hiding(results: Mapping[str, Any], path: Path) -> None:
     numbers = sorted(seen)
     shares = np.array([[part["dice"].get(str(n), 0.0) for n in numbers] for part in parts])
     _draw_shares(
-        dice, chances, shares / shares.sum(1, keepdims=True), [f"{n} dice" for n in numbers]
+        dice,
+        chances,
+        shares / shares.sum(1, keepdims=True),
+        [plural(n, "die", "dice") for n in numbers],
     )
-    dice.set_ylabel("share of first spells")
+    dice.set_ylabel("percent of first spells")
     item = results["args"]["item"]
     most = max(len(part["used"]) for part in parts)
     for k in range(most):
