@@ -25,10 +25,10 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
+from tools.documents import ROOT
 from wfb_gym._commands import FAILED
 from wfb_gym.cli.parser import parse_options
 
-ROOT = Path(__file__).parents[1]
 RULES = "tools/style.toml"
 PACKAGES = ("agents", "experiments", "tools", "wfb_gym")
 """Folders in which a public name is defined once."""

@@ -507,7 +507,7 @@ def test_the_points_of_a_comet_and_their_expected_points() -> None:
 
 
 def test_an_expected_loss_is_negative() -> None:
-    """A Comet that also hits one's own regiment expected a loss, within the bounds."""
+    """A Comet that also hits one's own regiment has an expected loss, within the bounds."""
     field = {"width": 10.0, "depth": 10.0}
     battle = new_game(
         army(
