@@ -40,7 +40,7 @@ def test_too_large_positions_are_searched() -> None:
     assert not analysis.is_exact
     assert (
         analysis.method
-        == "this phase and the resources left for later phases, each a duel of its best spells"
+        == "this phase and the later phases, each reduced to a duel of its best spells"
     )
     assert list(analysis.values) == battle.legal_actions()
     assert analysis.best == searcher(battle, rng_of_seed(0))

@@ -78,9 +78,8 @@ class ObservedNumber:
     # name of the size in `Limits` that gives the length of the row.
     each: tuple[str, ...] | Mapping[str, str] | str = ()
     may_lose: bool = False  # can be negative if spells have targets: the value depends on the aim
-    is_expectation: bool = (
-        False  # an expected value that a player could compute from the other numbers
-    )
+    # an expected value that a player could compute from the other numbers
+    is_expectation: bool = False
 
     def fields(self, attribute: str, limits: Limits) -> list["Field"]:
         """Return the fields of an attribute that observations with these limits contain."""
@@ -116,7 +115,7 @@ class Field:
     """One number of an observation.
 
     Attributes:
-        name: full field name, including its owner, such as "own spell 1 casting value".
+        name: its name; in a `Layout` it starts with the owner, such as "own spell 1 castable".
         low: lower bound.
         high: upper bound.
         meaning: description, with the scale.

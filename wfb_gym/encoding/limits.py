@@ -129,7 +129,7 @@ class Limits:
         return max(self.own.wizards, self.opponent.wizards)
 
     def from_other_seat(self, dice: int) -> "Limits":
-        """Return the limits from the other seat; `dice` is its maximum number of dice."""
+        """Return the limits from the other seat; `dice` is that seat's maximum in one action."""
         return replace(self, own=self.opponent, opponent=self.own, dice=dice)
 
 

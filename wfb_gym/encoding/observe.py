@@ -54,6 +54,7 @@ from wfb_gym.engine.queries import (
     may_serve_cast,
     opponent_of,
     serves_cast,
+    split_spell,
 )
 from wfb_gym.engine.spell_values import expected_points
 from wfb_gym.engine.state import DispelAttempt, Node, State
@@ -69,7 +70,7 @@ from wfb_gym.packing.records import (
 )
 from wfb_gym.rules.dice import FACES
 from wfb_gym.scenario import sizes
-from wfb_gym.scenario.sizes import NO_BEARER, SPELLS, TARGETS, WIZARDS
+from wfb_gym.scenario.sizes import NO_BEARER, TARGETS, WIZARDS
 
 _WORD_MASK = (1 << TARGETS) - 1
 
@@ -244,8 +245,8 @@ def observe(
     if state.free:
         _mark_pending(at, seat, opponent_of(state.active), state.free - 1, row)
     if state.target:
-        target = state.target - 1
-        _mark_pending(at, seat, target // SPELLS, target % SPELLS, row)
+        owner, spell = split_spell(state.target - 1)
+        _mark_pending(at, seat, owner, spell, row)
     if at.rare_node >= 0 or at.n_units or packed.armies[state.active].bound:
         _write_whole_battle(packed, state, seat, at, row)
 

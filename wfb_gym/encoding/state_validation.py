@@ -90,7 +90,7 @@ class Fields:
 
 
 class _States(Fields):
-    """States (k,) of the packed scenarios `packed[scenario]`, and their armies, int64 (k,)."""
+    """States (k,) of scenarios `packed[scenario]`; `active` and `mover` are armies, int64 (k,)."""
 
     def __init__(
         self, record_name: str, packed: Records[PackedScenario], scenario: Values, states: Values

@@ -25,7 +25,7 @@ from wfb_gym.scenario.sizes import DICE
 
 @jit
 def act_nominate(packed: PackedScenario, state: State, action: int) -> float:
-    """Stop casting, end one of its spells in play, or nominate a spell.
+    """Stop casting, end one of the player's spells in play, or nominate a spell.
 
     The nomination is the attempt: it uses up the spell for this phase and ends the caster's spells
     that remain in play, even if the roll fails (S0; spell texts). A bound spell does not count as

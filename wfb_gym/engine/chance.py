@@ -30,7 +30,7 @@ from wfb_gym.engine.roll_results import (
     resolve_roll,
     roll_terms,
 )
-from wfb_gym.engine.shared_hits import resolve_hits, resolve_share, share_pmf, write_hits_pmf
+from wfb_gym.engine.shared_hits import odd_hit_pmf, resolve_hits, resolve_odd_hit, write_hits_pmf
 from wfb_gym.engine.spell_selection import draws, resolve_spells
 from wfb_gym.engine.state import Node, State, WorkSpace
 from wfb_gym.engine.stored_dice import resolve_stored
@@ -83,7 +83,7 @@ def write_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     if state.node == Node.ROLL_HITS:
         return write_hits_pmf(packed, strike, work)
     if state.node == Node.ROLL_ODD_HIT:
-        return share_pmf(packed, state, strike, work)
+        return odd_hit_pmf(packed, state, strike, work)
     raise AssertionError("no probabilities are defined at this node")
 
 
@@ -281,7 +281,7 @@ def _resolve_other(packed: PackedScenario, state: State, outcome: int) -> float:
     elif node == Node.ROLL_HITS:
         resolve_hits(state, outcome)
     elif node == Node.ROLL_ODD_HIT:
-        resolve_share(state, outcome)
+        resolve_odd_hit(state, outcome)
     elif node == Node.ROLL_WOUNDS:
         return resolve_wounds(packed, state, outcome)
     elif node == Node.ROLL_FORGET:

@@ -72,7 +72,7 @@ def read_open_roll(packed: PackedScenario, state: State, faces: Sequence[int]) -
     if state.node == Node.ROLL_HITS:
         return _read_number_of_hits(packed, state, faces)
     if state.node == Node.ROLL_ODD_HIT:
-        return _read_share(packed, state, faces)
+        return _read_odd_hit(packed, state, faces)
     if state.node == Node.ROLL_WOUNDS:
         return _read_wounds(packed, state, faces)
     if state.node == Node.ROLL_SPELLS:
@@ -116,7 +116,7 @@ def _read_number_of_hits(packed: PackedScenario, state: State, faces: Sequence[i
     return OpenRoll(read.hits, read.used, read.needed, "for the number of hits")
 
 
-def _read_share(packed: PackedScenario, state: State, faces: Sequence[int]) -> OpenRoll:
+def _read_odd_hit(packed: PackedScenario, state: State, faces: Sequence[int]) -> OpenRoll:
     """Read one die for up to six members, or two dice that count from 1 to 36."""
     members = int(members_left(packed, state, int(current_strike(packed, state))))
     dice = 1 if members <= FACES else 2

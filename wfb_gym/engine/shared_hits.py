@@ -102,7 +102,7 @@ def write_hits_pmf(packed: PackedScenario, unit: int, work: WorkSpace) -> int:
 
 
 @jit(forceinline=False)
-def share_pmf(packed: PackedScenario, state: State, unit: int, work: WorkSpace) -> int:
+def odd_hit_pmf(packed: PackedScenario, state: State, unit: int, work: WorkSpace) -> int:
     """Write the probabilities of 0 and 1 odd hits on the next member to `work.pmf`."""
     members = members_left(packed, state, unit)
     work.pmf[1] = odd_hits(int64(state.hits), members) / float(members)
@@ -118,7 +118,7 @@ def resolve_hits(state: State, hits: int) -> None:
 
 
 @jit
-def resolve_share(state: State, struck: int) -> None:
+def resolve_odd_hit(state: State, struck: int) -> None:
     """Store whether an odd hit falls on the character, 1 or 0."""
     state.odd_hit = OddHit.SPARED.value + struck
     state.node = Node.STRIKES

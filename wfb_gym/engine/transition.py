@@ -119,6 +119,7 @@ def is_asked(packed: PackedScenario, state: State, work: WorkSpace, count: int) 
     """Return whether the mover of a decision with `count` legal actions is asked to choose."""
     if count > 1:
         return True
+    # A player with hidden items is asked even without a choice: not asking would reveal the items.
     return is_set_hidden(state, state.mover) and _others_could_choose(packed, state, work)
 
 

@@ -1,7 +1,7 @@
 """Distances, terrain and overlaps, computed with polygons.
 
-Only this module and `sight` import shapely, which is slow to import and has no type stubs. Import
-them only if there is a battlefield.
+Within `geometry`, only this module and `sight` import shapely, which is slow to import and has no
+type stubs. Import them only if there is a battlefield.
 """
 
 from collections.abc import Collection, Mapping, Sequence

@@ -127,7 +127,7 @@ def _item(packed: PackedScenario, state: State, work: WorkSpace, count: int, vet
 def _fewest_dice(
     packed: PackedScenario, state: State, work: WorkSpace, count: int, veteran: bool
 ) -> int:
-    """Return the best chance's action with the fewest dice; -1 if no dice may be rolled."""
+    """Return the action with the best chance, of several the one with the fewest dice; else -1."""
     casts = state.node == Node.POOL_DICE or state.node == Node.RESERVE_DICE
     best = -1
     most = -1.0

@@ -6,7 +6,6 @@ from wfb_gym.engine.expected_score import flight_by_aim, flight_may_pay
 from wfb_gym.engine.state import DispelAttempt, State
 from wfb_gym.engine.targets import can_aim
 from wfb_gym.packing.records import PackedScenario
-from wfb_gym.scenario.sizes import SPELLS
 
 WOUND_WEIGHT = 0.5
 """Weight of the points of wounds, if that is more than the change of the score.
@@ -56,16 +55,17 @@ def pending_threat(packed: PackedScenario, state: State) -> float:
     """
     army = int64(state.active)
     if state.attempt == DispelAttempt.CAST:
-        return _worth_of_pending(packed, state, army, int64(state.spell - 1), int64(state.aim))
+        return _points_of_pending(packed, state, army, int64(state.spell - 1), int64(state.aim))
     if state.attempt == DispelAttempt.FREE:
         enemy = queries.opponent_of(army)
-        return _worth_of_pending(packed, state, enemy, int64(state.free - 1), int64(state.free_aim))
-    target = state.target - 1
-    return later_points(packed, state, target // SPELLS, target % SPELLS)
+        spell, aim = int64(state.free - 1), int64(state.free_aim)
+        return _points_of_pending(packed, state, enemy, spell, aim)
+    owner, lasting = queries.split_spell(state.target - 1)
+    return later_points(packed, state, owner, lasting)
 
 
 @jit
-def _worth_of_pending(
+def _points_of_pending(
     packed: PackedScenario, state: State, army: int, spell: int, aim_plus_one: int
 ) -> float:
     if aim_plus_one:

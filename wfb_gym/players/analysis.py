@@ -89,11 +89,9 @@ class Analyst:
             return _analysis(battle, solution.action_values(battle), True, "exact")
         values = self._phases.action_values(battle)
         if len(values) == len(battle.legal_actions()):
-            method = (
-                "this phase and the resources left for later phases, each a duel of its best spells"
-            )
+            method = "this phase and the later phases, each reduced to a duel of its best spells"
             return _analysis(battle, values, False, method)
-        method = "the possible results, each a duel of its best spells"
+        method = "the positions that can follow, each valued as a duel of its best spells"
         return _analysis(battle, self._search.action_values(battle), False, method)
 
     def _solved(self, battle: Battle) -> Solution | None:

@@ -52,7 +52,7 @@ def frame(
         scenario: the scenario.
         battle: the visible position (`wfb_gym.transcripts.NarratedBattle.visible`).
         events: the last events, in order.
-        seat: the viewer's army, whose hidden items are shown.
+        seat: the viewer's army; before the end only its hidden items are shown.
         colour: whether to use colours; default: True, or False if NO_COLOR is set.
 
     Returns:
@@ -66,7 +66,7 @@ def frame(
 
 
 class AnsiStyle:
-    """Add ANSI colours to text; default: True, or False if NO_COLOR is set."""
+    """Adds ANSI colours to text; `colour` is on by default unless NO_COLOR is set."""
 
     def __init__(self, colour: bool | None = None) -> None:
         self.on = not os.environ.get("NO_COLOR") if colour is None else colour

@@ -189,7 +189,7 @@ class ContactGroup(NamedTuple):
 
 
 def contact_groups(armies: Sequence[Army], army: int, character: int) -> tuple[ContactGroup, ...]:
-    """Return the groups of `Scenario.contacts_of`.
+    """Return the groups in base contact with a character; arguments as in `Scenario.contacts_of`.
 
     A character in a unit without listed contacts touches models of the unit (house rule C.89).
     """

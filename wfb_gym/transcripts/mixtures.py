@@ -339,8 +339,8 @@ def _copy(battle: Battle) -> Records[State]:
 
 def _find_node(game: HiddenGame, action: int, after: Records[State]) -> int | None:
     """Return the successor of an action or roll that matches a position, if there is one."""
-    gains_if_fleeing = after.copy()
-    game.redactor.hide(gains_if_fleeing)
+    wanted = after.copy()
+    game.redactor.hide(wanted)
     first, end = game.tree.arrays.first_transition[action : action + 2]  # nodes first+1 .. end
     before = 0  # number of nodes in the parts already searched
     for plan, keys in game.tree.parts:
@@ -348,7 +348,7 @@ def _find_node(game: HiddenGame, action: int, after: Records[State]) -> int | No
         if len(some):
             states = new_states(len(some))
             unpack_states(plan, keys, some - before, states)
-            same = np.flatnonzero(np.asarray(states) == np.asarray(gains_if_fleeing))
+            same = np.flatnonzero(np.asarray(states) == np.asarray(wanted))
             if len(same):
                 return int(some[same[0]])
         before += len(keys)

@@ -58,7 +58,7 @@ def estimate_phase(packed: PackedScenario, state: State, phase: int, work: WorkS
     for army in range(ARMIES):  # spells in play, if neither side ends them
         for spell in range(packed.armies[army].n_spells):
             if state.in_play[army] & queries.bit(spell):
-                points += queries.gain(army, _worth_in_play(packed, state, army, spell))
+                points += queries.gain(army, _points_in_play(packed, state, army, spell))
     if state.striking != 0:
         army, _ = striking_spell(state)
         points += queries.gain(army, change_by_rest(packed, state, BY_MODELS))
@@ -188,7 +188,7 @@ def _scoring_phases(packed: PackedScenario, state: State, army: int, spell: int)
 
 
 @jit
-def _worth_in_play(packed: PackedScenario, state: State, army: int, spell: int) -> float:
+def _points_in_play(packed: PackedScenario, state: State, army: int, spell: int) -> float:
     """Return the points still to come from a spell in play, if neither side ends it."""
     if packed.armies[army].spells[spell].duration != Duration.ONE_TURN:
         return float(expected_points_in_play(packed, state, army, spell, 0.0))

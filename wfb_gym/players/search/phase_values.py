@@ -348,8 +348,7 @@ def _value_answers(packed: PackedScenario, state: State, count: int, scratch: Sc
             scratch.points[i] = -(worth + values[won + dispel * row + scrolls])
         elif code < FIRST_ITEM:
             thrown = code - FIRST_DICE
-            need = dispel_need(int64(state.number), bonus)
-            chance = DISPEL_CHANCE[duel.double_six, need, min(DICE, thrown + added)]
+            chance = dispel_probability_of(packed, state, min(DICE, thrown + added))
             behind = (dispel - thrown) * row + scrolls
             failed = worth + values[won + behind]
             scratch.points[i] = -(chance * values[lost + behind] + (1.0 - chance) * failed)
