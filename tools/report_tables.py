@@ -301,19 +301,20 @@ ALL = (
     Report(
         "benchmark",
         "experiments.benchmark --long",
-        12,
+        20,
         ResultTable("", tables.speed_rows).markdown,
         more={
             f"benchmark-{name}": ResultTable("", rows).markdown
             for name, rows in (
-                ("aims", tables.aim_rows),
+                ("summary", tables.summary_rows),
                 ("ratios", tables.ratio_rows),
                 ("threads", tables.scaling_rows),
                 ("commands", tables.command_rows),
                 ("solved", tables.solving_rows),
                 ("update", tables.profile_rows),
             )
-        },
+        }
+        | {"benchmark-machine": tables.machine_line},
         pictures={"speed.png": "speed.png"},
         draw=(draw_speed,),
         printed=True,
