@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from experiments.benchmarks.rounds import look_up
+from experiments.benchmarks.rounds import entry_at
 
 OURS = "wfb_gym, opponent random"
 """The case of the batched step with targets."""
@@ -25,7 +25,7 @@ class Target:
 
     def measured(self, results: Mapping[str, Any]) -> float | None:
         """Return the measured number in the target's unit; None if it was not measured."""
-        found = look_up(results, self.place)
+        found = entry_at(results, self.place)
         return None if found is None else self.in_unit(found)
 
     def in_unit(self, number: float) -> float:

@@ -72,8 +72,8 @@ def lists_of(tree: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def look_up(tree: Any, place: tuple[str, ...]) -> Any:
-    """Return what a tree has at a place; None if it has no such place."""
+def entry_at(tree: Any, place: tuple[str, ...]) -> Any:
+    """Return the entry of a tree at a place; None if there is no such place."""
     for key in place:
         tree = tree.get(key)
         if tree is None:
@@ -83,7 +83,7 @@ def look_up(tree: Any, place: tuple[str, ...]) -> Any:
 
 def range_of(results: Mapping[str, Any], place: tuple[str, ...]) -> tuple[float, float] | None:
     """Return the lowest and highest value at a place; None if it has no more than one value."""
-    values = look_up(results, (ROUNDS, *place))
+    values = entry_at(results, (ROUNDS, *place))
     return (min(values), max(values)) if values and len(values) > 1 else None
 
 
@@ -97,7 +97,7 @@ def with_range(
         place: keys that lead to the number.
         show: returns a number as text.
     """
-    value = look_up(results, place)
+    value = entry_at(results, place)
     if value is None:
         return ""
     limits = range_of(results, place)

@@ -30,7 +30,7 @@ GRADED = "seventh-edition-duel"
 SMALL = Generation(points=500, phases=1, wizards=1, characters=1, units=3, spells=4, items=2)
 """Most generated scenarios of these options have fewer than a thousand positions."""
 _VARYING = ("seconds", "side by side", "one by one", "ratio")
-"""Numbers that differ between rounds. All others are those of the first round: the peak memory of a
+"""Numbers that differ between rounds. All others are from the first round: the peak memory of a
 process never falls, so a later one may be the peak of another case."""
 
 

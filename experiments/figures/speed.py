@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.benchmarks.aims import OURS
-from experiments.benchmarks.rounds import look_up, range_of
+from experiments.benchmarks.rounds import entry_at, range_of
 from experiments.benchmarks.tables import BATTLE, DUEL, Results
 from experiments.figures.palette import BLACK, DPI, MARKERS, SERIES, VERMILION
 from wfb_gym.files import save_figure
@@ -69,7 +69,7 @@ def _draw_line(
         places: keys that lead to each rate, by x.
         **options: options of `Axes.errorbar`.
     """
-    rates = [look_up(results, place) for place in places.values()]
+    rates = [entry_at(results, place) for place in places.values()]
     limits = [
         range_of(results, place) or (rate, rate)
         for place, rate in zip(places.values(), rates, strict=True)

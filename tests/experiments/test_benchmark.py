@@ -59,7 +59,7 @@ def test_a_quick_run_prints_only_json(capsys: pytest.CaptureFixture[str]) -> Non
     ]
     assert {"cores", "model", "processor"} == set(results["machine"])
     step = ("batched", "64", OURS, "step")
-    assert [rounds.look_up(results, step)] == rounds.look_up(results["rounds"], step)
+    assert [rounds.entry_at(results, step)] == rounds.entry_at(results["rounds"], step)
     measured = set(results) - {"aims", "machine", "versions", "rounds"}
     assert set(results["rounds"]) == measured
     assert {each["what"] for each in results["aims"] if each["met"] is None} == NOT_QUICK
