@@ -5,10 +5,11 @@
     python -m experiments.benchmark --long --wheel dist/wfb_gym-0.1.0-cp311-cp311-linux_x86_64.whl
     python -m experiments.benchmark --profile
 
-A rate is the best of several rounds. The rounds of all compared cases alternate, so that other load
-on the machine slows them alike; ratios are more reliable than rates. Other libraries are measured
-if they are installed (`pip install -e ".[peers]"`). The installed package is measured if --wheel is
-given or dist/ has a wheel.
+A figure is the median of at least five rounds, followed by the range of all rounds. Each round
+measures all compared cases in turn, so that other load on the machine slows them alike, and a ratio
+divides two figures of the same round. --json also prints the value of every round. Other libraries
+are measured if they are installed (`pip install -e ".[peers]"`). The installed package is measured
+if --wheel is given or dist/ has a wheel.
 """
 
 from wfb_gym._commands import run_main
@@ -16,25 +17,28 @@ from wfb_gym._commands import run_main
 if __name__ == "__main__":
     run_main("experiments.benchmark")
 
-import os
-import platform
 import sys
+import tempfile
 from collections import ChainMap
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import torch
 
 from experiments.benchmarks import solving, starting, stepping, tables, training
 from experiments.benchmarks.aims import compare_with_targets
+from experiments.benchmarks.machine import describe_machine
 from experiments.benchmarks.peers import peer_rounds
+from experiments.benchmarks.rounds import ROUNDS, alternate, lists_of, medians, rounded
 from experiments.benchmarks.scaling import measure_scaling
 from experiments.common import versions
 from experiments.experiment import Experiment
 from experiments.outcomes import Results, Run
-from experiments.progress import report_progress
 from experiments.tables import text_table
 from wfb_gym.cli.parser import option
 from wfb_gym.interop.sb3 import PhaseVecEnv
@@ -49,7 +53,7 @@ class Settings:
     """Settings of the benchmark.
 
     Attributes:
-        long: also solve storm-council, which takes minutes.
+        long: also solve storm-council, which takes minutes in every round.
         profile: measure only the parts of an update of train_fast.
         wheel: wheel to install and measure.
     """
@@ -65,8 +69,8 @@ class _Plan(Settings):
 
     sizes: tuple[int, ...] = (1, 64, *LARGE)  # environments in a batch
     large: tuple[int, ...] = LARGE
-    rounds: int = 8  # of each case
-    slow_rounds: int = 4  # of cases that take seconds
+    rounds: int = 7  # of each case, after a warm-up; an odd number has a measured median
+    slow_rounds: int = 5  # of cases that take seconds
     seconds: float = 0.15  # of each round
     envs: int = 512  # battles in parallel in training
     updates: int = 8  # of a round of training
@@ -86,32 +90,37 @@ QUICK: dict[str, Any] = {
 }  # fmt: skip
 
 
-def _best_rates(
-    cases: dict[str, stepping.Round], rounds: int, seconds: float, label: str
-) -> dict[str, dict[str, float]]:
-    """Return the best rates of each case; the first of several rounds is a warm-up."""
-    found: dict[str, dict[str, float]] = {name: {} for name in cases}
-    with report_progress(label, rounds) as report:
-        for number in range(rounds):
-            for name, measure in cases.items():
-                for key, rate in measure(seconds).items():
-                    if number or rounds == 1:
-                        found[name][key] = max(rate, found[name].get(key, 0.0))
-            report("", 1)
-    return {name: {key: round(rate) for key, rate in each.items()} for name, each in found.items()}
+Rates = dict[str, dict[str, list[float]]]
+"""Rates by case and name, with one value per round."""
 
 
-def measure_batches(plan: _Plan, sizes: Sequence[int], scenario: str) -> dict[str, Any]:
+def _measure_rates(
+    cases: Mapping[str, stepping.Round], rounds: int, seconds: float, label: str
+) -> Rates:
+    """Return the rates of each case; a warm-up precedes several rounds."""
+    timed = {name: partial(measure, seconds) for name, measure in cases.items()}
+    found: Rates = rounded(alternate(timed, rounds, label, warm_up=True))
+    return found
+
+
+def measure_batches(plan: _Plan, sizes: Sequence[int], scenario: str) -> dict[str, Rates]:
     """Measure the batched step by batch size; in the duel also other libraries."""
-    batched = {}
+    cases: dict[str, stepping.Round] = {}
+    names: dict[str, tuple[str, str]] = {}
     for size in sizes:
-        cases = {
+        at_size = {
             f"wfb_gym, opponent {name}": stepping.batch_round(size, name, scenario)
             for name in (OPPONENTS if scenario == tables.DUEL else OPPONENTS[:1])
         }
         if scenario == tables.DUEL and size > 1:
-            cases |= peer_rounds(size)
-        batched[str(size)] = _best_rates(cases, plan.rounds, plan.seconds, f"{scenario}, {size}")
+            at_size |= peer_rounds(size)
+        for name, measure in at_size.items():
+            case = f"{name}, {size:,} environments"
+            cases[case], names[case] = measure, (str(size), name)
+    batched: dict[str, Rates] = {str(size): {} for size in sizes}
+    for case, rates in _measure_rates(cases, plan.rounds, plan.seconds, scenario).items():
+        size_key, name = names[case]
+        batched[size_key][name] = rates
     return batched
 
 
@@ -124,42 +133,60 @@ def measure_training(plan: _Plan) -> dict[str, Any]:
         "free": training.sb3_round(training.FreeVecEnv(plan.envs), plan.frames),
         "train_fast": training.train_fast_round(plan.frames, quick=plan.quick),
     }
-    found = _best_rates(cases, plan.slow_rounds, plan.seconds, "training")
+    found = _measure_rates(cases, plan.slow_rounds, plan.seconds, "training")
     rates = {name: each["frames"] for name, each in found.items()}
     return {
         **rates,
-        "ratio": round(rates["wfb_gym"] / rates["free"], 3),
-        "fast over SB3": round(rates["train_fast"] / rates["wfb_gym"], 2),
+        "ratio": _paired(rates["wfb_gym"], rates["free"], 3),
+        "fast over SB3": _paired(rates["train_fast"], rates["wfb_gym"], 2),
         "envs": plan.envs,
     }
 
 
+def _paired(ours: Sequence[float], theirs: Sequence[float], digits: int) -> list[float]:
+    """Return the ratio in each round."""
+    return [round(one / other, digits) for one, other in zip(ours, theirs, strict=True)]
+
+
 def measure_starting(plan: _Plan) -> dict[str, Any]:
     """Measure start-up times in seconds, and CPU seconds with an empty compile cache."""
-    _say("starting Python for imports and commands")
-    found = starting.measure_starts(plan.slow_rounds)
-    commands = starting.measure_commands(plan.slow_rounds)
-    found["slowest command"] = max(commands.values())
-    if plan.wheel is not None:
-        _say(f"installing {plan.wheel}")
-        found["from a wheel"] = starting.measure_wheel(plan.wheel, plan.slow_rounds)
-    if not plan.quick:
-        _say("compiling everything from scratch, which takes a minute")
-        found |= starting.measure_compiling()
-    rounded: dict[str, Any] = {name: round(seconds, 3) for name, seconds in found.items()}
-    rounded["commands"] = {line: round(seconds, 3) for line, seconds in commands.items()}
-    return rounded
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        commands = starting.command_cases(folder)
+        cases = {"first step": starting.measure_start, **commands}
+        _say("starting Python for imports and commands, once before all rounds")
+        for fill_cache in cases.values():
+            fill_cache()
+        if plan.wheel is not None:
+            _say(f"installing {plan.wheel}")
+            cases["wheel"] = stack.enter_context(starting.installed_wheel(plan.wheel))
+        if not plan.quick:
+            cases["compiling everything"] = starting.measure_compiling
+        measured = alternate(cases, plan.slow_rounds, "starting", warm_up=False)
+    seconds = {line: measured.pop(line)["seconds"] for line in commands}
+    found: dict[str, Any] = dict(ChainMap(*measured.values()))
+    found["slowest command"] = max(seconds.values(), key=median)
+    ordered = {name: found[name] for name in starting.MEASUREMENTS if name in found}
+    return dict(rounded(ordered | {"commands": seconds}, 3))
 
 
 def _measure_solving(plan: _Plan) -> dict[str, Any]:
-    _say("solving, which takes a minute or two" + (", or ten" if plan.long else ""))
-    return solving.measure_solving(plan.rounds, plan.small, large=not plan.quick, largest=plan.long)
+    return solving.measure_solving(
+        plan.slow_rounds, plan.small, large=not plan.quick, largest=plan.long
+    )
 
 
-def measure_single(plan: _Plan) -> dict[str, Any]:
+def _measure_profile(plan: _Plan) -> dict[str, list[float]]:
+    """Measure seconds of an update of train_fast by part, the longest first."""
+    profile = partial(training.profile_train_fast, 10 * plan.updates, quick=plan.quick)
+    found = alternate({"train_fast": profile}, plan.slow_rounds, "profile", warm_up=False)
+    return dict(sorted(found["train_fast"].items(), key=lambda item: -median(item[1])))
+
+
+def measure_single(plan: _Plan) -> Rates:
     """Measure a single environment."""
     cases = {f"opponent {name}": stepping.single_round(name) for name in OPPONENTS}
-    return _best_rates(cases, plan.rounds, plan.seconds, "single environment")
+    return _measure_rates(cases, plan.rounds, plan.seconds, "single environment")
 
 
 PARTS: dict[str, Callable[[_Plan], Any]] = {
@@ -169,7 +196,7 @@ PARTS: dict[str, Callable[[_Plan], Any]] = {
     "single": measure_single,
     "scaling": lambda plan: measure_scaling(tables.DUEL, plan.large, plan.rounds, plan.seconds),
     "training": measure_training,
-    "profile": lambda plan: training.profile_train_fast(10 * plan.updates, quick=plan.quick),
+    "profile": _measure_profile,
     "starting": measure_starting,
 }
 
@@ -177,14 +204,16 @@ PARTS: dict[str, Callable[[_Plan], Any]] = {
 def _results_of(run: Run[Any, str]) -> Results:
     found = dict(ChainMap(*run.lines))
     if run.settings.profile:
-        return found
+        return {**medians(found), ROUNDS: lists_of(found)}
     order = list(PARTS)
     order.insert(order.index("scaling"), "ratios")
     found["ratios"] = tables.ratios(found)
-    results: Results = {name: found[name] for name in order}
+    found = {name: found[name] for name in order}
+    results: Results = medians(found)
     results["aims"] = compare_with_targets(results)
-    results["machine"] = {"processor": platform.machine(), "cores": os.cpu_count()}
+    results["machine"] = describe_machine()
     results["versions"] = versions(("envpool", "jax", "pgx"))
+    results[ROUNDS] = lists_of(found)
     return results
 
 
@@ -205,7 +234,8 @@ def shown_tables(results: Results) -> list[str]:
             tables.profile_rows,
             tables.aim_rows,
         ]
-    return [text_table(rows_of(results), "") for rows_of in makers]
+    shown = [text_table(rows_of(results), "") for rows_of in makers]
+    return [*shown, tables.machine_line(results)] if "machine" in results else shown
 
 
 def newest_wheel() -> Path | None:

@@ -8,6 +8,8 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
+from datetime import date
 from fnmatch import fnmatch
 from pathlib import Path
 from urllib.parse import unquote
@@ -83,6 +85,11 @@ def test_the_citation_is_of_this_version() -> None:
     assert found["license"] == "MIT"
     assert {"message", "title", "type"} <= set(found)
     assert "authors:\n  - name: wfb_gym contributors\n" in text
+    assert date.fromisoformat(found["date-released"]) >= date(2026, 11, 27)
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"].get(
+        "urls"
+    )
+    assert ("repository-code" in found) == bool(urls)
 
 
 def test_folders_named_to_contributors_exist() -> None:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from experiments.benchmarks.rounds import entry_at
+
 OURS = "wfb_gym, opponent random"
 """The case of the batched step with targets."""
 _UNITS = {"million/s": 1e6, "thousand/s": 1e3, "GiB": float(1 << 30)}
@@ -23,12 +25,12 @@ class Target:
 
     def measured(self, results: Mapping[str, Any]) -> float | None:
         """Return the measured number in the target's unit; None if it was not measured."""
-        found: Any = results
-        for key in self.place:
-            found = found.get(key)
-            if found is None:
-                return None
-        return float(found) / _UNITS.get(self.unit, 1.0)
+        found = entry_at(results, self.place)
+        return None if found is None else self.in_unit(found)
+
+    def in_unit(self, number: float) -> float:
+        """Return a number of the results in the target's unit."""
+        return float(number) / _UNITS.get(self.unit, 1.0)
 
     def is_met(self, measured: float) -> bool:
         """Return whether a measured number meets the target."""

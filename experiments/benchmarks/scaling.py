@@ -5,9 +5,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from experiments.benchmarks import stepping
+from experiments.benchmarks.rounds import alternate
 
 ROOT = Path(__file__).parents[2]
 _CODE = """
@@ -16,7 +18,7 @@ count, *given = json.loads(sys.argv[1])
 # Before the import of the package, which reads the number of processors.
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:count])
 from experiments.benchmarks import scaling
-print(json.dumps(scaling.best_rates(*given)))
+print(json.dumps(scaling.measure_rates(*given)))
 """
 
 
@@ -30,23 +32,32 @@ def thread_counts() -> list[int]:
 
 def measure_scaling(
     scenario: str, sizes: Sequence[int], rounds: int, seconds: float
-) -> dict[str, dict[str, float]]:
-    """Measure env-steps/s under random legal actions, by threads and number of environments."""
-    found = {}
-    for count in thread_counts():
-        given = json.dumps([count, scenario, sizes, rounds, seconds])
-        command = [sys.executable, "-c", _CODE, given]
-        done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
-        found[str(count)] = json.loads(done.stdout)
+) -> dict[str, dict[str, list[float]]]:
+    """Measure env-steps/s under random legal actions, by threads and number of environments.
+
+    Every number of threads has its own process in every round.
+    """
+    cases = {
+        str(count): partial(_run_process, count, scenario, sizes, seconds)
+        for count in thread_counts()
+    }
+    return alternate(cases, rounds, "threads", warm_up=False)
+
+
+def _run_process(
+    count: int, scenario: str, sizes: Sequence[int], seconds: float
+) -> dict[str, float]:
+    command = [sys.executable, "-c", _CODE, json.dumps([count, scenario, sizes, seconds])]
+    done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+    found: dict[str, float] = json.loads(done.stdout)
     return found
 
 
-def best_rates(
-    scenario: str, sizes: Sequence[int], rounds: int, seconds: float
-) -> dict[str, float]:
-    """Measure env-steps/s in this process, by number of environments."""
+def measure_rates(scenario: str, sizes: Sequence[int], seconds: float) -> dict[str, float]:
+    """Measure env-steps/s in this process, by number of environments, after a warm-up."""
     found: dict[str, float] = {}
     for size in sizes:
         measure = stepping.batch_round(size, "random", scenario)
-        found[str(size)] = round(max(measure(seconds)["step"] for _ in range(rounds)))
+        measure(seconds)
+        found[str(size)] = round(measure(seconds)["step"])
     return found

@@ -3,7 +3,7 @@
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -11,13 +11,14 @@ from typing import Any
 import torch
 from sb3_contrib import MaskablePPO
 
+from experiments.benchmarks.rounds import alternate, rounded
 from experiments.benchmarks.tables import DUEL
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.generating import TEST_SEEDS, Generation, generate
 from wfb_gym.interop.sb3 import PhaseVecEnv
 from wfb_gym.packing import pack
-from wfb_gym.scenario import load_scenario
+from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver.game_graph import GameGraph
 
 NINE_SPELLS = "grand-conclave"
@@ -28,49 +29,58 @@ GRADED = "seventh-edition-duel"
 """Scenario in which a network is graded; it has more than 100,000 decisions."""
 SMALL = Generation(points=500, phases=1, wizards=1, characters=1, units=3, spells=4, items=2)
 """Most generated scenarios of these options have fewer than a thousand positions."""
-FEW_ROUNDS = 3
+_VARYING = ("seconds", "side by side", "one by one", "ratio")
+"""Numbers that differ between rounds. All others are from the first round: the peak memory of a
+process never falls, so a later one may be the peak of another case."""
 
 
 def measure_solving(rounds: int, small: int, *, large: bool, largest: bool) -> dict[str, Any]:
     """Measure seconds, positions and memory, with a warm compile cache.
 
     Args:
-        rounds: rounds of cases that take less than a second.
+        rounds: rounds of all cases.
         small: scenarios solved in parallel.
-        large: also cases that take a minute in total.
-        largest: also cases that take minutes each.
+        large: also cases that take half a minute in total.
+        largest: also a case that takes more than a minute.
     """
     solver.normalised_score("apprentice", "random", 0)
-    solved = (solver.solve(DUEL) for _ in range(rounds))
-    found = {DUEL: _solution_as_json(min(solved, key=lambda each: each.seconds))}
+    solver.solve(DUEL)
+    cases: dict[str, Callable[[], dict[str, Any]]] = {DUEL: partial(_solve, DUEL)}
     if large:
-        found[NINE_SPELLS] = _solution_as_json(solver.solve(NINE_SPELLS))
-        found["ten million"] = _solve_unmerged(NINE_SPELLS)
-        found["network"] = _grade_network(GRADED)
-    found["side by side"] = _measure_many(small, min(rounds, FEW_ROUNDS))
+        cases |= {
+            NINE_SPELLS: partial(_solve, NINE_SPELLS),
+            "ten million": partial(_solve_unmerged, NINE_SPELLS),
+            "network": partial(_grade_network, GRADED),
+        }
+    scenarios = [generate(seed, SMALL) for seed in islice(TEST_SEEDS, small)]
+    cases["side by side"] = partial(_solve_many, scenarios)
     if largest:
-        found[LARGEST] = _solution_as_json(solver.solve(LARGEST))
-    return found
+        cases[LARGEST] = partial(_solve, LARGEST)
+    found = alternate(cases, rounds, "solving", warm_up=False)
+    return {
+        name: {key: values if key in _VARYING else values[0] for key, values in each.items()}
+        for name, each in found.items()
+    }
 
 
-def _measure_many(count: int, rounds: int) -> dict[str, Any]:
-    scenarios = [generate(seed, SMALL) for seed in islice(TEST_SEEDS, count)]
+def _solve_many(scenarios: Sequence[Scenario]) -> dict[str, Any]:
+    """Solve scenarios in parallel and one after the other."""
     methods: dict[str, Callable[..., Iterable[Any]]] = {
         "side by side": solver.solve_all,
         "one by one": partial(map, solver.solve),
     }
-    rates = dict.fromkeys(methods, 0.0)
-    for _ in range(rounds):
-        for name, solve_all in methods.items():
-            began = time.perf_counter()
-            for _ in solve_all(scenarios):
-                pass
-            rates[name] = max(rates[name], count / (time.perf_counter() - began))
+    rates = {}
+    for name, solve_all in methods.items():
+        began = time.perf_counter()
+        for _ in solve_all(scenarios):
+            pass
+        rates[name] = len(scenarios) / (time.perf_counter() - began)
     ratio = round(rates["side by side"] / rates["one by one"], 2)
-    return {"scenarios": count, **{name: round(rates[name], 1) for name in methods}, "ratio": ratio}
+    return {"scenarios": len(scenarios), **rounded(rates, 1), "ratio": ratio}
 
 
-def _solution_as_json(solution: solver.Solution) -> dict[str, Any]:
+def _solve(scenario: str) -> dict[str, Any]:
+    solution = solver.solve(scenario)
     return {
         "scenario": solution.scenario.name,
         "seconds": round(solution.seconds, 4),

@@ -9,7 +9,9 @@ import sysconfig
 import tempfile
 import time
 import venv
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,6 +29,15 @@ COMMANDS = (
     "replay {folder}/battle.jsonl",
 )
 """Commands of ``python -m wfb_gym``, all but `compile`, in an order in which each can run."""
+MEASUREMENTS = (
+    "import",
+    "first make",
+    "slowest command",
+    "from a wheel",
+    "first make, compiling",
+    "others, compiling",
+)
+"""Names of the start-up times, in the order of the results."""
 
 _FIRST_STEP = """
 import gymnasium, wfb_gym
@@ -79,24 +90,25 @@ def run_python(
     return Spent(wall, cpu, done.stdout)
 
 
-def measure_starts(rounds: int) -> dict[str, float]:
+def measure_start() -> dict[str, float]:
     """Measure seconds of the import, and of the first make, reset and step, in a new process."""
-    run_python(("-c", _START))  # fills the compile cache
-    pairs = [run_python(("-c", _START)).said.split()[-2:] for _ in range(rounds)]
-    imported, made = (min(map(float, each)) for each in zip(*pairs, strict=True))
+    imported, made = map(float, run_python(("-c", _START)).said.split()[-2:])
     return {"import": imported, "first make": made}
 
 
-def measure_commands(rounds: int) -> dict[str, float]:
-    """Measure seconds of each command, including the start of Python; the best of some rounds."""
-    run_wfb_gym(COMMANDS[0])
-    with tempfile.TemporaryDirectory() as folder:
-        return {
-            line.replace("{folder}/", ""): min(
-                run_wfb_gym(line, folder).wall for _ in range(rounds)
-            )
-            for line in COMMANDS
-        }
+def command_cases(folder: str) -> dict[str, Callable[[], dict[str, float]]]:
+    """Return functions that measure seconds of each command, including the start of Python.
+
+    Args:
+        folder: folder for the files of the commands.
+    """
+    return {
+        line.replace("{folder}/", ""): partial(_measure_command, line, folder) for line in COMMANDS
+    }
+
+
+def _measure_command(line: str, folder: str) -> dict[str, float]:
+    return {"seconds": run_wfb_gym(line, folder).wall}
 
 
 def run_wfb_gym(line: str, folder: str = "", variables: Mapping[str, str] | None = None) -> Spent:
@@ -120,11 +132,13 @@ def measure_compiling() -> dict[str, float]:
     return {"first make, compiling": made, "others, compiling": others}
 
 
-def measure_wheel(wheel: Path, rounds: int) -> float:
-    """Measure seconds until the first step with an installed wheel, including Python's start.
+@contextmanager
+def installed_wheel(wheel: Path) -> Iterator[Callable[[], dict[str, float]]]:
+    """Install a wheel while the block runs; yield a function that measures its first step.
 
-    A new virtual environment gets the wheel; its dependencies come from the current environment.
-    Each round begins with an empty compile cache.
+    The function returns the seconds until the first step, including Python's start. Each call
+    begins with an empty compile cache. A new virtual environment gets the wheel; its dependencies
+    come from the current environment.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -137,9 +151,12 @@ def measure_wheel(wheel: Path, rounds: int) -> float:
         run_python((*pip, str(wheel.absolute())))
         own = sysconfig.get_paths()["purelib"]  # an editable install is not visible from there
         Path(places["purelib"], "dependencies.pth").write_text(f"{own}\n", encoding="utf-8")
-        found = []
-        for number in range(rounds):
-            variables = {"WFB_GYM_CACHE_DIR": str(folder / str(number)), "PYTHONPATH": ""}
+
+        def measure() -> dict[str, float]:
+            cache = tempfile.mkdtemp(dir=folder)
+            variables = {"WFB_GYM_CACHE_DIR": cache, "PYTHONPATH": ""}
             code = ("-c", _FIRST_STEP)
-            found.append(run_python(code, python=python, folder=folder, variables=variables).wall)
-    return min(found)
+            spent = run_python(code, python=python, folder=folder, variables=variables)
+            return {"from a wheel": spent.wall}
+
+        yield measure

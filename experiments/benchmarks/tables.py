@@ -1,9 +1,11 @@
 """The benchmark's results as rows of text, header first, for the terminal and the docs."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-from experiments.benchmarks.aims import OURS
+from experiments.benchmarks.aims import AIMS, OURS, Target
+from experiments.benchmarks.rounds import ROUNDS, with_range
 
 Results = Mapping[str, Any]
 Rows = list[list[str]]
@@ -18,12 +20,14 @@ def speed_rows(results: Results) -> Rows:
     duel, battle = results["batched"], results["battle"]
     rows = [["million env-steps/s", *(f"{int(size):,}" for size in duel)]]
     ours, peers = _names(duel, ours=True), _names(duel, ours=False)
-    cases = [(duel, name, name.replace("wfb_gym", DUEL)) for name in ours]
-    cases += [(battle, name, name.replace("wfb_gym", BATTLE)) for name in _names(battle, ours=True)]
-    cases += [(duel, name, name) for name in peers]
+    cases = [("batched", name, name.replace("wfb_gym", DUEL)) for name in ours]
+    cases += [
+        ("battle", name, name.replace("wfb_gym", BATTLE)) for name in _names(battle, ours=True)
+    ]
+    cases += [("batched", name, name) for name in peers]
     for part, name, shown in cases:
-        cells = (part.get(size, {}).get(name) for size in duel)
-        rows.append([shown, *("" if one is None else _millions(one["step"]) for one in cells)])
+        cells = (with_range(results, (part, size, name, "step"), _millions) for size in duel)
+        rows.append([shown, *cells])
     return rows
 
 
@@ -39,13 +43,18 @@ def _millions(rate: float) -> str:
     return f"{millions:.{1 if millions >= 1 else 2 if millions >= 0.1 else 3}f}"
 
 
-def ratios(results: Results) -> dict[str, dict[str, float]]:
-    """Return the duel's speed over each peer's, by number of environments."""
-    found: dict[str, dict[str, float]] = {}
-    for size, rates in results["batched"].items():
+def ratios(measured: Results) -> dict[str, dict[str, list[float]]]:
+    """Return the duel's speed over each peer's in each round, by number of environments.
+
+    Args:
+        measured: parts with lists of all rounds.
+    """
+    found: dict[str, dict[str, list[float]]] = {}
+    for size, rates in measured["batched"].items():
         for name in _names({size: rates}, ours=False):
-            ratio = rates[OURS]["step"] / rates[name]["step"]
-            found.setdefault(name, {})[size] = float(f"{ratio:.3g}")
+            pairs = zip(rates[OURS]["step"], rates[name]["step"], strict=True)
+            in_rounds = [float(f"{ours / theirs:.3g}") for ours, theirs in pairs]
+            found.setdefault(name, {})[size] = in_rounds
     return found
 
 
@@ -54,13 +63,35 @@ def ratio_rows(results: Results) -> Rows:
     found = results["ratios"]
     sizes = list(next(iter(found.values()), {}))
     rows = [["archmage-duel, opponent random, over", *(f"{int(size):,}" for size in sizes)]]
-    return rows + [[name, *(f"{each[size]:g}" for size in sizes)] for name, each in found.items()]
+    return rows + [
+        [name, *(with_range(results, ("ratios", name, size), _general) for size in sizes)]
+        for name in found
+    ]
+
+
+def _general(number: float) -> str:
+    return f"{number:g}"
+
+
+def _three_digits(number: float) -> str:
+    return f"{number:.3g}"
+
+
+def _hundredths(number: float) -> str:
+    return f"{number:.2f}"
+
+
+def _thousands(rate: float) -> str:
+    return f"{rate / 1e3:.0f}"
 
 
 def single_rows(results: Results) -> Rows:
     """Return thousand steps/s of one environment of `gym.make`."""
     rows = [["gym.make", "thousand steps/s"]]
-    return rows + [[name, f"{each['step'] / 1e3:.0f}"] for name, each in results["single"].items()]
+    return rows + [
+        [name, with_range(results, ("single", name, "step"), _thousands)]
+        for name in results["single"]
+    ]
 
 
 def scaling_rows(results: Results) -> Rows:
@@ -69,8 +100,11 @@ def scaling_rows(results: Results) -> Rows:
     sizes = list(next(iter(found.values()), {}))
     rows = [["threads", *(f"{int(size):,}" for size in sizes)]]
     for threads, rates in found.items():
-        times = ((rates[size], rates[size] / found["1"][size]) for size in sizes)
-        rows.append([threads, *(f"{_millions(rate)} ({ratio:.2f} x)" for rate, ratio in times)])
+        cells = []
+        for size in sizes:
+            rate = with_range(results, ("scaling", threads, size), _millions)
+            cells.append(f"{rate} ({rates[size] / found['1'][size]:.2f} x)")
+        rows.append([threads, *cells])
     return rows
 
 
@@ -78,7 +112,10 @@ def solving_rows(results: Results) -> Rows:
     """Return seconds and decisions of the solved scenarios."""
     rows = [["the exact optimum", "scenario", "decisions", "seconds"]]
     return rows + [
-        [name, each["scenario"], f"{each['decisions']:,}", f"{each['seconds']:.3g}"]
+        [
+            *(name, each["scenario"], f"{each['decisions']:,}"),
+            with_range(results, ("solving", name, "seconds"), _three_digits),
+        ]
         for name, each in results["solving"].items()
         if "decisions" in each
     ]
@@ -87,8 +124,10 @@ def solving_rows(results: Results) -> Rows:
 def command_rows(results: Results) -> Rows:
     """Return seconds of the commands of ``python -m wfb_gym``."""
     rows = [["python -m wfb_gym", "seconds"]]
-    commands = results["starting"]["commands"]
-    return rows + [[f"`{line}`", f"{seconds:.2f}"] for line, seconds in commands.items()]
+    return rows + [
+        [f"`{line}`", with_range(results, ("starting", "commands", line), _hundredths)]
+        for line in results["starting"]["commands"]
+    ]
 
 
 def profile_rows(results: Results) -> Rows:
@@ -97,10 +136,53 @@ def profile_rows(results: Results) -> Rows:
     whole = sum(parts.values())
     rows = [["part of an update", "ms", "%"]]
     rows += [
-        [part, f"{1e3 * seconds:.1f}", f"{100 * seconds / whole:.0f}"]
+        [
+            part,
+            with_range(results, ("profile", part), _milliseconds),
+            f"{100 * seconds / whole:.0f}",
+        ]
         for part, seconds in parts.items()
     ]
-    return [*rows, ["all", f"{1e3 * whole:.1f}", "100"]]
+    return [*rows, ["all", _milliseconds(whole), "100"]]
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{1e3 * seconds:.1f}"
+
+
+def summary_rows(results: Results) -> Rows:
+    """Return the measurements that have targets, without the targets."""
+    rows = [["measurement", "measured"]]
+    for aim in AIMS:
+        figure = with_range(results, aim.place, partial(_in_unit, aim))
+        if figure:
+            rows.append([aim.what, f"{figure} {aim.unit}"])
+    return rows
+
+
+def _in_unit(aim: Target, number: float) -> str:
+    return _three_digits(aim.in_unit(number))
+
+
+def machine_line(results: Results) -> str:
+    """Return the machine and the number of rounds, in words."""
+    machine = results["machine"]
+    where = f"{machine.get('model', machine['processor'])}, {machine['cores']} cores"
+    counts = sorted(_lengths(results.get(ROUNDS, {})))
+    if not counts:
+        return f"Machine: {where}. The figures are the best of several rounds, without a range."
+    number = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
+    return (
+        f"Machine: {where}. A figure with a range in brackets is the median of {number} rounds "
+        "[lowest-highest]."
+    )
+
+
+def _lengths(tree: Any) -> set[int]:
+    """Return the lengths of all lists in a tree."""
+    if isinstance(tree, Mapping):
+        return set().union(*map(_lengths, tree.values()))
+    return {len(tree)}
 
 
 def aim_rows(results: Results) -> Rows:

@@ -90,7 +90,7 @@ print(json.dumps(profile({updates}, quick={quick})))
 
 
 def profile_train_fast(updates: int, *, quick: bool) -> dict[str, float]:
-    """Measure seconds of an update of `agents.train_fast` by part, in a subprocess."""
+    """Measure mean seconds of an update of `agents.train_fast` by part, in a subprocess."""
     code = _PROFILE.format(updates=updates, quick=quick)
     done = subprocess.run(
         [sys.executable, "-c", code], check=True, text=True, stdout=subprocess.PIPE

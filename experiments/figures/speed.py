@@ -1,10 +1,13 @@
 """Figure of the benchmark: env-steps/s by number of environments, with other libraries."""
 
 from pathlib import Path
+from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.benchmarks.aims import OURS
+from experiments.benchmarks.rounds import entry_at, range_of
 from experiments.benchmarks.tables import BATTLE, DUEL, Results
 from experiments.figures.palette import BLACK, DPI, MARKERS, SERIES, VERMILION
 from wfb_gym.files import save_figure
@@ -16,21 +19,21 @@ def draw_speed(results: Results, path: Path) -> None:
     """Draw the rates of the batched step by number of environments and by threads."""
     figure = Figure(figsize=(10.0, 4.4), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(5, 3))
-    lines = {DUEL: results["batched"], BATTLE: results["battle"]}
-    for shown, part in lines.items():
-        rates = {int(size): cases[OURS] for size, cases in part.items()}
-        left.plot(
-            list(rates), [each["step"] / 1e6 for each in rates.values()], "-o",
-            color=_COLOURS[shown], linewidth=2.2, label=f"wfb_gym, {shown}",
+    for shown, part in {DUEL: "batched", BATTLE: "battle"}.items():
+        places = {int(size): (part, size, OURS, "step") for size in results[part]}
+        _draw_line(
+            left, results, places, linestyle="-", marker="o", color=_COLOURS[shown], linewidth=2.2,
+            label=f"wfb_gym, {shown}",
         )  # fmt: skip
     for number, peer in enumerate(results["ratios"]):
-        rates = {
-            int(size): cases[peer] for size, cases in results["batched"].items() if peer in cases
+        places = {
+            int(size): ("batched", size, peer, "step")
+            for size, cases in results["batched"].items()
+            if peer in cases
         }
-        left.plot(
-            list(rates), [each["step"] / 1e6 for each in rates.values()], linestyle="--",
-            marker=MARKERS[1 + number % (len(MARKERS) - 1)], color=SERIES[number % len(SERIES)],
-            markersize=5, label=peer,
+        _draw_line(
+            left, results, places, linestyle="--", marker=MARKERS[1 + number % (len(MARKERS) - 1)],
+            color=SERIES[number % len(SERIES)], markersize=5, label=peer,
         )  # fmt: skip
     sizes = [int(size) for size in results["batched"]]
     left.set(xscale="log", yscale="log", xlabel="number of environments")
@@ -41,10 +44,10 @@ def draw_speed(results: Results, path: Path) -> None:
     left.yaxis.set_major_formatter(lambda rate, _: f"{rate:g}")
     scaling = results["scaling"]
     for number, size in enumerate(next(iter(scaling.values()), {})):
-        rates = {int(threads): each[size] / 1e6 for threads, each in scaling.items()}
-        right.plot(
-            list(rates), list(rates.values()), linestyle="-", marker=MARKERS[number],
-            color=SERIES[number], label=f"{int(size):,} environments",
+        places = {int(threads): ("scaling", threads, size) for threads in scaling}
+        _draw_line(
+            right, results, places, linestyle="-", marker=MARKERS[number], color=SERIES[number],
+            label=f"{int(size):,} environments",
         )  # fmt: skip
     right.set(xlabel="threads", ylim=(0, None), ylabel="million steps/s")
     right.set_title(f"{DUEL} by number of threads", fontsize=11)
@@ -53,3 +56,26 @@ def draw_speed(results: Results, path: Path) -> None:
         axes.grid(alpha=0.3)
         axes.legend(fontsize=8)
     save_figure(figure, path, DPI)
+
+
+def _draw_line(
+    axes: Axes, results: Results, places: dict[int, tuple[str, ...]], **options: Any
+) -> None:
+    """Draw rates in millions by x, with a bar from the lowest to the highest of all rounds.
+
+    Args:
+        axes: axes to draw on.
+        results: results of the benchmark.
+        places: keys that lead to each rate, by x.
+        **options: options of `Axes.errorbar`.
+    """
+    rates = [entry_at(results, place) for place in places.values()]
+    limits = [
+        range_of(results, place) or (rate, rate)
+        for place, rate in zip(places.values(), rates, strict=True)
+    ]
+    below = [(rate - low) / 1e6 for rate, (low, _) in zip(rates, limits, strict=True)]
+    above = [(high - rate) / 1e6 for rate, (_, high) in zip(rates, limits, strict=True)]
+    axes.errorbar(
+        list(places), [rate / 1e6 for rate in rates], yerr=(below, above), capsize=3, **options
+    )

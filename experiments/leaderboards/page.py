@@ -32,11 +32,13 @@ tracks and explains how to submit a result. Do not edit this page:
 `python -m experiments.leaderboard` generates it from `experiments/leaderboards/entries/`.
 
 The duels, hidden and generated tracks report exact normalised scores. 100 is optimal play and 0 is
-random play. Each value is the interquartile mean over tasks and runs. The battles track reports the
-mean points against random, greedy and veteran, per 1,000 points of army.
+random play. Each value is the interquartile mean over tasks and runs. It leaves out the best and
+the worst quarter, so a policy with 100.0 can fail in single scenarios. The battles track reports
+the mean points against random, greedy and veteran, per 1,000 points of army.
 
-Brackets contain the 95 % interval of the stratified bootstrap over runs. Untrained policies with
-exact grades have no interval.
+Brackets contain the 95 % interval of the stratified bootstrap over runs. With five runs of one
+task, it covers the true value in only 84 % of cases. Untrained policies with exact grades have no
+interval.
 """
 HIDDEN = """Optimal play is an [equilibrium](hidden-items.md) that mixes actions. A policy that
 never bluffs loses to an enemy who knows the policy.

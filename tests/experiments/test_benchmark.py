@@ -4,12 +4,13 @@ import json
 import os
 import subprocess
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from experiments import benchmark
-from experiments.benchmarks import scaling, starting, tables
+from experiments.benchmarks import machine, rounds, scaling, starting, tables
 from experiments.benchmarks.aims import AIMS, OURS, Target, compare_with_targets
 from experiments.figures.speed import draw_speed
 
@@ -56,9 +57,13 @@ def test_a_quick_run_prints_only_json(capsys: pytest.CaptureFixture[str]) -> Non
     assert list(results["starting"]["commands"]) == [
         line.replace("{folder}/", "") for line in starting.COMMANDS
     ]
-    assert {"cores", "processor"} == set(results["machine"])
+    assert {"cores", "model", "processor"} == set(results["machine"])
+    step = ("batched", "64", OURS, "step")
+    assert [rounds.entry_at(results, step)] == rounds.entry_at(results["rounds"], step)
+    measured = set(results) - {"aims", "machine", "versions", "rounds"}
+    assert set(results["rounds"]) == measured
     assert {each["what"] for each in results["aims"] if each["met"] is None} == NOT_QUICK
-    assert len(benchmark.shown_tables(results)) == 7
+    assert len(benchmark.shown_tables(results)) == 8
 
 
 def test_aims_are_met_on_the_right_side() -> None:
@@ -95,9 +100,7 @@ def test_rows_match_the_results(tmp_path: Path) -> None:
         ["other", "", "16.0"],
         ["slow", "", "0.50"],
     ]
-    ratios = {"other": {"64": 0.125}, "slow": {"64": 4.0}}
-    assert tables.ratios(RESULTS) == ratios
-    results = RESULTS | {"ratios": ratios}
+    results = RESULTS | {"ratios": {"other": {"64": 0.125}, "slow": {"64": 4.0}}}
     assert tables.ratio_rows(results)[1:] == [["other", "0.125"], ["slow", "4"]]
     assert tables.scaling_rows(results)[1:] == [["1", "2.0 (1.00 x)"], ["2", "3.0 (1.50 x)"]]
     assert tables.profile_rows(results)[1:] == [
@@ -110,6 +113,120 @@ def test_rows_match_the_results(tmp_path: Path) -> None:
     assert tables.command_rows(results)[1:] == [["`roll`", "0.50"]]
     draw_speed(results, tmp_path / "speed.png")
     assert (tmp_path / "speed.png").stat().st_size > 1000
+
+
+MEASURED = {
+    "batched": {
+        "64": {
+            OURS: {"step": [15e6, 12e6, 18e6]},
+            "other": {"step": [5e6, 6e6, 4e6]},
+        }
+    },
+    "battle": {"64": {OURS: {"step": [2e6, 2e6, 2e6]}}},
+    "scaling": {"1": {"64": [2e6, 1e6, 3e6]}, "2": {"64": [4e6, 3e6, 5e6]}},
+    "profile": {"stepping": [0.03, 0.02, 0.05], "loss": [0.01, 0.01, 0.01]},
+    "solving": {"duel": {"scenario": "duel", "decisions": 4112, "seconds": [0.25, 0.5, 0.125]}},
+    "single": {"opponent random": {"step": [3e5, 4e5, 2e5]}},
+    "starting": {"commands": {"roll": [0.5, 0.75, 0.25]}, "import": [0.1, 0.3, 0.2]},
+}
+"""Parts of the benchmark with one value per round."""
+
+
+def test_tables_show_the_median_and_the_range_of_all_rounds(tmp_path: Path) -> None:
+    measured = MEASURED | {"ratios": tables.ratios(MEASURED)}
+    results = rounds.medians(measured) | {"rounds": rounds.lists_of(measured)}
+    assert tables.speed_rows(results)[1:] == [
+        ["archmage-duel, opponent random", "15.0 [12.0-18.0]"],
+        ["the-winds-unbound, opponent random", "2.0 [2.0-2.0]"],
+        ["other", "5.0 [4.0-6.0]"],
+    ]
+    assert tables.scaling_rows(results)[1:] == [
+        ["1", "2.0 [1.0-3.0] (1.00 x)"],
+        ["2", "4.0 [3.0-5.0] (2.00 x)"],
+    ]
+    assert tables.solving_rows(results)[1] == ["duel", "duel", "4,112", "0.25 [0.125-0.5]"]
+    assert tables.single_rows(results)[1] == ["opponent random", "300 [200-400]"]
+    assert tables.command_rows(results)[1] == ["`roll`", "0.50 [0.25-0.75]"]
+    assert tables.profile_rows(results)[1:] == [
+        ["stepping", "30.0 [20.0-50.0]", "75"],
+        ["loss", "10.0 [10.0-10.0]", "25"],
+        ["all", "40.0", "100"],
+    ]
+    assert tables.summary_rows(results) == [
+        ["measurement", "measured"],
+        ["import", "0.2 [0.1-0.3] s"],
+        ["batched step, archmage-duel, 64", "15 [12-18] million/s"],
+        ["single environment", "300 [200-400] thousand/s"],
+    ]
+    draw_speed(results, tmp_path / "speed.png")
+    assert (tmp_path / "speed.png").stat().st_size > 1000
+
+
+def test_a_ratio_divides_figures_of_the_same_round() -> None:
+    ratios = tables.ratios(MEASURED)
+    assert ratios == {"other": {"64": [3.0, 2.0, 4.5]}}  # ours over theirs, round by round
+    results = {"ratios": rounds.medians(ratios), "rounds": {"ratios": ratios}}
+    assert tables.ratio_rows(results)[1] == ["other", "3 [2-4.5]"]
+
+
+def test_results_keep_the_value_of_every_round() -> None:
+    tree = {"seconds": [3.0, 1.0, 2.0], "scenario": "duel", "parts": {"a": [5], "bytes": 7}}
+    assert rounds.medians(tree) == {
+        "seconds": 2.0,
+        "scenario": "duel",
+        "parts": {"a": 5, "bytes": 7},
+    }
+    assert rounds.lists_of(tree) == {"seconds": [3.0, 1.0, 2.0], "parts": {"a": [5]}}
+
+
+@pytest.mark.parametrize(("number", "calls"), [(1, "ab"), (2, "ababab")])
+def test_cases_alternate_and_a_warm_up_precedes_several_rounds(number: int, calls: str) -> None:
+    called: list[str] = []
+
+    def measure(name: str) -> dict[str, float]:
+        called.append(name)
+        return {"calls": len(called)}
+
+    cases = {name: partial(measure, name) for name in "ab"}
+    found = rounds.alternate(cases, number, "test", warm_up=True)
+    assert "".join(called) == calls
+    last = {1: {"a": [1], "b": [2]}, 2: {"a": [3, 5], "b": [4, 6]}}[number]
+    assert {name: each["calls"] for name, each in found.items()} == last
+
+
+def test_every_figure_has_at_least_five_rounds() -> None:
+    plan = benchmark.plan_of(benchmark.Settings(), ())
+    assert min(plan.rounds, plan.slow_rounds) >= 5
+    quick = benchmark.plan_of(benchmark.Settings(), {"quick"})
+    assert (quick.rounds, quick.slow_rounds) == (1, 1)
+
+
+def test_the_machine_has_the_model_of_its_processor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    described = tmp_path / "cpuinfo"
+    described.write_text("processor\t: 0\nmodel name\t: Example  CPU @ 2.5 GHz\n")
+    monkeypatch.setattr(machine, "CPU_INFO", described)
+    assert machine.describe_machine()["model"] == "Example CPU @ 2.5 GHz"
+    described.write_text("Features\t: fp asimd\n")  # as on ARM
+    monkeypatch.setattr("platform.processor", lambda: "arm")
+    assert machine.describe_machine()["model"] == "arm"
+    monkeypatch.setattr("platform.processor", lambda: "")
+    monkeypatch.setattr(machine, "CPU_INFO", tmp_path / "nowhere")
+    assert machine.describe_machine()["model"] == machine.describe_machine()["processor"]
+
+
+def test_the_machine_line_names_model_and_rounds() -> None:
+    old = {"machine": {"processor": "x86_64", "cores": 2}}
+    assert tables.machine_line(old).startswith("Machine: x86_64, 2 cores. The figures are the best")
+    new = {
+        "machine": {"processor": "x86_64", "model": "Example CPU", "cores": 2},
+        "rounds": {"a": [1.0] * 5, "b": {"c": [1.0] * 7}},
+    }
+    assert tables.machine_line(new) == (
+        "Machine: Example CPU, 2 cores. A figure with a range in brackets is the median of "
+        "5 to 7 rounds [lowest-highest]."
+    )
 
 
 @pytest.mark.parametrize(
@@ -156,7 +273,8 @@ def test_a_wheel_is_measured_where_it_is_installed(
         archive.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
         archive.writestr(f"{about}/RECORD", "")
     monkeypatch.setenv("IMPORTED", str(tmp_path / "imported"))
-    assert starting.measure_wheel(wheel, rounds=1) > 0
+    with starting.installed_wheel(wheel) as measure:
+        assert measure()["from a wheel"] > 0
     imported = Path((tmp_path / "imported").read_text())
     assert imported.parts[-3:] == ("site-packages", "wfb_gym", "__init__.py")
     assert starting.ROOT not in imported.parents

@@ -1,0 +1,104 @@
+"""All values of a measurement: one from each round, and their median and range.
+
+A part of the benchmark returns a tree of dictionaries. A number that was measured in several rounds
+is a list with one value per round. The results hold the median at its place, and the list at the
+same place under "rounds".
+"""
+
+from collections.abc import Callable, Mapping
+from statistics import median
+from typing import Any
+
+from experiments.progress import report_progress
+
+ROUNDS = "rounds"
+"""Key of the lists in the results; results of a single run do not have it."""
+
+
+def alternate(
+    cases: Mapping[str, Callable[[], Mapping[str, Any]]],
+    rounds: int,
+    label: str,
+    *,
+    warm_up: bool,
+) -> dict[str, dict[str, list[Any]]]:
+    """Measure all cases in each round, so that other load on the machine slows them alike.
+
+    Args:
+        cases: measure a case once; they return numbers by name.
+        rounds: rounds to keep.
+        label: title of the progress bar.
+        warm_up: whether a round that is not kept comes first, if there are several.
+
+    Returns:
+        The numbers of each case, with one value per round.
+    """
+    first = int(warm_up and rounds > 1)
+    found: dict[str, dict[str, list[Any]]] = {name: {} for name in cases}
+    with report_progress(label, (first + rounds) * len(cases)) as report:
+        for number in range(first + rounds):
+            for name, measure in cases.items():
+                report(name, 0)
+                for key, value in measure().items():
+                    if number >= first:
+                        found[name].setdefault(key, []).append(value)
+                report("", 1)
+    return found
+
+
+def rounded(tree: Any, digits: int | None = None) -> Any:
+    """Return a tree with all numbers rounded, to integers by default."""
+    if isinstance(tree, Mapping):
+        return {key: rounded(each, digits) for key, each in tree.items()}
+    if isinstance(tree, list):
+        return [rounded(each, digits) for each in tree]
+    return round(tree, digits)
+
+
+def medians(tree: Any) -> Any:
+    """Return a tree with the median in place of each list."""
+    if isinstance(tree, Mapping):
+        return {key: medians(each) for key, each in tree.items()}
+    return median(tree) if isinstance(tree, list) else tree
+
+
+def lists_of(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of a tree that leads to lists."""
+    found = {}
+    for key, each in tree.items():
+        kept = lists_of(each) if isinstance(each, Mapping) else each
+        if kept and isinstance(kept, dict | list):
+            found[key] = kept
+    return found
+
+
+def entry_at(tree: Any, place: tuple[str, ...]) -> Any:
+    """Return the entry of a tree at a place; None if there is no such place."""
+    for key in place:
+        tree = tree.get(key)
+        if tree is None:
+            return None
+    return tree
+
+
+def range_of(results: Mapping[str, Any], place: tuple[str, ...]) -> tuple[float, float] | None:
+    """Return the lowest and highest value at a place; None if it has no more than one value."""
+    values = entry_at(results, (ROUNDS, *place))
+    return (min(values), max(values)) if values and len(values) > 1 else None
+
+
+def with_range(
+    results: Mapping[str, Any], place: tuple[str, ...], show: Callable[[float], str]
+) -> str:
+    """Return the number at a place as text, followed by its range; "" if there is no number.
+
+    Args:
+        results: results of the benchmark.
+        place: keys that lead to the number.
+        show: returns a number as text.
+    """
+    value = entry_at(results, place)
+    if value is None:
+        return ""
+    limits = range_of(results, place)
+    return show(value) + (f" [{'-'.join(map(show, limits))}]" if limits else "")
