@@ -21,6 +21,7 @@ _EXTRAS = {
     "PIL": "render",
     "h5py": "minari",
     "jinja2": "html",
+    "jsonschema": "dev",
     "matplotlib": "train",
     "minari": "minari",
     "moviepy": "render",

@@ -7,6 +7,7 @@ import contextlib
 import doctest
 import importlib
 import io
+import json
 import re
 import shlex
 from pathlib import Path
@@ -73,6 +74,8 @@ def test_the_page_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
             name = re.match(r"# (\S+\.toml)\n", text)
             assert name is not None, "the first line of a file names it"
             Path(name[1]).write_text(text, encoding="utf-8")
+        elif language == "json":
+            json.loads(text)
         elif language == "console":
             assert text.startswith("$ python "), text
             shell(text)

@@ -1,4 +1,7 @@
-"""``scenarios`` and ``profiles`` list bundled data; ``targets`` lists legal targets of spells."""
+"""``scenarios`` and ``profiles`` list bundled data; ``targets`` lists legal targets of spells.
+
+``schema`` prints the JSON Schema of scenario files.
+"""
 
 from dataclasses import dataclass
 from importlib import resources
@@ -38,6 +41,11 @@ class ProfilesOptions:
 
     army: tuple[str, ...] = option((), positional=True)
     json: bool = False
+
+
+@dataclass(frozen=True)
+class SchemaOptions:
+    """Options of ``schema``: none."""
 
 
 @dataclass(frozen=True)
@@ -173,6 +181,11 @@ def _profile_cell(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else "" if value is None else str(value)
 
 
+def _print_schema(_: SchemaOptions) -> None:
+    file = resources.files("wfb_gym") / "data" / "scenario.schema.json"
+    print(file.read_text(encoding="utf-8"), end="")
+
+
 def _cell(value: Any) -> str:
     if isinstance(value, dict):
         return " v ".join(str(count) for count in value.values())
@@ -279,6 +292,17 @@ COMMANDS = (
         run=_list_profiles,
         description="List the profiles of the army lists. Units and characters of a scenario file"
         '\ntake their characteristics from a profile: profile = "Halberdiers".',
+    ),
+    Command(
+        name="schema",
+        help="print the JSON Schema of scenario files, for editors",
+        options=SchemaOptions,
+        run=_print_schema,
+        description="Print the JSON Schema of scenario files. With it, an editor completes and\n"
+        "explains keys, and marks errors while you type.",
+        epilog="example:\n"
+        "  python -m wfb_gym schema > scenario.schema.json\n"
+        "      then begin mine.toml with the line: #:schema ./scenario.schema.json\n",
     ),
     Command(
         name="targets",
