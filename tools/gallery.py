@@ -82,7 +82,8 @@ def draw_card(scenario: Scenario) -> Drawing:
     while start.battle.node in BEFORE_BATTLE:  # deals of hidden items
         start.resolve(start.battle.chance_outcomes()[0][0])
     view = view_position(start.names, start.visible, known=(), with_points=False)
-    boxes, top = [], -GAP
+    boxes: list[Extent] = []
+    top = -GAP
     for army in view.armies:
         height = column_height(army, LINE)
         boxes.append(Extent(GAP, top - height, WIDTH - GAP, top))
@@ -138,7 +139,7 @@ def make_gallery() -> dict[Path, str]:
         parts.append(f"## {group}\n\n{GROUPS[group]}")
         for name in names:
             scenario = load_scenario(name)
-            drawing = (draw_battlefield if group == "Battles" else draw_card)(scenario)
+            drawing = draw_battlefield(scenario) if group == "Battles" else draw_card(scenario)
             pictures[FOLDER / f"{name}.svg"] = to_svg(drawing)
             parts.append(scenario_section(scenario, results[name], group))
     return {PAGE: "\n".join(parts), **pictures}

@@ -5,7 +5,7 @@ All numbers come from docs/results/ and experiments/leaderboards/entries/.
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
@@ -28,7 +28,7 @@ MISSING = "–"  # noqa: RUF001
 
 
 @dataclass(frozen=True)
-class Score:
+class PolicyScore:
     """The mean score of a policy over both seats.
 
     Attributes:
@@ -69,7 +69,7 @@ class ScenarioResult:
     value: float | None = None
     half_width: float = 0.0
     first_phases: tuple[int, float] | None = None
-    best: Score | None = None
+    best: PolicyScore | None = None
 
     @property
     def size(self) -> str:
@@ -123,7 +123,7 @@ def scenario_results() -> dict[str, ScenarioResult]:
             solved = "bounds" if errors else "exact"
             found[name] = ScenarioResult(name, states, solved, shown, half)
     return {
-        name: ScenarioResult(**vars(each) | {"best": scores.get((name, each.solved != "no"))})
+        name: replace(each, best=scores.get((name, each.solved != "no")))
         for name, each in found.items()
     }
 
@@ -132,9 +132,9 @@ def _read(name: str) -> Any:
     return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))["scenarios"]
 
 
-def _best_scores() -> dict[tuple[str, bool], Score]:
+def _best_scores() -> dict[tuple[str, bool], PolicyScore]:
     """Return the best scores by scenario; the second key is whether they are normalised."""
-    best: dict[tuple[str, bool], Score] = {}
+    best: dict[tuple[str, bool], PolicyScore] = {}
     for normalised, scores in ((True, _normalised_scores()), (False, _battle_scores())):
         for name, score in scores:
             key = name, normalised
@@ -142,7 +142,7 @@ def _best_scores() -> dict[tuple[str, bool], Score]:
     return best
 
 
-def _normalised_scores() -> Iterator[tuple[str, Score]]:
+def _normalised_scores() -> Iterator[tuple[str, PolicyScore]]:
     """Yield normalised scores of policies that were graded in both seats.
 
     Policies with the most results come first, and lead at equal scores.
@@ -159,23 +159,23 @@ def _normalised_scores() -> Iterator[tuple[str, Score]]:
                 seats.setdefault(task.scenario, []).append(float(found.mean()))
         for name, means in seats.items():
             if len(means) == len(SEATS):
-                yield name, Score(submission.name, float(np.mean(means)), submission.steps)
+                yield name, PolicyScore(submission.name, float(np.mean(means)), submission.steps)
     large = json.loads((RESULTS / "large.json").read_text(encoding="utf-8"))
     (name,) = large["args"]["scenario"]
-    yield name, Score(SELF_PLAY, float(np.mean([*large["scores"].values()])), large["frames"])
+    yield name, PolicyScore(SELF_PLAY, float(np.mean([*large["scores"].values()])), large["frames"])
     horizon = json.loads((RESULTS / "horizon.json").read_text(encoding="utf-8"))
     for part in horizon["parts"]:
         name = part.get("scenario", "")
         if name in horizon["args"]["scenario"] and part["phases"] == part["of"]:
             means = [part[f"phase-search {seat}"] for seat in SEATS]
-            yield name, Score("phase-search", float(np.mean(means)))
+            yield name, PolicyScore("phase-search", float(np.mean(means)))
 
 
 def _graded_tasks(submission: Submission) -> int:
     return sum(len(getattr(submission, track)) for track in TRACKS)
 
 
-def _battle_scores() -> Iterator[tuple[str, Score]]:
+def _battle_scores() -> Iterator[tuple[str, PolicyScore]]:
     """Yield points of policies in battles, each from the results with the most battles."""
     files = [json.loads((RESULTS / f"{name}.json").read_text("utf-8")) for name in STRENGTH]
     rows: dict[tuple[str, str], dict[str, Any]] = {}
@@ -190,7 +190,7 @@ def _battle_scores() -> Iterator[tuple[str, Score]]:
         points = float(np.mean([seats[seat]["points"] for seat in SEATS]))
         policy = SELF_PLAY if "{scenario}" in player else display_name(player)
         scaled = points * POINTS_UNIT / army_size(load_scenario(name))
-        yield name, Score(policy, scaled, battles=seats[SEATS[0]]["battles"])
+        yield name, PolicyScore(policy, scaled, battles=seats[SEATS[0]]["battles"])
 
 
 def army_size(scenario: Scenario) -> int:

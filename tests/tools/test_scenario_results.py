@@ -1,4 +1,4 @@
-"""The table of all scenarios: its numbers are those of the committed results."""
+"""The table of all scenarios: its numbers equal the committed results."""
 
 import json
 
@@ -9,8 +9,8 @@ from experiments.leaderboards.submissions import read_submissions
 from tools.documents import RESULTS
 from tools.scenario_results import (
     STRENGTH,
+    PolicyScore,
     ScenarioResult,
-    Score,
     army_size,
     scenario_groups,
     scenario_results,
@@ -76,13 +76,13 @@ def test_points_in_battles_are_per_1000_points_of_army() -> None:
 
 
 def test_trained_policies_lead_at_equal_scores() -> None:
-    planner, trained = Score("search", 99.99), Score("self-play", 99.96, steps=10)
-    longer, worse = Score("general", 100.0, steps=20), Score("DQN", 99.7, steps=1)
+    planner, trained = PolicyScore("search", 99.99), PolicyScore("self-play", 99.96, steps=10)
+    longer, worse = PolicyScore("general", 100.0, steps=20), PolicyScore("DQN", 99.7, steps=1)
     assert max([worse, planner, longer, trained], key=lambda one: one.rank) == trained
 
 
 def test_cells_of_the_table() -> None:
-    large = ScenarioResult("long", 1_404_114_756, "no", best=Score("search", 3.14))
+    large = ScenarioResult("long", 1_404_114_756, "no", best=PolicyScore("search", 3.14))
     assert (large.size, large.points, large.best_score) == ("≈1.4e9", "–", "+3.1 search")  # noqa: RUF001
     hidden = ScenarioResult("secret", 131, "bounds", -2.45, 0.03)
     assert (hidden.size, hidden.points, hidden.best_score) == ("131", "-2.45±0.03", "–")  # noqa: RUF001
