@@ -27,16 +27,22 @@ def text_table(
 
 
 def markdown_table(
-    rows: Sequence[Sequence[str]], text_columns: Collection[int] | None = None
+    rows: Sequence[Sequence[str]],
+    text_columns: Collection[int] | None = None,
+    *,
+    compact: bool = False,
 ) -> str:
     """Return a Markdown table, header first, without a final newline.
 
-    Columns are aligned right, except `text_columns`; None aligns all left.
+    Columns are aligned right, except `text_columns`; None aligns all left. A `compact` table has no
+    spaces around its cells.
     """
     header, *rest = ([cell.replace("|", "\\|") for cell in row] for row in rows)
     left = range(len(header)) if text_columns is None else text_columns
     ruler = ["---" if column in left else "---:" for column in range(len(header))]
-    return "\n".join(f"| {' | '.join(line)} |" for line in (header, ruler, *rest))
+    pad = "" if compact else " "
+    lines = (f"{pad}|{pad}".join(line) for line in (header, ruler, *rest))
+    return "\n".join(f"|{pad}{line}{pad}|" for line in lines)
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ MORE = (
     "experiments.leaderboard --evaluate veteran --folder {out}",
     "experiments.optimality_gap --out {out}",
     "tools.pages --check",
+    "tools.gallery --check",
 )
 LATEST = 4.0
 """Latest time of Ctrl-C in seconds."""

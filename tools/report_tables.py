@@ -28,6 +28,7 @@ from experiments.solutions import TABLE as SOLUTIONS
 from experiments.tables import ResultTable, markdown_table
 from experiments.tournaments.reports import draw_points, draw_ratings
 from tools.documents import Report, Results
+from tools.scenario_results import scenarios_table
 from wfb_gym.scenario import hidden_scenarios
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import Estimate
@@ -307,7 +308,7 @@ ALL = (
         "experiments.solve --all",
         15,
         solved,
-        more={"values-too-large": unsolved},
+        more={"values-too-large": unsolved, "scenarios": scenarios_table},
         printed=True,
     ),
     Report(
@@ -345,6 +346,7 @@ PAGES = {
     "docs/leaderboard.md": "experiments.leaderboard",
     **{f"docs/images/{name}": line.format(f"docs/images/{name}") for name, line in _DRAWN.items()},
     "docs/environments/": "tools.pages",
+    "docs/gallery.md": "tools.gallery",
     **{f"docs/images/{name}.png": "tests.web" for name in _WEB},
     **{f"docs/images/five-minutes-{name}.png": "tools.five_minutes" for name in _FIVE_MINUTES},
 }

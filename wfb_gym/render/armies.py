@@ -4,6 +4,7 @@ Spells, items and units are in one column if they fit, else in two or three.
 """
 
 from collections.abc import Iterator, Sequence
+from math import ceil
 
 from wfb_gym.render import colours
 from wfb_gym.render.colours import Colour
@@ -37,14 +38,23 @@ _MOST_DISCS = 6
 _TALLEST, _LEAST = 28, 18
 """Largest and smallest height of a line; if lines would be smaller, add a column."""
 
+_HEAD, _MARGIN = 76, 8
+"""Height of the name and dice of an army, and the margin of its column."""
+
 _Cell = CharacterView | SpellView | ItemView | UnitView | str
 _Line = tuple[float, Sequence[_Cell]]
 """A line of the column: its height as a multiple of the normal height, and its cells."""
 
 
+def column_height(army: ArmyView, line: int) -> int:
+    """Return the height of a box for an army in one column, with lines of this height."""
+    lines = sum(multiple for multiple, _ in _lines(army, 1)) or 1.0
+    return ceil(_HEAD + _MARGIN + line * lines)
+
+
 def draw_armies(sketch: Sketch, boxes: Sequence[Extent], armies: Sequence[ArmyView]) -> None:
     """Draw the armies in their boxes; all lines have the same height."""
-    bodies = [box.grown(-8)._replace(top=box.top - 76) for box in boxes]
+    bodies = [box.grown(-_MARGIN)._replace(top=box.top - _HEAD) for box in boxes]
     fits = [_fit_lines(army, body.height) for army, body in zip(armies, bodies, strict=True)]
     each = min(height for _, _, height in fits)
     gap = max(2, each // 6)

@@ -1,0 +1,71 @@
+"""The gallery: current, complete, and with code that runs."""
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tools import gallery
+from tools.gallery import FOLDER, PAGE, draw_card, find_stale_files, make_gallery
+from wfb_gym.scenario import bundled_scenarios, hidden_scenarios, load_scenario
+
+NAMES = (*bundled_scenarios(), *hidden_scenarios())
+
+
+def test_the_page_and_its_pictures_are_current() -> None:
+    assert find_stale_files(make_gallery()) == [], "python -m tools.gallery"
+
+
+def test_every_scenario_has_a_section_and_a_picture() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert sorted(re.findall(r"^### (.+)$", text, re.MULTILINE)) == sorted(NAMES)
+    shown = re.findall(r'<img src="images/gallery/([\w-]+)\.svg"', text)
+    assert sorted(shown) == sorted(NAMES) == sorted(path.stem for path in FOLDER.iterdir())
+    for name in NAMES:
+        assert load_scenario(name).description in text
+    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 2**20
+
+
+def test_its_code_runs() -> None:
+    first, *rest = re.findall(
+        r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL
+    )
+    names: dict[str, object] = {}
+    exec(first, names)
+    for code in (rest[0], rest[-1]):
+        exec(code, names)
+    assert [re.findall(r'scenario="(.+)"', code) for code in rest] == [
+        [name] for name in re.findall(r"^### (.+)$", PAGE.read_text("utf-8"), re.MULTILINE)
+    ]
+
+
+@pytest.mark.parametrize("name", ["apprentice", "storm-council", "hidden-scrolls"])
+def test_a_card_shows_both_armies_inside_its_borders(name: str) -> None:
+    scenario = load_scenario(name)
+    drawing = draw_card(scenario)
+    words = {line for shape in drawing.shapes for line in shape.text}
+    for army in scenario.armies:
+        assert {who.name for who in army.characters} <= words
+        assert {spell.name for who in army.wizards for spell in who.spells} <= words
+    left, bottom, right, top = drawing.extent
+    for shape in drawing.shapes:
+        for x, y in (point for part in shape.parts for point in part):
+            assert left <= x <= right, shape
+            assert bottom <= y <= top, shape
+    if scenario.has_hidden_items:
+        assert "Dispel Scroll x2 (25%)" in words
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pictures_are_xml(name: str) -> None:
+    root = ET.parse(FOLDER / f"{name}.svg").getroot()
+    assert root.findtext("{http://www.w3.org/2000/svg}title", "").startswith(name)
+
+
+def test_stale_files_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gallery, "FOLDER", tmp_path)
+    (tmp_path / "kept.svg").write_text("as it was", encoding="utf-8")
+    (tmp_path / "left.svg").write_text("", encoding="utf-8")
+    wanted = {tmp_path / "kept.svg": "as it was", tmp_path / "more.svg": ""}
+    assert find_stale_files(wanted) == ["left.svg", "more.svg"]

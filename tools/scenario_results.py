@@ -1,0 +1,214 @@
+"""The results of every bundled scenario: size, value, and the best score of a policy.
+
+All numbers come from docs/results/ and experiments/leaderboards/entries/.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from experiments.leaderboards.page import task_scores
+from experiments.leaderboards.protocol import POINTS_UNIT, TRACKS
+from experiments.leaderboards.submissions import Submission, read_submissions
+from experiments.strength import POOL
+from experiments.tables import markdown_table
+from experiments.tournaments.matches import display_name
+from tools.documents import RESULTS, Results
+from wfb_gym.scenario import Scenario, bundled_scenarios, hidden_scenarios, load_scenario
+from wfb_gym.seats import SEATS
+
+STRENGTH = ("strength", "strength-slow", "strength-search", "strength-self-play")
+"""Results of `experiments.strength`, which all have the same opponents."""
+SELF_PLAY = "self-play"
+MISSING = "–"  # noqa: RUF001
+
+
+@dataclass(frozen=True)
+class PolicyScore:
+    """The mean score of a policy over both seats.
+
+    Attributes:
+        policy: name of the policy.
+        score: normalised score, or points per 1,000 points of army in a battle.
+        steps: decisions of training.
+        battles: battles per seat; 0 if the score is exact.
+    """
+
+    policy: str
+    score: float
+    steps: int = 0
+    battles: int = 0
+
+    @property
+    def rank(self) -> tuple[float, bool, int]:
+        """Sort key: at equal scores, trained policies lead, and fewer decisions of training."""
+        return round(self.score, 1), self.steps > 0, -self.steps
+
+
+@dataclass(frozen=True)
+class ScenarioResult:
+    """The results of a scenario.
+
+    Attributes:
+        name: bundled name.
+        positions: positions, or public histories of a scenario with hidden items.
+        solved: "exact", "bounds" or "no".
+        value: points of the first army if both sides play optimally; None if unknown.
+        half_width: greatest error of the value when it is rounded to two decimals.
+        first_phases: number and value of the first phases of an unsolved battle, if known.
+        best: best score of a policy other than the solver.
+    """
+
+    name: str
+    positions: int
+    solved: str
+    value: float | None = None
+    half_width: float = 0.0
+    first_phases: tuple[int, float] | None = None
+    best: PolicyScore | None = None
+
+    @property
+    def size(self) -> str:
+        """The number of positions; estimates begin with ≈."""
+        if self.solved != "no":
+            return f"{self.positions:,}"
+        digits, exponent = f"{self.positions:.1e}".split("e")
+        return f"≈{digits}e{int(exponent)}"
+
+    @property
+    def points(self) -> str:
+        """The value, with its error if there is one."""
+        if self.value is None:
+            return MISSING
+        error = f"±{self.half_width:.2f}" if self.half_width else ""
+        return f"{self.value:.2f}{error}"
+
+    @property
+    def best_score(self) -> str:
+        """The best score and the name of its policy."""
+        if self.best is None:
+            return MISSING
+        return f"{self.best.score:{'+' if self.solved == 'no' else ''}.1f} {self.best.policy}"
+
+
+def scenario_groups() -> dict[str, list[str]]:
+    """Return the names of all bundled scenarios by group: duels, battles, hidden items."""
+    names = bundled_scenarios()
+    battles = [name for name in names if load_scenario(name).battlefield is not None]
+    duels = [name for name in names if name not in battles]
+    return {"Duels": duels, "Battles": battles, "Hidden items": list(hidden_scenarios())}
+
+
+def scenario_results() -> dict[str, ScenarioResult]:
+    """Return the results of every scenario in docs/results/ by name."""
+    entries = [*_read("values"), *_read("hidden-values")]
+    scores = _best_scores()
+    found: dict[str, ScenarioResult] = {}
+    for entry in sorted(entries, key=lambda entry: "too_large" not in entry):
+        name, states = entry["scenario"], entry.get("histories", entry.get("states"))
+        if "too_large" in entry:
+            parts = [each for each in entries if each["scenario"] == name and "value" in each]
+            first = max(((each["phases"], each["value"]) for each in parts), default=None)
+            found[name] = ScenarioResult(
+                name, entry["too_large"]["states"], "no", first_phases=first
+            )
+        elif name not in found:
+            shown = round(entry["value"], 2)
+            errors = [abs(shown - entry[bound]) for bound in ("lower", "upper") if bound in entry]
+            half = ceil(100 * max(errors)) / 100 if errors else 0.0
+            solved = "bounds" if errors else "exact"
+            found[name] = ScenarioResult(name, states, solved, shown, half)
+    return {
+        name: replace(each, best=scores.get((name, each.solved != "no")))
+        for name, each in found.items()
+    }
+
+
+def _read(name: str) -> Any:
+    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))["scenarios"]
+
+
+def _best_scores() -> dict[tuple[str, bool], PolicyScore]:
+    """Return the best scores by scenario; the second key is whether they are normalised."""
+    best: dict[tuple[str, bool], PolicyScore] = {}
+    for normalised, scores in ((True, _normalised_scores()), (False, _battle_scores())):
+        for name, score in scores:
+            key = name, normalised
+            best[key] = max(best.get(key, score), score, key=lambda each: each.rank)
+    return best
+
+
+def _normalised_scores() -> Iterator[tuple[str, PolicyScore]]:
+    """Yield normalised scores of policies that were graded in both seats.
+
+    Policies with the most results come first, and lead at equal scores.
+    """
+    tasks = [*TRACKS["duels"], *TRACKS["hidden"]]
+    submissions = sorted(read_submissions(), key=_graded_tasks, reverse=True)
+    for submission in submissions:
+        if submission.name == "optimal":
+            continue
+        seats: dict[str, list[float]] = {}
+        for task in tasks:
+            found = task_scores(submission, task)
+            if found is not None:
+                seats.setdefault(task.scenario, []).append(float(found.mean()))
+        for name, means in seats.items():
+            if len(means) == len(SEATS):
+                yield name, PolicyScore(submission.name, float(np.mean(means)), submission.steps)
+    large = json.loads((RESULTS / "large.json").read_text(encoding="utf-8"))
+    (name,) = large["args"]["scenario"]
+    yield name, PolicyScore(SELF_PLAY, float(np.mean([*large["scores"].values()])), large["frames"])
+    horizon = json.loads((RESULTS / "horizon.json").read_text(encoding="utf-8"))
+    for part in horizon["parts"]:
+        name = part.get("scenario", "")
+        if name in horizon["args"]["scenario"] and part["phases"] == part["of"]:
+            means = [part[f"phase-search {seat}"] for seat in SEATS]
+            yield name, PolicyScore("phase-search", float(np.mean(means)))
+
+
+def _graded_tasks(submission: Submission) -> int:
+    return sum(len(getattr(submission, track)) for track in TRACKS)
+
+
+def _battle_scores() -> Iterator[tuple[str, PolicyScore]]:
+    """Yield points of policies in battles, each from the results with the most battles."""
+    files = [json.loads((RESULTS / f"{name}.json").read_text("utf-8")) for name in STRENGTH]
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for results in files:
+        if results["pool"] != list(POOL):
+            raise ValueError(f"pool: expected {POOL}, found {results['pool']}")
+        for row in results["rows"]:
+            seats = rows.setdefault((row["scenario"], row["player"]), {})
+            if row["battles"] > seats.get(row["seat"], {"battles": 0})["battles"]:
+                seats[row["seat"]] = row
+    for (name, player), seats in rows.items():
+        points = float(np.mean([seats[seat]["points"] for seat in SEATS]))
+        policy = SELF_PLAY if "{scenario}" in player else display_name(player)
+        scaled = points * POINTS_UNIT / army_size(load_scenario(name))
+        yield name, PolicyScore(policy, scaled, battles=seats[SEATS[0]]["battles"])
+
+
+def army_size(scenario: Scenario) -> int:
+    """Return the size of the armies of a battle in points, in whole thousands."""
+    costs = [
+        sum(unit.points * unit.models for unit in army.units)
+        + sum(who.points or 0 for who in army.characters)
+        for army in scenario.armies
+    ]
+    return POINTS_UNIT * max(1, round(float(np.mean(costs)) / POINTS_UNIT))
+
+
+def scenarios_table(_: Results) -> str:
+    """Return the table of all scenarios for README.md, without spaces around cells."""
+    rows = [["scenario", "positions", "solved", "value", "best score"]]
+    results = scenario_results()
+    for name in (name for group in scenario_groups().values() for name in group):
+        each = results[name]
+        link = f"[{name}](docs/gallery.md#{name})"
+        rows.append([link, each.size, each.solved, each.points, each.best_score])
+    return markdown_table(rows, text_columns=(0, 2, 4), compact=True)
