@@ -68,7 +68,7 @@ def nav_that_is_there(app: Any, name: str, source: list[str]) -> None:
 
     def there(line: str) -> bool:
         star = re.fullmatch(r"[\w/-]+\*", line)
-        return star is None or any(DOCS.glob(f"{line}.md"))
+        return star is None or any(any(DOCS.glob(line + end)) for end in (".md", ".ipynb"))
 
     if name == app.config.root_doc:
         source[0] = "\n".join(filter(there, source[0].split("\n")))

@@ -156,9 +156,11 @@ def test_the_engine_reads_every_packed_field() -> None:
 @pytest.mark.parametrize("script", LEARNERS, ids=str)
 def test_every_learner_is_described_and_tested(script: Path) -> None:
     module = ".".join(script.with_suffix("").parts)
-    described = page("experiments.md") + page("rllib.md")
+    pages = sorted((ROOT / "docs" / "experiments").glob("*.md"))
+    described = "".join(path.read_text(encoding="utf-8") for path in pages)
+    described += page("data.md") + page("rllib.md")
     assert f"python -m {module}\n" in described or f"python -m {module} " in described, (
-        f"docs/experiments.md: no `python -m {module}`"
+        f"docs/experiments/: no `python -m {module}`"
     )
     named = {f"import {script.stem}\n", f"from {module} import", f"{script.stem},", f'"{module}"'}
     tests = text_of("tests/agents") + text_of("agents/rllib")

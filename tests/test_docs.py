@@ -1,4 +1,4 @@
-"""The pages of docs/ against the code that they describe; scenarios.md: `test_scenario_docs`."""
+"""The pages of docs/ against the code that they describe; scenarios: `test_scenario_docs`."""
 
 import contextlib
 import io
@@ -28,6 +28,7 @@ from wfb_gym.seats import SEATS, seat_number
 from wfb_gym.view.effects import effect_words
 
 ENVIRONMENTS = page("environments.md")
+GENERATED = page("scenarios/generated.md")
 BATTLEFIELD = page("battlefield.md")
 LORES = page("lores.md")
 PAGES = sorted(path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md"))
@@ -207,8 +208,9 @@ def test_sizes_of_observations(name: str) -> None:
         assert int(found[1]) == layout(limits_of(name, seat)).size
 
 
-def test_the_python_of_the_page_runs() -> None:
-    code = "\n".join(blocks(ENVIRONMENTS, "python"))
+@pytest.mark.parametrize("text", [ENVIRONMENTS, GENERATED], ids=["environments", "generated"])
+def test_the_python_of_the_page_runs(text: str) -> None:
+    code = "\n".join(blocks(text, "python"))
     command = [sys.executable, "-W", "error", "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stderr
@@ -256,11 +258,10 @@ def test_the_table_of_options_of_generated_battles() -> None:
     from wfb_gym.generating import Generated, Generation
 
     rows = {
-        row[0].strip("`"): row[1].strip("`")
-        for row in rows_of(ENVIRONMENTS, "Generated scenarios", 1)
+        row[0].strip("`"): row[1].strip("`") for row in rows_of(GENERATED, "Generated scenarios", 1)
     }
     assert rows == {field.name: repr(field.default) for field in fields(Generation)}
-    assert f"{Generated().count} scenarios of the chosen split" in ENVIRONMENTS
+    assert f"{Generated().count} scenarios of the chosen split" in GENERATED
     assert Generated.parse("generated") == Generated.parse("generated:train")
     assert set(Generated.parse("generated:test").seeds).isdisjoint(Generated().seeds)
 

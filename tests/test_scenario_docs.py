@@ -1,4 +1,4 @@
-"""docs/scenarios.md against the code that it describes: keys, defaults, ranges, examples, errors.
+"""docs/scenarios.md and docs/scenarios/ against the code: keys, defaults, ranges, examples, errors.
 
 The other pages are `test_docs`.
 """
@@ -60,7 +60,12 @@ from wfb_gym.scenario.scenario import Scenario
 from wfb_gym.scenario.spells import Spell
 from wfb_gym.scenario.units import BASES, Unit
 
-SCENARIOS = page("scenarios.md")
+KEYS = (
+    "rules", "battlefield", "armies", "wizards-and-spells", "items", "miscast-tables", "army-lists",
+    "words", "example", "errors",
+)  # fmt: skip
+"""The pages below docs/scenarios/ about scenario files."""
+SCENARIOS = "\n".join([page("scenarios.md"), *(page(f"scenarios/{name}.md") for name in KEYS)])
 MODELS: dict[str, type[BaseModel]] = {
     "Top-level keys": Scenario,
     "Battlefield": Battlefield,
@@ -203,12 +208,21 @@ def test_every_key_is_listed_with_its_default_and_range(heading: str) -> None:
         for bound in bounds(field.annotation, field.metadata):
             assert kind.endswith(f"{bound.low:g} to {bound.high:g}"), key
         words = choices(field.annotation)
-        if "(#words)" in kind:
+        if "(words.md)" in kind:
             (listed,) = [WORDS[name] for name in WORDS if name in kind]
             assert set(words) == {w for w in get_args(listed) if f'not "{w}"' not in kind}, key
         else:
             for word in words:
                 assert f'"{word}"' in kind, key
+
+
+def test_the_index_lists_every_key() -> None:
+    keys = {key for model in (*MODELS.values(), Switches) for key in own_fields(model)}
+    rows = rows_of(SCENARIOS, "Index of keys")
+    assert [row[0].strip("`") for row in rows] == sorted(keys)
+    links = [link for row in rows for link in re.findall(r"\[`?([^]`]+)`?\]", row[1])]
+    for heading, model in MODELS.items():
+        assert links.count(heading.strip("`")) == len(own_fields(model)), heading
 
 
 def test_every_word_of_a_list_is_listed() -> None:

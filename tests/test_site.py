@@ -25,8 +25,12 @@ PAGES = sorted(path.relative_to(DOCS).with_suffix("").as_posix() for path in DOC
 
 
 def nav() -> list[str]:
-    """Return entries of the home page's tables of contents."""
-    trees = re.findall(r"```\{toctree\}\n(.*?)```", page("index.md"), re.DOTALL)
+    """Return entries of all tables of contents; each of these pages is at the top of docs/."""
+    trees = [
+        tree
+        for path in DOCS.glob("*.md")
+        for tree in re.findall(r"```\{toctree\}\n(.*?)```", path.read_text("utf-8"), re.DOTALL)
+    ]
     return [line for tree in trees for line in tree.splitlines() if line and line[0] != ":"]
 
 
@@ -55,7 +59,7 @@ SEARCHED = {
     "observation table": "environments/battle",
     "write an agent": "howto/write-an-agent",
     "miscast": "five-minutes",
-    "miscast tables": "scenarios",
+    "miscast tables": "scenarios/miscast-tables",
     "action masks": "environments",
     "action space": "environments",
     "autoreset": "environments",
@@ -173,7 +177,7 @@ def test_links_of_the_site_lead_to_existing_headings_and_names(site: Path) -> No
 @needs_docs
 def test_options_and_words_of_the_site_can_be_copied(site: Path) -> None:
     assert "--scenario NAME" in (site / "leaderboard.html").read_text(encoding="utf-8")
-    assert "\u201c6e\u201d" not in (site / "scenarios.html").read_text(encoding="utf-8")
+    assert "\u201c6e\u201d" not in (site / "scenarios" / "rules.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

@@ -89,7 +89,7 @@ class Report:
 
 
 def _pages() -> list[Path]:
-    return [path for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")) if path.is_file()]
+    return [path for path in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")) if path.is_file()]
 
 
 def _text(path: Path) -> str:

@@ -1,13 +1,14 @@
-"""Write a page for each environment id, docs/environments/NAME.md, from the code.
+"""Write the pages of the environments, docs/environments/NAME.md, and parts of other pages.
 
     python -m tools.pages           rewrite every page
     python -m tools.pages --check   only list the pages that are not current
 
 The text comes from the docstrings of the environments' classes, section by section; a class's text
 follows the text of its base classes. Numbers and tables come from the registered environments.
-docs/environments.md, the overview, is written by hand except for its tables of fields, and
-docs/agents.md except for the rules of the scripted players, which are the docstrings of their
-modules.
+Other pages are written by hand except for a block between markers: the tables of fields of
+docs/environments.md, the rules of the scripted players (the docstrings of their modules), the index
+of scenario keys, the bundled scenarios, the options of the command line, and the number of house
+rules.
 """
 
 from wfb_gym._commands import run_main
@@ -19,7 +20,8 @@ import ast
 import inspect
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from argparse import Action
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from inspect import Parameter
@@ -33,7 +35,9 @@ import wfb_gym
 from experiments.common import FAILED
 from experiments.tables import markdown_table
 from tools.documents import ROOT, CheckOptions
-from wfb_gym.cli.parser import parse_options
+from wfb_gym.cli import COMMANDS
+from wfb_gym.cli.parser import Parser, add_options, parse_options
+from wfb_gym.cli.scenarios import summarise_scenarios
 from wfb_gym.encoding.actions import ActionCodec
 from wfb_gym.encoding.fields import (
     ArmyOffsets,
@@ -45,10 +49,16 @@ from wfb_gym.encoding.fields import (
 from wfb_gym.encoding.layout import KINDS
 from wfb_gym.files import atomic_write_text
 from wfb_gym.opponents.policy_spec import MODULES
+from wfb_gym.scenario.rulesets import bundled_miscast_table, bundled_miscast_tables
 
 FOLDER = ROOT / "docs" / "environments"
 OVERVIEW = ROOT / "docs" / "environments.md"
 AGENTS = ROOT / "docs" / "agents.md"
+SCENARIOS = ROOT / "docs" / "scenarios.md"
+BUNDLED = ROOT / "docs" / "scenarios" / "bundled.md"
+COMMAND_LINE = ROOT / "docs" / "cli.md"
+LIMITS = ROOT / "docs" / "limits.md"
+LEDGER = ROOT / "docs" / "rules.md"
 SECTIONS = (
     "Description",
     "Action Space",
@@ -240,12 +250,104 @@ def make_overview() -> str:
     return text
 
 
-def make_agents() -> str:
-    """Return the page of the agents with the docstrings of the scripted players' modules."""
-    rules = [
+def player_rules() -> str:
+    """Return the docstrings of the scripted players' modules."""
+    return "\n\n".join(
         f"**{name}.** {inspect.getdoc(import_module(module))}" for name, module in MODULES.items()
-    ]
-    return replace_block(AGENTS.read_text(encoding="utf-8"), "players", "\n\n".join(rules))
+    )
+
+
+def find_keys(text: str) -> list[tuple[str, str]]:
+    """Return the keys in the tables of a page, with the heading above each table."""
+    found, heading, in_table = [], "", False
+    for line in re.sub(r"```.*?```", "", text, flags=re.DOTALL).splitlines():
+        if line.startswith("#"):
+            heading = line.lstrip("# ")
+        in_table = line.startswith("| key | type |") or (in_table and line.startswith("|"))
+        key = re.match(r"\| `(\w+)` \|", line)
+        if in_table and key:
+            found.append((key[1], heading))
+    return found
+
+
+def key_index() -> str:
+    """Return a table of all keys of scenario files, with links to their tables."""
+    places: dict[str, list[str]] = {}
+    for path in (SCENARIOS, *sorted(SCENARIOS.with_suffix("").glob("*.md"))):
+        page = "" if path == SCENARIOS else f"scenarios/{path.name}"
+        for key, heading in find_keys(path.read_text(encoding="utf-8")):
+            anchor = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+            places.setdefault(key, []).append(f"[{heading}]({page}#{anchor})")
+    rows = [[f"`{key}`", ", ".join(links)] for key, links in sorted(places.items())]
+    return markdown_table([["key", "in"], *rows])
+
+
+def bundled_table() -> str:
+    """Return a table of the bundled scenarios."""
+    rows = [["name", "edition", "phases", "wizards", "spells", "description"]]
+    for each in summarise_scenarios():
+        counts = ["/".join(map(str, each[key].values())) for key in ("wizards", "spells")]
+        phases = str(each["phases"])
+        rows.append([f"`{each['name']}`", each["ruleset"], phases, *counts, each["description"]])
+    return markdown_table(rows)
+
+
+def command_sections() -> str:
+    """Return a section with a table of options for each command of the package."""
+    parts = []
+    for command in COMMANDS.values():
+        parser = Parser(add_help=False)
+        add_options(parser, command.options)
+        rows = [["option", "meaning"]]
+        for action in parser._actions:  # noqa: SLF001 - argparse has no public list of options
+            names = action.option_strings or [action.dest]
+            shown = ", ".join(f"`{name}{_value_of(action)}`" for name in names)
+            rows.append([shown, action.help or ""])
+        parts.append(f"## {command.name}\n\n{command.help[0].upper()}{command.help[1:]}.")
+        parts.append(markdown_table(rows))
+        if command.epilog:
+            parts.append(f"```text\n{command.epilog.strip()}\n```")
+    return "\n\n".join(parts)
+
+
+def _value_of(action: Action) -> str:
+    """Return the value of an option as in its usage, after a space."""
+    if action.nargs == 0 or not action.option_strings:
+        return ""
+    if action.choices:
+        return f" {{{','.join(map(str, action.choices))}}}"
+    if isinstance(action.metavar, tuple):
+        return f" {' '.join(action.metavar)} ..."
+    return f" {action.metavar or action.dest.upper()}"
+
+
+def house_rule_counts() -> str:
+    """Return a sentence with the number of house rules in the ledger and in the miscast tables."""
+    ledger = re.findall(r"^\| C\.\d+ \|", LEDGER.read_text(encoding="utf-8"), re.MULTILINE)
+    rows = [row for name in bundled_miscast_tables() for row in bundled_miscast_table(name).rows]
+    ours = sum(row.source == "ours" for row in rows)
+    return (
+        f"The ledger lists {len(ledger)} house rules. In the bundled miscast tables, {ours} of "
+        f"{len(rows)} rows are house rules."
+    )
+
+
+WRITTEN: dict[Path, dict[str, Callable[[], str]]] = {
+    AGENTS: {"players": player_rules},
+    SCENARIOS: {"keys": key_index},
+    BUNDLED: {"bundled": bundled_table},
+    COMMAND_LINE: {"commands": command_sections},
+    LIMITS: {"house-rules": house_rule_counts},
+}
+"""The blocks of pages that are written by hand except for these."""
+
+
+def make_blocks(path: Path) -> str:
+    """Return a page with the current content of its blocks."""
+    text = path.read_text(encoding="utf-8")
+    for block, content in WRITTEN[path].items():
+        text = replace_block(text, block, content())
+    return text
 
 
 def size_table(spec: EnvSpec) -> str:
@@ -315,7 +417,7 @@ def make_pages() -> dict[Path, str]:
     pages = {
         FOLDER / f"{name}.md": make_environment_page(spec) for name, spec in newest_specs().items()
     }
-    return {OVERVIEW: make_overview(), AGENTS: make_agents(), **pages}
+    return {OVERVIEW: make_overview(), **{path: make_blocks(path) for path in WRITTEN}, **pages}
 
 
 def find_stale_pages(wanted: Mapping[Path, str]) -> list[str]:

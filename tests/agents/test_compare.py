@@ -115,7 +115,7 @@ def test_bad_input_is_rejected(
 
 
 def test_the_page_names_every_learner() -> None:
-    rows = rows_of(page("experiments.md"), "Learners compared")
+    rows = rows_of(page("experiments/learners.md"), "Learners compared")
     assert [row[0] for row in rows] == [f"`{name}`" for name in LEARNERS]
 
 

@@ -25,7 +25,7 @@ def test_every_picture_has_a_command() -> None:
     made = {name for one in ALL for name in one.pictures.values()}
     made |= {Path(page).name for page in PAGES if page.startswith("docs/images")}
     assert {path.name for path in IMAGES.iterdir() if path.is_file()} == made
-    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
     shown = set(re.findall(r"images/([\w.-]+\.(?:png|gif))", text))
     assert made <= shown

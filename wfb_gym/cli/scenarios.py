@@ -80,7 +80,7 @@ def _list_scenarios(options: ScenariosOptions) -> None:
     if options.scenario is not None:
         _print_file(options.scenario, options.json)
         return
-    scenarios = _summaries()
+    scenarios = summarise_scenarios()
     if options.json:
         print_json(scenarios)
     else:
@@ -104,7 +104,7 @@ def _print_file(given: str, as_json: bool) -> None:
     print(file.read_text(encoding="utf-8"), end="")
 
 
-def _summaries() -> list[dict[str, Any]]:
+def summarise_scenarios() -> list[dict[str, Any]]:
     """Summarise the bundled scenarios by name, then the scenarios with hidden items."""
     from wfb_gym.scenario import bundled_scenarios, hidden_scenarios, load_scenario
 
