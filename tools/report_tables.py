@@ -28,7 +28,7 @@ from experiments.solutions import TABLE as SOLUTIONS
 from experiments.tables import ResultTable, markdown_table
 from experiments.tournaments.reports import draw_points, draw_ratings
 from tools.documents import Report, Results
-from tools.scenario_results import scenarios_table
+from tools.scenario_results import scenarios_table, unseen_table
 from wfb_gym.scenario import hidden_scenarios
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import Estimate
@@ -308,14 +308,18 @@ ALL = (
         "experiments.solve --all",
         15,
         solved,
-        more={"values-too-large": unsolved, "scenarios": scenarios_table},
+        more={
+            "values-too-large": unsolved,
+            "scenarios": scenarios_table,
+            "unseen": unseen_table,
+        },
         printed=True,
     ),
     Report(
         "benchmark",
         "experiments.benchmark --long",
         20,
-        ResultTable("", tables.speed_rows).markdown,
+        lambda results: markdown_table(tables.speed_rows(results), (0,), compact=True),
         more={
             f"benchmark-{name}": ResultTable("", rows).markdown
             for name, rows in (

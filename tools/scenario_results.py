@@ -14,6 +14,7 @@ import numpy as np
 from experiments.leaderboards.page import task_scores
 from experiments.leaderboards.protocol import POINTS_UNIT, TRACKS
 from experiments.leaderboards.submissions import Submission, read_submissions
+from experiments.statistics import interquartile_mean
 from experiments.strength import POOL
 from experiments.tables import markdown_table
 from experiments.tournaments.matches import display_name
@@ -23,6 +24,8 @@ from wfb_gym.seats import SEATS
 
 STRENGTH = ("strength", "strength-slow", "strength-search", "strength-self-play")
 """Results of `experiments.strength`, which all have the same opponents."""
+UNSEEN = "phase-500"
+"""The kind of generated scenarios in the table of README.md."""
 SELF_PLAY = "self-play"
 MISSING = "–"  # noqa: RUF001
 
@@ -212,3 +215,27 @@ def scenarios_table(_: Results) -> str:
         link = f"[{name}](docs/gallery.md#{name})"
         rows.append([link, each.size, each.solved, each.points, each.best_score])
     return markdown_table(rows, text_columns=(0, 2, 4), compact=True)
+
+
+def unseen_table(_: Results) -> str:
+    """Return the table of scores in unseen generated scenarios for README.md, best policy first."""
+    tasks = [task for task in TRACKS["generated"] if task.kind == UNSEEN]
+    rows = []
+    for submission in read_submissions():
+        found = [task_scores(submission, task) for task in tasks]
+        seats = [scores for scores in found if scores is not None]
+        if len(seats) == len(tasks):
+            middles = [float(interquartile_mean(scores)) for scores in seats]
+            lows = [float(np.quantile(scores.mean(axis=0), 0.05)) for scores in seats]
+            rows.append((submission.name, submission.steps, middles, lows))
+    rows.sort(key=lambda row: -float(np.mean(row[2])))
+    header = ["policy", "decisions of training", *(f"{task.seat} (worst 5 %)" for task in tasks)]
+    cells = [
+        [
+            name,
+            f"{steps:,}" if steps else "",
+            *(f"{one:.1f} ({low:.0f})" for one, low in zip(middles, lows, strict=True)),
+        ]
+        for name, steps, middles, lows in rows
+    ]
+    return markdown_table([header, *cells], text_columns=(0,), compact=True)
