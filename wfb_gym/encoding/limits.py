@@ -68,8 +68,8 @@ class Limits:
         stored_dice: whether items may store dice for a later phase.
         panic: whether units may start to flee or may rally.
         victory_points: whether rewards may be victory points.
-        exceptions: whether items may have effects other than those of a Dispel Scroll, a Power
-            Stone, a bonus to the army's dispels or a re-roll.
+        exceptions: whether items may have effects beyond a Dispel Scroll, a Power Stone, a bonus to
+            the army's dispels or a re-roll.
         hidden: whether an army may have items that its enemy does not see.
         history: whether observations contain each spell's last cast and the response. No scenario
             requires this, but it helps memoryless policies in scenarios with hidden items.

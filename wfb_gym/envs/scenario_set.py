@@ -99,7 +99,7 @@ def pack_all(scenarios: Iterable[Scenario]) -> Records[PackedScenario]:
 
 
 def generated_limits(sizes: Any) -> Limits:
-    """Return limits that fit every generated scenario of these sizes, whatever the seed."""
+    """Return limits that fit every generated scenario of these sizes, for any seed."""
     army = ArmyLimits(sizes.characters, sizes.spells, sizes.items, sizes.units, sizes.comet_points)
     contacts = min(CONTACTS, 2 * sizes.characters)
     return Limits(army, army, DICE, contacts, **dict.fromkeys(SWITCHES, True))

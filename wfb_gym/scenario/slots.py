@@ -43,7 +43,7 @@ class ItemSlot(NamedTuple):
 
 
 class ArmySlots(NamedTuple):
-    """An army's spells and items in packed order; `Scenario.slots` contains those of both armies.
+    """An army's spells and items in packed order; `Scenario.slots` contains both armies' slots.
 
     Attributes:
         spells: each wizard's spells, in order, followed by bound spells. A wizard that rolls its
