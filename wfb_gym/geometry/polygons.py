@@ -67,7 +67,7 @@ class Polygons:
         return self._distances[pair]
 
     def distance_to_terrain(self, code: int, kinds: Collection[str]) -> float:
-        """Return a piece's distance in inches to the nearest such terrain, or inf if there is none."""
+        """Return a piece's distance in inches to terrain of these kinds, or inf if there is none."""
         shapes = [shape for terrain, shape in self.features if terrain.kind in kinds]
         return float(shapely.distance(self.footprints[code], shapes).min()) if shapes else np.inf
 
@@ -78,7 +78,7 @@ class Polygons:
         return shapely.buffer(start, reach, quad_segs=32)
 
     def distances_from(self, places: Floats, code: int) -> Floats:
-        """Return the distance in inches from places (..., 2) to a piece's nearest base, shape (...)."""
+        """Return the distances in inches from places (..., 2) to a piece's bases, shape (...)."""
         distances: Floats = shapely.distance(shapely.points(places), self.footprints[code])
         return distances
 

@@ -24,7 +24,7 @@ RunelordDice = Annotated[int, Whole(1, 2)]
 class Ruleset(StrictModel):
     """The rules of a battle, with a value for every switch."""
 
-    own_dice: Flag  # wizards keep the dice from their level in addition to the pool (7e)
+    own_dice: Flag  # the dice from a wizard's level are its own, in addition to the pool (7e)
     dispel_double_six: Flag  # two natural 6s always dispel
     # wizards that may not cast a spell again while it is in play: all wizards on the "side", or
     # only its "caster"
@@ -108,8 +108,8 @@ class Locked(StrictModel):
     """The caster may not cast."""
 
     kind: Literal["locked"]
-    # the end of this phase, the start of its army's next own phase, a 6 on a D6 rolled at the start
-    # of each of those phases, or the end of the battle
+    # the end of this phase, the start of its army's next phase, a 6 on a D6 rolled at the start of
+    # each of its army's phases, or the end of the battle
     until: Literal["phase_end", "own_next_phase", "six", "battle_end"]
     bars_items: Flag = False  # whether it also may not use items
 
