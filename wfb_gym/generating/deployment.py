@@ -58,7 +58,7 @@ def pair_fighting_units(
 
 
 def choose_fleeing_units(armies: Sequence[ArmyDraft], choices: RandomChoices) -> None:
-    """Sometimes make one of an army's units flee, but not one that contains all its wizards."""
+    """Sometimes make one of an army's units flee, unless the unit contains all its wizards."""
     for army in armies:
         wizards = army.units_of_wizards
         candidates = [
@@ -187,7 +187,7 @@ def _unit_places(
             continue
         x = choices.inches(4.0, WIDTH - 4.0)
         if attempt < _TRIES:
-            # Cavalry goes on the wings, all others between them.
+            # Place cavalry on the wings, and all others between them.
             wing = unit.profile.troop == "cavalry"
             low, high = (spread - 6.0, spread) if wing else (0.0, spread - 4.0)
             aside = choices.inches(low, high)

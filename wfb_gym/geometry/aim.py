@@ -145,8 +145,8 @@ class Aim:
 
         Returns:
             A strike per victim, in code order. A spell on the caster strikes the caster. A Comet
-            has a strike for each piece that it can reach. A spell on the player strikes nothing,
-            and neither does a caster that cannot cast.
+            has a strike for each piece that it can reach. Empty for a spell on the player, or if
+            the caster cannot cast.
 
         Raises:
             ValueError: if the spell needs a target.

@@ -67,7 +67,7 @@ class Polygons:
         return self._distances[pair]
 
     def distance_to_terrain(self, code: int, kinds: Collection[str]) -> float:
-        """Return a piece's distance in inches to terrain of these kinds, or inf if there is none."""
+        """Return a piece's distance in inches to terrain of these kinds, or inf if none exists."""
         shapes = [shape for terrain, shape in self.features if terrain.kind in kinds]
         return float(shapely.distance(self.footprints[code], shapes).min()) if shapes else np.inf
 
