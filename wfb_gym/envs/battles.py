@@ -22,7 +22,7 @@ def _validate_seat(seat: int) -> int:
 
 
 class BattleEnv(MagicPhaseEnv):
-    """One army through a whole battle; see `MagicPhaseEnv` for spaces, rewards and info.
+    """One seat in a whole battle; see `MagicPhaseEnv` for spaces, rewards and info.
 
     ## Description
 
@@ -38,7 +38,7 @@ class BattleEnv(MagicPhaseEnv):
     |---|---|---|
     | `scenario` | "border-skirmish" | bundled name, path to a scenario file, `Scenario` or its \
     document; or "generated" for a new scenario each episode |
-    | `seat` | 0 | the learner's army: 0 plays the first phase as the caster, 1 the second |
+    | `seat` | 0 | the learner's army: 0 casts in the first phase, 1 in the second |
 
     All other arguments are the same as for `MagicPhaseEnv`.
 
