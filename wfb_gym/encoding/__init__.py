@@ -1,1 +1,1 @@
-"""Encoding of positions and actions for agents: limits, observation layout, action codec."""
+"""Encoding of positions and actions for agents: limits, observation layouts, action codecs."""

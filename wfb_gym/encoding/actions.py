@@ -1,16 +1,16 @@
-"""The flat `Discrete` action space: the engine's action codes that the limits allow.
+"""The flat `Discrete` action space, which contains the engine's action codes within the limits.
 
 | range | meaning |
 |---|---|
-| 0 | pass: stop casting, no item, keep the roll, let it through, decline, done |
-| dice | commit n dice; n starts at 0 if other dice can join or dice can be stored, else at 1 |
-| items | use or declare own item i |
-| re-rolls | re-roll a die that shows 1..6; re-roll all (only with re-roll items) |
-| wizards | own wizard w adds its own dice to a dispel (only with own dice) |
-| spells | cast own spell s, choose it as the free spell, or swap it for the lore's first spell |
-| in play | end spell s in play or try to dispel it: own spells, then the opponent's spells |
-| targets | no target; own units and characters; the opponent's units and characters |
-| points | points of the battlefield at which the player's Comets may be aimed |
+| 0 | pass: stop casting, use no item, keep the roll, let the spell through, decline, or finish |
+| dice | commit n dice; n starts at 0 if other dice can join or dice can be stored, otherwise at 1 |
+| items | use or declare your own item i |
+| re-rolls | re-roll a die showing 1..6, or re-roll all dice (only with re-roll items) |
+| wizards | let your wizard w add its own dice to a dispel (only with own dice) |
+| spells | cast your spell s, choose it as the free spell, or swap it for the lore's first spell |
+| in play | end or try to dispel spell s in play: your own spells, then the opponent's |
+| targets | no target; your units and characters; the opponent's units and characters |
+| points | points on the battlefield at which your Comets may be aimed |
 """
 
 from dataclasses import dataclass
@@ -29,12 +29,12 @@ from wfb_gym.scenario.sizes import SPELLS, TARGETS, UNITS
 
 @dataclass(frozen=True)
 class ActionCodec:
-    """Conversion between indices of an action space and the engine's action codes.
+    """Converts between indices into an action space and the engine's action codes.
 
     Attributes:
-        code_of: engine code of each index, int64 (n,).
-        index_of: index of each engine code, int64 (ACTIONS,); -1 for codes outside the limits.
-        ranges: first index and size of each range of the module's table, by range name.
+        code_of: engine code for each index, int64 (n,).
+        index_of: index for each engine code, int64 (ACTIONS,). -1 for codes outside the limits.
+        ranges: first index and size of each range in the module's table, by range name.
     """
 
     code_of: NDArray[np.int64]
@@ -48,7 +48,7 @@ class ActionCodec:
 
 
 class ArmyNames(NamedTuple):
-    """Names of an army's members; members without a name are numbered."""
+    """Names of an army's members. Members without a name are numbered."""
 
     items: tuple[str, ...] = ()
     wizards: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ _NO_NAMES = ArmyNames()
 
 
 def army_names(scenario: Scenario, seat: int) -> ArmyNames:
-    """Return the names in the army of a seat, 0 or 1."""
+    """Return the names used in the army in a seat, 0 or 1."""
     army, slots = scenario.armies[seat], scenario.slots[seat]
     return ArmyNames(
         items=tuple(slot.item.name for slot in slots.items),
@@ -71,7 +71,7 @@ def army_names(scenario: Scenario, seat: int) -> ArmyNames:
 
 
 def _ranges(limits: Limits, own: ArmyNames, enemy: ArmyNames) -> dict[str, dict[int, str]]:
-    """Return the ranges of the module's table: a description of each engine code, by range."""
+    """Return the ranges of the module's table, each with a description per engine code."""
 
     def named(names: tuple[str, ...], count: int, kind: str) -> list[str]:
         return [*names[:count], *(f"{kind} {k + 1}" for k in range(len(names), count))]
@@ -112,7 +112,7 @@ def _ranges(limits: Limits, own: ArmyNames, enemy: ArmyNames) -> dict[str, dict[
 
 @lru_cache(maxsize=64)
 def action_codec(limits: Limits) -> ActionCodec:
-    """Return the codec of the action space with these limits."""
+    """Return the codec for the action space with these limits."""
     code_of: list[int] = []
     ranges: dict[str, tuple[int, int]] = {}
     for name, meanings in _ranges(limits, _NO_NAMES, _NO_NAMES).items():
@@ -130,7 +130,7 @@ def action_meanings(
 
     Args:
         limits: limits of the action space.
-        own: names in the acting army; numbers replace missing names.
-        enemy: names in the other army.
+        own: names used in the acting army. Missing names are replaced by numbers.
+        enemy: names used in the other army.
     """
     return [words for each in _ranges(limits, own, enemy).values() for words in each.values()]

@@ -1,4 +1,4 @@
-"""Write the Comets of an observation: markers, points and expected points."""
+"""Write the Comets in an observation: markers, points and expected points."""
 
 import numpy as np
 from numpy import float32
@@ -24,7 +24,7 @@ from wfb_gym.scenario.sizes import POINTS
 def write_comets(
     packed: PackedScenario, state: State, army: int, at: LayoutOffsets, first: ArmyOffsets, row: Row
 ) -> None:
-    """Write markers, target points and expected points of an army's Comets."""
+    """Write the markers, target points and expected points of an army's Comets."""
     for w in range(packed.armies[army].n_wizards):
         field = first.wizards + w * at.in_wizard.stride + at.in_wizard.markers
         put(row, field, float32(state.markers[army, w]) * MARKER)
@@ -50,7 +50,7 @@ def write_comets(
 
 @jit
 def _aim_of(state: State, army: int, spell: int) -> int:
-    """Return the aim of a Comet that is in play or being cast, or -1."""
+    """Return the aim of a Comet that is in play or being cast, or -1 if there is none."""
     if state.aims[army, spell]:
         return int64(state.aims[army, spell] - 1)
     if army == state.active:
@@ -62,7 +62,7 @@ def _aim_of(state: State, army: int, spell: int) -> int:
 def write_points(
     packed: PackedScenario, state: State, seat: int, at: LayoutOffsets, row: Row
 ) -> None:
-    """Write the expected points, by target point, of the seat's Comet to aim or choose next."""
+    """Write the expected points of the seat's next Comet to aim or choose, by target point."""
     army = int64(seat)
     spells = spells_to_choose(packed, state, army)
     if state.node == Node.TARGET and state.mover == seat:

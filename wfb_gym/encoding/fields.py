@@ -1,10 +1,10 @@
-"""Declaration of the numbers in an observation: meaning, scale and bounds.
+"""Declarations of the numbers in an observation: meaning, scale and bounds.
 
-An observation is one flat float32 vector, seen from one seat. Numbers are scaled, never clipped.
-The classes of offsets below declare the vector in order. Each attribute is one number, or a row of
-numbers of one kind; its default value declares its meaning. `Layout` takes names, bounds and
-offsets from here, and `python -m tools.pages` writes the tables of the documentation. To add a
-number, add an attribute here and write its value in `wfb_gym.encoding.observe`.
+An observation is a flat float32 vector from one seat's perspective. Numbers are scaled but never
+clipped. The offsets classes below declare the vector in order. Each attribute is a number, or a row
+of numbers of the same kind, and its default value declares its meaning. `Layout` takes names,
+bounds and offsets from here, and `python -m tools.pages` writes the tables in the documentation. To
+add a number, add an attribute here and write its value in `wfb_gym.encoding.observe`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -29,7 +29,7 @@ from wfb_gym.scenario.sizes import DICE as MOST_DICE
 
 
 class Quantity(NamedTuple):
-    """Unit of a number, and the amount that the observation shows as 1."""
+    """A number's unit, and the amount that is scaled to 1 in the observation."""
 
     name: str
     scale: float
@@ -65,31 +65,31 @@ _MOST_HELP = 12.0 * MOST_DICE
 
 @dataclass(frozen=True)
 class ObservedNumber:
-    """Declaration of one number of the observation, or of a row of numbers of one kind."""
+    """Declaration of a number in the observation, or of a row of numbers of the same kind."""
 
     meaning: str  # in words, without the scale
     high: float = 1.0  # upper bound, unscaled
     quantity: Quantity = FLAG
     low: float = 0.0  # lower bound, unscaled
-    note: str = ""  # more text, after the scale
-    name: str = ""  # default: the attribute's name with spaces
-    when: str = ""  # names of `Limits` switches, separated by spaces; any of them adds the number
-    # For a row: the last words of the names, mapped to their meanings if these differ; or the
-    # name of the size in `Limits` that gives the length of the row.
+    note: str = ""  # additional text after the scale
+    name: str = ""  # if empty, the attribute's name with spaces
+    when: str = ""  # `Limits` switches, separated by spaces; the number is present with any of them
+    # For a row, the last words of the names, mapped to their meanings if these differ, or the name
+    # of the size in `Limits` that determines the row's length.
     each: tuple[str, ...] | Mapping[str, str] | str = ()
-    may_lose: bool = False  # can be negative if spells have targets: the value depends on the aim
-    # an expected value that a player could compute from the other numbers
+    may_lose: bool = False  # may be negative if spells have targets, since the aim affects it
+    # whether it is an expected value that a player could compute from the other numbers
     is_expectation: bool = False
 
     def fields(self, attribute: str, limits: Limits) -> list["Field"]:
-        """Return the fields of an attribute that observations with these limits contain."""
+        """Return the attribute's fields in observations with these limits."""
         if self.when and not any(getattr(limits, switch) for switch in self.when.split()):
             return []
         ends = numbers_to(getattr(limits, self.each)) if isinstance(self.each, str) else self.each
         return self._named(attribute, ends, may_lose=self.may_lose and limits.targets)
 
     def documented(self, attribute: str) -> list["Field"]:
-        """Return the fields for the documentation: widest bounds, and N for numbers in a row."""
+        """Return the fields to document, with the widest bounds, and N for numbers in a row."""
         numbered = isinstance(self.each, str) or "1" in self.each
         return self._named(attribute, "N" if numbered else self.each, may_lose=self.may_lose)
 
@@ -112,13 +112,13 @@ class ObservedNumber:
 
 @dataclass(frozen=True)
 class Field:
-    """One number of an observation.
+    """A single number in an observation.
 
     Attributes:
         name: its name; in a `Layout` it starts with the owner, such as "own spell 1 castable".
         low: lower bound.
         high: upper bound.
-        meaning: description, with the scale.
+        meaning: description, including the scale.
         quantity: unit.
         is_expectation: whether it is an expected value that follows from the other numbers.
     """
@@ -132,17 +132,17 @@ class Field:
 
 
 def observed_number(meaning: str, high: float = 1.0, quantity: Quantity = FLAG, **more: Any) -> Any:
-    """Return an `ObservedNumber` as the default value of an attribute of an offsets class."""
+    """Return an `ObservedNumber` as the default value for an attribute of an offsets class."""
     return ObservedNumber(meaning, high, quantity, **more)
 
 
 def _power(meaning: str, high: float = 1.0, quantity: Quantity = FLAG) -> Any:
-    """Return a number of an item that only scenarios with exceptional items show."""
+    """Return a number that describes an item, present only in scenarios with exceptional items."""
     return observed_number(meaning, high, quantity, when="exceptions")
 
 
 def numbers_to(count: int) -> tuple[str, ...]:
-    """Return the numbers from 1 to a count as strings."""
+    """Return the numbers from 1 to `count` as strings."""
     return tuple(str(k + 1) for k in range(count))
 
 
@@ -186,7 +186,7 @@ _RESISTANCE = observed_number(
 
 
 class WizardOffsets(Record):
-    """Offsets of a wizard's numbers from its first; -1 for numbers that the limits omit."""
+    """Offsets relative to a wizard's first number; -1 for numbers that the limits omit."""
 
     level: Int64 = observed_number("level", 4, LEVEL, note="0 if it can never cast again")
     wounds: Int64 = observed_number("wounds left", 255, WOUNDS)
@@ -221,11 +221,11 @@ class WizardOffsets(Record):
     any_double: Int64 = observed_number(
         "1 if any double makes its casts irresistible", when="exceptions"
     )
-    stride: Int64  # numbers from one to the next
+    stride: Int64  # length of one wizard's numbers
 
 
 class SpellOffsets(Record):
-    """Offsets of a spell's numbers from its first; -1 for numbers that the limits omit."""
+    """Offsets relative to a spell's first number; -1 for numbers that the limits omit."""
 
     wizard: Int64 = observed_number("number (from 1) of its wizard", WIZARDS, CHARACTER)
     casting_value: Int64 = observed_number("casting value", 15, NUMBER)
@@ -286,11 +286,11 @@ class SpellOffsets(Record):
     answered_by_item: Int64 = observed_number(
         "1 if an item dispelled its last cast without a roll", when="history"
     )
-    stride: Int64  # numbers from one to the next
+    stride: Int64  # length of one spell's numbers
 
 
 class ItemOffsets(Record):
-    """Offsets of an item's numbers from its first."""
+    """Offsets relative to an item's first number."""
 
     uses: Int64 = observed_number(
         "uses left, or dice stored",
@@ -333,11 +333,11 @@ class ItemOffsets(Record):
     )
     keeps_of_any_phase: Int64 = _power("1 if it also stores dispel dice, in the enemy's phases")
     shown: Int64 = observed_number("uses that both players have seen", 255, USES, when="hidden")
-    stride: Int64  # numbers from one to the next
+    stride: Int64  # length of one item's numbers
 
 
 class UnitOffsets(Record):
-    """Offsets of a unit's numbers from its first."""
+    """Offsets relative to a unit's first number."""
 
     wounds: Int64 = observed_number("wounds left, summed over its models", 2000, UNIT_WOUNDS)
     wounds_each: Int64 = observed_number("wounds per model", 10, WOUNDS)
@@ -357,15 +357,15 @@ class UnitOffsets(Record):
     counted_if_lost: Int64 = _IF_LOST
     wounds_until_half: Int64 = _UNTIL_HALF
     magic_resistance: Int64 = _RESISTANCE
-    stride: Int64  # numbers from one to the next
+    stride: Int64  # length of one unit's numbers
 
 
 class ChoiceOffsets(Record):
-    """Offsets of the expected points of a spell that the observer may choose, by target."""
+    """Offsets for the expected points, by target, of a spell that the observer may choose."""
 
     at_unit: Int64 = replace(_AT, each="most_units")
     at_wizard: Int64 = replace(_AT, each="most_wizards")
-    stride: Int64  # numbers from one to the next
+    stride: Int64  # length of one spell's expected points
 
 
 class ArmyOffsets(Record):
@@ -461,12 +461,12 @@ class LayoutOffsets(Record):
     )  # fmt: skip
     own: ArmyOffsets
     enemy: ArmyOffsets
-    choices: Int64  # only the observer's spells: the observer sees no choices of the enemy
-    in_wizard: WizardOffsets  # offsets within one wizard's numbers; the next four are alike
+    choices: Int64  # only the observer's spells, since the enemy's choices are not visible
+    in_wizard: WizardOffsets  # offsets within a wizard's numbers; similarly for the next four
     in_spell: SpellOffsets
     in_item: ItemOffsets
     in_unit: UnitOffsets
     in_choice: ChoiceOffsets
     length: Int64  # length of the observation
     n_contacts: Int64
-    n_units: Int64  # sum of both armies
+    n_units: Int64  # total for both armies

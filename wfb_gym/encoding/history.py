@@ -1,9 +1,9 @@
-"""Public history: the last cast of each spell and the answer, stored outside the position.
+"""Public history: each spell's last cast and the response, stored outside the position.
 
-A position does not contain the past. With hidden items the past is evidence about the enemy: an
-army that let a strong spell through probably has no scroll, or saves it. `note` is called with
-every position and action, and reads only public information. Results of dice are not recorded:
-they do not depend on hidden items, only choices do.
+A position does not contain the past. With hidden items, however, the past is evidence about the
+enemy. For example, an army that let a strong spell through probably has no scroll, or is saving it.
+`note` is called with every position and action, and reads only public information. Dice results are
+not recorded, because only choices depend on hidden items.
 """
 
 from enum import IntEnum
@@ -24,18 +24,18 @@ from wfb_gym.scenario.sizes import ARMIES, SPELLS
 
 
 class Answer(IntEnum):
-    """Answer to a cast, if it was not a roll of dice (a positive number)."""
+    """Response to a cast, if it was not a dice roll (which is a positive number)."""
 
-    NONE = 0  # no answer yet, or the cast could not be dispelled
+    NONE = 0  # no response yet, or the cast could not be dispelled
     LET_THROUGH = -1
     BY_ITEM = -2  # an item dispelled it without a roll
 
 
 class History(Record):
-    """The last cast of each spell in the battle."""
+    """Each spell's last cast in the battle."""
 
-    dice: Annotated[NDArray[np.int8], ARMIES, SPELLS]  # rolled for it; 0 for a bound spell
-    number: Annotated[NDArray[np.int16], ARMIES, SPELLS]  # to dispel it; 0 if not possible
+    dice: Annotated[NDArray[np.int8], ARMIES, SPELLS]  # dice rolled for it; 0 for a bound spell
+    number: Annotated[NDArray[np.int16], ARMIES, SPELLS]  # needed to dispel it; 0 if impossible
     answer: Annotated[NDArray[np.int8], ARMIES, SPELLS]  # dice rolled to dispel it, or `Answer`
 
 
@@ -63,9 +63,9 @@ def note(packed: PackedScenario, history: History, state: State, action: int) ->
 
     Args:
         packed: the scenario.
-        history: changed in place.
+        history: the history, modified in place.
         state: the position before the decision or roll.
-        action: engine code of the decision; ignored for a roll.
+        action: engine code of the decision. Ignored for a roll.
     """
     if state.spell == 0:
         return
@@ -99,7 +99,7 @@ def write_history(
     first: ArmyOffsets,
     row: Row,
 ) -> None:
-    """Write the last casts of an army's spells and the answers."""
+    """Write the last casts of an army's spells and the responses to them."""
     spell = at.in_spell
     for s in range(packed.armies[army].n_spells):
         field = first.spells + s * spell.stride

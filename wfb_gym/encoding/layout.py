@@ -1,4 +1,4 @@
-"""Layout of an observation: the offset of each number under given limits."""
+"""Observation layouts: the offset of each number for given limits."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -23,16 +23,16 @@ from wfb_gym.encoding.fields import (
 from wfb_gym.encoding.limits import SIDES, ArmyLimits, Limits
 
 KINDS = {"wizard": WizardOffsets, "spell": SpellOffsets, "item": ItemOffsets, "unit": UnitOffsets}
-"""Members of an army by kind, with the class that declares their numbers."""
+"""Kinds of army member, each with the class that declares its numbers."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Names, bounds and offsets of an observation.
+    """The names, bounds and offsets of an observation.
 
     Attributes:
-        fields: one entry for each number, in order.
-        offsets: offset of each block and of each number in a block, shape (1,).
+        fields: one entry per number, in order.
+        offsets: offset of each block, and of each number within a block, shape (1,).
     """
 
     fields: tuple[Field, ...]
@@ -54,10 +54,10 @@ class Layout:
         return np.array([field.high for field in self.fields], np.float32)
 
     def named_fields(self, observation: NDArray[np.float32]) -> dict[str, float]:
-        """Return an observation, shape (size,), as a mapping from field names to values.
+        """Map field names to the values in an observation of shape (size,).
 
         Raises:
-            ValueError: the observation has another shape.
+            ValueError: if the observation has another shape.
         """
         shape = np.shape(observation)
         if shape != (self.size,):
@@ -68,7 +68,7 @@ class Layout:
 def _add_fields(
     record: type, limits: Limits, fields: list[Field], offsets: NDArray[Any], owner: str = ""
 ) -> None:
-    """Append the fields that a class declares, and write their offsets."""
+    """Append the fields declared by a class, and write their offsets."""
     for name, declared in vars(record).items():
         if isinstance(declared, ObservedNumber):
             added = declared.fields(name, limits)
@@ -79,7 +79,7 @@ def _add_fields(
 def _add_members(
     record: type, count: int, limits: Limits, fields: list[Field], offsets: Any, owner: str
 ) -> None:
-    """Append the fields of `count` members of a kind, member by member."""
+    """Append the fields of `count` members of the same kind, member by member."""
     members: list[Field] = []
     _add_fields(record, limits, members, offsets)
     offsets["stride"] = len(members)
@@ -92,7 +92,7 @@ def _add_members(
 
 @lru_cache(maxsize=64)
 def layout(limits: Limits) -> Layout:
-    """Return the layout of observations with these limits."""
+    """Return the observation layout for these limits."""
     fields: list[Field] = []
     offsets = new_records(LayoutOffsets, 1)
     _add_fields(LayoutOffsets, limits, fields, np.asarray(offsets))
@@ -112,6 +112,6 @@ def layout(limits: Limits) -> Layout:
 
 
 FIXED_OFFSETS = layout(Limits(ArmyLimits(), ArmyLimits(), dice=1)).offsets
-"""Offsets that are the same for all limits, as constants for compiled code. Use only the numbers of
-a wizard, spell, item or unit that come before its first optional number: the others are -1 here or
-differ between layouts."""
+"""Offsets that are the same for all limits, as constants for compiled code. Use only the numbers
+before the first optional number of a wizard, spell, item or unit. The others are -1 here or differ
+between layouts."""

@@ -1,6 +1,6 @@
 """Limits: the largest armies that an environment's spaces can represent.
 
-Limits determine the sizes of observations, masks and actions only; the engine's own arrays have
+Limits determine only the sizes of observations, masks and actions; the engine's own arrays have
 fixed sizes. They are relative to a seat: `own` is the learner's army.
 """
 
@@ -17,19 +17,19 @@ from wfb_gym.rules.casting import most_casting_dice
 from wfb_gym.scenario import sizes
 
 SIDES = ("own", "enemy")
-"""Owners relative to a seat, as they appear in the names of fields and actions."""
+"""Owners relative to a seat, as used in the names of fields and actions."""
 
 
 @dataclass(frozen=True)
 class ArmyLimits:
-    """Sizes of one army.
+    """Maximum sizes of one army.
 
     Attributes:
-        wizards: characters: wizards, Runesmiths and Runelords, heroes; 0 to 6.
-        spells: spells of all characters, including bound spells, 0 to 24.
-        items: different items, counted per bearer, 0 to 8.
-        units: units whose models affect the game, 0 to 10.
-        comet_points: points of the battlefield that its Comets may be aimed at, 0 to 64.
+        wizards: number of characters (wizards, Runesmiths and Runelords, heroes), 0 to 6.
+        spells: number of spells of all characters, including bound spells, 0 to 24.
+        items: number of different items, counted per bearer, 0 to 8.
+        units: number of units whose models affect the game, 0 to 10.
+        comet_points: number of points on the battlefield at which its Comets may be aimed, 0 to 64.
     """
 
     wizards: int = 1
@@ -48,13 +48,13 @@ class ArmyLimits:
 
 @dataclass(frozen=True)
 class Limits:
-    """Sizes of an environment's spaces, from one seat.
+    """Maximum sizes for an environment's spaces, from one seat's perspective.
 
     Attributes:
         own: the learner's army.
         opponent: the other army.
-        dice: maximum number of dice in one action of the learner, 1 to 24.
-        contacts: groups of models in base contact with wizards, 0 to 16.
+        dice: maximum number of dice in one action by the learner, 1 to 24.
+        contacts: number of groups of models in base contact with wizards, 0 to 16.
         own_dice: whether wizards may have their own dice (7th edition, some items).
         rerolls: whether items may re-roll dice.
         in_play: whether spells may remain in play.
@@ -63,16 +63,16 @@ class Limits:
         targets: whether spells may be aimed at units and characters.
         resistance: whether Magic Resistance may add dispel dice.
         marks: whether spells may leave marks, which prevent a second cast at the same target.
-        comets: whether spells may land some turns after they were cast.
+        comets: whether spells may land several turns after they are cast.
         selection: whether wizards may draw their spells at the start of the battle.
         stored_dice: whether items may store dice for a later phase.
-        panic: whether units may start to flee or rally.
+        panic: whether units may start to flee or may rally.
         victory_points: whether rewards may be victory points.
-        exceptions: whether items may differ from a Dispel Scroll, a Power Stone, a bonus to the
-            army's dispels and a re-roll of dice.
+        exceptions: whether items may have effects beyond a Dispel Scroll, a Power Stone, a bonus to
+            the army's dispels or a re-roll.
         hidden: whether an army may have items that its enemy does not see.
-        history: whether observations contain the last cast of each spell and the answer. No
-            scenario requires it: it helps policies without memory in scenarios with hidden items.
+        history: whether observations contain each spell's last cast and the response. No scenario
+            requires this, but it helps memoryless policies in scenarios with hidden items.
     """
 
     own: ArmyLimits
@@ -110,26 +110,26 @@ class Limits:
 
     @property
     def comets_at_points(self) -> bool:
-        """Whether Comets may be aimed at points of a battlefield."""
+        """Whether Comets may be aimed at points on a battlefield."""
         return self.own.comet_points > 0 or self.opponent.comet_points > 0
 
     @property
     def comet_points(self) -> int:
-        """Points of a battlefield that the learner's Comets may be aimed at."""
+        """Number of points on a battlefield at which the learner's Comets may be aimed."""
         return self.own.comet_points
 
     @property
     def most_units(self) -> int:
-        """Units of the army with more of them."""
+        """Number of units in the army with the most units."""
         return max(self.own.units, self.opponent.units)
 
     @property
     def most_wizards(self) -> int:
-        """Characters of the army with more of them."""
+        """Number of characters in the army with the most characters."""
         return max(self.own.wizards, self.opponent.wizards)
 
     def from_other_seat(self, dice: int) -> "Limits":
-        """Return the limits from the other seat; `dice` is that seat's maximum in one action."""
+        """Return the limits from the other seat; `dice` is the maximum in one of its actions."""
         return replace(self, own=self.opponent, opponent=self.own, dice=dice)
 
 
@@ -147,11 +147,11 @@ def _check(name: str, value: Any, most: int, least: int = 0) -> None:
 
 
 def fit(packed_scenarios: Records[PackedScenario], seat: int) -> Limits:
-    """Return the smallest limits that cover some scenarios.
+    """Return the smallest limits that cover all given scenarios.
 
     Args:
         packed_scenarios: packed scenarios, shape (n,).
-        seat: 0 for the first army, the caster; 1 for the other.
+        seat: 0 for the first army (the caster), 1 for the other.
     """
     return union([_fit(scenario, seat) for scenario in packed_scenarios])
 
@@ -205,13 +205,13 @@ def _fit(scenario: PackedScenario, seat: int) -> Limits:
 
 
 def _flight_moves(scenario: PackedScenario) -> bool:
-    """Whether units and characters can start to flee, or rally, between two decisions."""
+    """Whether units and characters can start to flee, or can rally, between two decisions."""
     rolled_for = scenario.phases > 1 or scenario.victory_points
     return bool(scenario.panic and (rolled_for or scenario["armies"]["spells"]["rallies"].any()))
 
 
 def _has_exceptions(wizards: NDArray[Any], items: NDArray[Any]) -> bool:
-    """Whether an item has an ability that only the numbers for `exceptions` describe."""
+    """Whether an item has an effect that only the numbers for `exceptions` describe."""
     casts = items["cast_use"] != 0
     outright = items["dispel_use"] == DispelUse.AUTOMATIC
     ordinary = (
@@ -234,7 +234,7 @@ def most_own_dice(wizards: NDArray[Any], own_dice: Any) -> NDArray[Any]:
 
     Args:
         wizards: packed wizards.
-        own_dice: 1 if the ruleset makes the dice from a wizard's level its own, else 0.
+        own_dice: 1 if the ruleset makes a wizard's level dice its own, otherwise 0.
     """
     generated = wizards["bearer_dice"] + wizards["level"] * own_dice
     own: NDArray[Any] = np.where(wizards["reserve"] == GENERATED, generated, wizards["reserve"])
@@ -242,7 +242,7 @@ def most_own_dice(wizards: NDArray[Any], own_dice: Any) -> NDArray[Any]:
 
 
 def _may_bring_dice(scenario: PackedScenario, wizards: NDArray[Any]) -> NDArray[Any]:
-    """Whether each character may add dice: it is present, and does not flee or may rally."""
+    """Whether each character may add dice: present, and either not fleeing or able to rally."""
     stays = wizards["fleeing"] * (not scenario.panic)
     may: NDArray[Any] = wizards["on_table"] * (1 - stays)
     return may
@@ -278,7 +278,7 @@ def _most_dice(scenario: PackedScenario, seat: int, dispels_by_power: bool) -> i
     most = [1]
     if scenario.phases > 1 or seat == 1:
         most.append(most_dispel_dice(scenario, seat))
-    if scenario.phases > 1:  # an item may store more dice than one cast can use
+    if scenario.phases > 1:  # an item may store more dice than a single cast can use
         most.append(items["stores"].max())
     if scenario.phases > 1 or seat == 0:
         own = most_own_dice(wizards, scenario.own_dice)
@@ -315,11 +315,11 @@ def _sizes_by_name(limits: Limits) -> dict[str, int]:
 
 
 def check_covers(limits: Limits, packed_scenarios: Records[PackedScenario], seat: int) -> None:
-    """Raise if a scenario exceeds the limits.
+    """Raise a ValueError if a scenario exceeds the limits.
 
     Raises:
-        ValueError: a size is too small; the message lists every size that the first such scenario
-            exceeds, with the size that it needs.
+        ValueError: if a size is too small. The message lists every size that the first such
+            scenario exceeds, with the required size.
     """
     if not isinstance(limits, Limits):
         raise ValueError(f"limits: expected wfb_gym's Limits, found {limits!r}")

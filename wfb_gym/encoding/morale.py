@@ -1,4 +1,4 @@
-"""Write the morale of an observation: fleeing, Leadership and losses until a Panic test."""
+"""Write the morale numbers in an observation: fleeing, Leadership and losses until a Panic test."""
 
 from numpy import float32
 
@@ -20,7 +20,7 @@ MODEL = float32(1.0 / fields.MODELS.scale)
 def write_morale(
     packed: PackedScenario, state: State, army: int, at: LayoutOffsets, first: ArmyOffsets, row: Row
 ) -> None:
-    """Write an army's fleeing units and characters, its Leadership and losses until a test."""
+    """Write an army's fleeing units and characters, Leadership and losses until a Panic test."""
     in_wizard, in_unit = at.in_wizard, at.in_unit
     if state.fleeing[army]:
         for w in range(packed.armies[army].n_wizards):
@@ -42,7 +42,7 @@ def write_morale(
             put(row, field + in_unit.models_at_start, float32(began) * MODEL)
             until = float32(models_until_test(began, began - left))
             put(row, field + in_unit.models_until_test, until * MODEL)
-    for w in range(packed.armies[army].n_wizards):  # a character may have the highest
+    for w in range(packed.armies[army].n_wizards):  # the highest may be a character's
         unit = int64(packed.armies[army].wizards[w].unit) - 1
         if unit >= 0 and state.wounds[army, w] > 0 and unit_stands(state, army, unit):
             field = first.units + unit * in_unit.stride + in_unit.leadership

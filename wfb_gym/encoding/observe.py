@@ -1,8 +1,9 @@
 """Write observations: static numbers once per scenario, the others at each decision.
 
-`wfb_gym.encoding.fields` declares the meaning and the order of the numbers. In one scenario,
-different states always have different observations, and equal states have equal ones. A function of
-observations is therefore a function of states (with `Limits.history`: of states and histories).
+`wfb_gym.encoding.fields` declares the meaning and order of the numbers. Within a scenario,
+different states always have different observations, and equal states have equal ones. Any function
+of observations is therefore a function of states (or of states and histories, with
+`Limits.history`).
 """
 
 from numpy import float32
@@ -77,7 +78,7 @@ _WORD_MASK = (1 << TARGETS) - 1
 
 @jit(forceinline=False)
 def write_static(packed: PackedScenario, seat: int, at: LayoutOffsets, row: Row) -> None:
-    """Write the numbers that are constant in a scenario; set the rest of the row to 0."""
+    """Write the numbers that are constant within a scenario, and set the rest of the row to 0."""
     row[:] = float32(0.0)
     row[at.rule_own_dice] = float32(packed.own_dice)
     row[at.rule_double_six] = float32(packed.dispel_double_six)
@@ -129,7 +130,7 @@ def _write_static_army(
         spell = side.spells[s]
         row[field + at.in_spell.wizard] = float32((spell.wizard + 1) / WIZARDS)
         row[field + at.in_spell.casting_value] = float32(spell.casting_value) * NUMBER
-        if spell.duration != Duration.DELAYED:  # a Comet's value depends on the phases left
+        if spell.duration != Duration.DELAYED:  # a Comet's value depends on the remaining phases
             row[field + at.in_spell.worth] = float32(spell.worth * POINT)
         if at.in_spell.in_play >= 0:
             remains = spell.duration == Duration.REMAINS_IN_PLAY
@@ -169,7 +170,7 @@ def _write_static_army(
 
 @jit(forceinline=False)
 def _write_powers(item: PackedItem, at: ItemOffsets, field: int, row: Row) -> None:
-    """Write the abilities of an item that only exceptional items have."""
+    """Write the effects that only exceptional items have."""
     row[field + at.helps_casts] = float32(item.cast_use or item.reroll_cast)
     row[field + at.helps_dispels] = float32(item.dispel_use == DispelUse.BOOST)
     row[field + at.not_irresistible] = float32(item.cast_not_irresistible)
@@ -196,16 +197,16 @@ def observe(
     static: Row,
     row: Row,
 ) -> None:
-    """Write a seat's observation of a decision or of the end of a battle.
+    """Write a seat's observation at a decision or at the end of a battle.
 
     Args:
         packed: the scenario.
         state: the position.
-        history: history of the battle; read only if the layout contains histories.
-        seat: army that observes, 0 or 1.
-        at: offsets of the layout.
-        static: row that `write_static` wrote for this scenario, seat and layout.
-        row: the observation; overwritten.
+        history: the battle's history. Read only if the layout contains histories.
+        seat: the observing army, 0 or 1.
+        at: the layout's offsets.
+        static: the row written by `write_static` for this scenario, seat and layout.
+        row: the observation, overwritten.
     """
     for k in range(at.length):
         row[k] = static[k]
@@ -277,7 +278,7 @@ def _write_army(
     packed: PackedScenario, state: State, army: int, at: LayoutOffsets, first: ArmyOffsets, row: Row
 ) -> None:
     """Write an army's wizards and items."""
-    # Read `at` once: the compiler must assume that a write to `row` changes it.
+    # Read `at` once, because the compiler must assume that writing to `row` changes it.
     stride, item_stride = at.in_wizard.stride, at.in_item.stride
     own_dice = at.in_wizard.own_dice
     joins = at.in_wizard.joins
@@ -315,7 +316,7 @@ def _write_hidden_items(
     first: ArmyOffsets,
     row: Row,
 ) -> None:
-    """Write a seat's knowledge of an army's items: its own in full, the enemy's as shown."""
+    """Write a seat's view of an army's items: all of its own, and the enemy's as revealed."""
     for i in range(packed.armies[army].n_items):
         field = first.items + i * at.in_item.stride
         uses = int64(state.items[army, i])
@@ -339,7 +340,7 @@ def _write_hidden_items(
 
 @jit
 def _mark_pending(at: LayoutOffsets, seat: int, army: int, spell: int, row: Row) -> None:
-    """Mark a spell that the pending roll or choice is about."""
+    """Mark the spell that the pending roll or choice concerns."""
     field = first_spell(at, seat, army) + spell * at.in_spell.stride
     put(row, field + FIXED_OFFSETS[0].in_spell.pending, ONE)
 
@@ -348,7 +349,7 @@ def _mark_pending(at: LayoutOffsets, seat: int, army: int, spell: int, row: Row)
 def _write_castable_spells(
     packed: PackedScenario, state: State, seat: int, at: LayoutOffsets, row: Row
 ) -> None:
-    """Write dice and expected points of the spells that the active army may still cast."""
+    """Write dice and expected points for the spells that the active army may still cast."""
     army = int64(state.active)
     first = first_spell(at, seat, army)
     side = packed.armies[army]
@@ -393,7 +394,7 @@ def _write_castable_spells(
 def _items_for_casts(
     packed: PackedScenario, state: State, seat: int, army: int, wizard: int
 ) -> int:
-    """Return a bit mask of the items that, to the seat's knowledge, the wizard may declare."""
+    """Return a bit mask of the items that the wizard may declare, as far as the seat knows."""
     found = int64(0)
     for i in range(packed.armies[army].n_items):
         if seat == army:
@@ -409,7 +410,7 @@ def _items_for_casts(
 def _best_chance_with(
     packed: PackedScenario, army: int, items: int, value: int, dice: int
 ) -> float:
-    """Return the best chance to cast with one of `items` and at most `dice` dice."""
+    """Return the best chance of casting with one of `items` and at most `dice` dice."""
     best = 0.0
     for i in range(packed.armies[army].n_items):
         if items & bit(i):
@@ -455,7 +456,7 @@ def _write_spells_in_play(
 def _write_whole_battle(
     packed: PackedScenario, state: State, seat: int, at: LayoutOffsets, row: Row
 ) -> None:
-    """Write units, marks, Comets, aims, bound spells, spell selection and dice storage."""
+    """Write units, marks, Comets, aims, bound spells, spell selection and stored dice."""
     for side in range(sizes.ARMIES):
         army = seat if side == 0 else opponent_of(seat)
         first = at.own if side == 0 else at.enemy

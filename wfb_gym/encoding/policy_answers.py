@@ -1,4 +1,4 @@
-"""Validation of the answers of Python policies."""
+"""Validation of the answers returned by Python policies."""
 
 from typing import Any
 
@@ -6,19 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 CLOSE = 1e-3
-"""Tolerance for probabilities that were computed in single precision."""
+"""Tolerance for probabilities computed in single precision."""
 
 
 def validated_actions(answer: Any, masks: NDArray[np.bool_], whose: str) -> NDArray[np.int64]:
     """Return a policy's answer as actions, int64 (k,).
 
     Args:
-        answer: return value of the policy: legal actions, integers of shape (k,).
+        answer: the policy's return value: legal actions, integers of shape (k,).
         masks: legal actions, bool of shape (k, actions).
-        whose: name of the policy in error messages.
+        whose: the policy's name in error messages.
 
     Raises:
-        ValueError: the shape or dtype is wrong, or an action is illegal.
+        ValueError: if the shape or dtype is wrong or an action is illegal.
     """
     actions = np.asarray(answer)
     if actions.shape != masks.shape[:1] or not np.issubdtype(actions.dtype, np.integer):
@@ -43,13 +43,13 @@ def validated_probabilities(
     """Return a policy's answer as probabilities, float64 (k, actions); each row sums to 1.
 
     Args:
-        answer: return value of the policy: integer actions as in `validated_actions`, or
-            probabilities, floats of shape (k, actions), 0 for illegal actions.
+        answer: the policy's return value: integer actions as in `validated_actions`, or
+            probabilities, floats of shape (k, actions), which are 0 for illegal actions.
         masks: legal actions, bool of shape (k, actions).
-        whose: name of the policy in error messages.
+        whose: the policy's name in error messages.
 
     Raises:
-        ValueError: the answer is neither.
+        ValueError: if the answer is neither.
     """
     array = np.asarray(answer)
     if np.issubdtype(array.dtype, np.integer) and array.shape == masks.shape[:1]:

@@ -1,8 +1,9 @@
-"""Positions for planners, and the call of a policy; `policy_answers` validates the result.
+"""Positions for planners, and calls to policies; `policy_answers` validates the results.
 
-A planner searches from a position with the engine's own operations. It gets copies of the states,
-but no random generators, which would reveal future dice. Hidden enemy items are replaced by the
-most likely set that the enemy may have, so the position does not reveal the real one.
+A planner searches from a position using the engine's own operations. It receives copies of the
+states, but no random generators, because these would reveal future dice. Hidden enemy items are
+replaced by the most likely set that the enemy may have, so the position does not reveal the real
+one.
 """
 
 from collections.abc import Callable
@@ -30,17 +31,17 @@ class PositionArrays(NamedTuple):
     scenario: NDArray[np.int64]  # (k,)
     states: Records[State]  # (k,)
     seat: int
-    indices: NDArray[np.int64]  # (ACTIONS,): action index by engine code
+    indices: NDArray[np.int64]  # (ACTIONS,): action index for each engine code
 
     def decides(self) -> NDArray[np.bool_]:
-        """Return which positions are decisions of the seat, bool (k,)."""
+        """Return whether the seat is to move in each position, bool (k,)."""
         nodes, movers = self.states["node"], self.states["mover"]
         own: NDArray[np.bool_] = movers == self.seat
         return own & (nodes >= FIRST_DECISION) & (nodes <= LAST_DECISION)
 
 
 def position_of(battle: Battle) -> PositionArrays:
-    """Return the position of one battle as its mover sees it; actions are engine codes."""
+    """Return a battle's position as its mover sees it; actions are engine codes."""
     states, scenario = new_states(1), np.zeros(1, np.int64)
     states[0] = battle.state
     hide_enemy_items(battle.packed_scenarios, scenario, states, battle.mover)
@@ -54,7 +55,7 @@ def hide_enemy_items(
     states: Records[State],
     seat: int,
 ) -> None:
-    """Replace the hidden items of a seat's enemy by the most likely possible set, in place.
+    """Replace hidden items of a seat's enemy by the most likely possible set, in place.
 
     Args:
         packed_scenarios: packed scenarios, (n,).
@@ -79,17 +80,18 @@ def _hide(
 
 @dataclass(frozen=True, eq=False)
 class Positions:
-    """The positions of k battles, as the player of one seat sees them.
+    """The positions of k battles, as seen by the player in one seat.
 
-    If the battle is over, or the other seat decides, only pass is legal: answer 0.
+    If the battle is over or the other seat is to move, only pass is legal, so the answer is 0.
 
     Attributes:
-        packed_scenarios: packed scenarios, (n,); read only.
+        packed_scenarios: packed scenarios, (n,), which must not be modified.
         scenario: index of each battle's scenario, int64 (k,).
-        states: `engine.state.STATE` records, shape (k,): copies that the planner may change.
+        states: `engine.state.STATE` records, shape (k,). They are copies that the planner may
+            modify.
         seat: the player's seat, 0 or 1.
-        codec: codec of the action space of the answers.
-        histories: histories of the battles, (k,); None if the observations contain none.
+        codec: codec for the action space of the answers.
+        histories: the battles' histories, (k,), or None if observations do not contain them.
     """
 
     packed_scenarios: Records[PackedScenario]
@@ -112,7 +114,7 @@ class Positions:
         return len(self.states)
 
     def rows(self, chosen: NDArray[Any]) -> Self:
-        """Return a copy of some positions, chosen by row numbers or by a mask."""
+        """Return a copy of some positions, selected by row numbers or by a mask."""
         states, histories = copy_states(self.states, chosen), self.histories
         if histories is not None:
             histories = as_records(History, np.ascontiguousarray(histories[chosen]))
@@ -125,13 +127,13 @@ def copy_states(states: Records[State] | NDArray[Any], chosen: NDArray[Any]) -> 
 
 
 def reads_histories(policy: Any) -> bool:
-    """Whether the limits of a policy, or of the object it is a method of, have histories."""
+    """Whether a policy, or the object it is a method of, has limits with histories."""
     both = policy, getattr(policy, "__self__", None)
     return any(bool(getattr(getattr(each, "limits", None), "history", False)) for each in both)
 
 
 def sees_positions(policy: Any) -> bool:
-    """Whether a policy, or the object that it is a method of, asks for positions."""
+    """Whether a policy, or the object it is a method of, asks for positions."""
     owner = getattr(policy, "__self__", None)
     return bool(getattr(policy, "sees_positions", getattr(owner, "sees_positions", False)))
 
@@ -144,13 +146,13 @@ def ask_policy(
 ) -> Any:
     """Call a policy and return its answer, which `policy_answers` validates.
 
-    An exception that the policy raises gets a note with the shapes of the arguments.
+    If the policy raises an exception, a note with the shapes of the arguments is added to it.
 
     Args:
-        policy: function of observations and masks, and of positions if it asks for them.
+        policy: a function of observations and masks, and of positions if it asks for them.
         observations: float32 (k, size).
         masks: legal actions, bool (k, actions).
-        positions: returns the positions of the same battles; called only if needed.
+        positions: returns the same battles' positions. Called only if needed.
     """
     try:
         if sees_positions(policy):

@@ -1,4 +1,4 @@
-"""Scales of an observation's numbers, and functions that write into its row."""
+"""Scales for the numbers in an observation, and functions that write into its row."""
 
 from numpy import float32, uint64
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from wfb_gym.encoding.fields import LayoutOffsets
 Row = NDArray[float32]
 """An observation, shape (size,)."""
 
-# Factors from a quantity's unit to the scale of the observation.
+# Factors that convert a quantity's unit to the observation's scale.
 DIE = float32(1.0 / fields.DICE.scale)
 NUMBER = float32(1.0 / fields.NUMBER.scale)
 POINT = 1.0 / fields.POINTS.scale
@@ -34,7 +34,7 @@ ONE = float32(1.0)
 @jit
 def put(row: Row, field: int, value: float32) -> None:
     """Write one number."""
-    # Numba checks a signed index for negative values; an unsigned one needs no check.
+    # Numba checks signed indices for negative values; unsigned ones need no check.
     row[uint64(field)] = value
 
 

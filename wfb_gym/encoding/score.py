@@ -1,4 +1,4 @@
-"""Write the victory points of an observation: scored now, and scored after further losses."""
+"""Write the victory points in an observation: scored so far, and scored after further losses."""
 
 from numpy import float32
 
@@ -21,7 +21,7 @@ from wfb_gym.packing.records import PackedScenario
 def write_static_tally(
     packed: PackedScenario, army: int, at: LayoutOffsets, first: ArmyOffsets, row: Row
 ) -> None:
-    """Write the victory points that the enemy scores for each lost unit or character."""
+    """Write the victory points that the enemy scores for each destroyed unit or character."""
     for w in range(packed.armies[army].n_wizards):
         field = first.wizards + w * at.in_wizard.stride + at.in_wizard.counted_if_lost
         put(row, field, float32(points_of_wizard(packed, army, w, int64(0), False) * POINT))

@@ -1,4 +1,4 @@
-"""Sizes of a seat's spaces: from limits, or as a policy declares them."""
+"""Sizes of a seat's spaces, either from limits or as declared by a policy."""
 
 from typing import Any, NamedTuple
 
@@ -9,7 +9,7 @@ from wfb_gym.encoding.positions import sees_positions
 
 
 class SpaceSizes(NamedTuple):
-    """Length of an observation, and number of actions."""
+    """The length of an observation, and the number of actions."""
 
     size: int
     actions: int
@@ -19,12 +19,12 @@ class SpaceSizes(NamedTuple):
 
 
 def space_sizes(limits: Limits) -> SpaceSizes:
-    """Return the sizes of the spaces with these limits."""
+    """Return the sizes of the spaces for these limits."""
     return SpaceSizes(layout(limits).size, action_codec(limits).n)
 
 
 def declared_sizes(policy: Any) -> SpaceSizes | None:
-    """Return the sizes that a policy, or the object that it is a method of, declares.
+    """Return the sizes declared by a policy or by the object it is a method of.
 
     None if neither declares sizes, or if the policy plays from positions, which have no size.
     """
@@ -41,10 +41,10 @@ def declared_sizes(policy: Any) -> SpaceSizes | None:
 
 
 def check_sizes(policy: Any, limits: Limits, who: str) -> None:
-    """Raise if a policy declares sizes that differ from the sizes that the limits give.
+    """Raise a ValueError if the sizes that a policy declares differ from those for the limits.
 
     Raises:
-        ValueError: the sizes differ; the message contains both.
+        ValueError: if the sizes differ. The message contains both.
     """
     expected, found = space_sizes(limits), declared_sizes(policy)
     if found not in (None, expected):

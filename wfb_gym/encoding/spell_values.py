@@ -1,4 +1,4 @@
-"""Write the expected points of spells by target, and the Magic Resistance of the targets."""
+"""Write the expected points of spells by target, and the targets' Magic Resistance."""
 
 from numpy import float32
 
@@ -41,7 +41,7 @@ def write_shared_resistance(
 
 @jit
 def spells_to_choose(packed: PackedScenario, state: State, seat: int) -> int:
-    """Return a bit mask of the spells that the seat can choose now; 0 if it chooses none."""
+    """Return a bit mask of the spells that the seat can choose from now, or 0 if there are none."""
     if state.mover != seat:
         return int64(0)
     if state.node == Node.NOMINATE:
@@ -83,7 +83,7 @@ def write_choices(
 def write_aims(
     packed: PackedScenario, state: State, seat: int, at: LayoutOffsets, row: Row
 ) -> None:
-    """Write targets and expected points of the pending spells, or of each legal aim."""
+    """Write the targets and expected points of the pending spells, or of each legal aim."""
     if state.node == Node.TARGET:
         army = int64(state.mover)
         spell = int64(state.free - 1) if state.free else int64(state.spell - 1)

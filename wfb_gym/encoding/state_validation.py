@@ -1,9 +1,9 @@
-"""Validation of states from files or callers: ranges of fields, and consistency between fields.
+"""Validation of states from files or callers: field ranges, and consistency between fields.
 
-Compiled code uses the indices in a state without bounds checks. States from outside are therefore
-validated completely before they are used. A saved state is at a decision or at the end of a battle,
-so the fields of rolls and strikes in progress must be 0. `wfb_gym.engine.state` describes the
-fields; the modules of the engine define how they depend on each other.
+Compiled code uses the indices in a state without bounds checks, so states from outside are fully
+validated before use. A saved state is at a decision or at the end of a battle, so the fields for
+rolls and strikes in progress must be 0. `wfb_gym.engine.state` describes the fields, and the engine
+modules define how they depend on each other.
 """
 
 from collections.abc import Callable
@@ -52,7 +52,7 @@ _SOME_DICE = f"1 to {DICE} dice with those held"
 
 
 class Fields:
-    """Records (k,) with checks of their fields; `record_name` names a record in messages."""
+    """Records (k,) whose fields can be checked; messages call a record `record_name`."""
 
     def __init__(self, record_name: str, records: Values) -> None:
         self.record_name, self.records = record_name, records
@@ -62,7 +62,7 @@ class Fields:
         return field
 
     def check(self, good: Values, field: str, expected: str | Callable[[Any], str]) -> None:
-        """Raise a ValueError about the first entry of a field for which `good` is false."""
+        """Raise a ValueError for the first entry in a field for which `good` is False."""
         if good.all():
             return
         at = tuple(int(k) for k in np.argwhere(~good)[0])
@@ -75,14 +75,14 @@ class Fields:
         )
 
     def check_range(self, field: str, low: Any, high: Any) -> None:
-        """Raise a ValueError about the first entry of a field that is out of range."""
+        """Raise a ValueError for the first entry in a field that is out of range."""
         values = self[field]
         lows, highs = np.broadcast_to(low, values.shape), np.broadcast_to(high, values.shape)
         good = (values >= lows) & (values <= highs)
         self.check(good, field, lambda at: f"{lows[at]}..{highs[at]}")
 
     def check_bits(self, field: str, allowed: Any) -> None:
-        """Raise a ValueError about the first entry of a field with a forbidden bit."""
+        """Raise a ValueError for the first entry in a field with a disallowed bit."""
         values = self[field].astype(np.int64)
         masks = np.broadcast_to(allowed, values.shape)
         good = (values & ~masks) == 0
@@ -103,7 +103,7 @@ class _States(Fields):
         )
 
     def of_scenario(self, name: str) -> Values:
-        """Return a field of the packed scenarios for each state."""
+        """Return a field of each state's packed scenario."""
         found: Values = self.packed[name][self.scenario]
         return found
 
@@ -147,7 +147,7 @@ def _most_wounds(fields: _States) -> Values:
 
 
 def _uses(fields: _States) -> Values:
-    """Return the uses of each item with the dealt set of hidden items, (k, ARMIES, ITEMS)."""
+    """Return each item's uses, given the dealt set of hidden items, (k, ARMIES, ITEMS)."""
     count, dealt = fields.of_members("items", "count"), fields["hidden_set"].astype(np.int64)
     kinds = np.clip(dealt - 1, 0, HIDDEN_KINDS - 1)[..., None, None]
     hidden = np.take_along_axis(fields.of_armies("kind_uses"), kinds, 2)[:, :, 0]
@@ -155,7 +155,7 @@ def _uses(fields: _States) -> Values:
 
 
 def _most_of_pool(fields: _States, most: Callable[[Any, int], int], army: Values) -> Values:
-    """Return the maximum number of dice in the pool of `army`, for each state."""
+    """Return the maximum number of dice in `army`'s pool for each state."""
     found = np.zeros(len(army), np.int64)
     for each in np.unique(fields.scenario):
         pools = [min(DICE, most(fields.packed[int(each)], side)) for side in range(ARMIES)]
@@ -172,14 +172,14 @@ def _most_own_dice(fields: _States) -> Values:
 
 
 def _most_aims(fields: _States, pending: str, army: Values) -> Values:
-    """Return the number of aims of a pending spell, or 0 if none is pending."""
+    """Return a pending spell's number of aims, or 0 if none is pending."""
     spell = fields[pending].astype(np.int64)
     count = fields.of_member("spells", "n_aims", army, np.maximum(spell - 1, 0))
     return np.where(spell > 0, count, 0)
 
 
 def _flees(fields: _States) -> Values:
-    """Return which targets flee, bool (k, ARMIES, TARGETS)."""
+    """Return whether each target is fleeing, bool (k, ARMIES, TARGETS)."""
     found: Values = (fields["fleeing"][..., None] >> np.arange(TARGETS)) & 1 != 0
     return found
 
@@ -194,7 +194,7 @@ def _may_flee(fields: _States) -> Values:
 
 
 def _most_phase_models(fields: _States) -> Values:
-    """Return the models of units that may have to take a Panic test, else 0."""
+    """Return the models of units that may have to take a Panic test, otherwise 0."""
     units = {name: fields.of_members("units", name) for name in ("models", "panics", "engaged")}
     tested = (units["panics"] != 0) & (units["engaged"] == 0) & (fields["unit_wounds"] > 0)
     tested &= ~_flees(fields)[..., :UNITS] & (fields.of_scenario("panic") != 0)[:, None, None]
@@ -202,7 +202,7 @@ def _most_phase_models(fields: _States) -> Values:
 
 
 def _most_cursor(fields: _States) -> Values:
-    """Return the maximum cursor: over both armies' wizards or items, or a row's effects."""
+    """Return the maximum cursor: over both armies' wizards or items, or over a row's effects."""
     row = np.maximum(fields["row"].astype(np.int64) - 1, 0)
     effects = fields.packed["miscast_rows"]["count"][fields.scenario, row]
     most = np.where(fields["row"] > 0, np.maximum(effects, 1) - 1, 0)
@@ -213,7 +213,7 @@ def _most_cursor(fields: _States) -> Values:
 _OF_ROLLS = (
     "dice", "group", "striking", "strike", "hits", "odd_hit", "member", "radius", "return_to",
 )  # fmt: skip
-"""Fields of chance nodes only, which are 0 in a saved state."""
+"""Fields used only by chance nodes, which are 0 in a saved state."""
 
 RANGES: dict[str, tuple[int, int]] = {
     "node": (int(Node.END), LAST_DECISION),
@@ -257,8 +257,8 @@ RANGES_BY_SCENARIO: dict[str, Callable[[_States], Values]] = {
     "aims": lambda f: f.of_members("spells", "n_aims"),
     "markers": lambda f: 1 + f["phase"][:, None, None],
 }
-"""Upper bounds of fields that count from 0. Each function may rely on the fields above it, which
-are checked first."""
+"""Upper bounds of fields that count from 0. Each function may rely on the fields above it, because
+they are checked first."""
 
 BITS: dict[str, Callable[[_States], Values]] = {
     "known": _spell_bits,
@@ -269,7 +269,7 @@ BITS: dict[str, Callable[[_States], Values]] = {
     "fleeing": _may_flee,
     "declared": lambda f: (np.int64(1) << DECLARED_BITS * f.of_armies("n_items", f.mover)) - 1,
 }
-"""Allowed bits of fields that are bit masks."""
+"""Allowed bits in fields that are bit masks."""
 
 
 _COUNTED = ("items", "level", "wounds", "unit_wounds", "contacts", "markers")
@@ -277,7 +277,7 @@ _POOLS = ("power", "dispel", "own_dice")
 
 
 def check_histories(record_name: str, histories: Values) -> None:
-    """Raise a ValueError about the first history, (k,), that is out of range; see `Fields`."""
+    """Raise a ValueError for the first of k histories that is out of range; see `Fields`."""
     fields = Fields(record_name, histories)
     for name, low, high in (
         ("dice", 0, DICE),
@@ -295,18 +295,18 @@ def check_states(
     *,
     reachable: bool = True,
 ) -> None:
-    """Raise a ValueError about the first state that cannot be a saved state of its scenario.
+    """Raise a ValueError for the first state that cannot be a saved state in its scenario.
 
     Args:
-        record_name: name of a state in the message.
+        record_name: name for a state in the message.
         packed: packed scenarios, (n,).
         scenario: index of each state's scenario, int64 (k,), in range.
         states: `engine.state.STATE` records, (k,).
-        reachable: whether the states must be reachable in their scenarios. If false, pools and
-            losses may differ from the scenario, as in a position that a user describes.
+        reachable: whether the states must be reachable in their scenarios. If False, pools and
+            losses may differ from the scenario, as in a position described by a user.
 
     Raises:
-        ValueError: a state is invalid; the message contains the field.
+        ValueError: if a state is invalid. The message names the field.
     """
     fields = _States(record_name, packed, scenario, states)
     for field, (low, high) in RANGES.items():
@@ -329,7 +329,7 @@ def check_states(
 
 
 def _check_deals(fields: _States) -> None:
-    """Check that every army with hidden items has a dealt set, and no other army is emptied."""
+    """Check that each army with hidden items has a dealt set, and that no other army is emptied."""
     secret = fields.of_armies("n_kinds") > 0
     here = (fields["node"] != Node.END)[:, None]
     fields.check(
@@ -340,7 +340,7 @@ def _check_deals(fields: _States) -> None:
 
 
 def _check_situations(fields: _States) -> None:
-    """Check the mover, and that the fields of pending actions fit the node."""
+    """Check the mover, and that the fields for pending actions fit the node."""
     node, attempt, freed = fields["node"], fields["attempt"], fields["free"] > 0
     known = np.zeros(len(node), np.bool_)
     sides = {
@@ -368,7 +368,7 @@ def _check_situations(fields: _States) -> None:
 
 
 def _check_pending(fields: _States) -> None:
-    """Check the objects of the pending roll or choice."""
+    """Check the objects that the pending roll or choice concerns."""
     rows, node = fields.rows, fields["node"]
     row, cursor = (fields[name].astype(np.int64) for name in ("row", "cursor"))
     first = fields.packed["miscast_rows"]["first"][fields.scenario, np.maximum(row - 1, 0)]
@@ -403,7 +403,7 @@ def _check_pending(fields: _States) -> None:
 
 
 def _caster(fields: _States) -> Values:
-    """Return the wizard of the spell being cast, or 0 if there is none."""
+    """Return the wizard casting the current spell, or 0 if there is none."""
     spell = np.maximum(fields["spell"].astype(np.int64) - 1, 0)
     return fields.of_member("spells", "wizard", fields.active, spell).astype(np.int64)
 
@@ -432,7 +432,7 @@ def _check_spells(fields: _States) -> None:
 
 
 def _check_flight(fields: _States) -> None:
-    """Check that characters flee with their unit, and the models at the start of the phase."""
+    """Check that characters flee with their unit, and check models at the start of the phase."""
     flees, unit = _flees(fields), fields.of_members("wizards", "unit").astype(np.int64) - 1
     own = np.maximum(unit, 0)
     joined = (unit >= 0) & (fields["wounds"] > 0)
@@ -448,7 +448,7 @@ def _check_flight(fields: _States) -> None:
 
 
 def _check_casters(fields: _States) -> None:
-    """Check that wizards of castable and pending spells can cast."""
+    """Check that the wizards of castable and pending spells can cast."""
     rows, node, active = fields.rows, fields["node"], fields.active
     wounds, level, lock = (fields[name][rows, active] for name in ("wounds", "level", "lock"))
     there = (fields.of_members("wizards", "on_table", active) != 0) & (wounds > 0)
@@ -484,7 +484,7 @@ def _check_casters(fields: _States) -> None:
 
 
 def _check_choices(fields: _States) -> None:
-    """Check that the mover of each decision is asked: the engine plays forced actions itself."""
+    """Check that the mover has a real choice, since the engine plays forced actions itself."""
     states, work = as_records(State, np.array(fields.records)), new_work_spaces()[0]
     for row in np.flatnonzero(fields["node"] != Node.END).tolist():
         packed = fields.packed[int(fields.scenario[row])]

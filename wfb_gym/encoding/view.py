@@ -1,4 +1,4 @@
-"""One seat's view of scenarios: layout, action codec, observations and action masks."""
+"""A seat's view of scenarios: layout, action codec, observations and action masks."""
 
 from dataclasses import replace
 from typing import NamedTuple, Self
@@ -24,20 +24,20 @@ class ViewArrays(NamedTuple):
     """A `View` as arrays for compiled code."""
 
     seat: int
-    codes: NDArray[np.int64]  # (actions,): engine code of each action
-    indices: NDArray[np.int64]  # (ACTIONS,): action of each engine code
+    codes: NDArray[np.int64]  # (actions,): engine code for each action
+    indices: NDArray[np.int64]  # (ACTIONS,): action for each engine code
     offsets: Records[LayoutOffsets]  # (1,)
     static: NDArray[np.float32]  # (n, size): static part of each scenario's observations
 
 
 class View:
-    """One seat's view of scenarios: layout, action codec and static observation rows.
+    """A seat's view of scenarios: layout, action codec and static observation rows.
 
     Args:
         packed_scenarios: packed scenarios, shape (n,).
         seat: 0 or 1.
-        limits: limits that cover all scenarios from this seat. They are not checked here;
-            `fitted` checks them.
+        limits: limits that cover all scenarios from this seat. They are not checked here; use
+            `fitted` to check them.
     """
 
     def __init__(
@@ -66,11 +66,11 @@ class View:
         Args:
             packed_scenarios: packed scenarios, shape (n,).
             seat: 0 or 1.
-            limits: limits of the spaces; default: the smallest that cover all scenarios.
-            history: whether to add histories to the observations, even if `limits` have none.
+            limits: limits of the spaces. Defaults to the smallest that cover all scenarios.
+            history: whether to add histories to observations, even if `limits` does not.
 
         Raises:
-            ValueError: a scenario exceeds the given limits.
+            ValueError: if a scenario exceeds the given limits.
         """
         if limits is None:
             limits = fit(packed_scenarios, seat)
@@ -92,19 +92,19 @@ class View:
         states: Records[State],
         histories: Records[History] | None = None,
     ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """Return the seat's observations and action masks at positions.
+        """Return the seat's observations and action masks for some positions.
 
         Args:
             scenario: index of each position's scenario, int64 (k,).
             states: positions, (k,).
-            histories: history of each position, (k,); required if the limits have histories.
+            histories: each position's history, (k,). Required if the limits have histories.
 
         Returns:
             Observations, float32 (k, size), and legal actions, bool (k, actions). Only pass is
-            legal if the seat does not decide.
+            legal if the seat is not to move.
 
         Raises:
-            ValueError: the limits have histories, but `histories` is None.
+            ValueError: if the limits have histories but `histories` is None.
         """
         if self.limits.history and histories is None:
             raise ValueError(
@@ -125,7 +125,7 @@ class View:
 def write_mask(
     row: int, count: int, work: WorkSpace, indices: NDArray[np.int64], masks: NDArray[np.bool_]
 ) -> None:
-    """Write one row of masks; only pass is legal if there is no decision."""
+    """Write one row of the masks; only pass is legal if there is no decision."""
     for k in range(masks.shape[1]):
         masks[row, k] = False
     for k in range(count):
@@ -150,7 +150,7 @@ def _show(
         which = scenario[k]
         state = states[k]
         packed = packed_scenarios[which]
-        history = histories[min(k, histories.shape[0] - 1)]  # without histories: one empty record
+        history = histories[min(k, histories.shape[0] - 1)]  # one empty record without histories
         observe(
             packed, state, history, view.seat, view.offsets[0], view.static[which], observations[k]
         )

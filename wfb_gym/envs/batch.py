@@ -1,7 +1,7 @@
-"""A batch of environments with one learner: steps, resets, and calls of external opponents.
+"""A batch of environments with one learner: resets, steps, and calls to external opponents.
 
-This is the code that the single and the vector environment share. It takes and returns plain
-arrays; the environments add Gymnasium's spaces and infos.
+The single and vector environments share this code. It takes and returns plain arrays; the
+environments add Gymnasium's spaces and infos.
 """
 
 import hashlib
@@ -49,9 +49,9 @@ class Batch(EpisodeDriver):
     """Environments that step together; see `MagicPhaseVectorEnv` for the arguments.
 
     Attributes:
-        action_mask: the learner's legal actions now, bool (n, actions).
-        is_reset: whether `reset` or `set_state` was called.
-        watcher: records every step for rendering; None without a render mode.
+        action_mask: the learner's currently legal actions, bool (n, actions).
+        is_reset: whether `reset` or `set_state` has been called.
+        watcher: records every step for rendering. None if there is no render mode.
     """
 
     def __init__(
@@ -97,10 +97,10 @@ class Batch(EpisodeDriver):
         return {"identity": self._identity, "envs": self.envs.tobytes()}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Restore a state from `get_state` of a batch with the same arguments.
+        """Restore a state returned by `get_state` on a batch with the same arguments.
 
         Raises:
-            ValueError: the state is damaged, or comes from a batch with other arguments.
+            ValueError: if the state is corrupt or comes from a batch with other arguments.
         """
         envs, identity = part_of_state(state, "envs", bytes), part_of_state(state, "identity", str)
         if len(envs) == self.envs.nbytes and identity != self._identity:
@@ -114,7 +114,7 @@ class Batch(EpisodeDriver):
     def reset(self, chosen: NDArray[np.bool_], seeds: Sequence[int | None] = ()) -> BatchStep:
         """Start new episodes in the chosen environments.
 
-        If the call raises, the batch is unchanged.
+        If the call raises, the batch is left unchanged.
 
         Args:
             chosen: the environments to reset, bool (n,).
@@ -147,22 +147,22 @@ class Batch(EpisodeDriver):
             raise
 
     def observe(self) -> BatchStep:
-        """Return current observations and masks of all environments; other fields are undefined."""
+        """Return the current observations and masks of all environments; other fields are unset."""
         out = self.new_step()
         self._drive(Operation.OBSERVE.value, self._members, _NO_ACTIONS, out)
         return out
 
     def playing(self, index: int) -> Scenario:
-        """Return the current scenario of an environment."""
+        """Return an environment's current scenario."""
         return self.scenarios[int(self.envs.scenario[index])]
 
     def action_meanings(self, index: int) -> list[str]:
-        """Describe each action with the names in the current scenario."""
+        """Describe each action, using the names in the current scenario."""
         names = [army_names(self.playing(index), seat) for seat in (self.seat, 1 - self.seat)]
         return action_meanings(self.limits, *names)
 
     def check_actions(self, actions: NDArray[np.int64], strict: bool) -> None:
-        """Raise a ValueError for an action outside the space, or if `strict` an illegal one."""
+        """Raise a ValueError if an action is outside the space or, with `strict`, illegal."""
         outside, illegal = self._first_invalid(actions, self.action_mask, self.envs)
         if outside >= 0:
             raise ValueError(self._outside(int(actions[outside]), outside))
@@ -181,7 +181,7 @@ class Batch(EpisodeDriver):
         """Convert actions to a contiguous int64 array (n,) for `step`.
 
         Raises:
-            ValueError: wrong shape, not integers, or a value above int64.
+            ValueError: if the shape is wrong, or a value is not an integer or does not fit int64.
         """
         if type(actions) is np.ndarray and actions.dtype is _INT64:  # fast path
             if actions.shape == self._members.shape and actions.flags.c_contiguous:
@@ -199,18 +199,18 @@ class Batch(EpisodeDriver):
         return whole
 
     def step(self, actions: NDArray[np.int64]) -> BatchStep:
-        """Play one action of the learner in every environment.
+        """Play one learner action in every environment.
 
         Raises:
-            ValueError: an action is outside the action space.
+            ValueError: if an action is outside the action space.
         """
         out = self.new_step()
         self.step_into(actions, out)
         return out
 
     def step_into(self, actions: NDArray[np.int64], out: BatchStep) -> None:
-        """Do a `step` and write the results into arrays from `new_step`."""
-        if not self._policies and self.watcher is None:  # nothing else can fail: no copy needed
+        """Call `step` and write the results into arrays from `new_step`."""
+        if not self._policies and self.watcher is None:  # nothing else can fail, so copy nothing
             if self._step(actions, out) < 0:
                 self.check_actions(actions, strict=False)
             return
@@ -224,10 +224,10 @@ class Batch(EpisodeDriver):
                 self.watcher.follow_step(self, actions)
 
     def prepare_step(self, actions: NDArray[np.int64], out: BatchStep) -> Callable[[], object]:
-        """Return a function that does `step_into` with these arrays.
+        """Return a function that calls `step_into` with these arrays.
 
-        Actions must be in the action space. In small batches, the Python calls that lead to the
-        kernel take as long as the kernel itself; the returned function skips them.
+        Actions must be in the action space. For small batches, the Python calls around the kernel
+        take as long as the kernel itself. The returned function skips them.
         """
         if self._policies or self.watcher is not None or self.num_envs >= MIN_SHARED:
             return partial(self.step_into, actions, out)
@@ -237,11 +237,11 @@ class Batch(EpisodeDriver):
         )
 
     def new_step(self) -> BatchStep:
-        """Allocate the results of a step."""
+        """Allocate arrays for the results of a step."""
         return self._new_step(self.action_mask)
 
     def _ask_opponents(self, out: BatchStep) -> None:
-        """Call each external opponent once per round, until no environment waits for one."""
+        """Call each external opponent once per round until no environment is waiting for one."""
         members = np.flatnonzero(self.envs.status >= Status.OPPONENT_DECIDES)
         while len(members):
             codes = np.empty(len(members), np.int64)
@@ -256,14 +256,14 @@ class Batch(EpisodeDriver):
             members = members[self.envs.status[members] >= Status.OPPONENT_DECIDES]
 
     def _ask_opponent(self, policy: Policy, members: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the engine actions that an external opponent chooses in these environments."""
+        """Return an external opponent's actions in these environments, as engine actions."""
         view = self._other
         observations, masks = self.observe_members(members, view)
         answer = ask_policy(policy, observations, masks, lambda: self.positions_of(members, view))
         return view.codec.code_of[validated_actions(answer, masks, "opponent")]
 
     def positions(self, members: NDArray[np.int64] | None = None) -> Positions:
-        """Return the positions that the learner's seat may see; default: of all environments."""
+        """Return the positions as the learner's seat sees them; defaults to all environments."""
         return self.positions_of(self._members if members is None else members, self.view)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -279,7 +279,7 @@ class Batch(EpisodeDriver):
 
 
 def _load_move_tables(numbers: list[int], scenarios: ScenarioSet, seat: int) -> MoveTables:
-    """Load the move tables of an optimal opponent, if there is one and the scenarios allow it."""
+    """Load an optimal opponent's move tables, if there is one and the scenarios allow it."""
     if all(kind_and_epsilon(number)[0] != Scripted.OPTIMAL for number in numbers):
         return no_move_tables()
     if scenarios.redraw:

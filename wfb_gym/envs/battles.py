@@ -1,7 +1,7 @@
-"""Whole battles: `wfb_gym/Battle-v0`, one army in all magic phases of both sides.
+"""Whole battles: `wfb_gym/Battle-v0`, where one army plays all magic phases of both sides.
 
-Steps, observations and actions are the same as in `single` and `vector`. The differences: the seat
-is an argument, and the scenario has several phases.
+Steps, observations and actions are the same as in `single` and `vector`. However, the seat is an
+argument and the scenario has several phases.
 """
 
 from typing import Any
@@ -22,23 +22,23 @@ def _validate_seat(seat: int) -> int:
 
 
 class BattleEnv(MagicPhaseEnv):
-    """One army through a whole battle; see `MagicPhaseEnv` for spaces, rewards and info.
+    """One seat in a whole battle; see `MagicPhaseEnv` for spaces, rewards and info.
 
     ## Description
 
-    The battle has up to six turns per side. The armies cast in turn: the learner casts in its own
-    phases and dispels in the enemy's phases. Spells in play last until the rules end them. Scrolls,
-    stones and stored dice can be used only once. Wounds, lost levels, forgotten spells and
-    wiped-out units carry over to later phases. There is no movement: units stay where the scenario
-    puts them.
+    A battle lasts up to six turns per side, and the armies take turns casting. The learner casts
+    in its own phases and dispels in the enemy's phases. Spells in play last until the rules end
+    them. Scrolls, stones and stored dice can be used only once. Wounds, lost levels, forgotten
+    spells and destroyed units carry over to later phases. There is no movement: units stay where
+    the scenario places them.
 
     ## Arguments
 
     | parameter | default | meaning |
     |---|---|---|
-    | `scenario` | "border-skirmish" | bundled name, path of a scenario file, `Scenario` or its \
-    document; or "generated": a new scenario each episode |
-    | `seat` | 0 | the learner's army: 0 has the first phase, 1 the second |
+    | `scenario` | "border-skirmish" | bundled name, path to a scenario file, `Scenario` or its \
+    document; or "generated" for a new scenario each episode |
+    | `seat` | 0 | the learner's army: 0 casts in the first phase, 1 in the second |
 
     All other arguments are the same as for `MagicPhaseEnv`.
 
@@ -53,7 +53,7 @@ class BattleEnv(MagicPhaseEnv):
 
 
 class BattleVectorEnv(MagicPhaseVectorEnv):
-    """A vector environment of whole battles; see `BattleEnv` and `MagicPhaseVectorEnv`."""
+    """A vector environment for whole battles; see `BattleEnv` and `MagicPhaseVectorEnv`."""
 
     def __init__(
         self, num_envs: int = 1, *, scenario: Any = BATTLE, seat: int = 0, **kwargs: Any

@@ -1,4 +1,4 @@
-"""The arrays of a batch and the calls of the compiled kernel, for one learner or for both seats."""
+"""The arrays of a batch and the calls to the compiled kernel, for one learner or for both seats."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,24 +25,24 @@ from wfb_gym.envs.thread_pool import ALONE, THREAD_POOL
 from wfb_gym.opponents.move_tables import MoveTables
 
 MIN_SHARED = 128
-"""Number of environments from which a step uses several threads; below, threads cost more than
-they gain."""
+"""Minimum number of environments for a multithreaded step. Below this, threads cost more than they
+save."""
 CHUNKS_PER_THREAD, MAX_CHUNK = 8, 256
 """Chunks per thread if all take equally long, and the maximum number of environments in a chunk.
-Several small chunks balance the load if a core is busy."""
+Small chunks balance the load when a core is busy."""
 _NO_ACTIONS = np.zeros(0, np.int64)
 LEAST_POINTS_PER_REWARD, MOST_POINTS_PER_REWARD = 1e-9, 1e9
-"""Bounds that keep rewards finite and different from 0 in float32."""
+"""Bounds that keep rewards finite and nonzero in float32."""
 _Part = TypeVar("_Part")
-_STEP = Operation.STEP.value  # an enum lookup takes 5 % of a step
+_STEP = Operation.STEP.value  # looking up the enum member would take 5% of a step
 _JOIN_TEAM = Operation.JOIN_TEAM.value
 
 
 def validated_points_per_reward(points_per_reward: Any) -> float:
-    """Return the points for a reward of 1.
+    """Return the number of points that give a reward of 1.
 
     Raises:
-        ValueError: not a number, or outside the bounds.
+        ValueError: if the value is not a number or is out of bounds.
     """
     known = isinstance(points_per_reward, Real) and not isinstance(points_per_reward, bool)
     try:
@@ -58,7 +58,7 @@ def validated_points_per_reward(points_per_reward: Any) -> float:
 
 
 def check_num_envs(num_envs: Any) -> None:
-    """Raise a ValueError unless the number is an integer of at least 1."""
+    """Raise a ValueError unless the value is an integer of at least 1."""
     known = isinstance(num_envs, int | np.integer) and not isinstance(num_envs, bool)
     if not known or num_envs < 1:
         kind = "" if known else ", a whole number"
@@ -66,10 +66,10 @@ def check_num_envs(num_envs: Any) -> None:
 
 
 def part_of_state(state: Any, key: str, kind: type[_Part]) -> _Part:
-    """Return one entry of a state from `get_state`.
+    """Return one entry of a state returned by `get_state`.
 
     Raises:
-        ValueError: the entry is missing or has another type.
+        ValueError: if the entry is missing or has the wrong type.
     """
     part = state.get(key) if isinstance(state, Mapping) else None
     if not isinstance(part, kind):
@@ -81,25 +81,25 @@ def part_of_state(state: Any, key: str, kind: type[_Part]) -> _Part:
 
 
 def check_running(what: str, states: NDArray[Any]) -> None:
-    """Raise a ValueError for the first state, of (k,), in which the battle is over."""
+    """Raise a ValueError for the first of k states whose battle is already over."""
     Fields(what, states).check(states["node"] != Node.END, "node", "a decision")
 
 
 class EpisodeDriver:
-    """A batch of environments that one compiled call steps.
+    """A batch of environments stepped by a single compiled call.
 
     Args:
-        num_envs: number of environments, 1 or more.
+        num_envs: number of environments, at least 1.
         scenarios: the scenarios to play.
         view: the learner's view.
-        pool: opponents by number (`wfb_gym.opponents.dispatch`).
-        move_tables: tables for optimal opponents.
-        mode: when ended episodes restart.
+        pool: opponents by number (see `wfb_gym.opponents.dispatch`).
+        move_tables: move tables for optimal opponents.
+        mode: when to restart ended episodes.
         scale: reward per point.
-        notes: record histories even if the learner's view does not show them.
+        notes: whether to record histories even if the learner's view does not include them.
 
     Raises:
-        ValueError: there are more scenarios than environments.
+        ValueError: if there are more scenarios than environments.
     """
 
     def __init__(
@@ -117,14 +117,14 @@ class EpisodeDriver:
         self.num_envs, self.mode, self.view, self.scale = num_envs, mode, view, scale
         self.scenarios, self.packed_scenarios, self.redraw, *_ = scenarios
         count = len(self.packed_scenarios)
-        if count > num_envs and not self.redraw:  # the last ones would not be played
+        if count > num_envs and not self.redraw:  # the last ones would never be played
             raise ValueError(
                 f"scenario: expected at most one for each environment, found {count} for "
                 f"{num_envs}; use gym.make_vec with num_envs={count} or more"
             )
         self.envs = new_records(kernel.Environment, num_envs)
         self.envs.scenario = np.arange(num_envs) % count
-        # Views of plain arrays: copies and lookups of record arrays take ten times as long.
+        # Use views of plain arrays: copying and indexing record arrays takes ten times as long.
         plain = np.asarray(self.envs)
         self._bytes, self._rngs, self._states = plain.view(np.uint8), plain["rng"], plain["state"]
         self.game = kernel.BatchGame(
@@ -146,10 +146,10 @@ class EpisodeDriver:
         self._kernel = entry_point(kernel.drive)
 
     def seed(self, seeds: Sequence[int | None]) -> None:
-        """Seed the generator of each environment; None leaves a generator unchanged.
+        """Seed each environment's generator; None leaves a generator unchanged.
 
         Raises:
-            ValueError: a seed is negative or not an integer.
+            ValueError: if a seed is negative or not an integer.
         """
         chosen = [i for i, seed in enumerate(seeds) if seed is not None]
         given: Sequence[Any] = seeds
@@ -174,13 +174,13 @@ class EpisodeDriver:
             raise
 
     def share_outputs(self, is_shared: bool) -> None:
-        """Set whether every step overwrites the observations of the step before."""
+        """Set whether every step overwrites the previous step's observations."""
         self.outputs_shared = is_shared
         shape = self.num_envs, self.view.layout.size
         self._observations = RecycledArrays(shape, np.float32, is_shared=is_shared)
 
     def _new_step(self, masks: NDArray[np.bool_]) -> BatchStep:
-        """Allocate the results of a step, with these masks."""
+        """Allocate arrays for the results of a step, with these masks."""
         count = self.num_envs
         observations = self._observations.take()
         return BatchStep(
@@ -191,14 +191,14 @@ class EpisodeDriver:
     def _drive(
         self, operation: int, members: NDArray[np.int64], actions: NDArray[np.int64], out: BatchStep
     ) -> int:
-        """Do an operation; return the number of environments that wait for an external opponent."""
+        """Run an operation; return the number of environments waiting for an external opponent."""
         waiting: int = self._kernel(
             operation, (members, actions), self.game, self._arrays, out, self._scratch, ALONE, 0
         )  # fmt: skip
         return waiting
 
     def _step(self, actions: NDArray[np.int64], out: BatchStep) -> int:
-        """Play the learner's actions, on several threads in a large batch; see `kernel.drive`."""
+        """Play the learner's actions, multithreaded for large batches; see `kernel.drive`."""
         if self.num_envs < MIN_SHARED:
             return self._drive(_STEP, self._members, actions, out)
         kernel, moves, scratch = self._kernel, (self._members, actions), self._scratch
@@ -209,18 +209,18 @@ class EpisodeDriver:
         )
 
     def _helper(self, task: tuple[Any, ...]) -> Callable[[int], None]:
-        """Return the function that helper threads run; it holds no reference to this batch."""
+        """Return the function for helper threads to run; it holds no reference to this batch."""
         kernel, nothing = self._kernel, _without_rows(task)
         return lambda team: kernel(_JOIN_TEAM, *nothing, new_work_spaces(), team, 0)
 
     def observe_members(
         self, members: NDArray[np.int64], view: View
     ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """Return observations and masks of a seat.
+        """Return a seat's observations and masks.
 
         Returns:
-            Observations, float32 (k, size), and masks, bool (k, actions). While the other seat
-            decides, only pass is legal.
+            Observations, float32 (k, size), and masks, bool (k, actions). Only pass is legal while
+            the other seat is to move.
         """
         observations = np.empty((len(members), view.layout.size), np.float32)
         masks = np.empty((len(members), view.codec.n), np.bool_)
@@ -233,7 +233,7 @@ class EpisodeDriver:
         return observations, masks
 
     def positions_of(self, members: NDArray[np.int64], view: View) -> Positions:
-        """Return the positions of some environments as a seat may see them."""
+        """Return the positions of some environments as a seat sees them."""
         scenario, states = self.envs.scenario[members], copy_states(self.envs["state"], members)
         histories = None
         if self.game.notes:
@@ -248,11 +248,11 @@ class EpisodeDriver:
         Args:
             state: the bytes of `num_envs` environments.
             what: "environments" or "battles", for error messages.
-            seat: the learner's seat; None if both seats are played from outside.
-            must_run: reject battles that are over.
+            seat: the learner's seat. None if the caller plays both seats.
+            must_run: whether to reject battles that are over.
 
         Raises:
-            ValueError: wrong number of environments, or an environment cannot be continued.
+            ValueError: if the number of environments is wrong or one cannot be resumed.
         """
         if len(state) != self.envs.nbytes:
             raise ValueError(
@@ -267,7 +267,7 @@ class EpisodeDriver:
         return found
 
     def _check(self, envs: Records[kernel.Environment], what: str, seat: int | None) -> None:
-        """Raise a ValueError for the first environment that cannot be continued."""
+        """Raise a ValueError for the first environment that cannot be resumed."""
         # Generators need no check: every bit pattern is a valid key and counter.
         fields = Fields(what, np.asarray(envs))
         fields.check_range("scenario", 0, len(self.packed_scenarios) - 1)
@@ -287,7 +287,7 @@ class EpisodeDriver:
 
 
 def _without_rows(value: Any) -> Any:
-    """Return arguments of the same types, with empty arrays."""
+    """Return arguments of the same types with empty arrays."""
     if isinstance(value, tuple):
         parts = map(_without_rows, value)
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)

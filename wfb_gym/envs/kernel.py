@@ -1,8 +1,8 @@
-"""The compiled kernel of a batch: it plays each environment until the learner must decide.
+"""The compiled kernel of a batch: it plays each environment until the learner is to move.
 
-`wfb_gym.envs.driver` owns the arrays and calls the kernel. The kernel contains no game rules; it
-calls the engine. `advance` and `draw_episode` define the order in which random numbers are drawn.
-`wfb_gym.envs.watching` must draw in the same order to reproduce a step.
+`wfb_gym.envs.driver` owns the arrays and calls the kernel. The kernel contains no game rules and
+calls the engine instead. `advance` and `draw_episode` define the order in which random numbers are
+drawn. `wfb_gym.envs.watching` must draw in the same order to reproduce a step.
 """
 
 from enum import IntEnum
@@ -36,7 +36,7 @@ from wfb_gym.packing.records import PackedScenario
 
 
 class Autoreset(IntEnum):
-    """When an ended episode restarts; the members of Gymnasium's `AutoresetMode`."""
+    """When an ended episode restarts; mirrors the members of Gymnasium's `AutoresetMode`."""
 
     NEXT_STEP = 0
     SAME_STEP = 1
@@ -46,19 +46,19 @@ class Autoreset(IntEnum):
 class Operation(IntEnum):
     """The operations of `drive`.
 
-    They share one compiled function because every compiled function contains the whole engine.
+    They share one compiled function because each compiled function includes the whole engine.
     """
 
-    PREPARE = 0  # compute the first position of each scenario
+    PREPARE = 0  # compute each scenario's first position
     RESET = 1  # start episodes
     STEP = 2  # play the learner's actions
     OPPONENT_STEP = 3  # play an external opponent's actions
-    OBSERVE = 4  # write observations and masks, change nothing
-    JOIN_TEAM = 5  # help a team's tasks; the other arguments only provide types
+    OBSERVE = 4  # write observations and masks without changing anything
+    JOIN_TEAM = 5  # help with a team's tasks; the other arguments only provide types
 
 
 class Status(IntEnum):
-    """The status of an environment between two calls of `drive`."""
+    """An environment's status between two calls of `drive`."""
 
     LEARNER_DECIDES = 0
     DONE = 1
@@ -71,9 +71,9 @@ class Environment(Record):
 
     state: State
     rng: Rng
-    unpaid: Float64  # points that the first army won since the learner's last reward
+    unpaid: Float64  # points won by the first army since the learner's last reward
     scenario: Int64
-    opponent: Int64  # index in the pool of this episode's opponent
+    opponent: Int64  # index of this episode's opponent in the pool
     history: History  # recorded only if `BatchGame.notes`
     status: Int8
 
@@ -94,12 +94,12 @@ class BatchGame(NamedTuple):
 
     envs: Records[Environment]  # (n,), changed in place
     packed_scenarios: Records[PackedScenario]
-    starts: Records[FirstPosition]  # one for each scenario
-    redraw: bool  # draw a scenario for each episode; else environments keep their scenario
+    starts: Records[FirstPosition]  # one per scenario
+    redraw: bool  # whether to draw a scenario for each episode instead of keeping it
     pool: NDArray[np.int64]  # opponents by number; if several, one is drawn for each episode
     move_tables: MoveTables  # for optimal opponents
     mode: int  # Autoreset
-    notes: bool  # record histories
+    notes: bool  # whether to record histories
     scale: float  # reward per point
 
 
@@ -111,7 +111,7 @@ class BatchStep(NamedTuple):
     rewards: NDArray[np.float64]  # (n,), the learner's points / points_per_reward
     terminations: NDArray[np.bool_]  # (n,)
     illegal: NDArray[np.bool_]  # (n,), whether an illegal action was replaced
-    # (n, size), last observations of ended episodes, in SAME_STEP mode; other rows are undefined.
+    # (n, size), last observations of ended episodes in SAME_STEP mode; other rows are undefined.
     # The next step overwrites them.
     final: NDArray[np.float32]
 
@@ -126,20 +126,19 @@ def advance(
     count: int,
     work: WorkSpace,
 ) -> tuple[float, int]:
-    """Play until the learner or an external opponent must decide, or the battle ends.
+    """Play until the learner or an external opponent is to move, or the battle ends.
 
     Args:
         packed: the scenario.
         env: the environment, changed in place.
         notes: whether to record decisions and rolls in the environment's history.
         seat: the learner's seat.
-        opponent: the player of the other seat.
+        opponent: the player in the other seat.
         count: number of legal actions in `work.legal`; 0 if the state is not a decision.
-        work: on return, `work.legal` has the legal actions of the army that must decide.
+        work: on return, `work.legal` contains the legal actions of the army to move.
 
     Returns:
-        Points that changed hands, from the first army's perspective, and the number of legal
-        actions.
+        Net points gained by the first army, and the number of legal actions.
     """
     state, rng = env.state, env.rng
     points = 0.0
@@ -163,7 +162,7 @@ def advance(
 
 @jit
 def draw_episode(env: Environment, redraw: bool, scenarios: int, opponents: int) -> None:
-    """Draw an episode's scenario, if `redraw`, then its opponent, if there are several."""
+    """Draw an episode's scenario if `redraw` is set, then its opponent if there are several."""
     if redraw:
         env.scenario = next_choice(env.rng, scenarios)
     if opponents > 1:
@@ -171,7 +170,7 @@ def draw_episode(env: Environment, redraw: bool, scenarios: int, opponents: int)
 
 
 def find_opponent(env: Environment, game: BatchGame) -> ScriptedPlayer:
-    """Return the opponent of an environment's current episode."""
+    """Return the opponent in an environment's current episode."""
     tables = game.move_tables.tables
     table = tables[env.scenario % tables.shape[0]]
     return ScriptedPlayer(game.pool[env.opponent], table, game.move_tables.storage)
@@ -200,7 +199,7 @@ def restart(env: Environment, game: BatchGame, seat: int, work: WorkSpace) -> in
 
 @jit
 def legal_or_lowest(i: int, index: int, allowed: NDArray[np.bool_]) -> int:
-    """Return the action to play: the lowest legal one (0 is pass) in place of an illegal one."""
+    """Return the action to play, replacing an illegal one by the lowest legal one (0 is pass)."""
     if allowed[i, index]:
         return index
     lowest = 0
@@ -215,7 +214,8 @@ def first_invalid(
 ) -> tuple[int, int]:
     """Return the first row with an action outside the space, and the first with an illegal one.
 
-    Each is -1 if there is none. If an episode is over, every action in the space is accepted.
+    Each is -1 if there is no such row. Once an episode is over, any action in the space is
+    accepted.
     """
     outside = -1
     illegal = -1
@@ -238,7 +238,7 @@ def _drive_chunk(
     out: BatchStep,
     work: WorkSpace,
 ) -> int:
-    """Do one operation for `members[low:high]`; return how many wait for an external opponent."""
+    """Run an operation on `members[low:high]`; return how many await an external opponent."""
     members, actions = moves
     at, seat = view.offsets[0], view.seat
     waiting = 0
@@ -335,27 +335,27 @@ def drive(
     team: int,
     chunk: int,
 ) -> int:
-    """Do one operation for all members.
+    """Run an operation on all members.
 
-    Results of environment i are written to row i of `out`; OBSERVE writes the results of member j
-    to row j. In SAME_STEP mode the last observation of an ended episode goes to `out.final`. For
-    environments that wait for an external opponent, no observation is written.
+    Results for environment i are written to row i of `out`. OBSERVE is the exception: it writes the
+    results for member j to row j. In SAME_STEP mode, an ended episode's last observation is written
+    to `out.final`. No observation is written for environments waiting for an external opponent.
 
     Args:
         operation: a member of `Operation`.
-        moves: members and actions. Members, int64 (k,): environments, or scenarios for PREPARE.
-            Actions, int64: for STEP (n,), indices in the action space; for OPPONENT_STEP (k,),
-            engine actions.
+        moves: members and actions. Members, int64 (k,), are environments, or scenarios for
+            PREPARE. Actions, int64, are indices into the action space of shape (n,) for STEP, or
+            engine actions of shape (k,) for OPPONENT_STEP.
         game: environments, scenarios and opponents.
-        view: the learner's view; for OBSERVE, the view of either seat.
+        view: the learner's view. For OBSERVE, the view from either seat.
         out: the results.
-        scratch: work space of this thread, (1,).
+        scratch: this thread's work space, (1,).
         team: the address of the team that shares the work, or `thread_pool.ALONE`.
-        chunk: number of members that a thread of a team takes at a time.
+        chunk: number of members that a team's thread takes at a time.
 
     Returns:
-        The number of environments that wait for an external opponent; helper threads count their
-        own. -1, with nothing changed, if STEP has an action outside the action space.
+        The number of environments waiting for an external opponent; helper threads count their
+        own. If a STEP action is outside the action space, -1, and nothing is changed.
     """
     helps = operation == Operation.JOIN_TEAM
     task = operation, moves, game, view, out

@@ -11,29 +11,29 @@ _RECYCLED = 2
 
 
 class _Memory(np.ndarray[Any, Any]):
-    """An array that owns the memory of the arrays that `take` returns.
+    """An array that owns the memory of the arrays returned by `take`.
 
-    NumPy lets a view of a view refer to the owner of the memory. With this type in between, a view
-    of a taken array refers to the taken array, so the array stays alive while a view is in use.
+    In NumPy, a view of a view references the owner of the memory. With this type in between, a view
+    of a taken array references that array instead, so the array stays alive while the view exists.
     """
 
 
 class RecycledArrays:
-    """A pool of arrays of one shape; their memory is reused once nothing refers to it.
+    """A pool of arrays of one shape whose memory is reused once nothing references them.
 
-    Newly allocated memory is slow to write: the first write can take as long as a step.
+    Writing to newly allocated memory is slow: the first write can take as long as a step.
 
     Args:
         shape: shape of each array.
         dtype: dtype of each array.
-        is_shared: return the same array each time, even if it is still in use.
+        is_shared: whether to return the same array each time, even if it is still in use.
     """
 
     def __init__(self, shape: tuple[int, ...], dtype: Any, *, is_shared: bool = False) -> None:
         self._shape, self._dtype = shape, dtype
         self._shared: NDArray[Any] | None = np.empty(shape, dtype) if is_shared else None
         self._memories: list[_Memory] = []
-        self._taken: list[ref[NDArray[Any]]] = []  # the last array over each memory
+        self._taken: list[ref[NDArray[Any]]] = []  # the latest array using each memory block
 
     def take(self) -> NDArray[Any]:
         """Return an array with undefined content."""
@@ -57,7 +57,7 @@ class RecycledArrays:
         return array
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the arrays: a copy allocates its own."""
+        """Exclude the arrays; a copy allocates its own."""
         return {
             "shape": self._shape, "dtype": self._dtype, "is_shared": self._shared is not None,
         }  # fmt: skip

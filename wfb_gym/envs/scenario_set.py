@@ -1,4 +1,4 @@
-"""The scenarios of a batch: one, several in turn, or a generated one for each episode."""
+"""The scenarios of a batch: a single one, several in turn, or a generated one for each episode."""
 
 import re
 import sys
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
     from wfb_gym.generating import Generated
 
 ScenarioLike = Any
-"""A bundled name, the path of a scenario file, a `Scenario` or its document, "generated", a
-`Generated` or its fields, or the `ScenarioSet` of another batch."""
+"""A bundled name, the path to a scenario file, a `Scenario` or its document, "generated", a
+`Generated` or its fields, or another batch's `ScenarioSet`."""
 
 _GENERATED = re.compile(r"generated(-[\w-]+)?(:(?!.*\.toml).*)?$")
 _QUIET = 2.0
-"""Seconds before the first progress line and between two lines."""
+"""Seconds before the first progress line, and between lines."""
 
 
 class ScenarioSet(NamedTuple):
-    """The scenarios of a batch, at least one.
+    """One or more scenarios for a batch.
 
-    Unpickling reads no scenario file again, but generates generated scenarios again.
+    Unpickling does not read scenario files again, but it does regenerate generated scenarios.
     """
 
     scenarios: tuple[Scenario, ...]
     packed_scenarios: Records[PackedScenario]  # (n,)
-    redraw: bool  # draw a scenario for each episode; else environment i plays i modulo n
-    limits: Limits | None  # of both seats; None to fit them to the scenarios
+    redraw: bool  # draw a scenario for each episode; otherwise environment i plays i modulo n
+    limits: Limits | None  # for both seats; if None, they are fitted to the scenarios
     generated: "Generated | None" = None
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -47,14 +47,14 @@ class ScenarioSet(NamedTuple):
 
 
 def resolve_scenarios(scenario: ScenarioLike | Sequence[ScenarioLike]) -> ScenarioSet:
-    """Load and pack the scenarios of a user's argument.
+    """Load and pack the scenarios given by a user.
 
     Args:
-        scenario: one of `ScenarioLike`, or several.
+        scenario: one `ScenarioLike` or a sequence of them.
 
     Raises:
-        ScenarioError: a scenario does not exist or is invalid.
-        ValueError: an empty sequence.
+        ScenarioError: if a scenario does not exist or is invalid.
+        ValueError: if the sequence is empty.
     """
     if isinstance(scenario, ScenarioSet):
         return scenario
@@ -89,8 +89,8 @@ def pack_all(scenarios: Iterable[Scenario]) -> Records[PackedScenario]:
     packed_scenarios = bytearray()
     reported = time.monotonic()
     for done, scenario in enumerate(members, start=1):
-        # Copy bytes, not fields: padding between fields would be undefined, and the digest of
-        # equal scenarios would differ.
+        # Copy bytes, not fields. Otherwise the padding between fields is undefined, and equal
+        # scenarios get different digests.
         packed_scenarios += pack(scenario).tobytes()
         if time.monotonic() - reported > _QUIET:
             reported = time.monotonic()
@@ -99,7 +99,7 @@ def pack_all(scenarios: Iterable[Scenario]) -> Records[PackedScenario]:
 
 
 def generated_limits(sizes: Any) -> Limits:
-    """Return limits that fit every generated scenario of these sizes, for all seeds."""
+    """Return limits that fit every generated scenario of these sizes, for any seed."""
     army = ArmyLimits(sizes.characters, sizes.spells, sizes.items, sizes.units, sizes.comet_points)
     contacts = min(CONTACTS, 2 * sizes.characters)
     return Limits(army, army, DICE, contacts, **dict.fromkeys(SWITCHES, True))

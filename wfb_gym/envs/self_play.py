@@ -1,7 +1,7 @@
 """A batch of battles in which the caller plays both armies, for self-play.
 
-`wfb_gym.envs.batch` plays until one learner must decide; `SelfPlayBatch` stops at every decision of
-both armies. Each army has its own observation layout and its own action space.
+`wfb_gym.envs.batch` plays until a single learner is to move, while `SelfPlayBatch` stops at every
+decision of either army. Each army has its own observation layout and its own action space.
 """
 
 from collections.abc import Sequence
@@ -25,11 +25,11 @@ from wfb_gym.opponents.move_tables import no_move_tables
 from wfb_gym.seats import SEATS
 
 _ATTEMPTS = 1000
-"""Resets in search of a battle with a decision before `reset` raises."""
+"""Maximum number of resets to find a battle with a decision, after which `reset` raises."""
 
 
 class Decisions(NamedTuple):
-    """The decisions that one army must make now, in the order of the battles.
+    """The decisions that one army must make now, in battle order.
 
     Attributes:
         members: the indices of their battles, int64 (k,).
@@ -43,31 +43,31 @@ class Decisions(NamedTuple):
 
 
 class SelfPlayBatch(EpisodeDriver):
-    """A batch of battles; the caller makes every decision of both armies.
+    """A batch of battles in which the caller makes every decision for both armies.
 
-    With `autoreset`, the call that ends a battle also starts the next one. Without it, ended
-    battles stay ended until `reset`. Battles without any decision are skipped.
+    With `autoreset`, the call that ends a battle also starts the next one. Otherwise, ended battles
+    stay ended until `reset`. Battles without any decisions are skipped.
 
     Args:
-        num_envs: number of battles, 1 or more.
+        num_envs: number of battles, at least 1.
         scenario: a bundled name, a path, a `Scenario`, or a sequence of these.
-        limits: limits of each army's spaces; default: fitted to the scenarios.
-        autoreset: start the next battle in the call that ends one.
-        history: include the last cast of each spell and the last response to it, even if
+        limits: limits of each army's spaces. By default, they are fitted to the scenarios.
+        autoreset: whether the call that ends a battle also starts the next one.
+        history: whether to include the last cast of each spell and the last response to it, even if
             `limits.history` is False.
 
     Attributes:
-        views: layout and codec of each army.
+        views: each army's layout and codec.
         scenarios: the scenarios to play.
-        points: points that the first army won from the last `play` to the next decision or the
-            end of the battle, float64 (n,).
-        opening_points: points that the first army won before the first decision, in battles that
-            have just started; 0 in others; float64 (n,).
+        points: points won by the first army from the last `play` to the next decision or the end of
+            the battle, float64 (n,).
+        opening_points: points won by the first army before the first decision. Nonzero only in
+            battles that have just started, float64 (n,).
         ended: whether the last `play` ended the battle, bool (n,).
 
     Raises:
-        ValueError: no battle, or a scenario exceeds the limits.
-        ScenarioError: the scenario does not exist or is invalid.
+        ValueError: if there is no battle or a scenario exceeds the limits.
+        ScenarioError: if the scenario does not exist or is invalid.
     """
 
     def __init__(
@@ -112,29 +112,29 @@ class SelfPlayBatch(EpisodeDriver):
         return {"battles": self.envs.tobytes()}
 
     def set_state(self, state: dict[str, Any]) -> tuple[Decisions, Decisions]:
-        """Restore a state from `get_state` of a batch with the same arguments.
+        """Restore a state returned by `get_state` on a batch with the same arguments.
 
         Returns:
-            The current decisions of each army.
+            Each army's current decisions.
 
         Raises:
-            ValueError: another number of battles, or a battle that cannot be continued.
+            ValueError: if the number of battles differs or a battle cannot be resumed.
         """
         self.envs[:] = self.read_state(state)
         self.points[:], self.opening_points[:], self.ended[:] = 0.0, 0.0, False
         return self._decisions()
 
     def read_state(self, state: dict[str, Any]) -> Records[Environment]:
-        """Decode a state from `get_state`; raise a ValueError if it cannot be continued."""
+        """Decode a state from `get_state`; raise a ValueError if it cannot be resumed."""
         battles = part_of_state(state, "battles", bytes)
         return self.read_envs(battles, "battles", None, must_run=self._autoreset)
 
     def states(self, members: NDArray[np.int64]) -> Records[State]:
-        """Copy the positions of some battles, `engine.state.STATE` (k,)."""
+        """Copy the positions in some battles, `engine.state.STATE` (k,)."""
         return copy_states(self.envs["state"], members)
 
     def check_positions(self, scenario: NDArray[np.int64], states: NDArray[Any]) -> None:
-        """Raise a ValueError for the first position that cannot be continued.
+        """Raise a ValueError for the first position that cannot be resumed.
 
         Args:
             scenario: index of each position's scenario, int64 (k,).
@@ -153,18 +153,18 @@ class SelfPlayBatch(EpisodeDriver):
     def put(
         self, members: NDArray[np.int64], scenario: NDArray[np.int64], states: NDArray[Any]
     ) -> tuple[Decisions, Decisions]:
-        """Set the positions of some battles; their random generators do not change.
+        """Set the positions in some battles without changing their random generators.
 
         Args:
             members: the battles, int64 (k,).
             scenario: index of each position's scenario, int64 (k,).
-            states: positions at a decision, from `states`; see `check_positions` to validate them.
+            states: positions at a decision, from `states`; validate them with `check_positions`.
 
         Returns:
-            The current decisions of each army, in all battles.
+            Each army's current decisions in all battles.
 
         Raises:
-            ValueError: observations include history, which positions do not have.
+            ValueError: if observations include history, which positions do not contain.
         """
         if self.game.notes:
             raise ValueError(
@@ -178,10 +178,10 @@ class SelfPlayBatch(EpisodeDriver):
         """Start all battles.
 
         Args:
-            seed: seed of battle 0; battle i gets `seed` + i. None keeps the current generators.
+            seed: seed for battle 0; battle i uses `seed` + i. None keeps the current generators.
 
         Returns:
-            The current decisions of each army.
+            Each army's current decisions.
         """
         with self.unchanged_on_failure():
             if seed is not None:
@@ -200,11 +200,11 @@ class SelfPlayBatch(EpisodeDriver):
             second: the second army's actions.
 
         Returns:
-            The next decisions of each army.
+            Each army's next decisions.
 
         Raises:
-            ValueError: wrong number of actions, or an illegal action. No battle has changed.
-            gymnasium.error.ResetNeeded: `reset` was not called.
+            ValueError: if the number of actions is wrong or one is illegal. No battle is changed.
+            gymnasium.error.ResetNeeded: if `reset` has not been called.
         """
         if self._asked is None:
             raise gym.error.ResetNeeded("Cannot call play() before calling reset()")
@@ -251,7 +251,7 @@ class SelfPlayBatch(EpisodeDriver):
         raise ValueError(f"{name}: expected a decision, found none in {_ATTEMPTS} battles")
 
     def _decisions(self) -> tuple[Decisions, Decisions]:
-        """Return the current decisions of each army; battles that are over have none."""
+        """Return each army's current decisions; battles that are over have none."""
         running = self._states["node"] != Node.END
         first, second = (
             Decisions(members, *self.observe_members(members, view))
@@ -278,7 +278,7 @@ class SelfPlayBatch(EpisodeDriver):
 
 
 def _check_legal(seat: str, asked: Decisions, actions: NDArray[np.int64]) -> None:
-    """Raise a ValueError for the first illegal action; the kernel does not check actions."""
+    """Raise a ValueError for the first illegal action; the kernel does not check them."""
     count, actions_each = asked.masks.shape
     rows = np.arange(0, count * actions_each, actions_each)
     legal = asked.masks.take(rows + actions, mode="clip")

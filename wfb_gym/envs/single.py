@@ -24,77 +24,79 @@ _THIS = np.ones(1, np.bool_)
 
 
 class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
-    """One seat of a magic phase; `step` plays the opponent too.
+    """One seat in a magic phase; `step` also plays the opponent.
 
     ## Description
 
-    The magic phase of Warhammer Fantasy Battle, 6th edition (7th if the scenario selects it): a
-    two-player, zero-sum dice game with perfect information, unless items are hidden. The caster
+    The magic phase of Warhammer Fantasy Battle, 6th edition (or 7th if the scenario selects it), is
+    a two-player, zero-sum dice game. Information is perfect unless items are hidden. The caster
     spends power dice to cast spells, and the dispeller spends dispel dice to stop them. The
-    learner plays one seat; `step` plays the opponent.
+    learner plays one seat, and `step` plays the opponent.
 
-    Each decision is small: first the spell, then its target, then an item, then the dice. If only
-    one action is legal, the environment plays it.
+    A cast is split into small decisions: first the spell, then its target, then an item, then the
+    dice. If only one action is legal, the environment plays it automatically.
 
     ## Action Space
 
-    `Discrete(n)`, with these ranges (`wfb_gym.encoding.actions`): pass, dice, items, re-rolls,
-    wizards, spells, spells in play, targets or none, points (for a Comet). `action_meanings()`
-    describes each action; `action_masks()` and `info["action_mask"]` contain the legal actions. An
-    illegal action is replaced by pass if pass is legal, else by the lowest legal action, and sets
-    `info["illegal_action"]`.
+    `Discrete(n)`, divided into these ranges (see `wfb_gym.encoding.actions`): pass, dice, items,
+    re-rolls, wizards, spells, spells in play, targets (or none), and points for a Comet.
+    `action_meanings()` describes each action, and `action_masks()` and `info["action_mask"]` give
+    the legal actions. An illegal action is replaced by pass if pass is legal, otherwise by the
+    lowest legal action, and sets `info["illegal_action"]`.
 
     ## Observation Space
 
-    `Box(float32)`: one flat vector from the learner's perspective, scaled to finite bounds without
-    clipping. `named_fields(observation)` returns its fields by name; `wfb_gym.encoding.fields`
-    documents units and scales. Different positions have different observations. The last
-    observation of an episode contains only the constants of the scenario.
+    `Box(float32)`: a flat vector from the learner's perspective, scaled to finite bounds without
+    clipping. `named_fields(observation)` returns its fields by name. Units and scales are
+    documented in `wfb_gym.encoding.fields`. Different positions always have different observations.
+    The last observation of an episode contains only the scenario's constants.
 
     ## Rewards
 
-    The reward is the change of (enemy points lost - own points lost) since the learner's last
-    action, divided by `points_per_reward`. The rewards of an episode add up to the points won
-    in the battle, divided by `points_per_reward`; use gamma 1.
+    The reward is the change in (enemy points lost - own points lost) since the learner's last
+    action, divided by `points_per_reward`. Over an episode, rewards sum to the points won in the
+    battle divided by `points_per_reward`, so use gamma = 1.
 
     ## Starting State
 
-    An episode starts at the learner's first decision. If the learner has no decision, `reset`
-    returns the last observation, only pass is legal, and the first step ends the episode.
+    An episode starts at the learner's first decision. If the learner has no decision to make,
+    `reset` returns the final observation, only pass is legal, and the first step ends the episode.
 
     ## Episode End
 
-    1. Termination: the last magic phase of the scenario ends.
-    2. Truncation: never. Battles always end.
+    1. Termination: The last magic phase of the scenario ends.
+    2. Truncation: Never, because battles always end.
 
-    A step after the end changes nothing: reward 0, terminated.
+    Stepping after the end has no effect: the reward is 0 and the episode is still terminated.
 
     ## Information
 
     | key | meaning |
     |---|---|
     | `action_mask` | int8 (n,), 1 for legal actions |
-    | `illegal_action` | True if the last action was illegal and was replaced |
+    | `illegal_action` | True if the last action was illegal and has been replaced |
 
     ## Arguments
 
     | parameter | default | meaning |
     |---|---|---|
-    | `scenario` | "archmage-duel" | bundled name, path of a scenario file, `Scenario` or its \
-    document; or "generated": a new scenario each episode |
-    | `opponent` | "veteran" | name, callable, agent, path of a saved model, or a list of these |
-    | `limits` | fitted | sizes of the spaces, to let one policy play several scenarios |
-    | `history` | False | include the last cast of each spell and the last response to it |
-    | `points_per_reward` | 100.0 | points for a reward of 1 |
-    | `strict` | False | raise on an illegal action |
-    | `render_mode` | None | "ansi" or "rgb_array": `render()` describes or draws the events since \
-    the learner's last action, and the position |
+    | `scenario` | "archmage-duel" | bundled name, path to a scenario file, `Scenario` or its \
+    document; or "generated" for a new scenario each episode |
+    | `opponent` | "veteran" | name, callable, agent, path to a saved model, or a list of these |
+    | `limits` | fitted | sizes of the spaces; set them so that one policy can play several \
+    scenarios |
+    | `history` | False | whether to include the last cast of each spell and the last response to \
+    it |
+    | `points_per_reward` | 100.0 | number of points that give a reward of 1 |
+    | `strict` | False | whether to raise an error for illegal actions |
+    | `render_mode` | None | "ansi" or "rgb_array": `render()` describes or draws the position and \
+    the events since the learner's last action |
 
     ## Vectorized environment
 
-    `gym.make_vec(id, num_envs=...)` steps all environments in one compiled call. Environment i
-    after `reset(seed=s)` is the same as a single environment after `reset(seed=s + i)`. The
-    arguments are the same, plus `autoreset_mode` (default: SAME_STEP); `scenario` may be a list.
+    `gym.make_vec(id, num_envs=...)` steps all environments in one compiled call. After
+    `reset(seed=s)`, environment i behaves like a single environment after `reset(seed=s + i)`. The
+    arguments are the same, plus `autoreset_mode` (SAME_STEP by default); `scenario` may be a list.
     """
 
     seat: int = 0
@@ -129,7 +131,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         self._make_step()
 
     def _make_step(self) -> None:
-        """Allocate the arrays that every step writes to."""
+        """Allocate the arrays that each step writes to."""
         self._out = self.batch.new_step()
         self._play = self.batch.prepare_step(self._action, self._out)
         self._observation = self._out.observations[0]
@@ -141,11 +143,11 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         """Start an episode.
 
         Args:
-            seed: seed of the dice; None keeps the current generator.
+            seed: seed for the dice. None keeps the current generator.
             options: ignored.
 
         Returns:
-            Observation, float32 (size,), and info.
+            The observation, float32 (size,), and info.
         """
         before = self._np_random, self._np_random_seed
         try:
@@ -165,23 +167,23 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
     def step(
         self, action: np.int64 | int
     ) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
-        """Play one action, then dice and the opponent until the learner's next decision.
+        """Play one action, then the dice and the opponent until the learner's next decision.
 
         Args:
             action: a member of the action space.
 
         Returns:
-            Observation, reward, terminated, truncated (always False) and info.
+            The observation, reward, terminated, truncated (always False) and info.
 
         Raises:
-            gymnasium.error.ResetNeeded: `reset` was not called.
-            ValueError: the action is outside the space, or illegal with `strict`.
+            gymnasium.error.ResetNeeded: if `reset` has not been called.
+            ValueError: if the action is outside the space or, with `strict`, illegal.
         """
         batch, out, actions = self.batch, self._out, self._action
         if not batch.is_reset:
             raise gym.error.ResetNeeded("Cannot call env.step() before calling env.reset()")
         given: Any = action
-        if isinstance(given, _INTEGERS):  # `contains` takes as long as the step
+        if isinstance(given, _INTEGERS):  # `contains` takes as long as the whole step
             member = 0 <= given < self._actions_n
         else:
             member = self.action_space.contains(given)
@@ -200,15 +202,15 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         )
 
     def render(self) -> Any:
-        """Render the events since the learner's last action, and the position.
+        """Render the position and the events since the learner's last action.
 
         Returns:
-            A string in mode "ansi"; an image, uint8 (height, width, 3), in mode "rgb_array";
-            None without a mode.
+            A string in "ansi" mode, an image, uint8 (height, width, 3), in "rgb_array" mode, or
+            None without a render mode.
 
         Raises:
-            gymnasium.error.ResetNeeded: `reset` was not called.
-            gymnasium.error.DependencyNotInstalled: Pillow is not installed.
+            gymnasium.error.ResetNeeded: if `reset` has not been called.
+            gymnasium.error.DependencyNotInstalled: if Pillow is not installed.
         """
         if self.render_mode is None:
             gym.logger.warn(
@@ -221,7 +223,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         return draw_frames(self.batch, self.render_mode)[0]
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return the legal actions, bool (n,); at least one is True."""
+        """Return the legal actions, bool (n,), at least one of which is True."""
         if not self.batch.is_reset:
             raise gym.error.ResetNeeded("Cannot call action_masks() before calling env.reset()")
         mask: NDArray[np.bool_] = self.batch.action_mask[0].copy()
@@ -229,15 +231,15 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
 
     @property
     def scenario(self) -> Scenario:
-        """The scenario of the current episode."""
+        """The current episode's scenario."""
         return self.batch.playing(0)
 
     def action_meanings(self) -> list[str]:
-        """Describe each action with the names in the current scenario."""
+        """Describe each action, using the names in the current scenario."""
         return self.batch.action_meanings(0)
 
     def named_fields(self, observation: NDArray[np.float32]) -> dict[str, float]:
-        """Return the fields of an observation by name."""
+        """Return an observation's fields by name."""
         return self.batch.layout.named_fields(observation)
 
     def get_state(self) -> dict[str, Any]:
@@ -245,13 +247,13 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         return {**self.batch.get_state(), "seeded": self._seeded}
 
     def set_state(self, state: dict[str, Any]) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Restore a state from `get_state` of an environment with the same arguments.
+        """Restore a state returned by `get_state` on an environment with the same arguments.
 
         Returns:
-            Observation and info of that state.
+            The observation and info for that state.
 
         Raises:
-            ValueError: the state is damaged, or comes from an environment with other arguments.
+            ValueError: if the state is corrupt or comes from an environment with other arguments.
         """
         seeded = part_of_state(state, "seeded", bool)
         self.batch.set_state(state)
@@ -259,21 +261,21 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         return self._observation_and_info(self.batch.observe())
 
     def __getstate__(self) -> dict[str, Any]:
-        made = ("_out", "_play", "_observation", "_mask")  # `_make_step` makes them
+        made = ("_out", "_play", "_observation", "_mask")  # created by `_make_step`
         return {key: value for key, value in vars(self).items() if key not in made}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._make_step()  # with the arrays of this copy's batch
+        self._make_step()  # uses the arrays of this copy's batch
 
 
 class CasterEnv(MagicPhaseEnv):
-    """The caster's seat of a magic phase; see `MagicPhaseEnv` for spaces, rewards and info.
+    """The caster's seat in a magic phase; see `MagicPhaseEnv` for spaces, rewards and info.
 
     ## Description
 
-    The learner is the first army of the scenario. It casts in the first phase; in scenarios with
-    several phases it dispels in the second, casts in the third, and so on.
+    The learner plays the scenario's first army. It casts in the first phase. In scenarios with
+    several phases, it dispels in the second, casts in the third, and so on.
 
     ## Version History
 
@@ -284,12 +286,12 @@ class CasterEnv(MagicPhaseEnv):
 
 
 class DispellerEnv(MagicPhaseEnv):
-    """The dispeller's seat of a magic phase; see `MagicPhaseEnv` for spaces, rewards and info.
+    """The dispeller's seat in a magic phase; see `MagicPhaseEnv` for spaces, rewards and info.
 
     ## Description
 
-    The learner is the second army of the scenario. It dispels in the first phase; in scenarios
-    with several phases it casts in the second, dispels in the third, and so on.
+    The learner plays the scenario's second army. It dispels in the first phase. In scenarios with
+    several phases, it casts in the second, dispels in the third, and so on.
 
     ## Version History
 

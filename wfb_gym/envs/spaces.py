@@ -11,11 +11,11 @@ from wfb_gym.encoding.layout import Layout
 
 
 def observation_space(layout: Layout) -> Space[NDArray[float32]]:
-    """Return the space of observations: float32, shape (size,), with finite bounds."""
+    """Return the observation space: float32, shape (size,), with finite bounds."""
     box: Space[Any] = spaces.Box(layout.low, layout.high, dtype=float32)
     return box
 
 
 def action_space(codec: ActionCodec) -> spaces.Discrete:
-    """Return the space of actions; see `wfb_gym.encoding.actions` for the ranges."""
+    """Return the action space; see `wfb_gym.encoding.actions` for its ranges."""
     return spaces.Discrete(codec.n)

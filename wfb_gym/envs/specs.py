@@ -1,8 +1,8 @@
-"""Convert the arguments of environments to plain values, so that Gymnasium's specs can be JSON.
+"""Convert environment arguments to plain values so that Gymnasium specs can be written as JSON.
 
-Environments accept these values too: a path as text, a scenario's document, the fields of `Limits`
-and `Generated`, the value of an enum member. Callables, agents and models in memory have no plain
-value.
+Environments also accept these plain values: a path as a string, a scenario's document, the fields
+of `Limits` or `Generated`, and the value of an enum member. Callables, agents and models in memory
+have no plain value.
 """
 
 import os
@@ -22,7 +22,7 @@ _SPEC = "_spec"
 
 
 def plain_value(argument: Any) -> Any:
-    """Return an argument as a JSON value; unchanged if it has none."""
+    """Return an argument as a JSON value, or unchanged if it has none."""
     if argument is None or isinstance(argument, str | int | float):
         return argument
     if isinstance(argument, list | tuple):
@@ -33,7 +33,7 @@ def plain_value(argument: Any) -> Any:
         return argument.model_dump(mode="json")
     if isinstance(argument, os.PathLike):
         path = Path(argument)
-        in_here = path.name == str(path)  # without "./" it could be a scenario's name
+        in_here = path.name == str(path)  # without "./", it could be the name of a scenario
         return f"{os.curdir}{os.sep}{path}" if in_here else str(path)
     if isinstance(argument, Enum):
         return argument.value
@@ -45,10 +45,10 @@ def plain_value(argument: Any) -> Any:
 
 
 def as_limits(limits: Limits | Mapping[str, Any] | None) -> Limits | None:
-    """Return limits, given as `Limits` or as their plain value.
+    """Return limits given as a `Limits` or as its plain value.
 
     Raises:
-        ValueError: the keys of a mapping are not the fields of `Limits`.
+        ValueError: if a mapping's keys are not the fields of `Limits`.
     """
     if not isinstance(limits, Mapping):
         return limits
@@ -72,4 +72,4 @@ def _set_spec(env: Any, spec: EnvSpec | None) -> None:
 
 
 plain_spec: Any = property(_get_spec, _set_spec)
-"""The attribute `spec` of environments; it stores the arguments as plain values."""
+"""The `spec` attribute of environments, which stores the arguments as plain values."""

@@ -1,15 +1,15 @@
 """A pool of helper threads that share the chunks of a batched step.
 
-Compiled code releases the interpreter lock, so Python threads run it in parallel. An idle helper
-first busy-waits in compiled code for about 0.1 ms, because the next step usually follows at once
-and waking a thread through Python is slow. Then it sleeps. The calling thread works too, and never
-waits for a helper that has not started. So busy cores cost little. `numba.prange` waits for all its
-threads, which made a step much slower on a busy machine. Threads do not survive a fork; a child
-process starts its own.
+Compiled code releases the interpreter lock, so Python threads can run it in parallel. An idle
+helper first busy-waits in compiled code for about 0.1 ms, because the next step usually follows
+immediately and waking a thread through Python is slow. Then it sleeps. The calling thread works as
+well and never waits for a helper that has not started, so busy cores cost little. In contrast,
+`numba.prange` waits for all its threads, which made steps much slower on a busy machine. Threads do
+not survive a fork, so a child process starts its own.
 
-The compiled functions of this module run inside the kernel. The calling thread uses `open_task`,
-`next_chunk` and `close_task`; helpers use `join_task`, `next_chunk` and `leave_task`. The arguments
-of a task are copied to helpers through the team's shared memory.
+The compiled functions in this module run inside the kernel. The calling thread uses `open_task`,
+`next_chunk` and `close_task`; helpers use `join_task`, `next_chunk` and `leave_task`. Helpers
+receive a copy of a task's arguments through the team's shared memory.
 """
 
 import _thread
@@ -35,20 +35,20 @@ from wfb_gym._intrinsics import (
 from wfb_gym._jit import int64, jit
 
 ALONE = 0
-"""Instead of the address of a team: no helpers."""
+"""Passed in place of a team's address to run without helpers."""
 
 # Offsets in a team's memory, in bytes; each word has its own cache line (64 bytes).
 _OPEN, _NEXT, _WORKING, _TOTAL, _COUNT, _CHUNK, _ARGUMENTS = 0, 64, 128, 192, 256, 320, 384
 _PAUSES = 4000
-"""Polls of the team's memory, each followed by a pause, before a thread stops busy-waiting: about
-0.1 ms."""
+"""Number of times that a thread polls the team's memory, pausing after each poll, before it stops
+busy-waiting: about 0.1 ms."""
 _MAX_UNSHARED = 1023
-"""Longest run of tasks without helpers while other programs use the cores of the helpers."""
+"""Maximum number of consecutive tasks without helpers while other programs keep the cores busy."""
 
 
 @jit
 def open_task(team: int, count: int, chunk: int, arguments: Any) -> None:
-    """Publish a task: its arguments, and the chunks of `range(count)`."""
+    """Publish a task: its arguments and the chunks of `range(count)`."""
     store_value(team + _ARGUMENTS, arguments)
     store_word(team + _NEXT, 0)
     store_word(team + _COUNT, count)
@@ -58,7 +58,7 @@ def open_task(team: int, count: int, chunk: int, arguments: Any) -> None:
 
 @jit
 def next_chunk(team: int) -> tuple[int, int]:
-    """Take the next chunk; return its start and stop, which are equal if none is left."""
+    """Take the next chunk and return its start and stop, which are equal if none is left."""
     count = load_word(team + _COUNT)
     chunk = load_word(team + _CHUNK)
     low = min(count, add_to_word(team + _NEXT, chunk))
@@ -67,7 +67,7 @@ def next_chunk(team: int) -> tuple[int, int]:
 
 @jit
 def close_task(team: int) -> None:
-    """Close the task and busy-wait until all helpers have left, for at most about 0.1 ms."""
+    """Close the task and busy-wait, for at most about 0.1 ms, until all helpers have left."""
     store_word(team + _OPEN, 0)
     for _ in range(_PAUSES):
         if load_word(team + _WORKING) == 0:
@@ -77,11 +77,11 @@ def close_task(team: int) -> None:
 
 @jit
 def join_task(team: int) -> bool:
-    """Busy-wait for a task with chunks left, for about 0.1 ms; return whether one was joined."""
+    """Busy-wait about 0.1 ms for a task with chunks left; return whether one was joined."""
     for _ in range(_PAUSES):
         if load_word(team + _OPEN) and load_word(team + _NEXT) < load_word(team + _COUNT):
             add_to_word(team + _WORKING, 1)
-            if load_word(team + _OPEN):  # not closed in the meantime
+            if load_word(team + _OPEN):  # it has not been closed in the meantime
                 return True
             add_to_word(team + _WORKING, -1)
         pause()
@@ -96,25 +96,25 @@ def task_arguments(team: int, like: Any) -> Any:
 
 @jit
 def leave_task(team: int, result: int) -> None:
-    """Add a result to the task's total, and leave the task."""
+    """Add a result to the task's total and leave the task."""
     add_to_word(team + _TOTAL, int64(result))
     add_to_word(team + _WORKING, int64(-1))
 
 
 class ThreadPool:
-    """A pool of helper threads, started at the first task.
+    """A pool of helper threads, which are started with the first task.
 
     Args:
-        size: number of threads that work on a task, including the caller's. Always 1 if the
-            compiler is disabled.
+        size: number of threads to work on a task, including the caller's. Always 1 if the compiler
+            is disabled.
     """
 
     def __init__(self, size: int) -> None:
         self.size = 1 if config.DISABLE_JIT else size  # type: ignore[attr-defined]
         self._in_use = _thread.allocate_lock()
         self._process = 0  # id of the process that started the helpers
-        self._unshared = 0  # number of next tasks to run without helpers
-        self._back_off = 0  # its last start value, doubled while helpers are late
+        self._unshared = 0  # number of upcoming tasks to run without helpers
+        self._back_off = 0  # last start value of `_unshared`, doubled while helpers are late
         self._task: Callable[[int], int] | None = None
 
     def run(
@@ -124,13 +124,13 @@ class ThreadPool:
 
         Args:
             task: called with a team's address or with `ALONE`. The pool keeps a reference to it
-                until no helper works on it, so its arrays stay valid.
-            make_helper: called when helpers are started; returns the function that each helper
+                until all helpers have finished, so its arrays stay valid.
+            make_helper: called when helpers are started. It returns the function that each helper
                 calls with the team's address. That function joins tasks until `join_task` returns
                 False. All tasks must have arguments of the same types.
 
         Returns:
-            The sum of the results of the task and its helpers.
+            The sum of the results from the task and its helpers.
         """
         if self._unshared > 0:
             self._unshared -= 1
@@ -142,7 +142,7 @@ class ThreadPool:
                 self._start(make_helper())
             while self._asleep:
                 self._asleep.pop().release()
-            self._wait()  # helpers of an interrupted task may still work
+            self._wait()  # helpers may still be working on an interrupted task
             self._task, self._memory[self._total] = task, 0
             began = time.perf_counter()
             try:
@@ -172,9 +172,9 @@ class ThreadPool:
             Thread(target=_serve, args=arguments, name="wfb_gym step", daemon=True).start()
 
     def _wait(self) -> None:
-        """Wait until no helper works on the task; raise the exception of a helper, if any."""
+        """Wait until no helper is working on the task, then raise a helper's exception, if any."""
         memory, errors = self._memory, self._errors
-        memory[self._open] = 0  # still open if the caller's part has raised
+        memory[self._open] = 0  # still open if the caller's part raised an exception
         while memory[self._working] > len(errors):
             time.sleep(0)
         if errors:
@@ -194,7 +194,7 @@ def _serve(
     while not errors:
         try:
             help_team(team)
-        except BaseException as error:  # noqa: BLE001 (the caller raises it again)
+        except BaseException as error:  # noqa: BLE001 (the caller re-raises it)
             errors.append(error)
             return
         asleep.append(wakeup)
@@ -202,4 +202,4 @@ def _serve(
 
 
 THREAD_POOL = ThreadPool(available_cores())
-"""The pool of this process."""
+"""This process's pool."""

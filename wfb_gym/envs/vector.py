@@ -1,4 +1,4 @@
-"""Gymnasium vector environments: thousands of magic phases in one process.
+"""Gymnasium vector environments: thousands of magic phases in a single process.
 
 This module adds Gymnasium's spaces, infos and autoreset modes to `wfb_gym.envs.batch.Batch`.
 """
@@ -48,36 +48,36 @@ def _check_max_episode_steps(steps: Any) -> None:
 
 
 class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[Any]]):
-    """A vector environment of magic phases; see `wfb_gym.envs.single` for observations and actions.
+    """A vector environment for magic phases; see `wfb_gym.envs.single` for the spaces.
 
     Args:
         num_envs: number of environments.
-        scenario: a bundled name, a path, a `Scenario`, or a sequence of these; environment i plays
+        scenario: a bundled name, a path, a `Scenario`, or a sequence of these. Environment i plays
             scenario i modulo the number of scenarios.
-        opponent: the name of a scripted player, a callable over batches, the path of a saved
-            model, or a list of these, from which each episode draws one.
-        limits: sizes of the spaces; default: fitted to the scenarios.
-        history: include the last cast of each spell and the last response to it. This helps
-            policies without memory in scenarios with hidden items.
-        autoreset_mode: when ended episodes restart.
-        points_per_reward: points for a reward of 1.
-        strict: raise on illegal actions instead of replacing them.
-        copy: as in Gymnasium's `SyncVectorEnv`. If False, every step overwrites the observations
-            and action masks of the step before. This saves memory and, in large batches, time.
-        final_infos: whether SAME_STEP steps report ``final_obs`` and ``final_info``, as Gymnasium
-            does. Episodes are never truncated, so few learners need them. If False, steps are
+        opponent: the name of a scripted player, a callable that acts on batches, the path to a
+            saved model, or a list of these. With a list, each episode draws one.
+        limits: sizes of the spaces. By default, they are fitted to the scenarios.
+        history: whether to include the last cast of each spell and the last response to it. This
+            helps memoryless policies in scenarios with hidden items.
+        autoreset_mode: when to restart ended episodes.
+        points_per_reward: number of points that give a reward of 1.
+        strict: whether to raise an error for illegal actions instead of replacing them.
+        copy: as in Gymnasium's `SyncVectorEnv`. If False, every step overwrites the previous step's
+            observations and action masks. This saves memory and, for large batches, time.
+        final_infos: whether SAME_STEP steps report ``final_obs`` and ``final_info``, as in
+            Gymnasium. Episodes are never truncated, so few learners need them. If False, steps are
             faster, and ``illegal_action`` includes the last actions of ended episodes.
         render_mode: None, "ansi" or "rgb_array", as in single environments. Rendering replays every
-            environment in Python, so use it only for a few environments.
-        max_episode_steps: None or -1, because `gymnasium.make_vec` passes it. This environment does
-            not truncate episodes, so any other value raises.
+            environment in Python, so use it only with a few environments.
+        max_episode_steps: None or -1; accepted because `gymnasium.make_vec` passes it. This
+            environment does not truncate episodes, so any other value raises a ValueError.
 
     Attributes:
         autoreset_mode: the mode, a member of `AutoresetMode`.
-        copy: the argument.
+        copy: the argument of the same name.
 
     Raises:
-        ValueError: an invalid argument.
+        ValueError: if an argument is invalid.
     """
 
     seat: int = 0
@@ -115,7 +115,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         self.autoreset_mode, self.copy = mode, copy
         self.metadata = {**type(self).metadata, "autoreset_mode": mode}
         self._reports_final = final_infos and mode == AutoresetMode.SAME_STEP
-        self._attributes: dict[str, list[Any]] = {}  # by `set_attr`
+        self._attributes: dict[str, list[Any]] = {}  # set by `set_attr`
         self.limits = self.batch.limits
         self.single_observation_space = observation_space(self.batch.layout)
         self.single_action_space = action_space(self.batch.codec)
@@ -132,14 +132,14 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Start episodes in all environments, or in the ones of ``options["reset_mask"]``.
+        """Start episodes in all environments, or only in those given by ``options["reset_mask"]``.
 
         Args:
-            seed: environment i gets seed + i, and then plays like a single environment with that
-                seed. A sequence has one seed for each environment. None keeps the current
-                generators.
-            options: ``reset_mask``, bool (n,): reset only these environments, in DISABLED mode.
-                Other keys are ignored. The mapping is not changed.
+            seed: if an integer, environment i is seeded with seed + i and then plays like a single
+                environment with that seed. A sequence contains one seed per environment. None
+                keeps the current generators.
+            options: ``reset_mask``, bool (n,), selects the environments to reset in DISABLED mode.
+                Other keys are ignored. The mapping is not modified.
 
         Returns:
             Observations, float32 (n, size), and infos.
@@ -168,14 +168,14 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
     def _seeds(
         self, seed: int | Sequence[int | None] | None, chosen: NDArray[np.bool_]
     ) -> tuple[list[int | None], tuple[Any, Any]]:
-        """Return the seeds of the environments, and Gymnasium's generator with its seed.
+        """Return the environments' seeds, and Gymnasium's generator with its seed.
 
-        Environments that are not chosen keep their generator; the first reset seeds all of them.
+        Environments that are not chosen keep their generators. The first reset seeds all of them.
         """
         generator: tuple[Any, Any] = self._np_random, self._np_random_seed
         seeds: list[int | None] = [None] * self.num_envs
         if isinstance(seed, int | np.integer):
-            if seed < 0:  # Gymnasium would raise another exception than ValueError
+            if seed < 0:  # Gymnasium would raise something other than a ValueError
                 raise ValueError(f"seed: expected a whole number from 0, found {seed}")
             generator = gym.utils.seeding.np_random(int(seed))
             seeds = [int(seed) + i for i in range(self.num_envs)]
@@ -211,16 +211,16 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         """Play one action in every environment.
 
         Args:
-            actions: integers, shape (n,), members of the action space.
+            actions: integers from the action space, shape (n,).
 
         Returns:
             Observations, float32 (n, size), rewards, float64 (n,), terminations, bool (n,),
-            truncations, bool (n,), all False, and infos.
+            truncations, bool (n,), which are always False, and infos.
 
         Raises:
-            gymnasium.error.ResetNeeded: `reset` was not called.
-            ValueError: wrong shape or dtype, an action outside the space, or with `strict` an
-                illegal one.
+            gymnasium.error.ResetNeeded: if `reset` has not been called.
+            ValueError: if the shape or dtype is wrong, or an action is outside the space or, with
+                `strict`, illegal.
         """
         if not self.batch.is_reset:
             raise gym.error.ResetNeeded("Cannot call env.step() before calling env.reset()")
@@ -235,13 +235,13 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         return out.observations, out.rewards, out.terminations, np.zeros(self.num_envs, bool), infos
 
     def render(self) -> tuple[Any, ...] | None:
-        """Return a frame of each environment, as `MagicPhaseEnv.render` does; None without a mode.
+        """Return a frame per environment, as `MagicPhaseEnv.render` does, or None without a mode.
 
-        If a step ended an episode and started the next one, the frame has the events of both.
+        If a step ended an episode and started the next one, the frame shows the events of both.
 
         Raises:
-            gymnasium.error.ResetNeeded: `reset` was not called.
-            gymnasium.error.DependencyNotInstalled: Pillow is not installed.
+            gymnasium.error.ResetNeeded: if `reset` has not been called.
+            gymnasium.error.DependencyNotInstalled: if Pillow is not installed.
         """
         if self.render_mode is None:
             return None
@@ -250,18 +250,18 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         return draw_frames(self.batch, self.render_mode)
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return the legal actions, bool (n, actions); each row has at least one."""
+        """Return the legal actions, bool (n, actions), with at least one in each row."""
         if not self.batch.is_reset:
             raise gym.error.ResetNeeded("Cannot call action_masks() before calling env.reset()")
         return self.batch.action_mask.copy()
 
     @property
     def scenarios(self) -> list[Scenario]:
-        """The current scenario of each environment."""
+        """Each environment's current scenario."""
         return [self.batch.playing(index) for index in range(self.num_envs)]
 
     def action_meanings(self, index: int = 0) -> list[str]:
-        """Describe each action with the names in an environment's current scenario."""
+        """Describe each action, using the names in an environment's current scenario."""
         return self.batch.action_meanings(index)
 
     def _infos(self, illegal: NDArray[np.bool_]) -> dict[str, Any]:
@@ -275,7 +275,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         }
 
     def _final_infos(self, out: BatchStep) -> dict[str, Any]:
-        """Return Gymnasium's final entries for the episodes that ended in a SAME_STEP step."""
+        """Return Gymnasium's final entries for episodes that ended in a SAME_STEP step."""
         ended = out.terminations.copy()
         members = ended.nonzero()[0]
         observations = np.empty(self.num_envs, object)  # filled with None
@@ -283,7 +283,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         pass_only = np.zeros(self.batch.action_mask.shape, np.int8)
         pass_only[:, 0] = ended
         illegal = out.illegal & ended
-        out.illegal[members] = False  # the new episodes had no action yet
+        out.illegal[members] = False  # no action has been played in the new episodes yet
         infos = {
             "action_mask": pass_only,
             "_action_mask": ended,
@@ -301,15 +301,15 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         """Call a method of each environment, or return an attribute of each.
 
         Args:
-            name: a public name of the single environment, or a name set by `set_attr`.
-            args: arguments of the method, the same for each environment.
-            kwargs: keyword arguments of the method.
+            name: a public name of the single environment, or a name set with `set_attr`.
+            args: arguments to pass to the method, the same for each environment.
+            kwargs: keyword arguments to pass to the method.
 
         Returns:
-            One result for each environment.
+            One result per environment.
 
         Raises:
-            AttributeError: unknown name.
+            AttributeError: if the name is unknown.
         """
         if name in self._attributes:
             values = self._attributes[name]
@@ -322,19 +322,19 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         raise AttributeError(f"name: expected one of {names}, found {name!r}")
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
-        """Return an attribute of each environment, as `call` does."""
+        """Return an attribute of each environment, like `call`."""
         return self.call(name)
 
     def set_attr(self, name: str, values: Any) -> None:
         """Set an attribute of each environment.
 
         Args:
-            name: ``strict``, or a new name for the caller's own values.
-            values: a list or tuple with one value for each environment, or one value for all.
+            name: ``strict``, or a new name for a value of your own.
+            values: a list or tuple with one value per environment, or one value for all.
 
         Raises:
-            AttributeError: the attribute cannot be changed after construction.
-            ValueError: wrong number of values, or different values for ``strict``.
+            AttributeError: if the attribute cannot be changed after construction.
+            ValueError: if the number of values is wrong or the values for ``strict`` differ.
         """
         listed = list(values) if isinstance(values, list | tuple) else [values] * self.num_envs
         if len(listed) != self.num_envs:
@@ -349,20 +349,20 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
             self._attributes[name] = listed
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Do nothing: there is nothing to close."""
+        """Do nothing, since there is nothing to close."""
 
     def get_state(self) -> dict[str, Any]:
         """Return the complete state of all environments, for `set_state`."""
         return {**self.batch.get_state(), "seeded": self._seeded}
 
     def set_state(self, state: dict[str, Any]) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Restore a state from `get_state` of an environment with the same arguments.
+        """Restore a state returned by `get_state` on an environment with the same arguments.
 
         Returns:
-            Observations and infos of that state.
+            Observations and infos for that state.
 
         Raises:
-            ValueError: the state is damaged, or comes from environments with other arguments.
+            ValueError: if the state is corrupt or comes from environments with other arguments.
         """
         seeded = part_of_state(state, "seeded", bool)
         self.batch.set_state(state)
@@ -372,7 +372,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
 
 
 def _single_spec(spec: EnvSpec | None) -> EnvSpec | None:
-    """Return the spec of a single environment, given the spec of the vector environment."""
+    """Return a single environment's spec, given the spec of the vector environment."""
     if spec is None:
         return None
     kwargs = {key: value for key, value in spec.kwargs.items() if key not in _BATCH_ARGUMENTS}
@@ -382,7 +382,7 @@ def _single_spec(spec: EnvSpec | None) -> EnvSpec | None:
 _BATCH_ARGUMENTS = (
     "num_envs", "vectorization_mode", "autoreset_mode", "copy", "final_infos", "max_episode_steps",
 )  # fmt: skip
-"""Arguments of `gymnasium.make_vec` that `gymnasium.make` does not accept."""
+"""Arguments to `gymnasium.make_vec` that `gymnasium.make` does not accept."""
 _EACH: dict[str, Callable[..., Iterable[Any]]] = {
     "action_masks": MagicPhaseVectorEnv.action_masks,
     "action_meanings": lambda envs: [envs.action_meanings(i) for i in range(envs.num_envs)],
@@ -394,7 +394,7 @@ _EACH: dict[str, Callable[..., Iterable[Any]]] = {
     "scenario": lambda envs, *_, **__: envs.scenarios,
     "spec": lambda envs, *_, **__: [_single_spec(envs.spec)] * envs.num_envs,
 }
-"""Names of the single environment, each with a function that returns one value per environment."""
+"""Names from the single environment, each with a function returning one value per environment."""
 _SHARED = {
     "action_space": "single_action_space",
     "limits": "limits",
@@ -403,16 +403,16 @@ _SHARED = {
     "seat": "seat",
     "strict": "strict",
 }
-"""Names of the single environment whose value is shared, each with the name in this class."""
+"""Names from the single environment whose value is shared, each with its name in this class."""
 
 
 class CasterVectorEnv(MagicPhaseVectorEnv):
-    """A vector environment for the first army's seat, which casts in the first phase."""
+    """A vector environment in which you play the first army, which casts in the first phase."""
 
     seat = 0
 
 
 class DispellerVectorEnv(MagicPhaseVectorEnv):
-    """A vector environment for the second army's seat, which dispels in the first phase."""
+    """A vector environment in which you play the second army, which dispels in the first phase."""
 
     seat = 1

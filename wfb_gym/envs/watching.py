@@ -1,8 +1,8 @@
-"""Watchers: they replay each step of an environment to render its events.
+"""Watchers, which replay each step of an environment to render its events.
 
-The kernel plays to the learner's next decision in one call and records no events. A watcher copies
-the environment before the step and plays the same step again (`wfb_gym.transcripts.recording`). The
-renderers are imported only if an environment has a render mode.
+The kernel plays up to the learner's next decision in a single call and records no events. A watcher
+therefore copies the environment before the step and plays the same step again
+(`wfb_gym.transcripts.recording`). The renderers are imported only if there is a render mode.
 """
 
 import sys
@@ -39,7 +39,7 @@ FPS = 2
 
 
 def check_render_mode(mode: str | None) -> None:
-    """Raise ValueError if the render mode is unknown."""
+    """Raise a ValueError if the render mode is unknown."""
     if mode is not None and mode not in RENDER_MODES:
         raise ValueError(f"render_mode: expected None, {', '.join(RENDER_MODES)}, found {mode!r}")
 
@@ -47,14 +47,14 @@ def check_render_mode(mode: str | None) -> None:
 def draw_frame(
     mode: str, narrated: "NarratedBattle", events: Sequence["Event"], seat: int = 0
 ) -> Any:
-    """Draw events and the position in a render mode, with the seat's army first."""
+    """Draw the events and the position in a render mode, with the seat's army first."""
     module, function = _RENDERERS[mode]
     draw = getattr(import_module(module), function)
     return draw(narrated.scenario, narrated.visible, events, seat=seat)
 
 
 def draw_frames(batch: "Batch", mode: str) -> tuple[Any, ...]:
-    """Draw a frame of each environment in a render mode; the batch must have a watcher."""
+    """Draw a frame per environment in a render mode; the batch must have a watcher."""
     watcher = batch.watcher
     assert watcher is not None
     return tuple(
@@ -64,7 +64,7 @@ def draw_frames(batch: "Batch", mode: str) -> tuple[Any, ...]:
 
 
 class BattleWatcher:
-    """Render one battle in which the caller plays both seats."""
+    """A renderer for a single battle in which the caller plays both seats."""
 
     def __init__(self, mode: str) -> None:
         self.mode = mode
@@ -74,7 +74,7 @@ class BattleWatcher:
     def begin(
         self, scenario: Scenario, packed: Records[PackedScenario], state: State, points: float
     ) -> None:
-        """Start at a battle's first decision; `points` is the first army's score there."""
+        """Start at a battle's first decision; `points` is the first army's score at that point."""
         from wfb_gym.transcripts.narrated_battle import NarratedBattle
 
         self._narrated, self._events = NarratedBattle(scenario, packed), []
@@ -88,7 +88,7 @@ class BattleWatcher:
         self._events += play_on(self._narrated, rng, (None, None))
 
     def render(self) -> str | NDArray[np.uint8] | None:
-        """Return a frame: a string ("ansi"), uint8 (height, width, 3) ("rgb_array") or None."""
+        """Return a string ("ansi"), uint8 (height, width, 3) ("rgb_array") or None ("human")."""
         if self.mode != "human":
             return draw_frame(self.mode, self._narrated, self._events)  # type: ignore[no-any-return]
         sys.stdout.write(f"{draw_frame('ansi', self._narrated, self._events)}\n\n")
@@ -96,10 +96,10 @@ class BattleWatcher:
 
 
 class BatchWatcher:
-    """Replay the steps of a batch to record their events.
+    """Replay a batch's steps to record their events.
 
     Attributes:
-        events: the events of each environment's last step, in order.
+        events: each environment's events in the last step, in order.
     """
 
     def __init__(self, num_envs: int) -> None:
@@ -107,13 +107,13 @@ class BatchWatcher:
         self._narrated: list[NarratedBattle | None] = [None] * num_envs
 
     def begin_step(self, batch: "Batch") -> None:
-        """Copy the environments and masks before a step or a reset."""
+        """Copy the environments and masks before a step or reset."""
         self._envs = batch.envs.copy()
         self._action_mask = batch.action_mask.copy()
         self._answers: list[list[int]] = [[] for _ in self.events]
 
     def add_answers(self, members: NDArray[np.int64], codes: NDArray[np.int64]) -> None:
-        """Record the engine actions that external opponents chose in these environments."""
+        """Record the engine actions chosen by external opponents in these environments."""
         for member, code in zip(members.tolist(), codes.tolist(), strict=True):
             self._answers[member].append(code)
 
@@ -123,7 +123,7 @@ class BatchWatcher:
             self.events[member] = self._follow_restart(batch, member, self._env_before(member))
 
     def follow_step(self, batch: "Batch", actions: NDArray[np.int64]) -> None:
-        """Replay a step with one action for each environment, int64 (n,)."""
+        """Replay a step with one action per environment, int64 (n,)."""
         for member, action in enumerate(actions.tolist()):
             self.events[member] = self._follow_action(batch, member, action)
 
@@ -132,7 +132,7 @@ class BatchWatcher:
     ) -> "NarratedBattle":
         """Return an environment's current battle, or its battle in `envs`.
 
-        If `set_state` has changed the position, the battle is rebuilt and its events are cleared.
+        If `set_state` has changed the position, rebuild the battle and clear its events.
         """
         envs = batch.envs if envs is None else envs
         state = envs["state"][member]
@@ -152,7 +152,7 @@ class BatchWatcher:
         return narrated
 
     def _env_before(self, member: int) -> Environment:
-        """Copy an environment from before the step; the replay advances the copy's generator."""
+        """Copy an environment from before the step; replaying advances the copy's generator."""
         return as_records(Environment, self._envs[member : member + 1].copy())[0]
 
     def _follow_action(self, batch: "Batch", member: int, action: int) -> "list[Event]":
@@ -185,7 +185,7 @@ class BatchWatcher:
         answers = self._answers[member]
 
         def next_answer(battle: Battle, rng: Rng) -> int:
-            return answers.pop(0)  # the rest belongs to an episode that starts in this step
+            return answers.pop(0)  # the rest belong to an episode that starts in this step
 
         scripted = find_opponent(env, batch.game)
         opponent: ChooseAction = next_answer

@@ -1,8 +1,8 @@
-"""Random battles: legal scenarios of two armies on a battlefield, each from a seed.
+"""Random battles: legal scenarios for two armies on a battlefield, each generated from a seed.
 
-`generate` makes one scenario from a seed and `Generation` options. `Generated` is a set of many
-scenarios; the training and test seeds are disjoint. Generated scenarios pass the same validation
-as scenario files.
+`generate` makes a single scenario from a seed and `Generation` options. `Generated` is a set of
+scenarios. Training and test seeds are disjoint. Generated scenarios pass the same validation as
+scenario files.
 """
 
 from wfb_gym.generating.options import AXES, KINDS, KINDS_OF_AXES, Axis, Generation, Sizes

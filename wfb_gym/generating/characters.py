@@ -1,13 +1,13 @@
-"""The characters of a generated army: wizards with spells, Runesmiths, heroes, and their items.
+"""The characters in a generated army: wizards with spells, Runesmiths, heroes, and their items.
 
 Printed rules on items (DW, BS):
 
 - Only wizards take arcane items.
-- An army may have several scrolls and Power Stones, and each other item once.
-- A bearer of Power Stones has no other arcane item.
+- An army may have several scrolls and Power Stones, but every other item only once.
+- A character carrying Power Stones has no other arcane item.
 
-House rules: a bearer of scrolls has no other arcane item either. Lords and heroes have a limit of
-item points. Any army may take a bound item, in addition to an arcane item.
+House rules: a character carrying scrolls has no other arcane item either. Lords and heroes have a
+limit on item points. Any army may take a bound item in addition to an arcane item.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ OF_LISTS = {
     "warriors-of-chaos": ("Power Familiar", "Spell Familiar"),
     "vampire-counts": ("Power Familiar", "Spell Familiar", "Black Periapt"),
 }
-"""Arcane items that only one army list has (BS)."""
+"""Arcane items that are exclusive to one army list (BS)."""
 BOUND = ("Ring of Flame", "Storm Stone")
 RUNE = "Rune of Spellbreaking"
 RUNES: tuple[tuple[tuple[str, ...], int], ...] = (
@@ -57,7 +57,7 @@ RUNES: tuple[tuple[tuple[str, ...], int], ...] = (
 )
 """Sets of runes that a Runesmith or Runelord may carry, with weights."""
 ALLOWANCE = {"lord": 100.0, "hero": 50.0}
-"""Maximum points of items of a character (house rule, as in the army books)."""
+"""Maximum item points per character (house rule, as in the army books)."""
 _ORDER = ("wizard", "runelord", "runesmith", "hero")
 
 
@@ -68,15 +68,15 @@ def choose_characters(
     choices: RandomChoices,
     lore: str | None = None,
 ) -> list[CharacterDraft]:
-    """Choose the characters of an army and their items, in the order of a scenario.
+    """Choose an army's characters and their items, in scenario order.
 
     Args:
-        kind: "none" for heroes without items, "dwarfs" for at least one Runesmith or Runelord,
+        kind: "none" for heroes without items, "dwarfs" for at least one Runesmith or Runelord, or
             another kind for at least one wizard.
-        list_name: army list; it has `wizard_options` if there are to be wizards.
-        options: options of the scenario.
+        list_name: army list, which must have `wizard_options` if the army needs wizards.
+        options: the scenario's options.
         choices: source of random choices.
-        lore: lore of the first wizard; None for any.
+        lore: the first wizard's lore. None for any lore.
     """
     roster = _Roster(list_name, options, choices)
     if kind == "dwarfs":
@@ -97,7 +97,7 @@ def choose_characters(
 
 
 class _Roster:
-    """The characters of one army so far, and the remaining points, spells and items."""
+    """The characters chosen so far for one army, and the remaining points, spells and items."""
 
     def __init__(self, list_name: str, options: Generation, choices: RandomChoices) -> None:
         self.characters: list[CharacterDraft] = []
@@ -108,7 +108,7 @@ class _Roster:
         self._budget = MAX_CHARACTERS_SHARE * options.points
         self._spells = options.spells
         self._kinds = options.items  # remaining kinds of item, counted by bearer
-        self._taken: set[str] = set()  # chosen items that an army has only once
+        self._taken: set[str] = set()  # chosen items that an army may have only once
 
     def add_wizards(self, lore: str | None) -> None:
         """Add wizards; the first has the given lore, unless it is None."""
@@ -145,7 +145,7 @@ class _Roster:
             pass
 
     def _add_one_of(self, *kinds: str) -> bool:
-        """Add a character of one of these kinds, without wizards; return False if none fits."""
+        """Add a character of one of these kinds (not a wizard); return False if none fits."""
         fitting = []
         for profile in army_list(self._list_name).characters:
             if profile.kind in kinds:
@@ -176,7 +176,7 @@ class _Roster:
         self._spells -= who.level
 
     def equip(self) -> None:
-        """Sort the characters, and give them items and spells."""
+        """Sort the characters and give them items and spells."""
         self.characters.sort(key=lambda each: (_ORDER.index(each.kind), -each.level))
         for who in self.characters:
             self._give_items(who)
@@ -189,8 +189,8 @@ class _Roster:
     def _choose_spells(self, who: CharacterDraft) -> None:
         """Choose a wizard's spells, or mark them to be rolled when the battle begins.
 
-        As in the rules: one D6 per spell on the lore, re-rolled for a known spell, and one spell
-        may be exchanged for the first spell of the lore.
+        As in the rules, each spell is rolled on the lore with a D6. Known spells are re-rolled, and
+        one spell may be exchanged for the lore's first spell.
         """
         choices = self._choices
         count = min(who.level + _extra_spells(who.items), LORE_SPELLS)
@@ -209,14 +209,14 @@ class _Roster:
             who.worths = [self._draw_worth(spell) for spell in known]
 
     def _draw_worth(self, spell: Spell) -> tuple[float, float]:
-        """Draw a spell's points when it takes effect, and at each end of phase while in play."""
+        """Draw a spell's points on taking effect, and at the end of each phase while in play."""
         between, most = self._choices.between, int(spell.casting_value)
         if spell.duration == "remains_in_play":
             return 5.0 * between(0, 4), 5.0 * between(1, most // 2)
         return 5.0 * between(2, 2 * most), 0.0
 
     def _give_items(self, who: CharacterDraft) -> None:
-        """Give a character items; Daemons carry none (house rule: their own gifts are left out)."""
+        """Give a character items; Daemons carry none (house rule: their own gifts are omitted)."""
         if who.profile is None or self._list_name == DAEMONS:
             return
         choices = self._choices
@@ -252,7 +252,7 @@ class _Roster:
         self._give(who, items if self._can_give(items, allowance) else ())
 
     def _can_give(self, names: Sequence[str], allowance: float) -> bool:
-        """Whether the items fit the allowance and limits, and are not used in the army yet."""
+        """Whether the items fit the allowance and limits and are not used in the army yet."""
         fits = (
             cost_of_items(names) <= min(allowance, self._budget) and len(set(names)) <= self._kinds
         )
@@ -266,5 +266,5 @@ class _Roster:
 
 
 def _extra_spells(items: Sequence[str]) -> int:
-    """Return the number of extra spells that these items give."""
+    """Return the number of extra spells granted by these items."""
     return sum(bundled_items()[name].extra_spells for name in items)

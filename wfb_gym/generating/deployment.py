@@ -8,9 +8,9 @@ from wfb_gym.generating.primitives import DEPTH, WIDTH, RandomChoices, Rectangle
 
 _MIDDLE = DEPTH / 2
 _FRIENDS_APART = 0.5
-"""Smallest distance between two pieces of one army, in inches."""
+"""Minimum distance between two pieces in the same army, in inches."""
 _ENEMIES_APART = 1.0
-"""Smallest distance between two enemies that are not in combat, in inches."""
+"""Minimum distance between two enemies that are not in combat, in inches."""
 _EDGE = 0.5
 _TRIES = 40
 _TURNS = (0, 0, 0, 0, 0, 10, -10, 20, -20)
@@ -23,7 +23,7 @@ _Place = tuple[_Point, int]
 
 
 class PlacedPiece(NamedTuple):
-    """A unit or character on the battlefield, and the area that it covers."""
+    """A unit or character on the battlefield, with the area that it covers."""
 
     army: int
     ground: Rectangle
@@ -33,9 +33,9 @@ class PlacedPiece(NamedTuple):
 def pair_fighting_units(
     armies: Sequence[ArmyDraft], choices: RandomChoices
 ) -> list[tuple[UnitDraft, UnitDraft]]:
-    """Choose up to three pairs of units that fight each other.
+    """Choose up to three pairs of units that are fighting each other.
 
-    At least half of the units of each army are not in combat. Units with wizards rarely are.
+    At least half of each army's units are not in combat. Units with wizards rarely are.
     """
     fighters = [
         choices.shuffle(
@@ -58,7 +58,7 @@ def pair_fighting_units(
 
 
 def choose_fleeing_units(armies: Sequence[ArmyDraft], choices: RandomChoices) -> None:
-    """Sometimes make one unit of an army flee, but not if all its wizards are in the unit."""
+    """Sometimes make one of an army's units flee, unless the unit contains all its wizards."""
     for army in armies:
         wizards = army.units_of_wizards
         candidates = [
@@ -78,7 +78,7 @@ def choose_fleeing_units(armies: Sequence[ArmyDraft], choices: RandomChoices) ->
 
 
 def choose_absent_wizards(armies: Sequence[ArmyDraft], choices: RandomChoices) -> None:
-    """Rarely put a lone wizard off the table or make it rallied; never an army's first wizard."""
+    """Rarely put a lone wizard off the table or make it rallied, but never an army's first."""
     for army in armies:
         for who in [who for who in army.characters if who.is_wizard][1:]:
             if who.unit is None and who.status == "ready":
@@ -92,15 +92,15 @@ def deploy(
     pairs: Sequence[tuple[UnitDraft, UnitDraft]],
     choices: RandomChoices,
 ) -> list[PlacedPiece] | None:
-    """Place all units and characters; the first army faces towards growing y.
+    """Place all units and characters; the first army faces towards increasing y.
 
     Args:
-        armies: both armies; their positions are set.
-        pairs: units that fight each other; they are placed front to front.
+        armies: both armies, whose positions are set.
+        pairs: units that are fighting each other, placed front to front.
         choices: source of random choices.
 
     Returns:
-        The placed pieces; None if a piece found no free place.
+        The placed pieces, or None if there was no free place for a piece.
     """
     layout = _Layout(choices)
     middle = choices.inches(30.0, WIDTH - 30.0)
@@ -124,14 +124,14 @@ def deploy(
 
 
 class _Layout:
-    """The pieces that are already on the battlefield."""
+    """The pieces placed on the battlefield so far."""
 
     def __init__(self, choices: RandomChoices) -> None:
         self._choices = choices
         self.placed: list[PlacedPiece] = []
 
     def place_pair(self, pair: tuple[UnitDraft, UnitDraft], low: float, part: float) -> bool:
-        """Place two units front to front, with x from `low` to `low + part` inches."""
+        """Place two units front to front, with x between `low` and `low + part` inches."""
         narrow = min(unit.extent[0] for unit in pair)
         for _ in range(_TRIES):
             x = self._choices.inches(low, low + part)
@@ -150,7 +150,7 @@ class _Layout:
         return False
 
     def place(self, army: int, piece: UnitDraft | CharacterDraft, places: Iterator[_Place]) -> bool:
-        """Place a piece at the first free place; return False if there is none."""
+        """Place a piece in the first free place; return False if there is none."""
         for front, facing in places:
             ground = Rectangle.behind(front, piece.extent, facing)
             if self._is_free(ground, army):
@@ -177,7 +177,7 @@ def _on_side(army: int, x: float, back: float) -> _Point:
 def _unit_places(
     unit: UnitDraft, army: int, distance: float, line: tuple[float, float], choices: RandomChoices
 ) -> Iterator[_Place]:
-    """Yield places for a unit, the likely ones first; a line has a middle and a half width."""
+    """Yield places for a unit, most likely first; a line is given by its middle and half width."""
     middle, spread = line
     forward = 180 * army
     for attempt in range(3 * _TRIES):
@@ -187,7 +187,7 @@ def _unit_places(
             continue
         x = choices.inches(4.0, WIDTH - 4.0)
         if attempt < _TRIES:
-            # Cavalry on the wings, all others between them.
+            # Place cavalry on the wings, and all others between them.
             wing = unit.profile.troop == "cavalry"
             low, high = (spread - 6.0, spread) if wing else (0.0, spread - 4.0)
             aside = choices.inches(low, high)
@@ -222,14 +222,14 @@ def _character_places(
 _MAX_FEATURES = 6
 _TERRAIN_TRIES = 30
 _FEATURES_APART = 1.0
-"""Smallest distance between two pieces of terrain, in inches."""
+"""Minimum distance between two terrain features, in inches."""
 _CLEARANCE = 0.25
-"""Smallest distance between terrain and pieces outside it, in inches."""
+"""Minimum distance between terrain and pieces outside it, in inches."""
 _TERRAIN_TURNS = (0, 0, 0, 15, -15, 30, -30, 45, 60, 90)
 
 
 class _TerrainKind(NamedTuple):
-    """A kind of terrain, its weight, and the ranges of its width and depth in inches."""
+    """A kind of terrain, with its weight and the ranges of its width and depth in inches."""
 
     kind: str
     weight: int
@@ -259,10 +259,10 @@ _TERRAIN_NAMES = {
 
 
 def choose_terrain(placed: Sequence[PlacedPiece], choices: RandomChoices) -> list[dict[str, Any]]:
-    """Choose terrain around the pieces on the battlefield, as tables of a scenario.
+    """Choose terrain around the pieces on the battlefield, as scenario tables.
 
-    Woods may cover skirmishers, and hills any unit that is not in combat. All other terrain is
-    clear of all pieces (house rule). A feature without a free place is left out.
+    Woods may cover skirmishers, and hills may cover any unit that is not in combat. All other
+    terrain is clear of pieces (house rule). A feature with no free place is omitted.
     """
     features: list[dict[str, Any]] = []
     taken: list[Rectangle] = []
@@ -272,7 +272,7 @@ def choose_terrain(placed: Sequence[PlacedPiece], choices: RandomChoices) -> lis
         for _ in range(_TERRAIN_TRIES):
             facing = choices.pick(_TERRAIN_TURNS)
             x = choices.inches(6.0, WIDTH - 6.0)
-            # The first feature lies between the battle lines, if there is a free place.
+            # The first feature goes between the battle lines, if there is a free place.
             y = choices.inches(20.0, 28.0) if i == 0 else choices.inches(4.0, DEPTH - 4.0)
             ground = Rectangle.around((x, y), size, facing)
             free = all(ground.is_apart_from(other, _FEATURES_APART) for other in taken)
@@ -288,7 +288,7 @@ def choose_terrain(placed: Sequence[PlacedPiece], choices: RandomChoices) -> lis
 
 
 def _is_clear(kind: str, ground: Rectangle, placed: Sequence[PlacedPiece]) -> bool:
-    """Whether the area has only pieces that this kind of terrain may cover."""
+    """Whether the area contains only pieces that this kind of terrain may cover."""
     for _, other, piece in placed:
         if isinstance(piece, UnitDraft) and not piece.engaged:
             if kind == "hill" or (kind == "wood" and piece.skirmish):

@@ -1,4 +1,4 @@
-"""Draft armies of the generator, and their conversion to a scenario document."""
+"""The generator's draft armies, and their conversion to a scenario document."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,13 +18,13 @@ _KEYS = {"wizard": "wizards", "hero": "heroes"}
 
 @dataclass(eq=False)
 class UnitDraft:
-    """A unit of a draft army."""
+    """A unit in a draft army."""
 
     profile: UnitProfile
     name: str  # unique in the army
     models: int
-    banner: int | None = None  # Magic Resistance of its magic banner; None without a banner
-    casts: bool = False  # the unit is a wizard: Horrors
+    banner: int | None = None  # Magic Resistance from its magic banner; None without a banner
+    casts: bool = False  # whether the unit is a wizard (Horrors)
     frontage: int = 1
     skirmish: bool = False
     engaged: bool = False
@@ -35,7 +35,7 @@ class UnitDraft:
 
     @property
     def extent(self) -> tuple[float, float]:
-        """Width and depth of its area in inches, with the characters in it."""
+        """Width and depth of its area in inches, including the characters in it."""
         width, depth = self.profile.base
         models = self.models + self.joined
         ranks = -(-models // self.frontage)
@@ -44,21 +44,21 @@ class UnitDraft:
 
 @dataclass(eq=False)
 class CharacterDraft:
-    """A character, or a unit of Horrors as a wizard."""
+    """A character, or a unit of Horrors acting as a wizard."""
 
     profile: CharacterProfile | None  # None for a unit that casts
-    points: float  # without its items
-    level: int = 0  # of a wizard; 0 for others
-    lore: str = ""  # of a wizard; empty for others
+    points: float  # excluding its items
+    level: int = 0  # wizard level; 0 for others
+    lore: str = ""  # wizard's lore; empty for others
     name: str = ""  # unique in the army
     items: list[str] = field(default_factory=list)
     spells: list[str] = field(default_factory=list)  # known spells; empty if rolled
-    # in a duel: points of each spell when it takes effect, and at each end of phase
+    # in a duel: points for each spell on taking effect, and at the end of each phase
     worths: list[tuple[float, float]] = field(default_factory=list)
-    rolled: bool = False  # a wizard rolls its spells when the battle begins
+    rolled: bool = False  # whether a wizard rolls its spells when the battle begins
     unit: UnitDraft | None = None  # the unit that it is in, or that it is
     status: str = "ready"
-    position: tuple[float, float] = (0.0, 0.0)  # of a lone character, as for a unit
+    position: tuple[float, float] = (0.0, 0.0)  # for a lone character, as in `UnitDraft`
     facing: int = 0
 
     @property
@@ -78,7 +78,7 @@ class CharacterDraft:
 
     @property
     def cost(self) -> float:
-        """Its points, with its items."""
+        """Its points, including its items."""
         return self.points + cost_of_items(self.items)
 
     @property
@@ -90,7 +90,7 @@ class CharacterDraft:
 
 @dataclass(eq=False)
 class ArmyDraft:
-    """A draft army; its characters are in scenario order: wizards, Runesmiths, heroes."""
+    """A draft army, with characters in scenario order: wizards, Runesmiths, heroes."""
 
     list_name: str
     characters: list[CharacterDraft]
@@ -98,13 +98,13 @@ class ArmyDraft:
 
     @property
     def general(self) -> CharacterDraft | None:
-        """The character with the highest Leadership, a lord before a hero; never a unit."""
+        """The character with the highest Leadership, lords before heroes; never a unit."""
         leaders = [who for who in self.characters if who.profile is not None]
         return max(leaders, key=_authority, default=None)
 
     @property
     def units_of_wizards(self) -> list[UnitDraft | None]:
-        """The unit that each wizard is in, or is; None for a lone wizard."""
+        """The unit that each wizard is or is in; None for a lone wizard."""
         return [who.unit for who in self.characters if who.is_wizard]
 
 
@@ -118,7 +118,7 @@ def cost_of_items(items: Sequence[str]) -> float:
 
 
 def number_names(names: list[str]) -> list[str]:
-    """Return the names, with a number appended to repeated names."""
+    """Return the names, appending a number to repeated ones."""
     return [
         name if name not in names[:i] else f"{name} {names[:i].count(name) + 1}"
         for i, name in enumerate(names)
@@ -131,7 +131,7 @@ def scenario_document(
     armies: Sequence[ArmyDraft],
     terrain: list[dict[str, Any]],
 ) -> dict[str, Any]:
-    """Return the scenario document of two draft armies, as in a scenario file."""
+    """Return the scenario document for two draft armies, as in a scenario file."""
     names = " against ".join(army_list(army.list_name).name for army in armies)
     document: dict[str, Any] = {
         "name": f"generated-{seed}",

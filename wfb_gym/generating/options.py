@@ -1,4 +1,4 @@
-"""Options of generated scenarios, and the limits of army lists under them.
+"""Options for generated scenarios, and the army lists' limits under these options.
 
 Nothing here is random.
 """
@@ -25,61 +25,62 @@ _RANGES = {
     "spells": (4, 12),
     "items": (0, ITEMS),
 }
-"""Minimum and maximum of each option. A wizard of the highest level has 4 spells; two wizards who
-roll on a whole lore have 12. Packed scenarios hold 24 spells, but fewer spells that do not stack
-on one target (`wfb_gym.scenario.sizes.MARKS`)."""
+"""Minimum and maximum of each option. A wizard of the highest level has 4 spells, and two wizards
+that roll on a whole lore have 12. Packed scenarios hold 24 spells, but fewer spells that do not
+stack on a single target (`wfb_gym.scenario.sizes.MARKS`)."""
 MIN_SPENT_SHARE = 0.9
-"""Smallest share of its points that an army spends."""
+"""Minimum share of its points that an army spends."""
 MAX_CHARACTERS_SHARE = 0.5
-"""Largest share of its points that an army spends on characters and items (house rule C.103)."""
+"""Maximum share of its points that an army spends on characters and items (house rule C.103)."""
 LORD_FROM = 1000
-"""Smallest army, in points, that may have a lord (house rule C.103; 2000 in print, which would
-make wizards of levels 3 and 4 rare)."""
+"""Smallest army, in points, that may have a lord (house rule C.103). The printed limit is 2000,
+which would make wizards of levels 3 and 4 rare."""
 DWARFS = "dwarfs"
 DAEMONS = "daemons"
 HORRORS = "Horrors"
 HORRORS_CHAMPION_POINTS = 49.0
-"""Cost of the champion that makes a unit of Horrors a wizard of level 1, in points."""
+"""Cost in points of the champion that makes a unit of Horrors a wizard of level 1."""
 _WHERE = "generation"
 
 Opposition = Literal["any", "wizards", "dwarfs", "daemons", "none"]
 
 
 class Sizes(NamedTuple):
-    """Largest sizes of one army of a generated scenario."""
+    """Maximum sizes of an army in a generated scenario."""
 
     characters: int  # wizards, Runesmiths, Runelords and heroes
     units: int
-    spells: int  # with bound spells; six for a wizard that rolls its spells
+    spells: int  # including bound spells; six for a wizard that rolls its spells
     items: int  # kinds of item, counted per bearer
-    comet_points: int  # points of the battlefield that its Comets may be aimed at
+    comet_points: int  # points on the battlefield at which its Comets may be aimed
 
 
 @dataclass(frozen=True, kw_only=True)
 class Generation:
-    """Options of generated scenarios.
+    """Options for generated scenarios.
 
     Attributes:
-        points: points limit of an army, 500 to 2000; at least nine tenths are spent.
-        phases: magic phases of a battle, 1 to 12.
+        points: points limit per army, 500 to 2000. At least nine tenths are spent.
+        phases: number of magic phases in a battle, 1 to 12.
         ruleset: edition of the rules, "6e" or "7e".
-        lores: lores that wizards may choose; empty for all.
-        armies: allowed army lists of ``data/armies``; empty for all.
-        opposition: magic defence of the second army: "wizards" of any list except Daemons,
-            "dwarfs" with runes, "daemons" that cast, "none" (no wizards, no items and no Dwarfs:
-            two dispel dice), or "any" of these.
-        battlefield: whether there is a battlefield; if not, every target is in range and in sight.
-        duel: whether there are only wizards (and Runesmiths), with spells of a fixed worth in
-            points and without effects; `battlefield` and `units` are ignored then.
-        wizards: maximum number of wizards of an army, 1 to 6; also of Runesmiths and Runelords.
-        characters: maximum number of characters of an army, including wizards, 1 to 6.
-        units: maximum number of units of an army, 3 to 10.
-        spells: maximum number of spells of an army, 4 to 12.
-        items: maximum number of kinds of item of an army, counted per bearer, 0 to 8.
+        lores: lores that wizards may choose. If empty, all lores.
+        armies: allowed army lists from ``data/armies``. If empty, all lists.
+        opposition: the second army's magic defence: "wizards" from any list except Daemons,
+            "dwarfs" with runes, "daemons" that cast, "none" (two dispel dice, with no wizards, no
+            items and no Dwarfs), or "any" of these.
+        battlefield: whether there is a battlefield. If not, every target is in range and in sight.
+        duel: whether there are only wizards (and Runesmiths), with spells that have a fixed value
+            in points and no effects. If so, `battlefield` and `units` are ignored.
+        wizards: maximum number of wizards per army, 1 to 6. Runesmiths and Runelords together have
+            the same limit.
+        characters: maximum number of characters per army, including wizards, 1 to 6.
+        units: maximum number of units per army, 3 to 10.
+        spells: maximum number of spells per army, 4 to 12.
+        items: maximum number of kinds of item per army, counted per bearer, 0 to 8.
 
     Raises:
-        ScenarioError: a value is out of range, a name is unknown, or no army fits the options;
-            the message lists every problem.
+        ScenarioError: if a value is out of range, a name is unknown, or no army fits the options.
+            The message lists every problem.
     """
 
     points: int = 1000
@@ -97,7 +98,7 @@ class Generation:
     items: int = 4
 
     def __post_init__(self) -> None:
-        """Check each value, then whether any army fits all of them."""
+        """Check each value, then check that some army fits all of them."""
         for key in (*_RANGES, "battlefield", "duel"):
             object.__setattr__(self, key, python_value(getattr(self, key)))
         problems = [
@@ -137,7 +138,7 @@ class Generation:
 
     @property
     def sizes(self) -> Sizes:
-        """Upper bounds on the sizes of each army in any scenario of these options."""
+        """Upper bounds on each army's sizes in any scenario with these options."""
         if self.duel:
             return Sizes(self.characters, 0, self.spells, self.items, 0)
         comets_fall = self.battlefield and self.phases > 1
@@ -148,7 +149,7 @@ class Generation:
 class Slots(NamedTuple):
     """Limits on an army's choices (house rule, based on the 6th-edition table)."""
 
-    characters: int  # maximum number of characters, without units that cast
+    characters: int  # maximum number of characters, not counting units that cast
     lords: int  # maximum number of lords among them
     core: int  # minimum number of core units
     special: int  # maximum number of special units
@@ -156,7 +157,7 @@ class Slots(NamedTuple):
 
 
 def slots_of(points: int) -> Slots:
-    """Return the slots of an army by its points."""
+    """Return the slots of an army with this many points."""
     if points < 2000:
         return Slots(3, int(points >= LORD_FROM), 2, 3, 1)
     return Slots(4, 1, 3, 4, 2)
@@ -168,17 +169,17 @@ class WizardOption(NamedTuple):
     profile: CharacterProfile | None  # None for a unit of Horrors
     level: int
     points: float
-    lores: tuple[str, ...]  # lores that it may choose
+    lores: tuple[str, ...]  # lores available to it
 
 
 def is_lord(profile: CharacterProfile | None) -> bool:
-    """Whether a character takes a lord slot; a unit that casts does not."""
+    """Whether a character takes up a lord slot. A unit that casts does not."""
     return profile is not None and profile.slot == "lord"
 
 
 @lru_cache(maxsize=256)
 def wizard_options(list_name: str, options: Generation) -> tuple[WizardOption, ...]:
-    """Return the wizards that an army list offers for these options, in list order."""
+    """Return the wizards that an army list offers under these options, in list order."""
     found = []
     for profile in army_list(list_name).characters:
         if profile.kind != "wizard" or not isinstance(profile.points, dict):
@@ -186,7 +187,7 @@ def wizard_options(list_name: str, options: Generation) -> tuple[WizardOption, .
         lores = tuple(lore for lore in profile.lores if lore in options.lores)
         for level, points in profile.points.items():
             found.append(WizardOption(profile, int(level), points, lores))
-            # House rule: Horrors, a unit, have the lores of the Lord of Change.
+            # House rule: Horrors, which are a unit, have the Lord of Change's lores.
             if profile.name == "Lord of Change" and int(level) == 4 and not options.duel:
                 found.append(WizardOption(None, 1, HORRORS_CHAMPION_POINTS, lores))
     budget, slots = MAX_CHARACTERS_SHARE * options.points, slots_of(options.points)
@@ -201,22 +202,22 @@ def wizard_options(list_name: str, options: Generation) -> tuple[WizardOption, .
 
 
 def max_points(unit: UnitProfile) -> float:
-    """Return the points of the largest unit of a profile."""
+    """Return the cost in points of a profile's largest unit."""
     return unit.max_models * unit.points
 
 
 def min_points(unit: UnitProfile) -> float:
-    """Return the points of the smallest unit of a profile."""
+    """Return the cost in points of a profile's smallest unit."""
     return unit.min_models * unit.points
 
 
 def first_army_lists(options: Generation) -> tuple[str, ...]:
-    """Return the army lists with a legal wizard, for the army that casts first."""
+    """Return the army lists that offer a legal wizard, for the army that casts first."""
     return tuple(name for name in options.armies if wizard_options(name, options))
 
 
 def second_army_lists(kind: Opposition, options: Generation) -> tuple[str, ...]:
-    """Return the army lists for a second army of a kind other than "any"."""
+    """Return the army lists for a second army of any kind except "any"."""
     if kind == "dwarfs":
         return tuple(name for name in options.armies if name == DWARFS)
     if kind == "none":
@@ -226,7 +227,7 @@ def second_army_lists(kind: Opposition, options: Generation) -> tuple[str, ...]:
 
 
 def _max_unit_points(list_name: str, slots: Slots, units: int) -> float:
-    """Return the maximum points that an army list can spend on a number of units."""
+    """Return the maximum points that an army list can spend on this many units."""
     core, special, rare = (
         max(
             (max_points(unit) for unit in army_list(list_name).units if unit.slot == slot),
@@ -240,7 +241,7 @@ def _max_unit_points(list_name: str, slots: Slots, units: int) -> float:
 
 
 def _army_problems(options: Generation) -> list[Problem]:
-    """Return the problems of options that are valid one by one but that no army can meet."""
+    """Return the problems with options that are individually valid but that no army can meet."""
     problems = []
     slots = slots_of(options.points)
     needed = MIN_SPENT_SHARE * options.points
@@ -282,11 +283,11 @@ KINDS: dict[str, Generation] = {
     "duel-7e": _one_phase(duel=True, ruleset="7e"),
     "duel-3": Generation(duel=True, points=500, phases=3),
 }
-"""Kinds of generated scenario by name; many scenarios of each kind can be solved exactly."""
+"""Kinds of generated scenario by name. Many scenarios of each kind can be solved exactly."""
 
 
 class Axis(NamedTuple):
-    """One dimension in which test scenarios differ from training scenarios."""
+    """A dimension along which test scenarios differ from training scenarios."""
 
     seen: tuple[str, ...]  # kinds for training
     unseen: tuple[str, ...]  # kinds for evaluation
@@ -300,11 +301,11 @@ KINDS_OF_AXES: dict[str, Generation] = {
     "armies-seen": _one_phase(armies=_all_but(bundled_armies(), _UNSEEN_ARMIES)),
     "armies-unseen": _one_phase(armies=_UNSEEN_ARMIES),
 }
-"""Kinds by name; a seen kind and its unseen kind share no lore, or no army list."""
+"""Kinds by name. A seen kind and its unseen counterpart share no lore, or no army list."""
 AXES: dict[str, Axis] = {
     "lores": Axis(("lores-seen",), ("lores-unseen",)),
     "armies": Axis(("armies-seen",), ("armies-unseen",)),
     "points": Axis(("phase-500", "phase"), ("phase-2000",)),
     "edition": Axis(("phase", "duel"), ("phase-7e", "duel-7e")),
 }
-"""Axes of generalisation, each with kinds for training and for evaluation."""
+"""Axes of generalization, each with kinds for training and for evaluation."""

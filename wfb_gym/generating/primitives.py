@@ -1,6 +1,6 @@
-"""Random choices and rotated rectangles with equal results on every machine.
+"""Random choices and rotated rectangles that give the same results on every machine.
 
-`RandomChoices` uses only `random.Random.random`, whose sequence Python guarantees, and integers.
+`RandomChoices` uses only integers and `random.Random.random`, whose sequence Python guarantees.
 `Rectangle` uses only sums and products of literals and half inches. `wfb_gym.geometry` checks the
 positions in a scenario again.
 """
@@ -23,37 +23,37 @@ _TURNS: dict[int, tuple[float, float]] = {
     60: (0.5, 0.866025404),
     90: (0.0, 1.0),
 }
-"""Cosine and sine of the supported angles, in degrees."""
+"""Cosine and sine of each supported angle, by the angle in degrees."""
 
 
 class RandomChoices:
-    """The stream of random choices that makes one scenario."""
+    """The stream of random choices used to generate a scenario."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
 
     def below(self, count: int) -> int:
-        """Draw a whole number from 0 to `count - 1`."""
+        """Draw an integer from 0 to `count - 1`."""
         return int(self._random.random() * count)
 
     def between(self, low: int, high: int) -> int:
-        """Draw a whole number from `low` to `high`, both included."""
+        """Draw an integer from `low` to `high`, both included."""
         return low + self.below(high - low + 1)
 
     def inches(self, low: float, high: float) -> float:
-        """Draw a multiple of 0.5 from `low` to `high`, both rounded to multiples of 0.5."""
+        """Draw a multiple of 0.5 between `low` and `high`, both rounded to multiples of 0.5."""
         return self.between(round(2 * low), round(2 * high)) / 2
 
     def chance(self, percent: int) -> bool:
-        """Draw True with a probability of `percent` / 100."""
+        """Return True with a probability of `percent` / 100."""
         return self.below(100) < percent
 
     def pick(self, values: Sequence[_T]) -> _T:
-        """Draw one of the values, all equally likely."""
+        """Draw one of the values with equal probability."""
         return values[self.below(len(values))]
 
     def pick_weighted(self, values: Sequence[tuple[_T, int]]) -> _T:
-        """Draw a value from pairs of a value and an integer weight; one weight must be positive."""
+        """Draw a value from (value, integer weight) pairs; at least one weight must be positive."""
         at = self.below(sum(weight for _, weight in values))
         for value, weight in values:
             at -= weight
@@ -84,8 +84,8 @@ class Rectangle(NamedTuple):
         Args:
             centre: x and y in inches.
             extent: width and depth in inches.
-            facing: degrees clockwise from the y axis: a key of `_TURNS`, its negative, or one of
-                these plus 180.
+            facing: degrees clockwise from the y axis. Must be a key of `_TURNS`, its negative, or
+                either of these plus 180.
         """
         turn, sign = (facing - 180, -1.0) if facing > 90 else (facing, 1.0)
         cosine, sine = _TURNS[abs(turn)]
@@ -100,11 +100,11 @@ class Rectangle(NamedTuple):
         return turned._replace(x=turned.x - turned.sine * back, y=turned.y - turned.cosine * back)
 
     def is_apart_from(self, other: "Rectangle", margin: float) -> bool:
-        """Whether an edge of one rectangle separates the two by `margin` inches."""
+        """Whether an edge of one rectangle separates the two by at least `margin` inches."""
         return _is_beyond_an_edge(self, other, margin) or _is_beyond_an_edge(other, self, margin)
 
     def is_on_battlefield(self, margin: float) -> bool:
-        """Whether it is at least `margin` inches inside the edges of the battlefield."""
+        """Whether it is at least `margin` inches inside the battlefield's edges."""
         cosine, sine = abs(self.cosine), abs(self.sine)
         wide = self.half_width * cosine + self.half_depth * sine + margin
         deep = self.half_width * sine + self.half_depth * cosine + margin
@@ -112,7 +112,7 @@ class Rectangle(NamedTuple):
 
 
 def _is_beyond_an_edge(one: Rectangle, other: Rectangle, margin: float) -> bool:
-    """Whether `other` lies `margin` inches beyond one of the edges of `one`."""
+    """Whether `other` lies at least `margin` inches beyond one of the edges of `one`."""
     dx, dy = other.x - one.x, other.y - one.y
     right = abs(dx * one.cosine - dy * one.sine)
     forward = abs(dx * one.sine + dy * one.cosine)

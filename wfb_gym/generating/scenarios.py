@@ -1,4 +1,4 @@
-"""Generation of one scenario or a set of scenarios from seeds, with a train and test split."""
+"""Generation of single scenarios or sets of scenarios from seeds, with a train and test split."""
 
 import sys
 import time
@@ -36,29 +36,29 @@ SEEDS = range(2**32)
 TRAIN_SEEDS = range(2**31)
 """Seeds for training."""
 TEST_SEEDS = range(2**31, SEEDS.stop)
-"""Seeds for evaluation; training never uses them."""
+"""Seeds for evaluation, never used for training."""
 Split = Literal["train", "test"]
 _RANGES: dict[Split, range] = {"train": TRAIN_SEEDS, "test": TEST_SEEDS}
 _WORD = "generated"
 _PROGRESS_SECONDS = 2.0
-"""Seconds between two progress lines."""
+"""Seconds between progress lines."""
 _MAX_ATTEMPTS = 1000
 _OPPOSITIONS: dict[Opposition, int] = {"wizards": 55, "dwarfs": 15, "daemons": 15, "none": 15}
-"""Kinds of second army with their weights, if the options allow any."""
+"""Kinds of second army with their weights, used if the options allow any."""
 
 
 def generate(seed: int, options: Generation | None = None) -> Scenario:
-    """Generate the scenario of a seed.
+    """Generate the scenario for a seed.
 
-    A seed and options give the same scenario on every machine. A release that changes the army
-    lists or the generator may change it.
+    The same seed and options give the same scenario on every machine. A release that changes the
+    army lists or the generator may change it.
 
     Args:
         seed: from `TRAIN_SEEDS` or `TEST_SEEDS`, 0 to 2**32 - 1.
-        options: options of the scenario; None for the defaults, a battle of 1000 points.
+        options: the scenario's options. None uses the defaults, a battle of 1000 points.
 
     Raises:
-        ScenarioError: the seed is out of range.
+        ScenarioError: if the seed is out of range.
     """
     seed = python_value(seed)
     if type(seed) is not int or seed not in SEEDS:
@@ -105,7 +105,7 @@ def _try_to_generate(seed: int, options: Generation, choices: RandomChoices) -> 
 def _first_army(options: Generation, choices: RandomChoices) -> ArmyDraft | None:
     """Choose the army that casts first; return None if no units fit its characters.
 
-    In half of the cases the lore is chosen before the list, so that no lore and no list is rare.
+    Half of the time, the lore is chosen before the list, so that no lore or list is rare.
     """
     known = first_army_lists(options)
     lore = None
@@ -141,17 +141,17 @@ def _second_army(options: Generation, choices: RandomChoices) -> ArmyDraft | Non
 
 
 def _known_spells(who: CharacterDraft) -> list[Spell]:
-    """Return the spells that a wizard knows or may roll; none for other characters."""
+    """Return the spells that a wizard knows or may roll, or none for other characters."""
     if not who.is_wizard:
         return []
     return [s for s in spells_of_lore(who.lore) if who.rolled or s.name in who.spells]
 
 
 def _fits_packed_sizes(armies: Sequence[ArmyDraft]) -> bool:
-    """Whether the spells of both armies fit into a packed scenario.
+    """Whether both armies' spells fit into a packed scenario.
 
-    The options bound all sizes except two: the marks of spells that do not stack on one target,
-    and the aims, because a spell aimed at a point has up to `POINTS` of them.
+    The options bound all sizes except two: the marks for spells that do not stack on a single
+    target, and the aims, because a spell aimed at a point has up to `POINTS` of them.
     """
     most = max(len(army.units) + len(army.characters) for army in armies)
     for army in armies:
@@ -181,7 +181,7 @@ def _may_find_a_target(who: CharacterDraft, has_combats: bool) -> bool:
 
 
 def _has_a_target(scenario: Scenario) -> bool:
-    """Whether the first army has a spell with a legal target; without one there is no decision."""
+    """Whether the first army has a spell with a legal target. If not, there is no decision."""
     for index, wizard in enumerate(scenario.caster.wizards):
         for spell in wizard.candidate_spells:
             effect = spell.effect
@@ -193,7 +193,7 @@ def _has_a_target(scenario: Scenario) -> bool:
 
 
 def seeds(split: Split, count: int, first: int = 0) -> range:
-    """Return consecutive seeds of a split.
+    """Return consecutive seeds from a split.
 
     Args:
         split: "train" or "test".
@@ -201,7 +201,7 @@ def seeds(split: Split, count: int, first: int = 0) -> range:
         first: index of the first seed within the split.
 
     Raises:
-        ScenarioError: the split is unknown, or the seeds are beyond its end.
+        ScenarioError: if the split is unknown or does not have that many seeds.
     """
     if split not in _RANGES:
         raise ScenarioError("seeds", [Problem("split", '"train" or "test"', format_value(split))])
@@ -227,10 +227,10 @@ class Generated:
         split: "train" or "test".
         count: number of scenarios.
         first: index of the first seed within the split.
-        options: options of the scenarios.
+        options: the scenarios' options.
 
     Raises:
-        ScenarioError: as for `seeds`.
+        ScenarioError: as in `seeds`.
     """
 
     split: Split = "train"
@@ -239,7 +239,7 @@ class Generated:
     options: Generation = field(default_factory=Generation)
 
     def __post_init__(self) -> None:
-        """Raise if the seeds are beyond the end of the split."""
+        """Raise a ScenarioError if the seeds go past the end of the split."""
         for key in ("count", "first"):
             object.__setattr__(self, key, python_value(getattr(self, key)))
         _ = self.seeds
@@ -248,11 +248,11 @@ class Generated:
     def parse(cls, text: str) -> "Generated":
         """Parse a name such as ``generated``, ``generated:test`` or ``generated-phase:train``.
 
-        The part after ``generated-`` is a name in `KINDS` or `KINDS_OF_AXES`. Without a split the
-        seeds are those for training.
+        The part after ``generated-`` is a name in `KINDS` or `KINDS_OF_AXES`. Without a split, the
+        training seeds are used.
 
         Raises:
-            ScenarioError: the kind or the split is unknown.
+            ScenarioError: if the kind or the split is unknown.
         """
         of_word = {f"{_WORD}-{kind}": one for kind, one in (KINDS | KINDS_OF_AXES).items()}
         kinds = {_WORD: Generation(), **of_word}
@@ -270,7 +270,7 @@ class Generated:
         """Rebuild a `Generated` from the output of `dataclasses.asdict`; tuples may be lists.
 
         Raises:
-            ScenarioError: a field is unknown.
+            ScenarioError: if a field is unknown.
         """
         try:
             options: dict[str, Any] = {
@@ -286,16 +286,16 @@ class Generated:
 
     @property
     def seeds(self) -> range:
-        """The seeds of its scenarios."""
+        """The scenarios' seeds."""
         return seeds(self.split, self.count, self.first)
 
     @property
     def sizes(self) -> Sizes:
-        """Upper bounds on the sizes of each army in its scenarios."""
+        """Upper bounds on each army's sizes in its scenarios."""
         return self.options.sizes
 
     def scenarios(self) -> tuple[Scenario, ...]:
-        """Return the scenarios, generated once; progress goes to stderr."""
+        """Return the scenarios, which are generated only once; progress is printed to stderr."""
         return _scenarios(self)
 
 

@@ -1,4 +1,4 @@
-"""The units of a generated army: profiles, numbers of models, frontages, joined characters."""
+"""The units in a generated army: profiles, numbers of models, frontages, joined characters."""
 
 from collections.abc import Sequence
 
@@ -19,13 +19,13 @@ _WEIGHTS = {"core": 5, "special": 4, "rare": 3}
 _TRIES = 20
 _LARGE = 30.0
 """Width or depth of a large base, in millimetres (house rule). A character does not join a unit if
-either base is this wide; a model with a deeper base is mounted."""
+either base is at least this wide. A model on a deeper base is mounted."""
 SKIRMISHERS = (
     "Huntsmen", "Shadow Warriors", "Night Runners", "Gutter Runners", "Poisoned Wind Globadiers",
     "Plague Censer Bearers", "Warplock Jezzails", "Ghouls", "Fell Bats", "Flamers",
     "Daemonic Furies", "Pegasus Knights",
 )  # fmt: skip
-"""Units that skirmish (house rule; profiles do not have this property)."""
+"""Units that skirmish (house rule, because profiles do not have this property)."""
 
 
 def choose_units(
@@ -36,10 +36,10 @@ def choose_units(
     *,
     banners: bool,
 ) -> list[UnitDraft] | None:
-    """Choose units for the points that the characters do not use.
+    """Choose units to spend the points left over from the characters.
 
     Returns:
-        The units, casting units first; None if too many points would be left.
+        The units, with casting units first, or None if too many points would be left.
     """
     left = options.points - sum(who.cost for who in characters)
     casting = sum(who.profile is None for who in characters)
@@ -64,7 +64,7 @@ def choose_units(
 
 
 class _ProfileChooser:
-    """Chooses the unit profiles of an army within its slots, casting units first."""
+    """Chooses an army's unit profiles within its slots, casting units first."""
 
     def __init__(
         self, profiles: ArmyList, casting: int, options: Generation, choices: RandomChoices
@@ -76,7 +76,7 @@ class _ProfileChooser:
         self._choices = choices
 
     def choose(self, left: float) -> list[UnitProfile]:
-        """Choose profiles that cost at most `left` points at their minimum sizes."""
+        """Choose profiles that cost at most `left` points in total at their minimum sizes."""
         choices, forced = self._choices, self._forced
         for _ in range(_TRIES):
             chosen = list(forced)
@@ -142,7 +142,7 @@ def _give_banner(units: Sequence[UnitDraft], left: float, choices: RandomChoices
 
 
 def _add_models(units: Sequence[UnitDraft], left: float, choices: RandomChoices) -> float:
-    """Add models while points and profiles allow; return the unspent points."""
+    """Add models as long as points and profiles allow; return the unspent points."""
     while growing := [
         unit
         for unit in units
@@ -175,10 +175,10 @@ def _choose_frontage(unit: UnitDraft, choices: RandomChoices) -> int:
 def join_units(
     characters: Sequence[CharacterDraft], units: Sequence[UnitDraft], choices: RandomChoices
 ) -> None:
-    """Assign the characters of an army to its units, or leave them as lone models.
+    """Assign an army's characters to its units, or leave them as lone models.
 
-    Mounted characters join cavalry, and characters on foot join infantry. Characters on large
-    bases do not join a unit (house rule).
+    Mounted characters join cavalry, and characters on foot join infantry. Characters on large bases
+    do not join units (house rule).
     """
     casting = [unit for unit in units if unit.casts]
     for who in characters:

@@ -1,9 +1,9 @@
-"""Positions of units and characters, legal targets of a spell, and the models that it hits.
+"""Positions of units and characters, a spell's legal targets, and the models that it hits.
 
-`pieces` defines the plain records. `Deployment` holds the pieces of one battle; `Aim` finds the
-legal targets of one spell of one character. No dice are rolled here, and no damage is computed.
+`pieces` defines the plain records. `Deployment` holds the pieces in a battle, and `Aim` finds the
+legal targets for a character's spell. No dice are rolled here, and no damage is computed.
 
-shapely is imported only for a scenario with a battlefield.
+shapely is imported only for scenarios with a battlefield.
 """
 
 from wfb_gym.geometry.aim import Aim

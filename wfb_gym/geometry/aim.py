@@ -1,9 +1,9 @@
-"""Legal targets of a spell, and the units and characters that it hits.
+"""A spell's legal targets, and the units and characters that it hits.
 
-Checks range, sight, close combat and the conditions of the spell, at the start of the battle.
-Characters in units are also checked as lone models, for the case that their unit is destroyed.
-Dice, casting values, spells in play and lost wounds are ignored: a spell that needs a wounded
-target is legal at every target here. `wfb_gym.rules.damage` computes the damage.
+Checks range, sight, close combat and the spell's conditions at the start of the battle. Characters
+in units are also checked as lone models, in case their unit is destroyed. Dice, casting values,
+spells in play and lost wounds are ignored, so a spell that requires a wounded target is legal
+against any target here. `wfb_gym.rules.damage` computes the damage.
 """
 
 from dataclasses import dataclass
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from wfb_gym.geometry.polygons import Polygons
 
 FRONT_REACH = 1.0
-"""Inches in front of a front rank that must be free for a wall of fire."""
+"""Distance in front of a front rank that must be free for a wall of fire, in inches."""
 BIG_UNIT = 5
-"""Smallest unit that protects a lone character near it, in models."""
+"""Minimum number of models in a unit that protects a lone character near it."""
 NEAR_UNIT = 5.0
-"""Distance at which such a unit protects a lone character, in inches."""
+"""Distance within which such a unit protects a lone character, in inches."""
 LARGE_BASE = 40.0 / INCH
-"""Shorter side of a base, in inches, from which its model is larger than a rider (FAQ)."""
+"""Minimum shorter side of the base of a model that is larger than a rider, in inches (FAQ)."""
 _AREAS = ("enemy_area", "friendly_area")
 _NO_TARGET = ("caster", "player", *_AREAS)
 _MODELS = ("enemy_model", "friendly_model")
@@ -40,7 +40,7 @@ _FRIENDLY = ("friendly_unit", "friendly_model", "friendly_character", "friendly_
 def _is_large(piece: Piece) -> bool:
     """Whether the piece's models are at least as large as Ogres.
 
-    Machines and swarms never are, even on a large base (house rule C.112).
+    Machines and swarms never are, even on large bases (house rule C.112).
     """
     if piece.troop in ("war_machine", "swarm"):
         return False
@@ -50,7 +50,7 @@ def _is_large(piece: Piece) -> bool:
 def _stands_out(character: Piece, around: list[Piece]) -> bool:
     """Whether a character can be singled out among these units (RE rulebook/characters_shooting).
 
-    True if it is mounted and all of them are infantry, or if it is much larger than all of them.
+    True if it is mounted and they are all infantry, or if it is much larger than all of them.
     """
     if character.troop == "cavalry" and all(unit.troop == "infantry" for unit in around):
         return True
@@ -59,14 +59,14 @@ def _stands_out(character: Piece, around: list[Piece]) -> bool:
 
 @dataclass(frozen=True)
 class Aim:
-    """The targets of one spell of one character.
+    """The targets of a character's spell.
 
     Attributes:
-        deployment: positions of all pieces.
+        deployment: the positions of all pieces.
         caster: the character.
-        rules: the targeting rules of the spell.
+        rules: the spell's targeting rules.
         flight_moves: whether units may start or stop fleeing during the battle. If so, the checks
-            ignore whether the caster or a picked target flees.
+            ignore whether the caster or a picked target is fleeing.
     """
 
     deployment: Deployment
@@ -78,8 +78,8 @@ class Aim:
         """Return whether each possible target is legal at the start of the battle.
 
         Returns:
-            One verdict without a target for spells on the caster, its player or an area; else
-            one for each unit and character of the targeted side, in the order of their codes.
+            A single verdict without a target for spells on the caster, its player or an area.
+            Otherwise, one for each unit and character on the targeted side, in code order.
         """
         if self.rules.target in _NO_TARGET:
             reason, legal = self._reason_not_cast, not self._reason_not_cast
@@ -94,7 +94,7 @@ class Aim:
         return found
 
     def _judge(self, target: Piece) -> tuple[str, bool]:
-        """Return why a piece is no legal target, and whether it becomes one as a lone model."""
+        """Return why a piece is not a legal target, and whether it becomes one as a lone model."""
         reason = self._reason_not_cast or (f"is {target.absent}" if target.absent else "")
         if reason:
             return reason, False
@@ -112,18 +112,18 @@ class Aim:
 
     @property
     def falls_on_point(self) -> bool:
-        """Whether the spell is a Comet that is aimed at a point of the battlefield."""
+        """Whether the spell is a Comet aimed at a point on the battlefield."""
         return self.rules.target == "point" and self.deployment.polygons is not None
 
     def points(self, worth: Worth) -> NDArray[np.int64]:
-        """Return the points of the battlefield that a Comet may be aimed at.
+        """Return the points on the battlefield at which a Comet may be aimed.
 
         Args:
-            worth: expected points of a Comet by the place where it falls.
+            worth: a Comet's expected points, given the place where it falls.
 
         Returns:
-            Indices into `Deployment.comets` of the points that `Comets.choose` selects for the
-            legal targets of `verdicts`, shape (n,).
+            Indices into `Deployment.comets` of the points selected by `Comets.choose` for the legal
+            targets in `verdicts`, shape (n,).
         """
         polygons, most = self.deployment.polygons, self.rules.range_inches
 
@@ -140,16 +140,16 @@ class Aim:
         """Return the units and characters that the spell hits.
 
         Args:
-            target: code of a target that is legal in `verdicts`, now or as a lone model; None if
-                the verdict has no target, and for a Comet aimed at a point of the battlefield.
+            target: code of a target that is legal in `verdicts`, either now or as a lone model.
+                None if the verdict has no target, or for a Comet aimed at a point.
 
         Returns:
-            A strike for each victim, in the order of their codes. A spell on the caster strikes
-            the caster. A Comet has a strike for each piece that it can reach. A spell on the
-            player and a caster that cannot cast strike nothing.
+            A strike per victim, in code order. A spell on the caster strikes the caster. A Comet
+            has a strike for each piece that it can reach. Empty for a spell on the player, or if
+            the caster cannot cast.
 
         Raises:
-            ValueError: the spell needs a target.
+            ValueError: if the spell needs a target.
         """
         rules = self.rules
         if self._reason_not_cast or rules.target == "player":
@@ -178,7 +178,7 @@ class Aim:
 
     @property
     def _reason_not_cast(self) -> str:
-        """Return why the character cannot cast the spell at any target; empty if it can."""
+        """Return why the character cannot cast the spell at any target, or "" if it can."""
         who = self.caster
         if who.absent:
             return f"{who.name} is {who.absent}"
@@ -191,7 +191,7 @@ class Aim:
         return ""
 
     def _candidates(self) -> list[Piece]:
-        """Return the pieces of the kind and army that the spell targets, by code."""
+        """Return the pieces of the kind and army targeted by the spell, in code order."""
         target = self.rules.target
         army = self.caster.army if target in _FRIENDLY else 1 - self.caster.army
         characters = target == "friendly_character"
@@ -204,11 +204,11 @@ class Aim:
         ]
 
     def _reason_against(self, target: Piece, place: Piece) -> str:
-        """Return why a target at the position of `place` is not legal; empty if it is."""
+        """Return why a target at the position of `place` is not legal, or "" if it is."""
         return self._reason_by_kind(target) or self._reason_by_place(place)
 
     def _reason_by_kind(self, target: Piece) -> str:
-        """Return the condition of the spell that the target does not meet; empty if none."""
+        """Return the condition of the spell that the target fails, or "" if it meets them all."""
         rules = self.rules
         if rules.only and target.troop not in rules.only:
             wanted = " or ".join(kind.replace("_", " ") for kind in rules.only)
@@ -227,7 +227,7 @@ class Aim:
         return ""
 
     def _reason_by_place(self, target: Piece) -> str:
-        """Return why the position of a piece is not legal; empty if it is."""
+        """Return why a piece's position is not legal, or "" if it is."""
         rules = self.rules
         if rules.engaged == "no" and target.engaged:
             return "is in close combat"
@@ -257,7 +257,7 @@ class Aim:
         return f"is {distance:.1f} inches {origin}: out of range ({reach:g} inches)"
 
     def _range_and_origin(self, polygons: "Polygons") -> tuple[float | None, tuple[str, ...]]:
-        """Return the range, and the terrain kinds it is measured from (empty: the caster)."""
+        """Return the range and the kinds of terrain it is measured from; if none, the caster."""
         near = self.rules.near
         if near is None:
             return self.rules.range_inches, ()
@@ -266,7 +266,7 @@ class Aim:
         return near.otherwise, ()
 
     def ground_in_range(self) -> Any:
-        """Return the ground in range as a shapely polygon; None if there is no limit or map."""
+        """Return the area in range as a shapely polygon, or None if there is no limit or map."""
         polygons = self.deployment.polygons
         if polygons is None or self.caster.absent:
             return None
@@ -274,13 +274,13 @@ class Aim:
         return None if reach is None else polygons.ground_within(reach, self.caster.code, kinds)
 
     def ground_in_arc(self) -> Any:
-        """Return the caster's arc of sight as a shapely polygon; None if the spell needs none."""
+        """Return the caster's arc of sight as a shapely polygon, or None if not required."""
         if self.caster.absent or not (self.rules.sight or self.rules.missile):
             return None
         return self.deployment.arc(self.caster.code)
 
     def _reason_by_front(self, target: Piece) -> str:
-        """Return why a wall of fire has no free front rank; empty if it has or needs none."""
+        """Return why a wall of fire has no free front rank, or "" if it has one or needs none."""
         if self.rules.needs != "front_rank":
             return ""
         if not target.is_unit or target.all_round:
@@ -292,11 +292,12 @@ class Aim:
         return f"has {self.deployment.pieces[near].name} within 1 inch of its front rank"
 
     def _reason_by_guards(self, target: Piece) -> str:
-        """Return why a lone character is no legal target of shooting in 6e; empty if it is.
+        """Return why a lone character is not a legal shooting target in 6e, or "" if it is.
 
-        Within 5 inches of a friendly unit of 5 or more models, it must be the nearest legal target
-        (errata of the 6th edition); ties are legal (house rule C.53). A character that can be
-        singled out among all units within 5 inches is always legal. Its own unit is ignored.
+        If it is within 5 inches of a friendly unit of 5 or more models, it must be the nearest
+        legal target (errata for the 6th edition); ties are legal (house rule C.53). A character
+        that can be singled out among all units within 5 inches is always legal. Its own unit is
+        ignored.
         """
         polygons = self.deployment.polygons
         if polygons is None or target.is_unit or self.deployment.edition != "6e":
@@ -328,7 +329,7 @@ class Aim:
         return ""
 
     def _reason_by_shape(self, target: Piece) -> str:
-        """Return why no line or template reaches the target; empty if one does or none needed."""
+        """Return why no line or template reaches the target, or "" if one does or is not needed."""
         rules, deployment = self.rules, self.deployment
         if deployment.polygons is None:
             return ""
@@ -342,7 +343,7 @@ class Aim:
         return ""
 
     def _strike(self, piece: Piece) -> Strike:
-        """Return a strike whose number of hits comes from the spell."""
+        """Return a strike whose number of hits is determined by the spell."""
         polygons, near = self.deployment.polygons, self.rules.near
         if polygons is None or near is None:
             return Strike(piece.code)
@@ -350,7 +351,7 @@ class Aim:
         return Strike(piece.code, touches=distance <= TOLERANCE)
 
     def _strikes_on_front_rank(self, target: Piece) -> list[Strike]:
-        """Return strikes on the models and characters of the front rank."""
+        """Return strikes on the models and characters in the front rank."""
         places = max(0, target.frontage - len(target.joined))
         hits = tuple(min(n, places) for n in range(target.models + 1))
         found = [self._strike(target)._replace(hits=hits)]
@@ -359,7 +360,7 @@ class Aim:
         return found
 
     def _strikes_on_line(self, target: Piece) -> list[Strike]:
-        """Return strikes along the best line; without a battlefield, one model of each rank."""
+        """Return strikes along the best line; without a battlefield, on one model per rank."""
         if self.deployment.polygons is None:
             hits = tuple(-(-n // target.frontage) for n in range(target.models + 1))
             return [self._strike(target)._replace(hits=hits)]
@@ -369,7 +370,7 @@ class Aim:
         return [Strike(code, count_each(mask)) for code, mask in struck]
 
     def _strikes_under_template(self, target: Piece) -> list[Strike]:
-        """Return strikes on all models under a template at its best place on a target."""
+        """Return strikes on all models under a template in its best place on a target."""
         diameter, partial = self.rules.template, self.rules.partial
         assert diameter is not None  # every template has a size
         placing = self.deployment.placing(self.caster.army, target.code, diameter)

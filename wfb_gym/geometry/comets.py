@@ -1,10 +1,10 @@
-"""Points that a Comet may be aimed at.
+"""Points at which a Comet may be aimed.
 
-A point matters only by its distances to the units. So the candidates are one point for each
-maximal set of enemies that lie within one radius of a point (house rule C.59). The sets are found
-at the intersections of boundaries of equal radius. The best point of a set is found by branch and
-bound: squares are split until none of their points can be better. `wfb_gym.packing` computes the
-expected points of a place.
+A point matters only through its distances to the units. The candidates are therefore one point for
+each maximal set of enemies that lie within a given radius of a single point (house rule C.59). The
+sets are found at intersections of boundaries with equal radius. The best point for a set is found
+by branch and bound: squares are split until none of their points can be better. `wfb_gym.packing`
+computes the expected points for a place.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,30 +22,30 @@ if TYPE_CHECKING:
     from wfb_gym.geometry.polygons import Polygons
 
 RADII = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0)
-"""Inches that a Comet with one or two markers can reach when it lands."""
+"""Distances, in inches, that a Comet with one or two markers can reach when it lands."""
 _INSIDE = 1e-6
-"""Margin in inches: points are moved this far inside radii of enemies and outside of friends."""
+"""Margin in inches: points are moved this far inside enemies' radii and outside friends' radii."""
 _ON = 1e-8
 """Tolerance, in inches, for a point on a boundary."""
 _DIGITS = 9
-"""Decimals to which values are rounded before they are compared."""
+"""Number of decimals to which values are rounded before being compared."""
 _COARSEST = 4.0
-"""Half the side of the first squares of a search, in inches."""
+"""Half the side of the first squares in a search, in inches."""
 _FINEST = 2.0**-10
-"""Half the side of the last squares, in inches; the search can miss a narrower region."""
+"""Half the side of the last squares, in inches. The search can miss narrower regions."""
 _GAIN = 1e-6
-"""Points by which a place must be better than the best known place."""
+"""Amount in points by which a place must beat the best known place."""
 
 Worth: TypeAlias = Callable[[Floats], Floats]
-"""Maps distances of k places to n pieces, shape (k, n), to expected points, shape (k,)."""
+"""Maps the distances from k places to n pieces, shape (k, n), to expected points, shape (k,)."""
 Beyond: TypeAlias = Callable[[Floats], Floats]
-"""Maps places, shape (k, 2), to inches beyond the range, shape (k,); negative in range."""
+"""Maps places, shape (k, 2), to inches out of range, shape (k,); negative if in range."""
 
 
 class _Grounds(NamedTuple):
-    """Rectangles occupied by the pieces; a short last rank is a rectangle of its own."""
+    """Rectangles occupied by the pieces; an incomplete last rank is a separate rectangle."""
 
-    owners: NDArray[np.int64]  # (n,) index of the piece, as a column of the distances
+    owners: NDArray[np.int64]  # (n,) index of the piece, which is its column in the distances
     centres: Floats  # (n, 2) on the battlefield
     axes: Floats  # (n, 2, 2); the rows are unit vectors along the sides
     halves: Floats  # (n, 2) half of each side, in inches
@@ -59,22 +59,22 @@ class _Grounds(NamedTuple):
 
 
 class _Goals(NamedTuple):
-    """Maximal sets of enemies that lie within one radius of a point."""
+    """Maximal sets of enemies that lie within a given radius of a single point."""
 
-    within: Floats  # (g, n) radius for each piece of the set, infinite for the others
+    within: Floats  # (g, n) radius for each piece in the set, infinite for the others
     best: NDArray[np.int64]  # (g,) index of the best known place that reaches the set
 
 
 class Comets:
-    """The points that the Comets of one army may fall on.
+    """The points on which an army's Comets may fall.
 
     The points are the centres of enemies and points on the shortest segments between two enemies.
-    For each of `RADII`, the areas within that radius of a piece are also intersected: the points
-    where two boundaries meet, or one meets the edge of the battlefield. `choose` adds the best
-    places that it finds.
+    In addition, for each of `RADII`, they include the points where the boundaries of the areas
+    within that radius of a piece meet each other or the edge of the battlefield. `choose` adds the
+    best places that it finds.
 
     Attributes:
-        codes: codes of the units and lone characters, of both sides, that a Comet can hit.
+        codes: codes of the units and lone characters, on both sides, that a Comet can hit.
         places: the points, shape (k, 2), in inches.
         distances: distance from each point to each piece, shape (k, len(codes)), in inches.
     """
@@ -100,19 +100,19 @@ class Comets:
         self.distances = self._distances_from(self.places)
 
     def choose(self, worth: Worth, beyond: Beyond, targets: Sequence[int]) -> NDArray[np.int64]:
-        """Choose the legal points: the best for each maximal set of targets, and the best anywhere.
+        """Choose the legal points: the best for each maximal set of targets, and the best overall.
 
-        For each of `RADII`, the sets are those within that radius of one point that are not part
-        of a larger such set.
+        For each of `RADII`, a set consists of the targets within that radius of a point. It is
+        maximal if it is not part of a larger such set.
 
         Args:
-            worth: expected points of a place; must not decrease if an enemy is nearer or a friend
+            worth: a place's expected points. Must not decrease if an enemy is nearer or a friend is
                 farther away.
-            beyond: inches by which a place is out of range.
+            beyond: number of inches by which a place is out of range.
             targets: codes of enemies.
 
         Returns:
-            Indices of the points, shape (n,), the best first.
+            Indices of the points, shape (n,), best first.
         """
         ranked = self._rank(worth, beyond)
         if not len(ranked) or not len(targets):
@@ -133,7 +133,7 @@ class Comets:
         return in_range
 
     def _goals(self, ranked: NDArray[np.int64], targets: Sequence[int]) -> _Goals:
-        """Return the sets of targets to reach; the first is empty, for the best point of all."""
+        """Return the sets of targets to reach; the first is empty, for the best point overall."""
         columns = np.array([self.codes.index(code) for code in targets])
         distances = self.distances[ranked][:, columns]
         bits = 1 << np.arange(len(targets))
@@ -152,9 +152,9 @@ class Comets:
     def _better_places(self, worth: Worth, beyond: Beyond, goals: _Goals) -> Floats:
         """Return places that reach a set and beat its best known place, shape (k, 2).
 
-        Squares of the battlefield are split into four while a point of them may be better. A point
-        is at most half a diagonal from the middle of its square. So each of its distances differs
-        by at most half a diagonal from the distance of the middle, which bounds its value.
+        Squares of the battlefield are split into four as long as one of their points may be better.
+        A point is at most half a diagonal from the centre of its square. Its distances therefore
+        differ from the centre's by at most half a diagonal, which bounds its value.
         """
         best = worth(self.distances[goals.best])
         found: dict[int, Floats] = {}
@@ -203,7 +203,7 @@ class Comets:
         return _Grounds(np.array(owners), *(np.array(parts) for parts in (centres, axes, halves)))
 
     def _meetings_at(self, radius: float) -> Floats:
-        """Return the places where boundaries around pieces at a radius meet, shape (k, 2)."""
+        """Return the places where boundaries at a radius around pieces meet, shape (k, 2)."""
         grounds, (width, depth) = self._grounds, self._size
         reach = radius + np.where(self._friendly[grounds.owners], _INSIDE, -_INSIDE)
         each = np.repeat(np.arange(len(reach)), 4)
@@ -235,7 +235,7 @@ class Comets:
 
 
 def _points_between(start: Floats, end: Floats) -> Floats:
-    """Return the two points, and points at each of `RADII` from either, shape (k, 2)."""
+    """Return the two points, and the points at each of `RADII` from either, shape (k, 2)."""
     gap = float(np.hypot(*(end - start)))
     steps = [0.0, *(radius - _INSIDE for radius in RADII if radius <= gap)]
     shares = np.unique([*steps, *(gap - step for step in steps)]) / (gap or 1.0)

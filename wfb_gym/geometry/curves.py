@@ -1,6 +1,6 @@
-"""Intersections of circles and straight lines, the boundaries of regions of places.
+"""Intersections of circles and straight lines, which bound regions of places.
 
-Plain NumPy; all coordinates are in one frame.
+Plain NumPy; all coordinates are in the same frame.
 """
 
 from typing import NamedTuple
@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from wfb_gym.geometry.formation import ROUNDING, Floats
 
 _SAME = 1e-6
-"""Circles whose centres are nearer than this count as one circle, in inches."""
+"""Circles whose centres are closer than this are treated as the same circle, in inches."""
 
 
 class Curves(NamedTuple):
-    """Circles, then straight lines; line i has the index c + i."""
+    """Circles followed by straight lines; line i has index c + i."""
 
     centres: Floats  # (c, 2)
     radii: Floats  # (c,)
@@ -32,13 +32,13 @@ class Meetings(NamedTuple):
 
 
 def meetings(curves: Curves) -> Meetings:
-    """Return the intersections of each pair of curves; a tangent point may be listed twice."""
+    """Return the intersections of all pairs of curves; a tangent point may be listed twice."""
     found = [*_circles(curves), *_circles_and_lines(curves), _lines(curves)]
     return Meetings(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
 
 def _circles(curves: Curves) -> tuple[Meetings, Meetings]:
-    """Intersect pairs of circles, on both sides of the line between their centres."""
+    """Intersect pairs of circles, on both sides of the line through their centres."""
     centres, radii = curves.centres, curves.radii
     first, second = np.triu_indices(len(centres), 1)
     between = centres[second] - centres[first]
@@ -81,7 +81,7 @@ def _either_side(
     towards: Floats,
     along: Floats,
 ) -> tuple[Meetings, Meetings]:
-    """Return the two points of each first circle at distance `along` in a direction."""
+    """Return the two points at distance `along` in a direction, for each of the first circles."""
     square = curves.radii[first] ** 2 - along**2
     real = square >= -ROUNDING * curves.radii[first]
     first, second, towards, along = first[real], second[real], towards[real], along[real]

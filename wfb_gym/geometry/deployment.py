@@ -1,6 +1,6 @@
-"""All pieces of one battle, with a cache of everything that is measured on the battlefield.
+"""All the pieces in a battle, with a cache of everything that is measured on the battlefield.
 
-Without a battlefield there are only pieces and formations, and shapely is never imported.
+Without a battlefield, there are only pieces and formations, and shapely is never imported.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 class Deployment:
-    """The pieces of one battle, with cached measurements.
+    """The pieces in a battle, with cached measurements.
 
-    Without a battlefield there are no polygons, and every target is in range and in sight.
+    Without a battlefield, there are no polygons, and every target is in range and in sight.
 
     Args:
         edition: edition of the rules, "6e" or "7e".
         pieces: pieces by code.
-        size: width and depth of the battlefield in inches; None without a battlefield.
+        size: width and depth of the battlefield in inches. None without a battlefield.
         terrain: pieces of terrain.
 
     Raises:
-        ValueError: a piece on the battlefield has no position.
+        ValueError: if a piece on the battlefield has no position.
     """
 
     def __init__(
@@ -54,13 +54,13 @@ class Deployment:
         self._comets: dict[int, Comets] = {}
 
     def bases(self, code: int) -> Bases:
-        """Return the bases of a piece; without a battlefield only its formation is meaningful."""
+        """Return a piece's bases; without a battlefield, only their formation is meaningful."""
         if self.polygons is not None:
             return self.polygons.bases[code]
         return bases_of(self.pieces[code], self.pieces)
 
     def reason_unseen(self, viewer: int, target: int, ignored: int | None = None) -> str:
-        """Return why a character does not see a target, ignoring one unit; empty if it does."""
+        """Return why a character cannot see a target, ignoring one unit, or "" if it can."""
         if self.polygons is None:
             return ""
         key = (viewer, target, ignored)
@@ -70,7 +70,7 @@ class Deployment:
         return self._reasons[key]
 
     def arc(self, viewer: int) -> Any:
-        """Return the front arc of a character as a polygon; None if it sees all round."""
+        """Return a character's front arc as a polygon, or None if it sees all round."""
         return None if self.polygons is None else self._sight(self.polygons, viewer).arc
 
     def _sight(self, polygons: "Polygons", viewer: int) -> "LineOfSight":
@@ -81,7 +81,7 @@ class Deployment:
         return self._sights[viewer]
 
     def lines(self, caster: int, length: float) -> Lines:
-        """Return the lines of a length that a caster can place; raise without a battlefield."""
+        """Return the lines of this length that a caster can place; requires a battlefield."""
         if self.polygons is None:
             raise ValueError("expected a battlefield, as a line has no direction without one")
         key = (caster, length)
@@ -90,9 +90,9 @@ class Deployment:
         return self._lines[key]
 
     def placing(self, army: int, target: int, diameter: float) -> Placing:
-        """Return the place of a template of some diameter, in inches, on a target.
+        """Return the best place on a target for a template of this diameter, in inches.
 
-        It touches none of the player's pieces and none in close combat (house rule C.56).
+        It touches none of the player's pieces and no pieces in close combat (house rule C.56).
         """
         key = (army, target, diameter)
         if key not in self._placings:
@@ -106,7 +106,7 @@ class Deployment:
         return self._placings[key]
 
     def comets(self, army: int) -> Comets:
-        """Return the points that an army's Comets may fall on; raise without a battlefield."""
+        """Return the points on which an army's Comets may fall; requires a battlefield."""
         if self.polygons is None or self.size is None:
             raise ValueError("expected a battlefield, as there are no points without one")
         if army not in self._comets:
@@ -114,7 +114,7 @@ class Deployment:
         return self._comets[army]
 
     def misplacements(self) -> list[Misplacement]:
-        """Return the pieces that overlap or leave the battlefield; none without one."""
+        """Return the pieces that overlap or leave the battlefield, or none without one."""
         if self.polygons is None or self.size is None:
             return []
         return self.polygons.misplacements(self.size)
@@ -123,8 +123,8 @@ class Deployment:
         """Return all pieces and terrain as shapely polygons, for drawing.
 
         Returns:
-            Nested dicts, by "caster", "dispeller" or "terrain", then by name. Values are a
-            MultiPolygon of the bases, with one polygon per model, or the polygon of a piece of
-            terrain. Empty without a battlefield.
+            Nested dicts, keyed by "caster", "dispeller" or "terrain" and then by name. Values are a
+            MultiPolygon of a piece's bases, with one polygon per model, or a terrain feature's
+            polygon. Empty without a battlefield.
         """
         return {} if self.polygons is None else self.polygons.outlines()

@@ -1,7 +1,7 @@
-"""Positions of the bases of a unit in ranks and files, in its own frame and on the battlefield.
+"""Positions of a unit's bases in ranks and files, in its own frame and on the battlefield.
 
-Plain NumPy: templates and lines are exact on these bases, also without a battlefield. Distances,
-sight and overlaps need polygons and are in `polygons`.
+Plain NumPy: templates and lines are exact on these bases, even without a battlefield. Distances,
+sight and overlaps require polygons and are in `polygons`.
 """
 
 from collections.abc import Mapping
@@ -14,19 +14,19 @@ from wfb_gym.geometry.pieces import Piece
 
 Floats = NDArray[np.float64]
 TOLERANCE = 0.01
-"""Pieces within this distance touch; pieces overlap only by more than this, in inches."""
+"""Pieces this close count as touching, and only larger overlaps count as overlaps, in inches."""
 ROUNDING = 1e-9
-"""Tolerance of distances that are compared with a range, in inches."""
+"""Tolerance for distances that are compared with a range, in inches."""
 CORNERS = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [1.0, -1.0]])
 SIDES = np.array([[-1.0, 0.0], [1.0, 0.0], [0.0, -1.0], [0.0, 1.0]])
-"""Directions from the middle of a rectangle to its corners and its sides, in its frame."""
+"""Directions from the centre of a rectangle to its corners and sides, in its frame."""
 
 
 class _Frame(NamedTuple):
     """A coordinate frame on the battlefield."""
 
     origin: Floats  # in inches
-    axes: Floats  # rows: unit vectors to the right and forward
+    axes: Floats  # the rows are unit vectors to the right and forward
 
     def world(self, local: Floats) -> Floats:
         """Convert points (..., 2) from the frame to the battlefield."""
@@ -34,7 +34,7 @@ class _Frame(NamedTuple):
         return placed
 
     def local(self, world: Floats) -> Floats:
-        """Convert places (..., 2) from the battlefield to the frame."""
+        """Convert points (..., 2) from the battlefield to the frame."""
         return self.local_directions(world - self.origin)
 
     def local_directions(self, directions: Floats) -> Floats:
@@ -44,10 +44,10 @@ class _Frame(NamedTuple):
 
 
 def frame_at(position: tuple[float, float] | None, facing: float) -> _Frame:
-    """Return the frame of a piece.
+    """Return a piece's frame.
 
     Args:
-        position: origin of the frame in inches; None for (0, 0).
+        position: origin of the frame in inches. None for (0, 0).
         facing: forward direction, in degrees clockwise from the y axis.
     """
     turn = np.deg2rad(facing)
@@ -56,13 +56,13 @@ def frame_at(position: tuple[float, float] | None, facing: float) -> _Frame:
 
 
 class Bases(NamedTuple):
-    """Equal bases of one piece, from the front rank to the rear."""
+    """A piece's identical bases, from the front rank to the rear."""
 
-    frame: _Frame  # origin at the middle of the piece's front edge
-    # (n, 2) in the frame. While k models are left they have the first k bases: casualties are
-    # removed from the rear rank, from its ends (house rule C.49).
+    frame: _Frame  # its origin is the middle of the piece's front edge
+    # (n, 2) in the frame. If k models are left, they have the first k bases, since casualties are
+    # removed from the rear rank, starting at its ends (house rule C.49).
     centres: Floats
-    half: Floats  # half the width and half the depth of one base
+    half: Floats  # half the width and half the depth of a base
 
     def corners(self) -> Floats:
         """Return the corners on the battlefield, shape (n, 4, 2)."""
@@ -70,10 +70,10 @@ class Bases(NamedTuple):
 
 
 def cells(frontage: int, count: int) -> Floats:
-    """Return the first `count` places of a formation.
+    """Return the first `count` places in a formation.
 
-    Each rank is filled from its middle outwards, the left of two equally near places first (house
-    rule C.48). So a short last rank is centred.
+    Each rank is filled from its middle outwards. If two places are equally near, the left one comes
+    first (house rule C.48). An incomplete last rank is therefore centred.
 
     Returns:
         Steps to the right of the middle, and the rank, shape (count, 2).
@@ -86,11 +86,11 @@ def cells(frontage: int, count: int) -> Floats:
 
 
 def bases_of(piece: Piece, pieces: Mapping[int, Piece]) -> Bases:
-    """Return the bases of a unit's models, or the one base of a character.
+    """Return the bases of a unit's models, or a character's single base.
 
-    Characters in a unit take the first places of its formation, in the middle of the front rank,
-    and its models the following places (house rule C.48). The focal model of Daemons takes the
-    first place of the models.
+    Characters in a unit take the first places in its formation, in the middle of the front rank,
+    and its models take the following places (house rule C.48). The focal model of Daemons takes the
+    first of the models' places.
     """
     width, depth = piece.base
     frame = frame_at(piece.position, piece.facing)
@@ -109,11 +109,11 @@ def bases_of(piece: Piece, pieces: Mapping[int, Piece]) -> Bases:
 
 
 def blocks_of(piece: Piece) -> Floats:
-    """Return the area of a unit, with the characters in it, or of a lone character.
+    """Return the area of a unit, including the characters in it, or of a lone character.
 
     Returns:
-        Shape (1 or 2, 2, 2), in its frame: the left rear and right front corners of the full
-        ranks, and of a short last rank.
+        Shape (1 or 2, 2, 2), in its frame: the rear left and front right corners of the full ranks
+        and of an incomplete last rank.
     """
     width, depth = piece.base
     ranks, rest = divmod(piece.models + len(piece.joined), piece.frontage)
@@ -129,12 +129,12 @@ def blocks_of(piece: Piece) -> Floats:
 
 
 def rectangles(frame: _Frame, blocks: Floats, margin: float = 0.0) -> Floats:
-    """Return the corners on the battlefield of rectangles in a frame, shape (n, 4, 2).
+    """Return the battlefield corners of rectangles in a frame, shape (n, 4, 2).
 
     Args:
-        frame: frame of the rectangles.
-        blocks: rectangles in the format of `blocks_of`, shape (n, 2, 2).
-        margin: inches by which each side is moved inwards.
+        frame: the rectangles' frame.
+        blocks: rectangles in the format returned by `blocks_of`, shape (n, 2, 2).
+        margin: number of inches by which each side is moved inwards.
     """
     low, high = blocks[:, 0] + margin, blocks[:, 1] - margin
     centre, half = (low + high) / 2, (high - low) / 2

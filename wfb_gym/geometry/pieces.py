@@ -12,7 +12,7 @@ INCH = 25.4
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A unit, or a character."""
+    """A unit or a character."""
 
     code: int  # unique on the battlefield; the first army has the lower codes
     army: int
@@ -26,20 +26,20 @@ class Piece:
     # middle of its front edge, in inches; None if it is in a unit or off the battlefield
     position: tuple[float, float] | None
     facing: float  # degrees clockwise from the y axis
-    troop: str  # type of the models
+    troop: str  # troop type of its models
     traits: frozenset[str]  # traits that spells check
-    engaged: bool  # it, its unit or a character in it is in close combat
-    fleeing: bool  # it flees, or its unit does
+    engaged: bool  # whether it, its unit or a character in it is in close combat
+    fleeing: bool  # whether it or its unit is fleeing
     all_round: bool  # sees all round: skirmishers, single models and lone characters
-    magic_item: bool  # it or a character in it carries a magic item
-    absent: str = ""  # "dead" or "off the table"; empty on the battlefield
+    magic_item: bool  # whether it or a character in it carries a magic item
+    absent: str = ""  # "dead" or "off the table"; empty if it is on the battlefield
     host: int | None = None  # code of the unit that a character is in, or None
-    is_focal: bool = False  # the character is its unit: a focal model of Daemons
-    joined: tuple[int, ...] = ()  # codes of characters in the unit, without focal models
+    is_focal: bool = False  # whether the character is its unit: a focal model of Daemons
+    joined: tuple[int, ...] = ()  # codes of characters in the unit, excluding focal models
 
     @property
     def is_targetable(self) -> bool:
-        """Whether it is a target of its own: a unit, or a lone character."""
+        """Whether it can be targeted separately: a unit, or a lone character."""
         return not self.absent and self.host is None
 
 
@@ -47,23 +47,23 @@ class TerrainPiece(NamedTuple):
     """A rectangular piece of terrain."""
 
     name: str
-    kind: str  # wood, hill and so on
+    kind: str  # e.g. wood or hill
     position: tuple[float, float]  # centre, in inches
     size: tuple[float, float]  # width and depth in inches, before rotation
     facing: float  # rotation in degrees clockwise
-    blocks_sight: bool  # it blocks lines of sight
+    blocks_sight: bool  # whether it blocks lines of sight
 
 
 class NearTerrain(NamedTuple):
-    """Terrain that a spell's range is measured from."""
+    """Terrain from which a spell's range is measured."""
 
     kinds: tuple[str, ...]  # suitable kinds of terrain
-    within: float  # inches from such terrain
-    otherwise: float  # inches from the caster, if the battlefield has no such terrain
+    within: float  # distance from such terrain, in inches
+    otherwise: float  # distance from the caster if there is no such terrain, in inches
 
 
 class AimRules(NamedTuple):
-    """Targeting rules of a spell: conditions on caster and target, and the models that it hits.
+    """A spell's targeting rules: conditions on caster and target, and the models that it hits.
 
     Fields have the same values as in `wfb_gym.scenario.effects.SpellEffect`.
     """
@@ -75,12 +75,12 @@ class AimRules(NamedTuple):
     engaged: str  # whether the target must be in close combat: "no", "only" or "either"
     caster_engaged: bool  # the caster must be in close combat
     only: tuple[str, ...]  # legal troop types; empty for all
-    not_on: tuple[str, ...]  # traits of targets that are not legal
+    not_on: tuple[str, ...]  # traits that make a target illegal
     needs: str | None  # another condition on the target
     near: NearTerrain | None
-    hits: str | None  # dice for the number of hits, or the models hit; None without damage
+    hits: str | None  # dice for the number of hits, or which models are hit; None without damage
     template: float | None  # diameter of the template in inches; None without a template
-    partial: bool  # models that the template only touches may be hit
+    partial: bool  # whether models that the template only touches may be hit
 
 
 class Verdict(NamedTuple):
@@ -89,23 +89,23 @@ class Verdict(NamedTuple):
     target: int | None  # code; None for spells on the caster, its player or an area
     legal: bool
     reason: str  # why it is not legal, in words; empty if it is
-    alone: bool  # a character in a unit that becomes legal once the unit is destroyed
+    alone: bool  # for a character in a unit: whether it becomes legal if the unit is destroyed
 
 
 class Strike(NamedTuple):
-    """One unit or character that a spell hits."""
+    """A unit or character that a spell hits."""
 
     victim: int  # code of the unit or character
-    # at index n: models hit if n models are left; None if the spell has its own number of hits
+    # at index n: models hit if n models are left; None if the spell determines the number of hits
     hits: tuple[int, ...] | None = None
     # at index n: models that a template only touches; None if these are safe
     partial: tuple[int, ...] | None = None
-    touches: bool = False  # the victim touches the terrain that the range is measured from
+    touches: bool = False  # whether the victim touches the terrain the range is measured from
 
 
 class Misplacement(NamedTuple):
-    """A piece in a position that is not allowed."""
+    """A piece whose position is not allowed."""
 
     piece: Piece
     other: Piece | None  # the earlier piece that it overlaps; None if it is off the battlefield
-    beyond: float  # inches by which it is off the battlefield; 0 for an overlap
+    beyond: float  # number of inches by which it is off the battlefield; 0 for an overlap

@@ -1,7 +1,7 @@
 """Distances, terrain and overlaps, computed with polygons.
 
 Within `geometry`, only this module and `sight` import shapely, which is slow to import and has no
-type stubs. Import them only if there is a battlefield.
+type stubs. Import these modules only if there is a battlefield.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -17,7 +17,7 @@ from wfb_gym.geometry.pieces import Misplacement, Piece, TerrainPiece
 from wfb_gym.seats import SEATS
 
 Shape: TypeAlias = Any
-"""A geometry of shapely."""
+"""A shapely geometry."""
 Shapes: TypeAlias = NDArray[np.object_]
 """An array of shapely geometries."""
 
@@ -57,7 +57,7 @@ class Polygons:
         self._distances: dict[tuple[int, int], float] = {}
 
     def distance(self, first: int, second: int) -> float:
-        """Return the inches between the nearest bases of two pieces; 0 if they touch or overlap."""
+        """Return the distance in inches between two pieces' bases; 0 if they touch or overlap."""
         if first == second:
             return 0.0
         pair = (min(first, second), max(first, second))
@@ -67,7 +67,7 @@ class Polygons:
         return self._distances[pair]
 
     def distance_to_terrain(self, code: int, kinds: Collection[str]) -> float:
-        """Return the inches from a piece to the nearest terrain of these kinds; inf without any."""
+        """Return a piece's distance in inches to terrain of these kinds, or inf if none exists."""
         shapes = [shape for terrain, shape in self.features if terrain.kind in kinds]
         return float(shapely.distance(self.footprints[code], shapes).min()) if shapes else np.inf
 
@@ -78,18 +78,18 @@ class Polygons:
         return shapely.buffer(start, reach, quad_segs=32)
 
     def distances_from(self, places: Floats, code: int) -> Floats:
-        """Return the inches from places (..., 2) to the nearest base of a piece, shape (...)."""
+        """Return the distances in inches from places (..., 2) to a piece's bases, shape (...)."""
         distances: Floats = shapely.distance(shapely.points(places), self.footprints[code])
         return distances
 
     def middle(self, code: int) -> Floats:
-        """Return the middle of a piece's oriented bounding rectangle, shape (2,)."""
+        """Return the centre of a piece's oriented bounding rectangle, shape (2,)."""
         bases = self.bases[code]
         corners = bases.frame.local(self.blocks[code].reshape(-1, 2))
         return bases.frame.world((corners.min(axis=0) + corners.max(axis=0)) / 2)
 
     def shortest_line(self, one: int, other: int) -> Floats:
-        """Return the two ends of the shortest line between two pieces, shape (2, 2)."""
+        """Return the endpoints of the shortest line between two pieces, shape (2, 2)."""
         line = shapely.shortest_line(self.footprints[one], self.footprints[other])
         ends: Floats = shapely.get_coordinates(line)
         return ends
@@ -107,10 +107,10 @@ class Polygons:
         return None
 
     def misplacements(self, size: tuple[float, float]) -> list[Misplacement]:
-        """Return the pieces that overlap or leave a battlefield of that width and depth.
+        """Return the pieces that overlap or leave a battlefield of this width and depth.
 
-        Pieces that touch, or overlap by less than 0.01 inches, are allowed (house rule C.51).
-        Characters in units are skipped.
+        Pieces may touch, or overlap by less than 0.01 inches (house rule C.51). Characters in units
+        are skipped.
         """
         pieces = [piece for piece in self.pieces.values() if piece.is_targetable]
         found, shapes = [], []

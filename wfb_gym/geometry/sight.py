@@ -10,16 +10,16 @@ from wfb_gym.geometry.polygons import Polygons, Shape
 _SHADOW_LENGTH = 1e4
 """Length of a shadow, as a multiple of the distance to the corner that casts it."""
 _MIN_SEEN = 1e-6
-"""Smallest visible part of a base that counts as seen, in square inches."""
+"""Minimum visible part of a base that counts as seen, in square inches."""
 _MIN_HIDDEN = 1e-9
-"""A shadow that covers less of a base than this is ignored, in square inches."""
+"""Shadows that cover less of a base than this are ignored, in square inches."""
 
 
 class LineOfSight:
-    """The line of sight of one character: its front arc, and the shadows of sight blockers.
+    """A character's line of sight: its front arc, and the shadows of sight blockers.
 
-    Exact on rectangles. Each blocker casts a shadow away from the middle of the viewer's base. A
-    target is seen if a part of one of its bases lies in the arc and in no shadow.
+    Exact for rectangles. Each blocker casts a shadow away from the centre of the viewer's base. A
+    target is seen if part of one of its bases lies in the arc and outside all shadows.
     """
 
     def __init__(self, polygons: Polygons, viewer: Piece) -> None:
@@ -50,7 +50,7 @@ class LineOfSight:
         self._shapes = np.array([shadow for _, _, shadow in self._shadows], dtype=object)
 
     def reason_unseen(self, target: int, ignored: int | None) -> str:
-        """Return why the viewer does not see a target, ignoring one unit; empty if it does."""
+        """Return why the viewer cannot see a target, ignoring one unit, or "" if it can."""
         if target in (self._viewer.code, self._viewer.host):
             return ""
         seen = self._polygons.shapes[target]
@@ -75,7 +75,7 @@ class LineOfSight:
         return f"is out of sight behind {' and '.join(names)}"
 
     def _shadows_of(self, corners: Floats) -> list[Shape]:
-        """Return the areas that convex polygons (n, k, 2) hide, including the polygons."""
+        """Return the areas hidden by convex polygons (n, k, 2), including the polygons."""
         behind = self._eye + _SHADOW_LENGTH * (corners - self._eye)
         points = shapely.multipoints(shapely.points(np.concatenate([corners, behind], axis=1)))
         return list(shapely.convex_hull(points))

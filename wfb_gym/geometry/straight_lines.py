@@ -1,4 +1,4 @@
-"""Straight lines from the caster that hit every model whose base they cross.
+"""Straight lines from the caster, which hit every model whose base they cross.
 
 Plain NumPy: a line has no width, and a base is a rectangle.
 """
@@ -12,25 +12,25 @@ from wfb_gym.geometry.formation import Bases, Floats
 from wfb_gym.geometry.pieces import Piece
 
 _EDGE = 1e-6
-"""Bases shrink by this margin, in inches: a line along an edge does not cross the base."""
+"""Margin by which bases are shrunk, in inches, so that a line along an edge does not cross them."""
 _ON_CIRCLE = 1e-5
-"""Tolerance of the absolute value of a root that is a direction; its exact value is 1."""
+"""Tolerance for the absolute value of a root that is a direction; its exact value is 1."""
 _EQUAL = 1e-6
-"""Scores of two directions that differ by less than this count as equal, in points."""
+"""Scores of two directions that differ by less than this are considered equal, in points."""
 
 
 class Lines:
-    """All lines of one length that a caster can place.
+    """All lines of a given length that a caster can place.
 
-    A line begins at the edge of the caster's base, on a ray from its middle (house rule C.54).
-    The set of crossed bases changes only at directions where the line passes a corner, or where
-    its end passes a side of a base. So one direction between each two of these is enough, plus
-    the direction in which the line just reaches the nearest base.
+    A line begins at the edge of the caster's base, on a ray from its centre (house rule C.54). The
+    set of crossed bases changes only at directions where the line passes a corner, or where its end
+    passes a side of a base. It is therefore enough to try one direction between each two of these,
+    plus the direction in which the line just reaches the nearest base.
 
     Args:
         pieces: pieces by code.
         bases: bases by code.
-        caster: code of the caster.
+        caster: the caster's code.
         length: length of the line in inches.
     """
 
@@ -71,14 +71,14 @@ class Lines:
                 self._score += sign * piece.points * mask.sum(axis=1)
 
     def through(self, target: int) -> dict[int, NDArray[np.bool_]]:
-        """Return the bases that the best line through a target crosses.
+        """Return the bases crossed by the best line through a target.
 
-        The best line hits the maximum points, enemies minus friends (house rule C.55). Among equal
-        lines it is the nearest to the middle of the target.
+        The best line hits the most points, counting enemies minus friends (house rule C.55). Ties
+        are broken in favour of the line nearest to the middle of the target.
 
         Returns:
-            A mask of the bases of each crossed piece, by code. Empty if no line reaches the
-            target, or if every such line touches a unit in close combat.
+            A mask over each crossed piece's bases, by code. Empty if no line reaches the target, or
+            if every such line touches a unit in close combat.
         """
         if target not in self._crossed:
             return {}
@@ -120,7 +120,7 @@ class Lines:
         A ray in direction u leaves the caster's base at distance h / (a.u), where h is half the
         base along its axis a. A line of length l ends on a side at distance d along the normal n
         if (h / (a.u) + l) (n.u) = d. With u, a and n as complex numbers, this is an equation of
-        degree four in u. Only roots of absolute value 1 are directions.
+        degree four in u. Only roots with absolute value 1 are directions.
         """
         own = self._own
         away = np.abs(bases.frame.local(self._from) - bases.centres)

@@ -1,6 +1,6 @@
-"""Round templates: their best places, and the bases that they cover.
+"""Round templates: their best places and the bases that they cover.
 
-Circles are exact, not polygons, so the functions also work in the frame of a unit.
+Circles are exact rather than polygons, so the functions also work in a unit's frame.
 """
 
 from collections.abc import Sequence
@@ -13,30 +13,30 @@ from wfb_gym.geometry.curves import Curves, meetings
 from wfb_gym.geometry.formation import ROUNDING, SIDES, Bases, Floats
 
 _TOUCH = 1e-6
-"""A template touches a base only if the overlap is at least this wide, in inches."""
+"""Minimum width of an overlap for a template to touch a base, in inches."""
 _CHUNK = 1_000_000
-"""Number of pairs of a place and a base in one batch; limits memory use."""
+"""Number of (place, base) pairs per batch, to limit memory use."""
 
 
 class Placing(NamedTuple):
-    """The best places for a template on one target."""
+    """The best places for a template on a target."""
 
     centre: Floats | None  # for the target at full strength; None if no place is allowed
-    hits: tuple[int, ...]  # at index n: bases covered wholly if n models are left
-    partial: tuple[int, ...]  # at index n: bases covered partly
+    hits: tuple[int, ...]  # at index n: bases completely covered if n models are left
+    partial: tuple[int, ...]  # at index n: bases partly covered
 
 
 def cover_masks(
     centres: Floats, radius: float, bases: Bases
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return the bases that a template at each place covers wholly, and only partly.
+    """Return the bases that a template in each place covers completely, and only partly.
 
-    A base with corners on the template's edge is covered wholly. A base that only meets the edge,
-    or overlaps by less than a millionth of an inch, is not touched.
+    A base whose corners are on the template's edge is completely covered. A base that only meets
+    the edge, or overlaps by less than a millionth of an inch, is not touched.
 
     Args:
-        centres: places of the template, shape (k, 2), in inches.
-        radius: of the template, in inches.
+        centres: places for the template, shape (k, 2), in inches.
+        radius: the template's radius, in inches.
         bases: n bases.
 
     Returns:
@@ -48,24 +48,24 @@ def cover_masks(
 
 
 def count_each(mask: NDArray[np.bool_]) -> tuple[int, ...]:
-    """Count at index n how many of the first n entries are true."""
+    """Return a tuple whose entry n is the number of true values among the first n entries."""
     return (0, *(int(count) for count in np.cumsum(mask)))
 
 
 def place_template(target: Bases, diameter: float, barred: Sequence[Bases]) -> Placing:
-    """Find the place where a template covers the maximum number of bases of a target.
+    """Find the place where a template covers the most of a target's bases.
 
-    Bases covered wholly are compared first, then bases covered partly.
+    Completely covered bases are compared first, then partly covered ones.
 
-    The template may not touch the `barred` bases. Each number of remaining models has its own
-    best place (house rule C.57). Among equal places, the places that cover the first bases, in the
-    middle of the front, are preferred, and the template lies in their middle (house rule).
+    The template may not touch the `barred` bases. Each number of remaining models has its own best
+    place (house rule C.57). Ties are broken in favour of places that cover the first bases, in the
+    middle of the front, and the template is placed in the middle of these places (house rule).
 
     The result is exact, except for the millionth of an inch by which a base must overlap. The
-    places that cover some bases wholly and touch others form an intersection of discs and of
-    rectangles with rounded corners. These shapes are convex. So the leftmost point of the
-    intersection is a point where two boundaries meet, or the leftmost point of one shape. Barred
-    bases add no leftmost points. The function tries all of these points.
+    places that completely cover some bases and touch others form an intersection of discs and
+    rectangles with rounded corners. These shapes are convex. The leftmost point of the intersection
+    is therefore a point where two boundaries meet, or the leftmost point of one shape. Barred bases
+    add no leftmost points. The function tries all of these points.
     """
     radius = diameter / 2
     barred = _near(target, 2 * radius, barred)
@@ -79,7 +79,7 @@ def place_template(target: Bases, diameter: float, barred: Sequence[Bases]) -> P
         if not len(some):
             continue
         wholly, partly = cover_masks(some, radius, target)
-        # At most `models` bases are touched, so one more base covered wholly always wins.
+        # At most `models` bases are touched, so one more completely covered base always wins.
         score = np.cumsum(wholly * (models + 1) + partly, axis=1)
         chosen = score.argmax(axis=0)
         better = score[chosen, index] > best
@@ -96,7 +96,7 @@ def place_template(target: Bases, diameter: float, barred: Sequence[Bases]) -> P
 def _middle(places: Floats, radius: float, target: Bases, barred: Sequence[Bases]) -> Floats:
     """Return the middle of the places that cover the first bases, or one of them if it is barred.
 
-    Any point between places that cover the same bases covers them too, but may be barred.
+    Any point between places that cover the same bases also covers them, but may be barred.
     """
     masks = np.concatenate(cover_masks(places, radius, target), axis=1)
     kinds, kind = np.unique(masks, axis=0, return_inverse=True)
@@ -106,7 +106,7 @@ def _middle(places: Floats, radius: float, target: Bases, barred: Sequence[Bases
 
 
 def _square_distances(centres: Floats, bases: Bases) -> tuple[Floats, Floats]:
-    """Return the squared distances to the nearest and farthest point of each base, (k, n)."""
+    """Return the squared distances to each base's nearest and farthest points, (k, n)."""
     local = bases.frame.local(centres)
     across, along = (np.abs(local[:, i, None] - bases.centres[:, i]) for i in (0, 1))
     wide, deep = bases.half
@@ -130,7 +130,7 @@ def _near(target: Bases, reach: float, barred: Sequence[Bases]) -> list[Bases]:
 
 
 def _free(centres: Floats, radius: float, barred: Sequence[Bases]) -> NDArray[np.bool_]:
-    """Return whether a template at each place touches none of the barred bases, shape (k,)."""
+    """Return whether a template in each place touches none of the barred bases, shape (k,)."""
     free = np.ones(len(centres), np.bool_)
     for bases in barred:
         nearest, _ = _square_distances(centres, bases)
@@ -139,7 +139,7 @@ def _free(centres: Floats, radius: float, barred: Sequence[Bases]) -> NDArray[np
 
 
 def _places(target: Bases, radius: float, barred: Sequence[Bases]) -> Floats:
-    """Return the candidate places of `place_template` in the target's frame, shape (k, 2)."""
+    """Return the candidate places for `place_template` in the target's frame, shape (k, 2)."""
     touching = radius - _TOUCH
     corners = target.corners().reshape(-1, 2)
     corners = corners[_distinct(corners)]
@@ -169,8 +169,8 @@ def _distinct(points: Floats, *, only_single: bool = False) -> NDArray[np.intp]:
 def _rounded(bases: Bases, radius: float, *, outline: bool) -> Curves:
     """Return the circles and lines that bound the area within `radius` of the bases.
 
-    The lines extend beyond the sides of the bases. With `outline`, corners and sides that two
-    bases share are left out, because they lie inside the area.
+    The lines extend beyond the sides of the bases. With `outline`, corners and sides shared by two
+    bases are omitted, because they lie inside the area.
     """
     corners = bases.corners().reshape(-1, 2)
     corners = corners[_distinct(corners, only_single=outline)]

@@ -1,4 +1,4 @@
-"""OpenSpiel: one battle as a Python game with explicit chance nodes.
+"""OpenSpiel: a single battle as a Python game with explicit chance nodes.
 
 Needs ``pip install "wfb-gym[openspiel]"``. The game is ``wfb_gym_phase`` (`wfb_gym._registration`).
 This module contains no game rules: positions, chances and points come from the engine. Without
@@ -39,27 +39,27 @@ from wfb_gym.scenario.sizes import ARMIES, DICE, HIDDEN_KINDS
 register_with_openspiel(pyspiel)
 
 POINTS_PER_UTILITY = 100.0
-"""Points for a utility of 1."""
+"""Number of points that give a utility of 1."""
 _PREFIX = "given-"
 _MAX_CACHED = 200_000
-"""Maximum number of positions in a game's cache; a full cache is cleared."""
+"""Maximum number of positions in a game's cache, which is cleared when full."""
 _DECISIONS_PER_SPELL = 64
-"""Upper bound of the decisions for one attempt to cast a spell, or for one spell in play."""
+"""Upper bound on the number of decisions per attempt to cast a spell, or per spell in play."""
 
 _unnamed: dict[str, Scenario] = {}
-"""`Scenario` objects given to `load_battle`, by the value of the game's parameter."""
+"""`Scenario` objects passed to `load_battle`, keyed by the value of the game parameter."""
 
 
 class Position:
-    """A node of the game, shared by all histories that lead to it; immutable.
+    """An immutable node of the game, shared by all histories that lead to it.
 
     Attributes:
         player: 0, 1, or OpenSpiel's chance or terminal player.
-        steps: OpenSpiel's actions, ascending: indices in the mover's action space, or at a chance
-            node the numbers of the outcomes from 0.
+        steps: OpenSpiel's actions in ascending order. They are indices into the mover's action
+            space or, at a chance node, the numbers of the outcomes from 0.
         codes: the engine's actions or outcomes, parallel to `steps`.
         chances: the probabilities of the outcomes, parallel to `steps`.
-        text: a text that is unique among the positions of the scenario.
+        text: a string that is unique among the scenario's positions.
     """
 
     def __init__(self, store: "_PositionStore", battle: Battle) -> None:
@@ -92,7 +92,7 @@ class Position:
         return self._next[step]
 
     def battle(self) -> Battle:
-        """Return a new battle at this position, with 0 points."""
+        """Return a new battle starting from this position, with 0 points."""
         return self.store.battle(self.key)
 
     def __deepcopy__(self, memo: object) -> "Position":
@@ -100,10 +100,10 @@ class Position:
 
 
 class _PositionStore:
-    """A cache of the positions of a scenario, and the view of each army.
+    """A cache of a scenario's positions, and each army's view.
 
     Attributes:
-        deals: for each deal of hidden items, in order, the army and the sets by outcome.
+        deals: for each deal of hidden items, in order, the army and its sets by outcome.
     """
 
     def __init__(self, scenario: Scenario) -> None:
@@ -119,13 +119,13 @@ class _PositionStore:
         self.meanings: list[list[str]] = []
         for view in self.views:
             texts = action_meanings(view.limits, names[view.seat], names[1 - view.seat])
-            # OpenSpiel needs unique texts: add the number to equal ones.
+            # OpenSpiel needs unique texts, so add the action's number to repeated ones.
             self.meanings.append(
                 [f"{text} ({k})" if texts.count(text) > 1 else text for k, text in enumerate(texts)]
             )
 
     def position(self, battle: Battle) -> Position:
-        """Return the cached position of a battle."""
+        """Return a battle's cached position."""
         key = battle.key()
         if key not in self._known:
             if len(self._known) >= _MAX_CACHED:
@@ -135,7 +135,7 @@ class _PositionStore:
         return self._known[key]
 
     def battle(self, key: bytes) -> Battle:
-        """Return a new battle at the position of a key, with 0 points."""
+        """Return a new battle at the position with this key, with 0 points."""
         twin = self._blank.copy()
         twin.state.setfield(np.frombuffer(key, STATE)[0], STATE)
         twin.points = 0.0
@@ -148,7 +148,7 @@ class _PositionStore:
         return " ".join([Node(int(state.node)).name, *(f"{k}:{int(words[k]):x}" for k in changed)])
 
     def redact(self, position: Position, known: Collection[int]) -> Records[State]:
-        """Return a position (1,) that does not depend on the deals of armies outside `known`."""
+        """Return a position (1,) that does not depend on the deals of armies not in `known`."""
         states = as_records(State, np.frombuffer(bytearray(position.key), STATE))
         for army in range(ARMIES):
             if army not in known:
@@ -165,7 +165,7 @@ class _PositionStore:
 
     @property
     def max_points(self) -> float:
-        """A loose upper bound of the absolute result of a battle, in points."""
+        """A loose upper bound on the absolute result of a battle, in points."""
         packed = self.packed[0]
         spells, aims, wizards, units = (
             [army[kind][: army[f"n_{kind}"]] for army in packed.armies]
@@ -188,7 +188,7 @@ class _PositionStore:
 
 
 def _deals(battle: Battle) -> list[tuple[int, list[int]]]:
-    """Play the deals of hidden items; return the army and the sets of each."""
+    """Play the deals of hidden items; return the army and the sets of each deal."""
     found = []
     while battle.node == Node.DEAL:
         found.append((battle.mover, [code for code, _ in battle.chance_outcomes()]))
@@ -200,21 +200,21 @@ _TYPE = openspiel_type(pyspiel)
 
 
 class PhaseGame(pyspiel.Game):  # type: ignore[misc]
-    """A scenario as a game: player 0 is the first army, returns are points / 100.
+    """A scenario as a game: player 0 is the first army, and returns are points / 100.
 
     Chance nodes have the engine's outcomes, which merge rolls with equal successors. Without hidden
-    items, information states are positions, because values do not depend on the history. So
-    policies of OpenSpiel and of `wfb_gym.solver` correspond one to one.
+    items, information states are positions, because values do not depend on the history. Therefore
+    OpenSpiel policies and `wfb_gym.solver` policies correspond one to one.
 
-    With hidden items, the game type has imperfect information. An information state is the
-    player's own deal plus the public history, because past choices are evidence of the enemy's
+    With hidden items, the game type has imperfect information. An information state consists of
+    the player's own deal and the public history, because past choices are evidence of the enemy's
     items.
 
     Args:
-        params: ``scenario``: a bundled name, or the path of a scenario file.
+        params: ``scenario``: a bundled name, or the path to a scenario file.
 
     Raises:
-        ScenarioError: the scenario does not exist or is invalid.
+        ScenarioError: if the scenario does not exist or is invalid.
     """
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
@@ -238,7 +238,7 @@ class PhaseGame(pyspiel.Game):  # type: ignore[misc]
         super().__init__(openspiel_type(pyspiel, True) if secrets else _TYPE, info, params)
 
     def new_initial_state(self) -> "PhaseState":
-        """Return the first state of the battle."""
+        """Return the battle's first state."""
         return PhaseState(self)
 
     def make_py_observer(
@@ -252,11 +252,11 @@ class PhaseGame(pyspiel.Game):  # type: ignore[misc]
 
 
 class PhaseState(pyspiel.State):  # type: ignore[misc]
-    """A state of the game: a history of a battle.
+    """A state of the game, including the history of the battle.
 
     Attributes:
         position: the current position.
-        points: points that the first army has won so far.
+        points: points won by the first army so far.
     """
 
     def __init__(self, game: PhaseGame) -> None:
@@ -275,7 +275,7 @@ class PhaseState(pyspiel.State):  # type: ignore[misc]
         return self.position.player
 
     def dealt(self, army: int) -> int | None:
-        """Return the number, from 0, of the set that an army was dealt; None before the deal."""
+        """Return the number, from 0, of the set dealt to an army, or None before the deal."""
         history: list[int] = self.history()
         for (owner, sets), outcome in zip(self.position.store.deals, history, strict=False):
             if owner == army:
@@ -309,7 +309,7 @@ class PhaseState(pyspiel.State):  # type: ignore[misc]
         return self.position.node == Node.END
 
     def returns(self) -> list[float]:
-        """Return the utility of each player; zeros before the end."""
+        """Return each player's utility; zeros before the end."""
         if not self.is_terminal():
             return [0.0, 0.0]
         utility = self.points / POINTS_PER_UTILITY
@@ -320,22 +320,23 @@ class PhaseState(pyspiel.State):  # type: ignore[misc]
 
 
 class PhaseObserver:
-    """An observer of a game.
+    """An observer for a game.
 
     The enemy's hidden items are visible only with `PrivateInfoType.ALL_PLAYERS`. With `NONE`, the
-    observer returns public information.
+    observer returns only public information.
 
     Args:
         game: the game.
         kind: OpenSpiel's `IIGObservationType`.
 
     Attributes:
-        tensor: all parts in one array, float32 (size,). `set_from` overwrites it.
-        dict: the parts by name. ``observation``: the observation of the Gymnasium environments,
-            padded with zeros to the longer layout of the two seats. ``dealt``, with hidden items
-            only: (2, sets), 1 at the set that an army is known to hold. ``history``, with perfect
-            recall only: a positive number for each action and outcome since the deals, padded with
-            zeros. ``history`` and ``dealt`` together identify the information state.
+        tensor: all parts in one array, float32 (size,), overwritten by `set_from`.
+        dict: the parts by name. ``observation`` is the observation of the Gymnasium environments,
+            padded with zeros to the longer layout of the two seats. ``dealt``, only with hidden
+            items, has shape (2, sets), with 1 at the set that an army is known to hold.
+            ``history``, only with perfect recall, has a positive number for each action and
+            outcome since the deals, padded with zeros. ``history`` and ``dealt`` together identify
+            the information state.
     """
 
     def __init__(self, game: PhaseGame, kind: Any) -> None:
@@ -362,13 +363,13 @@ class PhaseObserver:
         }
 
     def _known(self, player: int) -> Collection[int]:
-        """Return the armies whose deals are visible to a player."""
+        """Return the armies whose deals a player can see."""
         if self._knows_all:
             return range(ARMIES)
         return [player] if self._is_private else []
 
     def _deals(self, state: PhaseState, player: int) -> list[tuple[int, int | None]]:
-        """Return the deals that are visible to a player: the armies and their sets."""
+        """Return the deals that a player can see, as pairs of an army and its set."""
         known = self._known(player) if "dealt" in self.dict else []
         return [(army, state.dealt(army)) for army in known]
 
@@ -387,7 +388,7 @@ class PhaseObserver:
             self.dict["history"][: len(moves)] = (moves + 1.0) / self._moves
 
     def string_from(self, state: PhaseState, player: int) -> str:
-        """Return the visible deals, then all moves (perfect recall) or the position, as text."""
+        """Return the visible deals, followed by all moves (perfect recall) or the position."""
         words = [f"player {player}"] if self._is_private else []
         for _, dealt in self._deals(state, player):
             words.append("dealt -" if dealt is None else f"dealt {dealt}")
@@ -402,16 +403,16 @@ class PhaseObserver:
 
 
 class PolicyPlayer:
-    """An OpenSpiel policy as a player, for environments and for `wfb_gym.solver`.
+    """An OpenSpiel policy wrapped as a player for environments and `wfb_gym.solver`.
 
     Args:
-        game: the policy's game. The player plays only this scenario.
+        game: the policy's game. The player can play only this scenario.
         policy: an object with `action_probabilities(state, player)`, such as the policies in
-            `open_spiel.python.policy`. It must depend on the position only, not on the history.
-        seed: seed of its draws; None draws differently each time.
+            `open_spiel.python.policy`. It must depend only on the position, not on the history.
+        seed: seed for drawing actions. If None, the draws differ each time.
 
     Raises:
-        ValueError: the game has hidden items; then policies depend on the history.
+        ValueError: if the game has hidden items, because policies then depend on the history.
     """
 
     sees_positions = True
@@ -428,7 +429,7 @@ class PolicyPlayer:
     def act(
         self, observations: Observations, action_masks: Masks, positions: Positions | None = None
     ) -> Actions:
-        """Draw an action for each row."""
+        """Draw one action per row."""
         chances = self.action_probabilities(observations, action_masks, positions)
         return draw_actions(chances, self._rng)
 
@@ -438,7 +439,7 @@ class PolicyPlayer:
         """Return the policy's probabilities, float64 (k, actions).
 
         Raises:
-            ValueError: the battles belong to another scenario than the policy's.
+            ValueError: if the battles belong to a different scenario than the policy's.
         """
         store = self._game.store
         if positions is None or positions.packed_scenarios.tobytes() != store.packed.tobytes():
@@ -457,14 +458,14 @@ class PolicyPlayer:
 
 
 def load_battle(scenario: Any = DEFAULT_SCENARIO) -> PhaseGame:
-    """Load the game of a scenario.
+    """Load a scenario as a game.
 
     Args:
-        scenario: a bundled name, the path of a scenario file, or a `Scenario`. Games and states of
+        scenario: a bundled name, the path to a scenario file, or a `Scenario`. Games and states for
             a `Scenario` can be serialized, but only this process can load them.
 
     Raises:
-        ScenarioError: the scenario does not exist or is invalid.
+        ScenarioError: if the scenario does not exist or is invalid.
     """
     name = str(scenario)
     if isinstance(scenario, Scenario):

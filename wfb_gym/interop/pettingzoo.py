@@ -1,8 +1,8 @@
-"""PettingZoo: both seats of one battle as an AEC environment and as a parallel environment.
+"""PettingZoo: both seats of a single battle as an AEC environment and as a parallel environment.
 
 Needs ``pip install "wfb-gym[pettingzoo]"``. The ids are ``wfb_gym/MagicPhase-v0`` and
 ``wfb_gym/Battle-v0`` (`wfb_gym._registration`). This module contains no game rules: the battle is a
-`wfb_gym.envs.self_play.SelfPlayBatch` of one.
+`wfb_gym.envs.self_play.SelfPlayBatch` of size one.
 """
 
 from typing import Any, Literal
@@ -38,16 +38,16 @@ ILLEGAL_REWARD = -1.0
 """Reward for an illegal action in `env` and `parallel_env`, where it ends the game."""
 
 FITTED: Literal["fitted"] = "fitted"
-"""Fit the limits to each army separately, as the single environments do."""
+"""Fits the limits to each army separately, as in the single environments."""
 SomeLimits = Limits | tuple[Limits, Limits] | Literal["fitted"] | None
-"""Limits for both armies, one for each army, "fitted", or None for the smallest common limits."""
+"""Limits for both armies, one per army, "fitted", or None for the smallest common limits."""
 
 _PHASE_AGENTS = ("caster_0", "dispeller_0")
 _BATTLE_AGENTS = ("army_0", "army_1")
 
 
 def _one_battle(scenario: ScenarioLike, limits: SomeLimits, history: bool) -> SelfPlayBatch:
-    """Return a batch of one battle, without autoreset."""
+    """Return a batch of one battle without autoreset."""
     options: dict[str, bool] = {"autoreset": False, "history": history}
     scenarios = resolve_scenarios(scenario)
     pair = (limits, limits) if isinstance(limits, Limits) else limits
@@ -62,34 +62,37 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
     """A magic phase, or a battle of several phases, with one agent for each army.
 
     Observations, actions, masks and dice are the same as in the Gymnasium environments: the same
-    seed and actions give the same battle. Rewards are zero-sum: the points that changed hands,
-    divided by `points_per_reward`. The rewards of an episode add up to the points won in the
-    battle, divided by `points_per_reward`; points won before the first decision are part of the
-    first rewards. Episodes are never truncated.
+    seed and actions give the same battle. Rewards are zero-sum: the net points gained, divided by
+    `points_per_reward`. Over an episode, they sum to the points won in the battle divided by
+    `points_per_reward`. The first rewards include points won before the first decision. Episodes
+    are never truncated.
 
-    An illegal action is replaced by pass if pass is legal, else by the legal action with the
-    lowest index. It sets ``infos[agent]["illegal_action"]`` until the agent acts again.
+    An illegal action is replaced by pass if pass is legal, otherwise by the lowest legal action. It
+    sets ``infos[agent]["illegal_action"]`` until the agent acts again.
 
-    The agents are ``caster_0`` and ``dispeller_0`` if the scenario has one phase, else ``army_0``
-    and ``army_1``. ``infos[agent]["action_mask"]`` is int8 (n,). While the other agent decides, it
-    is all zeros, or with `idle_pass` only pass is legal. After the end, only pass is legal.
+    The agents are ``caster_0`` and ``dispeller_0`` if the scenario has one phase, otherwise
+    ``army_0`` and ``army_1``. ``infos[agent]["action_mask"]`` is int8 (n,). While the other agent
+    is to move, it is all zeros or, with `idle_pass`, allows only pass. After the end, only pass is
+    legal.
 
     Args:
-        scenario: a bundled name, a path, a `Scenario`; or "generated", a new scenario each episode.
-        limits: sizes of the spaces. None for the smallest common limits, so that both armies have
-            equal spaces and one policy can play both; "fitted" for the limits of the single
-            environments; or `Limits`, one for both armies or one for each.
-        history: include the last cast of each spell and the last response to it.
-        points_per_reward: points for a reward of 1.
-        strict: raise on an illegal action.
-        observe_mask: observations are dicts of ``observation`` and ``action_mask``.
-        idle_pass: the waiting agent may pass, for samplers that need a legal action of every agent.
+        scenario: a bundled name, a path, a `Scenario`, or "generated" for a new scenario each
+            episode.
+        limits: sizes of the spaces. None uses the smallest common limits, so that both armies have
+            equal spaces and one policy can play both. "fitted" uses the limits of the single
+            environments. You can also pass `Limits`, either one for both armies or one per army.
+        history: whether to include the last cast of each spell and the last response to it.
+        points_per_reward: number of points that give a reward of 1.
+        strict: whether to raise an error for illegal actions.
+        observe_mask: whether observations are dicts with ``observation`` and ``action_mask``.
+        idle_pass: whether the waiting agent may pass, for samplers that need a legal action for
+            every agent.
         render_mode: "ansi" (`render` returns text), "rgb_array" (`render` returns an image),
             "human" (`reset` and `step` print the text) or None.
 
     Raises:
-        ValueError: an invalid argument, or a scenario that exceeds the limits.
-        ScenarioError: the scenario does not exist or is invalid.
+        ValueError: if an argument is invalid or a scenario exceeds the limits.
+        ScenarioError: if the scenario does not exist or is invalid.
     """
 
     metadata: dict[str, Any] = {
@@ -142,7 +145,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
     # --- spaces ----------------------------------------------------------------------------
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """Return an agent's observation space; with `observe_mask` a dict space."""
+        """Return an agent's observation space, which is a dict space with `observe_mask`."""
         return self._observation_spaces[self.possible_agents.index(agent)]
 
     def action_space(self, agent: str) -> spaces.Discrete:
@@ -151,7 +154,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
 
     @property
     def limits(self) -> dict[str, Limits]:
-        """Limits of each agent's spaces, for `wfb_gym.solver.normalised_score`."""
+        """The limits of each agent's spaces, for `wfb_gym.solver.normalised_score`."""
         views = zip(self.possible_agents, self._game.views, strict=True)
         return {agent: view.limits for agent, view in views}
 
@@ -161,7 +164,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         """Start an episode.
 
         Args:
-            seed: seed of the dice; None keeps the current generator.
+            seed: seed for the dice. None keeps the current generator.
             options: ignored.
         """
         game = self._game
@@ -185,13 +188,13 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
             self._print_frame()
 
     def step(self, action: Any) -> None:
-        """Play an action of `agent_selection`, then dice until the next decision.
+        """Play an action for `agent_selection`, then roll dice until the next decision.
 
         Args:
-            action: a member of the agent's action space; None after the end.
+            action: a member of the agent's action space, or None after the end.
 
         Raises:
-            ValueError: the action is outside the space, or illegal with `strict`.
+            ValueError: if the action is outside the space or, with `strict`, illegal.
         """
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
@@ -230,12 +233,12 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         self._print_frame()
 
     def _print_frame(self) -> None:
-        """Print the last events and the position in mode "human"."""
+        """Print the last events and the position in "human" mode."""
         if self.render_mode == "human":
             self.render()
 
     def _announce_turn(self) -> None:
-        """Set `agent_selection` (the first agent after the end) and `infos`."""
+        """Set `agent_selection` (to the first agent after the end) and `infos`."""
         assert self._asked is not None
         mover = 1 if len(self._asked[1].members) else 0
         self.agent_selection = self.possible_agents[mover]
@@ -245,7 +248,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         }
 
     def _mask(self, seat: int) -> NDArray[np.int8]:
-        """Return the action mask of a seat, int8 (n,)."""
+        """Return a seat's action mask, int8 (n,)."""
         assert self._asked is not None
         own, other = self._asked[seat], self._asked[1 - seat]
         mask = np.zeros(int(self._action_spaces[seat].n), np.int8)
@@ -270,18 +273,18 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         return self._observation_of(0)
 
     def _observation_of(self, seat: int) -> NDArray[np.float32]:
-        """Return the observation of a seat, float32 (size,)."""
+        """Return a seat's observation, float32 (size,)."""
         if self._asked is None:
             raise RuntimeError("call reset() before observe()")
         observations, _ = self._game.observe_members(np.zeros(1, np.int64), self._game.views[seat])
         return observations.reshape(-1)
 
     def render(self) -> Any:
-        """Render the events since the last decision, and the position.
+        """Render the position and the events since the last decision.
 
         Returns:
-            A string in mode "ansi"; an image, uint8 (height, width, 3), in mode "rgb_array"; None
-            without a mode, and in mode "human", which prints the text again.
+            A string in "ansi" mode, or an image, uint8 (height, width, 3), in "rgb_array" mode.
+            None without a mode, and in "human" mode, which prints the text again.
         """
         if self._watcher is None:
             logger.warn("render() was called, but the environment has no render_mode")
@@ -291,7 +294,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         return self._watcher.render()
 
     def close(self) -> None:
-        """Do nothing: there is nothing to close. PettingZoo requires the method."""
+        """Do nothing; PettingZoo requires this method."""
 
 
 def raw_env(**kwargs: Any) -> AECEnv[str, Any, Any]:
@@ -302,7 +305,7 @@ def raw_env(**kwargs: Any) -> AECEnv[str, Any, Any]:
 def env(**kwargs: Any) -> AECEnv[str, Any, Any]:
     """Return the environment in PettingZoo's usual wrappers; see `MagicPhaseAEC` for arguments.
 
-    An illegal action ends the game: its agent gets `ILLEGAL_REWARD`, the other agent 0.
+    An illegal action ends the game: its agent gets `ILLEGAL_REWARD`, and the other agent gets 0.
     """
     made: AECEnv[str, Any, Any] = raw_env(**kwargs)
     made = wrappers.TerminateIllegalWrapper(made, illegal_reward=ILLEGAL_REWARD)
@@ -311,16 +314,16 @@ def env(**kwargs: Any) -> AECEnv[str, Any, Any]:
 
 
 def parallel_env(**kwargs: Any) -> ParallelEnv[str, Any, Any]:
-    """Return `env` as a parallel environment; only the active agent's action is played.
+    """Return `env` as a parallel environment in which only the active agent's action is played.
 
-    ``infos[agent]["active_agent"]`` is the agent that decides next. For the other agent, only pass
-    is legal (`idle_pass`).
+    ``infos[agent]["active_agent"]`` is the next agent to move. The other agent can only pass
+    (`idle_pass`).
     """
     return _TurnBasedParallelEnv(env(**{"idle_pass": True, **kwargs}))
 
 
 class _TurnBasedParallelEnv(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
-    """PettingZoo's conversion, which lacks "active_agent" in the infos of `reset`."""
+    """PettingZoo's conversion, which omits "active_agent" from the infos returned by `reset`."""
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None

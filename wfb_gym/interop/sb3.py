@@ -1,4 +1,4 @@
-"""Stable-Baselines3: a `VecEnv` of magic phases; see `players.sb3_model` for saved models.
+"""Stable-Baselines3: a `VecEnv` for magic phases; see `players.sb3_model` for saved models.
 
 Needs ``pip install "wfb-gym[train]"``.
 """
@@ -29,22 +29,22 @@ _MASKS = "action_masks"
 
 
 class PhaseVecEnv(VecEnv):
-    """A Stable-Baselines3 `VecEnv` of magic phases, with action masks for MaskablePPO.
+    """A Stable-Baselines3 `VecEnv` for magic phases, with action masks for MaskablePPO.
 
-    Ended episodes restart in the same step. Environment i after ``seed(s)`` is the same as a single
-    environment after ``reset(seed=s + i)``. `reset_infos` are empty; the legal actions come from
-    ``env_method("action_masks")``. Train with ``gamma=1``: battles are undiscounted.
+    Ended episodes restart in the same step. After ``seed(s)``, environment i behaves like a single
+    environment after ``reset(seed=s + i)``. `reset_infos` is empty; get the legal actions with
+    ``env_method("action_masks")``. Train with ``gamma=1``, because battles are undiscounted.
 
     Args:
         num_envs: number of environments.
         seat: the learner's army: 0 or "caster", 1 or "dispeller".
-        scenario: a bundled name, a path, a `Scenario`, or a sequence of these; environment i plays
+        scenario: a bundled name, a path, a `Scenario`, or a sequence of these. Environment i plays
             scenario i modulo the number of scenarios.
-        opponent: the name of a scripted player, a callable over batches, the path of a saved model,
-            or a list of these, from which each episode draws one.
-        limits: sizes of the spaces; default: fitted to the scenarios.
-        history: include the last cast of each spell and the last response to it.
-        points_per_reward: points for a reward of 1.
+        opponent: the name of a scripted player, a callable that acts on batches, the path to a
+            saved model, or a list of these. With a list, each episode draws one.
+        limits: sizes of the spaces. By default, they are fitted to the scenarios.
+        history: whether to include the last cast of each spell and the last response to it.
+        points_per_reward: number of points that give a reward of 1.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class PhaseVecEnv(VecEnv):
         )
 
     def reset(self) -> NDArray[np.float32]:
-        """Start episodes in all environments; the seeds given by `seed` are used once.
+        """Start episodes in all environments; seeds passed to `seed` are used once.
 
         Returns:
             Observations, float32 (n, size).
@@ -94,14 +94,14 @@ class PhaseVecEnv(VecEnv):
         return out.observations
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
-        """Store the actions of the next step.
+        """Store the actions for the next step.
 
         Args:
-            actions: members of the action space, integers (n,).
+            actions: integers from the action space, shape (n,).
 
         Raises:
-            RuntimeError: `reset` was not called.
-            ValueError: wrong shape or dtype, or an action outside the space.
+            RuntimeError: if `reset` has not been called.
+            ValueError: if the shape or dtype is wrong or an action is outside the space.
         """
         if not self.batch.is_reset:
             raise RuntimeError("call reset() before step()")
@@ -111,12 +111,12 @@ class PhaseVecEnv(VecEnv):
     def step_wait(
         self,
     ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
-        """Play the actions that `step_async` stored.
+        """Play the actions stored by `step_async`.
 
         Returns:
-            Observations, rewards, dones and infos. The info of an ended episode has
+            Observations, rewards, dones and infos. When an episode ends, its info contains
             ``terminal_observation`` and ``TimeLimit.truncated`` (always False). If an illegal
-            action was replaced, the info has ``illegal_action``.
+            action was replaced, the info contains ``illegal_action``.
         """
         if self._actions is None:
             raise RuntimeError("call step_async() before step_wait()")
@@ -132,7 +132,7 @@ class PhaseVecEnv(VecEnv):
         return out.observations, out.rewards.astype(np.float32), out.terminations, infos
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return the legal actions, bool (n, actions); each row has at least one."""
+        """Return the legal actions, bool (n, actions), with at least one in each row."""
         if not self.batch.is_reset:
             raise RuntimeError("call reset() before action_masks()")
         return self.batch.action_mask.copy()
@@ -144,13 +144,13 @@ class PhaseVecEnv(VecEnv):
         indices: VecEnvIndices = None,
         **method_kwargs: Any,
     ) -> Any:
-        """Call a method of the environments; the only one is ``action_masks``.
+        """Call a method of the environments; only ``action_masks`` is available.
 
         Returns:
             The rows of `action_masks` for the chosen environments, as one array.
 
         Raises:
-            AttributeError: any other method.
+            AttributeError: if another method is called.
         """
         if method_name != _MASKS:
             raise AttributeError(f"method_name: expected {_MASKS}, found {method_name!r}")
@@ -158,7 +158,7 @@ class PhaseVecEnv(VecEnv):
         return masks if indices is None else masks[list(self._get_indices(indices))]
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
-        """Return an attribute of each chosen environment, from `set_attr` or shared by all."""
+        """Return an attribute for each chosen environment, set by `set_attr` or shared by all."""
         chosen = self._get_indices(indices)
         if attr_name in self._attributes:
             values = self._attributes[attr_name]
@@ -167,10 +167,10 @@ class PhaseVecEnv(VecEnv):
         return [shared for _ in chosen]
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
-        """Set a new attribute of the chosen environments; it is None in others if not set there.
+        """Set a new attribute for the chosen environments; for others, it is None unless set.
 
         Raises:
-            AttributeError: an attribute that all environments share.
+            AttributeError: if the attribute is shared by all environments.
         """
         if hasattr(self, attr_name):
             raise AttributeError(
@@ -181,8 +181,8 @@ class PhaseVecEnv(VecEnv):
             values[i] = value
 
     def env_is_wrapped(self, wrapper_class: Any, indices: VecEnvIndices = None) -> list[bool]:
-        """Return False for each chosen environment: they are not Gymnasium environments."""
+        """Return False for each chosen environment, since none is a Gymnasium environment."""
         return [False for _ in self._get_indices(indices)]
 
     def close(self) -> None:
-        """Do nothing: there is nothing to close."""
+        """Do nothing, since there is nothing to close."""

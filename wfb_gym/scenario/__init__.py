@@ -1,6 +1,6 @@
 """Scenarios: validated models of armies, wizards, spells, items and rules.
 
-`load_scenario` reads a file or a bundled scenario; `scenario_from_dict` takes a Python dict.
+`load_scenario` loads a bundled scenario or a file, and `scenario_from_dict` takes a Python dict.
 `wfb_gym.packing` converts a scenario to the arrays that the engine reads.
 """
 

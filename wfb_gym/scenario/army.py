@@ -1,6 +1,6 @@
 """Armies: units, characters, and the assignment of characters to units.
 
-The models of units and characters are in `units` and `characters`.
+The models for units and characters are in `units` and `characters`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,27 +16,27 @@ from wfb_gym.scenario.units import Unit
 from wfb_gym.suggestions import one_of
 
 MODELS_TOUCHED = 3
-"""House rule: models of its own unit that touch a character, two at its sides and one behind."""
+"""House rule: a character touches three models in its unit, two at its sides and one behind."""
 
 
 class HiddenItems(StrictModel):
-    """One set of items that an army may have, unknown to the enemy."""
+    """A set of items that an army may have without the enemy knowing."""
 
-    items: Items = ()  # names of items that have no effect before they are used
+    items: Items = ()  # names of items that have no effect until used
     bearer: Name | None = None  # character that carries them; None for the army itself
-    weight: Annotated[float, Number(0.0, MAX_POINTS)] = 1.0  # relative probability
+    weight: Annotated[float, Number(0.0, MAX_POINTS)] = 1.0  # relative probability of the set
 
 
 class Army(StrictModel):
     """One side of the battle."""
 
     name: Name | None = None  # for display
-    dwarf: Flag = False  # a Dwarf army, with the larger base of dispel dice
-    # power dice of its own phases; None to generate them
+    dwarf: Flag = False  # a Dwarf army, which has more base dispel dice
+    # power dice in its own phases; None to generate them
     power_dice: Dice | None = None
-    dispel_dice: Dice | None = None  # dispel dice of enemy phases; None to generate them
+    dispel_dice: Dice | None = None  # dispel dice in enemy phases; None to generate them
     items: Items = ()  # names of items that belong to the army itself and need no bearer
-    # sets of hidden items; one set is dealt at random, unseen by the enemy
+    # sets of hidden items; one is dealt at random, unseen by the enemy
     hidden: Annotated[tuple[HiddenItems, ...], Field(max_length=HIDDEN_KINDS)] = ()
     miscast_table: Name | None = None  # for its wizards; None for the ruleset's table
     wizards: tuple[Wizard, ...] = ()
@@ -50,23 +50,23 @@ class Army(StrictModel):
         return (*self.wizards, *self.runesmiths, *self.heroes)
 
     def keyed_characters(self) -> Iterator[tuple[str, Character]]:
-        """Return the characters, each with its key relative to the army."""
+        """Yield each character with its key relative to the army."""
         for key in ("wizards", "runesmiths", "heroes"):
             for i, character in enumerate(getattr(self, key)):
                 yield f"{key}[{i}]", character
 
     def keyed_units(self) -> Iterator[tuple[str, Unit]]:
-        """Return the units, each with its key relative to the army."""
+        """Yield each unit with its key relative to the army."""
         return ((f"units[{i}]", unit) for i, unit in enumerate(self.units))
 
     def carried(self) -> Iterator[tuple[str, Character | None, Items]]:
-        """Return the items of the army, then of each character: key, bearer and names."""
+        """Yield the items of the army, then of each character: key, bearer and names."""
         yield "items", None, self.items
         for key, character in self.keyed_characters():
             yield f"{key}.items", character, character.items
 
     def carried_hidden(self) -> Iterator[tuple[str, int | None, Items]]:
-        """Return the hidden items, set by set: key, index of the bearer, and names."""
+        """Yield the hidden items, set by set: key, bearer's index, and names."""
         names = [who.name for who in self.characters]
         for i, kind in enumerate(self.hidden):
             bearer = names.index(kind.bearer) if kind.bearer in names else None
@@ -74,31 +74,31 @@ class Army(StrictModel):
 
     @property
     def item_names(self) -> Iterator[str]:
-        """Names of all items of the army that are not hidden, with repetitions."""
+        """Yield the names of all the army's items that are not hidden, including repeats."""
         return (name for _, _, names in self.carried() for name in names)
 
     def unit_index(self, name: str | None) -> int | None:
-        """Return the index of the unit of that name; None if there is none."""
+        """Return the index of the unit with that name, or None if there is none."""
         return next((i for i, unit in enumerate(self.units) if unit.name == name), None)
 
     def unit_of(self, character: Character) -> Unit | None:
-        """Return the unit that a character has joined, or that it is, or None."""
+        """Return the unit that a character is or has joined, or None for a lone character."""
         index = self.unit_index(character.stands_in)
         return None if index is None else self.units[index]
 
     def companions(self, unit: Unit) -> tuple[Character, ...]:
-        """Return the living characters in a unit, in their order."""
+        """Return a unit's living characters, in order."""
         return tuple(c for c in self.characters if c.is_on_battlefield and c.stands_in == unit.name)
 
     def is_engaged(self, who: Unit | Character) -> bool:
-        """Whether a unit or character, or a model in the same unit, is in close combat."""
+        """Whether a unit or character, or any model in the same unit, is in close combat."""
         unit = who if isinstance(who, Unit) else self.unit_of(who)
         if unit is None:
             return who.in_combat
         return any(each.in_combat for each in (unit, who, *self.companions(unit)))
 
     def problems(self) -> Iterator[Problem]:
-        """Check names, units of characters, and the number of characters and spells."""
+        """Check names, the characters' units, and the number of characters and spells."""
         yield from self._name_problems()
         yield from self._joining_problems()
         yield from self._daemon_problems()
@@ -123,7 +123,7 @@ class Army(StrictModel):
             seen.add(who.name)
 
     def _joining_problems(self) -> Iterator[Problem]:
-        """Yield problems of characters that contradict their units."""
+        """Yield problems with characters that are inconsistent with their units."""
         for key, character in self.keyed_characters():
             name = character.stands_in
             if name is None:
@@ -149,7 +149,7 @@ class Army(StrictModel):
             yield who.problem_at("general", expected).below(key)
 
     def _hidden_problems(self) -> Iterator[Problem]:
-        """Yield problems of hidden items with an unknown bearer, or that are never dealt."""
+        """Yield problems with hidden items that have an unknown bearer or are never dealt."""
         names = [who.name for who in self.characters]
         for i, kind in enumerate(self.hidden):
             if kind.bearer is not None and kind.bearer not in names:
@@ -159,7 +159,7 @@ class Army(StrictModel):
             yield Problem("hidden", "a weight above 0", "none")
 
     def _daemon_problems(self) -> Iterator[Problem]:
-        """Yield problems of wizards that contradict the unit of Daemons that they are."""
+        """Yield problems with wizards that are inconsistent with their unit of Daemons."""
         casting: list[str] = []
         for i, wizard in enumerate(self.wizards):
             unit = self.unit_of(wizard)
@@ -176,22 +176,22 @@ class Army(StrictModel):
 
 
 class ContactGroup(NamedTuple):
-    """Equal models in base contact with a character."""
+    """Identical models in base contact with a character."""
 
     owner: int  # army that loses the points, 0 or 1
-    unit: int | None  # index of the owner's unit that loses the models; None for models of no unit
+    unit: int | None  # index of the owner's unit that loses the models; None if there is no unit
     models: int  # number of models
-    toughness: int  # of each
-    armour_save: int | None  # D6 needed; None for none
-    ward_save: int | None  # D6 needed; None for none
+    toughness: int  # of each model
+    armour_save: int | None  # D6 result needed; None if there is no save
+    ward_save: int | None  # D6 result needed; None if there is no save
     points: float  # per model
     wounds: int  # of each model
 
 
 def contact_groups(armies: Sequence[Army], army: int, character: int) -> tuple[ContactGroup, ...]:
-    """Return the groups in base contact with a character; arguments as in `Scenario.contacts_of`.
+    """Return the groups in base contact with a character; see `Scenario.contacts_of`.
 
-    A character in a unit without listed contacts touches models of the unit (house rule C.89).
+    A character in a unit with no listed contacts touches models in the unit (house rule C.89).
     """
     own = armies[army]
     who = own.characters[character]
@@ -205,7 +205,7 @@ def contact_groups(armies: Sequence[Army], army: int, character: int) -> tuple[C
     if groups or index is None or not who.is_on_battlefield:
         return tuple(groups)
     unit = own.units[index]
-    # A focal model is one of the unit's models and does not touch itself.
+    # A focal model is one of the unit's models, so it does not touch itself.
     others = unit.models - (isinstance(who, Wizard) and who.daemon_unit is not None)
     touched = min(MODELS_TOUCHED, others)
     return (_contact_group(army, index, unit, touched),) if touched else ()

@@ -1,4 +1,4 @@
-"""The battlefield of a scenario, and its conversion to the records of `wfb_gym.geometry`."""
+"""A scenario's battlefield, and its conversion to `wfb_gym.geometry` records."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
@@ -15,14 +15,14 @@ from wfb_gym.scenario.units import SINGLE_MODELS, Unit
 from wfb_gym.seats import SEATS
 
 MAX_LENGTH = 240.0
-"""Longest side of a battlefield in inches: four tables of the usual length (house rule C.96)."""
+"""Longest side of a battlefield, in inches: four tables of the usual length (house rule C.96)."""
 _ABSENT = {"dead": "dead", "off_table": "off the table"}
 OPAQUE = ("wood", "hill", "ruins", "building")
 """Terrain that blocks sight by default."""
 
 
 class Terrain(StrictModel):
-    """A rectangular feature of the battlefield."""
+    """A rectangular terrain feature on the battlefield."""
 
     name: Name  # unique on the battlefield
     kind: TerrainKind
@@ -30,23 +30,23 @@ class Terrain(StrictModel):
     # width and depth in inches, before rotation
     size: Annotated[tuple[float, float], Pair(0.1, MAX_LENGTH)]
     facing: fields.Facing = 0.0  # rotation in degrees clockwise
-    blocks_sight: Flag = False  # it blocks lines of sight
+    blocks_sight: Flag = False  # whether it blocks lines of sight
 
     @classmethod
     def complete(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Set the default of `blocks_sight` by the kind of terrain."""
+        """Set the default of `blocks_sight` based on the kind of terrain."""
         return {"blocks_sight": True, **data} if data.get("kind") in OPAQUE else data
 
 
 class Battlefield(StrictModel):
-    """The size of the battlefield and its terrain."""
+    """The battlefield's size and terrain."""
 
-    width: Annotated[float, Number(1.0, MAX_LENGTH)]  # inches; x is from 0 to width
-    depth: Annotated[float, Number(1.0, MAX_LENGTH)]  # inches; y is from 0 to depth
+    width: Annotated[float, Number(1.0, MAX_LENGTH)]  # inches; x ranges from 0 to width
+    depth: Annotated[float, Number(1.0, MAX_LENGTH)]  # inches; y ranges from 0 to depth
     terrain: tuple[Terrain, ...] = ()
 
     def contains(self, position: tuple[float, float]) -> bool:
-        """Whether a place lies on the battlefield, its edges included."""
+        """Whether a position is on the battlefield, including its edges."""
         return 0.0 <= position[0] <= self.width and 0.0 <= position[1] <= self.depth
 
     @property
@@ -55,7 +55,7 @@ class Battlefield(StrictModel):
         return f"x from 0 to {self.width:g} and y from 0 to {self.depth:g}"
 
     def problems(self) -> Iterator[Problem]:
-        """Check that names are unique and that each centre is on the battlefield."""
+        """Check that names are unique and that every centre is on the battlefield."""
         yield from fields.duplicate_name_problems("terrain", self.terrain)
         for i, feature in enumerate(self.terrain):
             if not self.contains(feature.position):
@@ -64,9 +64,9 @@ class Battlefield(StrictModel):
 
 
 def deployment_of(armies: Sequence[Army], field: Battlefield | None, edition: str) -> Deployment:
-    """Convert all units and characters to pieces for `wfb_gym.geometry`.
+    """Convert all units and characters to `wfb_gym.geometry` pieces.
 
-    The names of units and the positions must have been checked before.
+    Unit names and positions must already have been checked.
     """
     both = [_army_pieces(armies[side], side, key) for side, key in enumerate(SEATS)]
     pieces = dict(sorted((both[0] | both[1]).items()))
@@ -80,7 +80,7 @@ def deployment_of(armies: Sequence[Army], field: Battlefield | None, edition: st
 
 
 def aim_rules_of(effect: SpellEffect) -> AimRules:
-    """Return the targeting rules of a spell, for `wfb_gym.geometry`."""
+    """Return a spell's targeting rules for `wfb_gym.geometry`."""
     near, damage = effect.near, effect.damage
     return AimRules(
         target=effect.target,
@@ -100,7 +100,7 @@ def aim_rules_of(effect: SpellEffect) -> AimRules:
 
 
 def target_number(army: int, index: int) -> int:
-    """Return the code of a target; `index` counts units, then characters from `UNITS` on."""
+    """Return a target's code; `index` counts units, then characters starting at `UNITS`."""
     return army * TARGETS + index
 
 
@@ -122,7 +122,7 @@ def _army_pieces(army: Army, side: int, key: str) -> dict[int, Piece]:
 
 
 def _is_focal(who: Character) -> bool:
-    """Whether a character is the focal model of a unit of Daemons."""
+    """Whether a character is the focal model in a unit of Daemons."""
     return who.unit is None and who.stands_in is not None
 
 
@@ -154,7 +154,7 @@ def _unit_piece(unit: Unit, code: int, key: str, inside: Mapping[int, Character]
 
 
 def _character_piece(who: Character, code: int, key: str, host: Piece | None) -> Piece:
-    """Return the piece of a character in the unit `host`, or of a lone character (None)."""
+    """Return the piece for a character in the unit `host`, or for a lone character (None)."""
     is_focal = host is not None and _is_focal(who)
     place = who if host is None else host
     return Piece(

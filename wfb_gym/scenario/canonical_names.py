@@ -1,7 +1,7 @@
-"""Normalization of the case and spaces of names in a scenario document.
+"""Normalization of case and spaces in the names in a scenario document.
 
-A model can look up the names in its own table. This module handles names in one part of a
-document that refer to another part, because no single model has both.
+A model can look up names in its own table. This module handles names in one part of a document that
+refer to another part, because no single model contains both.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from wfb_gym.suggestions import name_finder
 
 _Find: TypeAlias = Callable[[str], str | None]
 _FindIn: TypeAlias = Callable[[str, Mapping[str, Any]], str | None]
-"""Returns the known spelling of a name, given the table that has it."""
+"""Returns a name's canonical spelling, given the table that contains it."""
 _CHARACTERS = ("wizards", "runesmiths", "heroes")
 _ITEM_PATHS = (("items",), *((key, "items") for key in (*_CHARACTERS, "hidden")))
 _UNIT_PATHS = (("unit",), ("daemon_unit",), ("base_contact", "unit"))
@@ -25,16 +25,16 @@ def spelled_out(
     spells: Iterable[str],
     profiles: Iterable[str],
 ) -> Mapping[str, Any]:
-    """Return a document with the names of items, spells and units in their known spelling.
+    """Return a document in which items, spells and units have their canonical spelling.
 
     Values of the wrong type are left for the models to report. Names of the document's own items
-    and spells take precedence over names of the package.
+    and spells take precedence over the package's names.
 
     Args:
         data: the document as written.
         items: names of the package's items.
-        spells: names of the lores' spells.
-        profiles: names of the package's profiles of units.
+        spells: names of the spells in the lores.
+        profiles: names of the package's unit profiles.
     """
     find_item = name_finder([*_names_at(data, "items", "name"), *items])
     find_profile = name_finder(profiles)
@@ -56,12 +56,12 @@ def spelled_out(
 
 
 def _unit_finder(find_own: _Find, find_enemy: _Find) -> _FindIn:
-    """Return a finder of units; only tables of models in base contact have a side."""
+    """Return a function that finds units; only models in base contact have a side."""
     return lambda name, table: (find_enemy if table.get("side") == "enemy" else find_own)(name)
 
 
 def _unit_names(data: Mapping[str, Any], side: str, find_profile: _Find) -> Iterator[str]:
-    """Yield the names of an army's units; default: the names of their profiles."""
+    """Yield the names of an army's units, which default to the names of their profiles."""
     for unit in _values_at(data, side, "units"):
         profile = unit.get("profile") if isinstance(unit, Mapping) else None
         yield from _names_at(unit, "name")
@@ -70,9 +70,9 @@ def _unit_names(data: Mapping[str, Any], side: str, find_profile: _Find) -> Iter
 
 
 def _respelled(value: Any, path: Sequence[str], find: _FindIn) -> Any:
-    """Return a value with the known spelling of the name or names at a path of keys.
+    """Return a value with the canonical spelling of the name or names at a path of keys.
 
-    A path goes through every entry of the lists on its way.
+    If the path leads through a list, it applies to every entry.
     """
     if isinstance(value, list | tuple):
         return [_respelled(each, path, find) for each in value]
@@ -89,7 +89,7 @@ def _respelled(value: Any, path: Sequence[str], find: _FindIn) -> Any:
 
 
 def _values_at(value: Any, *path: str) -> Iterator[Any]:
-    """Yield the values at a path of keys, through every entry of the lists on its way."""
+    """Yield the values at a path of keys, following every entry of any list along it."""
     if isinstance(value, list | tuple):
         for each in value:
             yield from _values_at(each, *path)

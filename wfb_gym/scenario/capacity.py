@@ -39,7 +39,7 @@ def capacity_problems(scenario: Scenario) -> list[Problem]:
 
 
 def _army_problems(scenario: Scenario, index: int) -> Iterator[Problem]:
-    """Yield a problem for each size of one army that is exceeded; keys are relative to it."""
+    """Yield a problem for each size that an army exceeds; keys are relative to the army."""
     army, rules, catalogue = scenario.armies[index], scenario.rules_in_force, scenario.catalogue
     spells, slots = scenario.slots[index]
     if len(slots) > ITEMS:
@@ -81,6 +81,6 @@ def _army_problems(scenario: Scenario, index: int) -> Iterator[Problem]:
 
 
 def _pool_problem(key: str, meaning: str, value: int) -> Iterator[Problem]:
-    """Yield a problem if dice, or the absolute value of a bonus, exceed `DICE`."""
+    """Yield a problem if a number of dice, or a bonus's absolute value, exceeds `DICE`."""
     if abs(value) > DICE:
         yield Problem(key, f"at most {DICE} as {meaning}", str(value))

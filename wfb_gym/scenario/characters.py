@@ -1,6 +1,6 @@
-"""Characters: wizards, Runesmiths, Runelords and heroes, and models in base contact.
+"""Characters (wizards, Runesmiths, Runelords and heroes) and models in base contact with them.
 
-The checks that need the whole army are in `army`.
+Checks that require the whole army are in `army`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,7 +25,7 @@ _OF_A_DAEMON = ("profile", "wounds", "leadership", *_OF_A_MODEL)
 
 
 def _written_problems(model: StrictModel, keys: tuple[str, ...], whose: str) -> list[Problem]:
-    """Return a problem for each key that is written although the unit defines it."""
+    """Return a problem for each key that is given even though the unit defines it."""
     expected = f"no value, as {whose} has it"
     return [
         Problem(key, expected, format_value(getattr(model, key)))
@@ -39,20 +39,20 @@ def _without(dumped: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
 
 
 class BaseContact(StrictModel):
-    """Equal models in base contact with a character; a mount is one of them."""
+    """Identical models in base contact with a character, possibly including a mount."""
 
-    side: Literal["own", "enemy"]  # army of the models
-    # unit of that army that they belong to; it defines the characteristics below and loses the
+    side: Literal["own", "enemy"]  # army that the models belong to
+    # that army's unit that they belong to; it defines the characteristics below and loses the
     # models that are hit; None for models without a unit
     unit: Name | None = None
     models: Annotated[int, Whole(1, CONTACT_MODELS)]  # number of models
-    toughness: fields.Characteristic = 3  # of each
-    armour_save: fields.Save | None = None  # D6 needed; None for none
-    ward_save: fields.Save | None = None  # D6 needed; None for none
+    toughness: fields.Characteristic = 3  # of each model
+    armour_save: fields.Save | None = None  # D6 result needed; None if there is no save
+    ward_save: fields.Save | None = None  # D6 result needed; None if there is no save
     points: fields.Points = 5.0  # per model
 
     def problems(self) -> Iterable[Problem]:
-        """Check that no characteristic of its unit is written again."""
+        """Check that no characteristic defined by the unit is given again."""
         return () if self.unit is None else _written_problems(self, _OF_A_MODEL, "its unit")
 
     @model_serializer(mode="wrap")
@@ -62,38 +62,38 @@ class BaseContact(StrictModel):
 
 
 class Character(StrictModel):
-    """Common base of wizards, Runesmiths, Runelords and heroes."""
+    """Base class for wizards, Runesmiths, Runelords and heroes."""
 
     kinds: ClassVar[tuple[Kind, ...]]
     """Kinds of profile that are allowed."""
 
-    profile: Name | None = None  # profile of ``data/armies`` with defaults for missing keys
+    profile: Name | None = None  # profile in ``data/armies`` that supplies missing keys
     name: Name  # unique in the army
     # only "ready" and "rallied" characters add dice, cast and use items
     status: Status = "ready"
-    general: Flag = False  # it is the general of its army
-    points: fields.Points = 100.0  # cost; each lost wound loses an equal share
+    general: Flag = False  # whether it is its army's general
+    points: fields.Points = 100.0  # cost; each lost wound loses an equal share of it
     toughness: fields.Characteristic = 3
     wounds: fields.Characteristic = 2
     leadership: fields.Leadership = fields.DEFAULT_LEADERSHIP
-    armour_save: fields.Save | None = None  # D6 needed; None for none
-    ward_save: fields.Save | None = None  # D6 needed; None for none
-    in_combat: Flag = False  # it is in close combat
-    unit: Name | None = None  # unit of its army that it has joined, or None
+    armour_save: fields.Save | None = None  # D6 result needed; None if there is no save
+    ward_save: fields.Save | None = None  # D6 result needed; None if there is no save
+    in_combat: Flag = False  # whether it is in close combat
+    unit: Name | None = None  # unit in its army that it has joined, or None
     # middle of its base's front edge, in inches; None without a battlefield, or in a unit
     position: fields.Position | None = None
     facing: fields.Facing = 0.0  # degrees clockwise from the y axis
     base: fields.Base = BASES["character"]  # width and depth in millimetres
-    troop: TroopType = "character"  # type of the model
+    troop: TroopType = "character"  # the model's troop type
     traits: Traits = ()  # traits that spells check
     # extra dispel dice against spells aimed at it or its unit
     magic_resistance: MagicResistance = 0
     base_contact: tuple[BaseContact, ...] = ()  # groups of models in base contact
-    items: Items = ()  # names of its items, repeated for several copies
+    items: Items = ()  # names of its items; repeat a name for several copies
 
     @property
     def is_alive(self) -> bool:
-        """Whether it is not dead."""
+        """Whether it is alive."""
         return self.status != "dead"
 
     @property
@@ -103,7 +103,7 @@ class Character(StrictModel):
 
     @property
     def is_fleeing(self) -> bool:
-        """Whether it flees, as a lone model or with its unit."""
+        """Whether it is fleeing, either as a lone model or with its unit."""
         return self.status == "fleeing"
 
     @property
@@ -113,7 +113,7 @@ class Character(StrictModel):
 
     @property
     def stands_in(self) -> str | None:
-        """Name of the unit that it has joined, or that it is; None for a lone character."""
+        """Name of the unit that it is or has joined. None for a lone character."""
         return self.unit
 
     @classmethod
@@ -143,9 +143,9 @@ class Wizard(Character):
 
     level: Annotated[int, Whole(1, 4)]
     reserve: fields.Dice | None = None  # its own power dice; None to generate them
-    # lore on which it rolls its spells when the battle begins; None if they are listed
+    # lore from which it rolls its spells when the battle begins; None if they are listed
     lore: LoreName | None = None
-    spells: tuple[Spell, ...] = ()  # its spells, if they are not rolled
+    spells: tuple[Spell, ...] = ()  # its spells, unless they are rolled
     miscast_table: Name | None = None  # its miscast table; None for its army's table
     daemon_unit: Name | None = None  # unit of Daemons that it is; the focal model casts
 
@@ -156,12 +156,12 @@ class Wizard(Character):
 
     @property
     def candidate_spells(self) -> tuple[Spell, ...]:
-        """The listed spells, or all six spells of the lore that it rolls on, in order."""
+        """The listed spells, or all six spells of the lore that it rolls from, in order."""
         return self.spells if self.lore is None else spells_of_lore(self.lore)
 
     @property
     def stands_in(self) -> str | None:
-        """Name of the unit that it has joined, or that it is; None for a lone character."""
+        """Name of the unit that it is or has joined. None for a lone character."""
         return self.unit if self.daemon_unit is None else self.daemon_unit
 
     def problems(self) -> Iterable[Problem]:
@@ -190,7 +190,7 @@ class Wizard(Character):
     def _daemon_unit_problems(self) -> Iterator[Problem]:
         if self.daemon_unit is None:
             return
-        # With a profile, the other keys come from the profile and were not written.
+        # With a profile, the other keys come from the profile rather than the document.
         keys = _OF_A_DAEMON if self.profile is None else ("profile",)
         yield from _written_problems(self, keys, "its unit of Daemons")
         if self.unit is not None:
@@ -206,7 +206,7 @@ class Wizard(Character):
 
 
 class Runesmith(Character):
-    """A Runesmith or Runelord: it adds dispel dice and casts no spells."""
+    """A Runesmith or Runelord, which adds dispel dice and casts no spells."""
 
     kinds: ClassVar[tuple[Kind, ...]] = ("runesmith", "runelord")
 
@@ -214,6 +214,6 @@ class Runesmith(Character):
 
 
 class Hero(Character):
-    """A fighting character without dice or spells; it can be a target and carry items."""
+    """A fighting character with no dice or spells, which can be a target and carry items."""
 
     kinds: ClassVar[tuple[Kind, ...]] = ("hero",)

@@ -1,6 +1,6 @@
 """Limits on the size and depth of a scenario document.
 
-These checks run first, so that a document from an untrusted source is rejected at low cost. The
+These checks run first, so that a document from an untrusted source can be rejected cheaply. The
 models check the values.
 """
 
@@ -12,17 +12,17 @@ from pydantic import BaseModel
 from wfb_gym.scenario.errors import Problem, format_value, join_keys
 
 MAX_BYTES = 2**17
-"""Largest file in bytes; the largest bundled scenario has 6 KB."""
+"""Largest file in bytes. The largest bundled scenario is 6 KB."""
 MAX_DEPTH = 12
-"""Deepest nesting of tables and lists; a scenario needs 8."""
+"""Deepest nesting of tables and lists. A scenario needs 8 levels."""
 MAX_ENTRIES = 128
-"""Maximum number of entries of a list, and of keys of a table."""
+"""Maximum number of entries in a list, and of keys in a table."""
 MAX_VALUES = 5_000
-"""Maximum number of values of a document, including tables and lists."""
+"""Maximum number of values in a document, including tables and lists."""
 MAX_KEY = 100
-"""Maximum number of characters of a key."""
+"""Maximum length of a key, in characters."""
 
-_MARKS = re.compile(  # strings and comments as a whole, and the characters of the structure
+_MARKS = re.compile(  # whole strings and comments, and the characters that mark structure
     r'"""(?:[^"\\]++|\\.|"{1,2}(?!"))*+"*+'
     r"|'''(?:[^']++|'{1,2}(?!'))*+'*+"
     r'|"(?:[^"\\\n]++|\\.)*+"?'
@@ -36,8 +36,8 @@ _MARKS = re.compile(  # strings and comments as a whole, and the characters of t
 def text_problem(text: str) -> Problem | None:
     """Return a problem if a TOML text is too large or too deep to parse.
 
-    The parser's memory grows with the square of the number of parts of a dotted key, and nested
-    lists use one level of Python's stack each.
+    The parser's memory use grows with the square of the number of parts in a dotted key, and each
+    nested list uses a level of Python's stack.
     """
     if len(text) > MAX_BYTES:
         return Problem("", f"at most {MAX_BYTES:,} characters", f"{len(text):,}")
@@ -56,9 +56,9 @@ def text_problem(text: str) -> Problem | None:
 
 
 def opened_marks(text: str) -> list[tuple[str, int]]:
-    """Return the unclosed brackets and braces of a TOML text, with their positions.
+    """Return the unclosed brackets and braces in a TOML text, with their positions.
 
-    Brackets in headers, strings and comments do not count.
+    Brackets in headers, strings and comments are not counted.
     """
     opened: list[tuple[str, int]] = []
     for found in _MARKS.finditer(text):
@@ -72,7 +72,7 @@ def opened_marks(text: str) -> list[tuple[str, int]]:
 def document_problem(document: object) -> Problem | None:
     """Return a problem if a document of tables, lists and values is too large or too deep.
 
-    Models were validated before and count as one value.
+    Models have already been validated and count as a single value.
     """
     values = 0
     waiting = [("", document, 0)]
@@ -89,7 +89,7 @@ def document_problem(document: object) -> Problem | None:
 
 
 def _value_problem(key: str, value: object, depth: int) -> Problem | None:
-    """Return a problem with the size, the depth or the keys of one value."""
+    """Return a problem with the size, depth or keys of a single value."""
     if isinstance(value, Mapping):
         for each in value:
             if not isinstance(each, str) or not each.isprintable() or len(each) > MAX_KEY:
@@ -108,7 +108,7 @@ def _value_problem(key: str, value: object, depth: int) -> Problem | None:
 
 
 def _below(value: object) -> Iterator[tuple[str, object]]:
-    """Return the entries of a table or list, each with its relative key."""
+    """Return the entries in a table or list, each with its relative key."""
     if isinstance(value, Mapping):
         yield from value.items()
     elif isinstance(value, list | tuple):

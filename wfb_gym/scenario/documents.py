@@ -1,4 +1,4 @@
-"""Conversion of TOML text to validated models, bundled files, and readable errors."""
+"""Conversion of TOML text to validated models, bundled files, and readable error messages."""
 
 import re
 import tomllib
@@ -26,7 +26,7 @@ from wfb_gym.suggestions import one_of
 
 _SUFFIX = ".toml"
 _COORDINATES = ("x", "y")
-"""Unknown keys that suggest a position."""
+"""Unknown keys that suggest that a position was meant."""
 _POSITION = "two numbers in inches, [x, y]"
 _OF_PROFILES = ("name", "toughness", "points")
 """Required keys that a profile can supply."""
@@ -45,11 +45,11 @@ _EXPECTED = {
 
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:
-    """Parse TOML text to tables, lists and plain values; `where` is the name of the file.
+    """Parse TOML text to tables, lists and plain values; `where` is the file name.
 
     Raises:
-        ScenarioError: the text is too large or too deep, or is not TOML. The message for invalid
-            TOML has the line and column.
+        ScenarioError: if the text is too large or too deep, or is not valid TOML. For invalid TOML,
+            the message includes the line and column.
     """
     problem = text_problem(text)
     if problem is None:
@@ -62,23 +62,23 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
 
 @cache
 def bundled_names(folder: str) -> tuple[str, ...]:
-    """Return the sorted names, without suffix, of the TOML files in a folder of the data."""
+    """Return the sorted names, without suffixes, of the TOML files in a data folder."""
     files = (resources.files("wfb_gym") / "data" / folder).iterdir()
     return tuple(sorted(f.name[: -len(_SUFFIX)] for f in files if f.name.endswith(_SUFFIX)))
 
 
 def bundled_data(*path: str) -> dict[str, Any]:
-    """Return the contents of a TOML file of the package's data; `path` has no suffix."""
+    """Return the contents of one of the package's TOML files; `path` has no suffix."""
     file = resources.files("wfb_gym").joinpath("data", *path[:-1], path[-1] + _SUFFIX)
     return parse_toml(file.read_text(encoding="utf-8"), "/".join(path) + _SUFFIX)
 
 
 def validate(model: type[_Model], data: object, where: str) -> _Model:
-    """Validate a document of tables, lists and plain values; `where` is the name of the file.
+    """Validate a document of tables, lists and plain values; `where` is the file name.
 
     Raises:
-        ScenarioError: with all problems found in one pass. Checks that compare several values of a
-            table run only if each value is valid.
+        ScenarioError: if there are problems. It lists all of those found in one pass. Checks that
+            compare several values in a table run only if each value is valid.
     """
     too_large = document_problem(data)
     if too_large is not None:
@@ -87,7 +87,7 @@ def validate(model: type[_Model], data: object, where: str) -> _Model:
         return model.model_validate(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[:MAX_PROBLEMS]
-        found: dict[tuple[str, str], Problem] = {}  # x and y of one place are one problem
+        found: dict[tuple[str, str], Problem] = {}  # the x and y of a position are one problem
         for one in first:
             for problem in _problems(model, one):
                 found.setdefault((problem.key, problem.expected), problem)
@@ -96,22 +96,22 @@ def validate(model: type[_Model], data: object, where: str) -> _Model:
 
 
 def _models_in(annotation: Any) -> list[type[StrictModel]]:
-    """Return the models in the annotation of a field."""
+    """Return the models in a field's annotation."""
     if isinstance(annotation, type) and issubclass(annotation, StrictModel):
         return [annotation]
     return [model for part in get_args(annotation) for model in _models_in(part)]
 
 
 def _place(root: type[StrictModel], path: Sequence[int | str]) -> tuple[str, list[str]]:
-    """Return the key of an error in the document, and the known keys of its innermost table.
+    """Return an error's key in the document, and the known keys of its innermost table.
 
-    Pydantic's path also contains the tag by which it chose a model from a union. The document has
-    no such step.
+    Pydantic's path also includes the tag used to choose a model from a union. The document has no
+    such step.
     """
     key = ""
     models = [root]
     known: list[str] = []
-    free_names = False  # the keys of this table are names chosen by the user
+    free_names = False  # whether the keys of this table are names chosen by the user
     for step in path:
         if isinstance(step, int):
             key += f"[{step}]"
@@ -136,12 +136,12 @@ def _place(root: type[StrictModel], path: Sequence[int | str]) -> tuple[str, lis
 
 
 def _kinds_of(model: type[StrictModel]) -> tuple[str, ...]:
-    """Return the tags by which a union chooses the model."""
+    """Return the tags that select the model in a union."""
     return get_args(model.model_fields["kind"].annotation) if "kind" in model.model_fields else ()
 
 
 def _number_hint(text: str) -> str:
-    """Return a hint on how to write a number that was given as text; "" if it is none."""
+    """Return a hint on how to write a number that was given as text, or "" if it is not one."""
     number = re.fullmatch(r"\s*(-?\d+(?:\.\d+)?)(\s*\+)?\s*", text)
     if number is None or len(number[1]) > _MOST_DIGITS:
         return ""

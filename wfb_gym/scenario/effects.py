@@ -1,7 +1,7 @@
-"""Effects of spells: target, damage and worth, as in a row of a lore or an inline spell.
+"""Spell effects: target, damage and point value, as in a row of a lore or an inline spell.
 
-This module has the models and their checks. Spells are in `spells`, the dice of damage in
-`wfb_gym.rules.damage`, and positions in `wfb_gym.geometry`.
+This module contains the models and their checks. Spells are in `spells`, damage dice are in
+`wfb_gym.rules.damage`, and positions are in `wfb_gym.geometry`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -57,7 +57,7 @@ Inches = Annotated[int, Whole(1, 72)]
 Share = Annotated[float, Number(0.0, 1.0)]
 
 PICKED = ("enemy_unit", "enemy_model", "friendly_unit", "friendly_model", "friendly_character")
-"""Kinds of target for which the caster picks one unit or character."""
+"""Kinds of target for which the caster picks a single unit or character."""
 _ON_OWN_SIDE = ("caster", "player")
 _CAN_BE_HARMED = ("enemy_unit", "enemy_model", "enemy_area", "line", "point")
 _ANY_ENGAGED = (*_ON_OWN_SIDE, "point")
@@ -66,37 +66,37 @@ _NO_VALUE = "no value"
 
 
 class Near(StrictModel):
-    """Terrain that a spell's range is measured from, in place of the caster."""
+    """Terrain from which a spell's range is measured, instead of from the caster."""
 
     terrain: tuple[TerrainKind, ...]  # suitable kinds of terrain
-    within: Inches  # inches from such terrain
-    otherwise: Inches  # inches from the caster, if the battlefield has no such terrain
+    within: Inches  # distance from such terrain, in inches
+    otherwise: Inches  # distance from the caster if there is no such terrain, in inches
     extra: Literal["D6"] | None = None  # additional hits on a unit that touches the terrain
 
     def problems(self) -> Iterator[Problem]:
-        """Check that there is a kind of terrain."""
+        """Check that at least one kind of terrain is given."""
         if not self.terrain:
             yield self.problem_at("terrain", "at least one kind of terrain")
 
 
 class Damage(StrictModel):
-    """The hits of a spell, and how they wound."""
+    """A spell's hits and how they wound."""
 
-    # dice for the number of hits; or each model on the line, under the template or in the front
-    # rank is hit
+    # dice for the number of hits, or a keyword to hit each model on the line, under the template or
+    # in the front rank
     hits: Hits
     # None with `strength_by_armour`, or if neither the wounds nor the saves depend on it
     strength: Characteristic | None = None
     # three Strengths: against no save or 6+, against 5+, and against 4+ or better
     strength_by_armour: tuple[Characteristic, ...] | None = None
-    armour_save: Flag = True  # armour saves are allowed
-    ward_save: Flag = True  # ward saves are allowed
+    armour_save: Flag = True  # whether armour saves are allowed
+    ward_save: Flag = True  # whether ward saves are allowed
     flaming: Flag = False  # two wounds per unsaved hit on a flammable target
     automatic: Flag = False  # each hit wounds without a roll
     template: Annotated[float, Number(1.0, 24.0)] | None = None  # diameter in inches
-    # D6 needed to hit a model that the template only touches; None: it is not hit
+    # D6 result needed to hit a model that the template only touches; None if it is never hit
     partial: Annotated[int, Whole(2, 6)] | None = None
-    delayed: Flag = False  # a Comet: it strikes at a point in a later phase
+    delayed: Flag = False  # a Comet, which strikes at a point in a later phase
     radius: Literal["D6 per marker"] | None = None  # reach of a delayed spell
 
     def problems(self) -> Iterator[Problem]:
@@ -128,58 +128,58 @@ class Damage(StrictModel):
 
 
 class Worth(StrictModel):
-    """Worth of a spell in addition to its damage, in points: an estimate."""
+    """Estimate of a spell's value in points, in addition to its damage."""
 
     points: Points = 0.0  # flat, when the spell takes effect
     share: Share = 0.0  # of the target's points, when the spell takes effect
-    points_per_phase: Points = 0.0  # flat, at each end of phase while the spell is in play
-    share_per_phase: Share = 0.0  # of the target's points, at each end of phase while in play
-    reason: Text | None = None  # reason for the numbers
+    points_per_phase: Points = 0.0  # flat, at the end of each phase while the spell is in play
+    share_per_phase: Share = 0.0  # of the target's points, at the end of each phase while in play
+    reason: Text | None = None  # explanation of the numbers
 
     def problems(self) -> Iterator[Problem]:
-        """Check that one of the parts is not 0."""
+        """Check that at least one part is nonzero."""
         if not (self.points or self.share or self.is_lasting):
             expected = "a number above 0, or a share, points_per_phase or share_per_phase above 0"
             yield self.problem_at("points", expected)
 
     @property
     def is_lasting(self) -> bool:
-        """Whether a part of it is awarded at each end of phase."""
+        """Whether part of it is awarded at the end of each phase."""
         return bool(self.points_per_phase or self.share_per_phase)
 
 
 class SpellFlag(NamedTuple):
-    """Marks a flag of `SpellEffect` that packed spells have under the same name."""
+    """Marks a `SpellEffect` flag that packed spells have under the same name."""
 
     words: str  # description of the effect, for lists of spells
-    suffices: bool = False  # whether a spell may have this effect only
+    suffices: bool = False  # whether this may be a spell's only effect
 
 
 class SpellEffect(StrictModel):
-    """Legal targets of a spell, and its effect."""
+    """A spell's legal targets and its effect."""
 
     target: Target  # kind of target
     # distance from the caster; None for the whole battlefield, or if no distance is measured; for
-    # a spell on the caster, the distance that it reaches
+    # a spell on the caster, the spell's reach
     range_inches: Inches | None = None
     sight: Flag = False  # the caster must see the target
-    # magic missile: the target must be legal for shooting, and neither caster nor target may be in
-    # close combat
+    # a magic missile: the target must be legal for shooting, and neither caster nor target may be
+    # in close combat
     missile: Flag = False
-    # "only": the target must be in close combat; "no": it must not; always "either" for a spell on
-    # the caster, a player or a point
+    # "only" if the target must be in close combat, "no" if it must not be; always "either" for a
+    # spell on the caster, a player or a point
     engaged: Engaged = "no"
     caster_engaged: Flag = False  # the caster must be in close combat
     only: tuple[TroopType, ...] = ()  # legal troop types; empty for all
-    not_on: tuple[Trait, ...] = ()  # traits of targets that are not legal
+    not_on: tuple[Trait, ...] = ()  # traits that make a target illegal
     needs: Need | None = None  # another condition on the target
     near: Near | None = None  # terrain from which the range is measured
-    once: Flag = False  # cast once at a target: the effect lasts for the battle
+    once: Flag = False  # castable once per target, because the effect lasts for the battle
     damage: Damage | None = None  # its hits; None for a spell without hits
-    worth: Worth | None = None  # worth in addition to the damage; None for 0
+    worth: Worth | None = None  # value in points in addition to the damage; None for 0
     # the caster gains a wound if its target loses one
     gains_wound: Annotated[Flag, SpellFlag("the caster gains the wound")] = False
-    # all lost wounds of the target are restored
+    # all wounds lost by the target are restored
     heals: Annotated[Flag, SpellFlag("all lost wounds are restored", suffices=True)] = False
     # a fleeing target rallies, unless it has less than a quarter of its models
     rallies: Annotated[Flag, SpellFlag("the target rallies at once", suffices=True)] = False
@@ -190,7 +190,7 @@ class SpellEffect(StrictModel):
         return {"engaged": "either", **data} if data.get("target") in _ANY_ENGAGED else data
 
     def problems(self) -> Iterable[Problem]:
-        """Check which keys each kind of target allows."""
+        """Check the keys that each kind of target allows."""
         yield from self._target_problems()
         yield from self._missile_problems()
         yield from self._damage_problems()
@@ -270,7 +270,7 @@ class SpellEffect(StrictModel):
 
 
 EFFECT_KEYS = tuple(SpellEffect.model_fields)
-"""The keys of an effect in the table of a spell."""
+"""The effect keys in a spell's table."""
 SPELL_FLAGS = {
     key: mark
     for key, field in SpellEffect.model_fields.items()
@@ -281,10 +281,10 @@ SPELL_FLAGS = {
 
 
 def effect_of(row: Mapping[str, Any]) -> SpellEffect:
-    """Return the effect whose keys are in a spell's table.
+    """Return the effect defined by the keys in a spell's table.
 
     Raises:
-        PydanticCustomError: the effect is invalid; the error lists every problem.
+        PydanticCustomError: if the effect is invalid. The error lists every problem.
     """
     data = {key: row[key] for key in EFFECT_KEYS if key in row}
     try:
@@ -297,11 +297,11 @@ WORTH_PARTS = ("points", "share", "points_per_phase", "share_per_phase")
 
 
 class WorthOverride(StrictModel):
-    """A scenario's own worth of a spell; parts that are left out keep their values."""
+    """A scenario's own point value for a spell; omitted parts keep their values."""
 
     spell: Name
     target: Name | None = None  # the only unit or character that it applies to; None for all
-    # parts as in `Worth`
+    # same parts as in `Worth`
     points: Points | None = None
     share: Share | None = None
     points_per_phase: Points | None = None

@@ -1,4 +1,4 @@
-"""Errors in scenarios: file, key, expected value and found value."""
+"""Errors in scenarios: file, key, expected value and actual value."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -10,19 +10,19 @@ _MAX_NUMBER = 10**15
 _MAX_ENTRIES = 4
 _MAX_LINE = 1000
 MAX_PROBLEMS = 20
-"""Maximum number of problems that an error lists; the others are only counted."""
+"""Maximum number of problems listed in an error; any others are only counted."""
 NO_KEY = "no such key"
-"""Text for the found value of a missing key."""
+"""Text shown in place of a missing key's value."""
 
 
 class Problem(NamedTuple):
-    """One problem of a scenario.
+    """A single problem in a scenario.
 
     Attributes:
-        key: path of the key in the document, such as
-            ``caster.wizards[0].spells[1].casting_value``; empty for the whole document.
+        key: path to the key in the document, such as
+            ``caster.wizards[0].spells[1].casting_value``, or empty for the whole document.
         expected: the expected value, in words.
-        found: the value that was found, in words.
+        found: the actual value, in words.
     """
 
     key: str
@@ -35,16 +35,16 @@ class Problem(NamedTuple):
 
 
 class ScenarioError(ValueError):
-    """An invalid scenario; the message has one line per problem.
+    """Raised for an invalid scenario; the message has one line per problem.
 
     Attributes:
-        where: path or name of the file, or "scenario" for a document from Python.
-        problems: the first `MAX_PROBLEMS` problems, in the order of the document.
+        where: path or name of the file, or "scenario" for a document passed from Python.
+        problems: the first `MAX_PROBLEMS` problems, in document order.
         more: number of further problems.
     """
 
     def __init__(self, where: str, problems: Sequence[Problem], more: int = 0) -> None:
-        """Keep the problems; the message is made from them."""
+        """Store the problems, from which the message is built."""
         self.where = where
         self.problems = tuple(problems[:MAX_PROBLEMS])
         self.more = more + len(problems) - len(self.problems)
@@ -61,12 +61,12 @@ class ScenarioError(ValueError):
 
 
 def problem_in(table: Mapping[str, object], key: str, expected: str) -> Problem:
-    """Return a problem with the value at `key` of a table as written."""
+    """Return a problem with the value at `key` in a table as written."""
     return Problem(key, expected, format_value(table[key]) if key in table else NO_KEY)
 
 
 def problem_error(*problems: Problem) -> PydanticCustomError:
-    """Return the error for a validator of a model; keys are relative to the model."""
+    """Return the error to raise in a model's validator; keys are relative to the model."""
     text = "; ".join(
         f"{key or 'here'}: expected {expected}, found {found}" for key, expected, found in problems
     )
@@ -74,13 +74,13 @@ def problem_error(*problems: Problem) -> PydanticCustomError:
 
 
 def raise_problems(problems: Iterable[Problem]) -> None:
-    """Raise the `problem_error` of these problems, if there are any."""
+    """Raise a `problem_error` for these problems, if there are any."""
     if problems := tuple(problems):
         raise problem_error(*problems)
 
 
 def join_keys(key: str, below: str) -> str:
-    """Return the path of the key `below` inside the table at the path `key`."""
+    """Return the path to the key `below` inside the table at the path `key`."""
     if not key or not below or below.startswith("["):
         return key + below
     return f"{key}.{below}"
@@ -92,12 +92,12 @@ def printable(text: str) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """Return at most `most` characters of a text, with three dots if it was longer."""
+    """Return at most `most` characters of a text, ending in three dots if it was longer."""
     return text if len(text) <= most else f"{text[:most]}..."
 
 
 def format_value(value: object) -> str:
-    """Format a found value as a short text in TOML notation."""
+    """Format a value as a short text in TOML notation."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):

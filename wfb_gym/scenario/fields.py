@@ -1,4 +1,4 @@
-"""The base class of all models, and strict field types with one error text each.
+"""The base class for all models, and strict field types that each have a single error text.
 
 Text and booleans are never converted to numbers. NumPy scalars are converted to Python values.
 """
@@ -24,7 +24,7 @@ from wfb_gym.scenario.sizes import DICE, MAX_POINTS
 
 
 def python_value(value: Any) -> Any:
-    """Convert NumPy scalars to Python values, also inside lists; return other values unchanged."""
+    """Convert NumPy scalars to Python values, even inside lists; return other values unchanged."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, list | tuple):
@@ -33,30 +33,30 @@ def python_value(value: Any) -> Any:
 
 
 class StrictModel(BaseModel):
-    """Base model of a TOML table: immutable, without unknown keys, checked for consistency."""
+    """Base model for a TOML table: immutable, no unknown keys, checked for consistency."""
 
     extra_keys: ClassVar[tuple[str, ...]] = ()
     """Allowed keys that are not fields; `complete` handles them."""
     text_key: ClassVar[str | None] = None
-    """Key for a text that is given in place of a table; None if a table is required."""
+    """Key for text given in place of a table. None if a table is required."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     @classmethod
     def complete(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the written table with missing values filled in from other keys or data files.
+        """Return the table as written, with missing values filled in from other keys or data files.
 
         Raises:
-            PydanticCustomError: a reference is invalid.
+            PydanticCustomError: if a reference is invalid.
         """
         return data
 
     def problems(self) -> Iterable[Problem]:
-        """Return the problems between values that are valid one by one."""
+        """Return inconsistencies between values that are valid individually."""
         return ()
 
     def problem_at(self, key: str, expected: str) -> Problem:
-        """Return a problem with the value at `key` of this table or of a nested one."""
+        """Return a problem with the value at `key` in this table or a nested one."""
         value = attrgetter(key)(self)
         if value is None:
             return Problem(key, expected, NO_KEY)
@@ -64,7 +64,7 @@ class StrictModel(BaseModel):
         return Problem(key, expected, found)
 
     def __hash__(self) -> int:
-        """Return a hash of the field values; the order of dicts does not matter."""
+        """Return a hash of the field values, regardless of the order in dicts."""
         values = (getattr(self, name) for name in type(self).model_fields)
         return hash(tuple(frozenset(v.items()) if isinstance(v, dict) else v for v in values))
 
@@ -94,7 +94,7 @@ class StrictModel(BaseModel):
 def _errors_as_written(
     handler: ModelWrapValidatorHandler[Any], table: Mapping[str, Any], named: set[str]
 ) -> list[InitErrorDetails]:
-    """Return the errors of a table that could not be completed, except for the keys in `named`."""
+    """Return the errors in a table that could not be completed, except for the keys in `named`."""
     try:
         handler(table)
     except ValidationError as error:
@@ -107,7 +107,7 @@ def _errors_as_written(
                 input=each["input"],
             )
             for each in error.errors(include_url=False)
-            # Completion adds and removes keys, so missing and extra keys are no errors here.
+            # Completion adds and removes keys, so missing and extra keys are not errors here.
             if len(each["loc"]) > 1
             or (each["type"] not in ("missing", "extra_forbidden") and each["loc"][0] not in named)
         ]
@@ -115,7 +115,7 @@ def _errors_as_written(
 
 
 class _Kind:
-    """A field type with one error text for all invalid values."""
+    """A field type with a single error text for all invalid values."""
 
     def __init__(self, expected: str, schema: CoreSchema) -> None:
         self._expected = expected
@@ -163,7 +163,7 @@ def _number_schema(low: float, high: float) -> CoreSchema:
 
 
 class Writing(_Kind):
-    """A text that is not blank and has no control characters except those in `allowed`."""
+    """Text that is not blank and contains no control characters other than those in `allowed`."""
 
     def __init__(self, max_length: int, allowed: str = "") -> None:
         shown = rf"[{allowed}[^\p{{Cc}}\p{{Cf}}\p{{Zl}}\p{{Zp}}]]"
@@ -177,7 +177,7 @@ class Writing(_Kind):
 MAX_NAME = 100
 Name = Annotated[str, Writing(MAX_NAME)]
 Text = Annotated[str, Writing(2000, allowed=r"\n\t")]
-"""A text of one or more lines."""
+"""Text of one or more lines."""
 FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 FILE_NAME_EXPECTED = (
     "a name of up to 64 letters, digits, dots, dashes and underscores, a letter or digit first"
@@ -188,26 +188,26 @@ FileName = Annotated[
         FILE_NAME_EXPECTED, core_schema.str_schema(strict=True, pattern=f"^{FILE_NAME.pattern}$")
     ),
 ]
-"""A name that can be part of a file name."""
+"""A name that can be used in a file name."""
 Flag = Annotated[bool, _Kind("true or false", core_schema.bool_schema(strict=True))]
 Dice = Annotated[int, Whole(0, DICE)]
 Characteristic = Annotated[int, Whole(1, 10)]
 """Toughness, Strength or Wounds."""
 Leadership = Annotated[int, Whole(2, 10)]
 DEFAULT_LEADERSHIP = 7
-"""Leadership without a profile or an entry: of a trained soldier (house rule C.104)."""
+"""Leadership of a trained soldier, used without a profile or an entry (house rule C.104)."""
 Save = Annotated[int, Whole(1, 6)]
 Points = Annotated[float, Number(0.0, MAX_POINTS)]
 Position = Annotated[tuple[float, float], Pair(-1000.0, 1000.0)]
-"""A place on the battlefield, in inches from the left and the near edge."""
+"""A place on the battlefield, in inches from the left and near edges."""
 Facing = Annotated[float, Number(-360.0, 360.0)]
 """Degrees clockwise from the y axis."""
 Base = Annotated[tuple[float, float], Pair(1.0, 400.0)]
-"""Width and depth of a model's base in millimetres."""
+"""Width and depth of a model's base, in millimetres."""
 
 
 def duplicate_name_problems(key: str, entries: Iterable[Any]) -> list[Problem]:
-    """Return a problem for each entry of the list at `key` that repeats an earlier name."""
+    """Return a problem for each entry in the list at `key` that repeats an earlier name."""
     names = [entry.name for entry in entries]
     return [
         Problem(f"{key}[{i}].name", "each name once", format_value(name))

@@ -18,7 +18,7 @@ _Bonus = Annotated[int, Whole(-12, 12)]
 
 
 class Role(Enum):
-    """The purpose of a field of `Item`. Slots and checks depend on the role of each field."""
+    """The purpose of an `Item` field. Slots and checks depend on each field's role."""
 
     LABEL = "describes the item; the game does not use it"
     BEARER = "changes the wizard that carries it, and only a wizard; packed with the wizard"
@@ -32,15 +32,15 @@ class WhenCasting(StrictModel):
 
     extra_dice: _Few = 0  # extra power dice beyond the level limit
     bonus: _Bonus = 0  # added to the casting result
-    irresistible: Flag = True  # False: that cast cannot be irresistible
+    irresistible: Flag = True  # if False, that cast cannot be irresistible
 
 
 class WhenDispelling(StrictModel):
-    """Effect of an item that is used against a spell: a dispel without a roll, or a bonus."""
+    """Effect of an item used against a spell: either a dispel without a roll, or a bonus."""
 
-    automatic: Flag = False  # it dispels without a roll
+    automatic: Flag = False  # dispels without a roll
     bonus: _Bonus = 0  # added to the dispel roll that it is used with
-    # D6 on which the caster forgets a spell dispelled without a roll; None for never
+    # D6 result on which the caster forgets a spell dispelled without a roll; None if it never does
     forgotten_on: Annotated[int, Whole(1, 6)] | None = None
 
     def problems(self) -> Iterator[Problem]:
@@ -53,11 +53,11 @@ class WhenDispelling(StrictModel):
 
 
 class RerollPower(StrictModel):
-    """A re-roll by an item."""
+    """A re-roll granted by an item."""
 
     of: Literal["cast", "dispel", "both"]  # rolls that it can re-roll
-    dice: Literal["one", "all"] = "one"  # one die of the roll, or all
-    # miscast and irresistible force depend on the dice after the re-roll, not before it
+    dice: Literal["one", "all"] = "one"  # whether one die of the roll is re-rolled, or all
+    # miscast and irresistible force depend on the dice after the re-roll instead of before it
     changes_natural: Flag = False
 
 
@@ -66,20 +66,20 @@ class Stores(StrictModel):
 
     # maximum number of unspent power dice that it keeps at the end of its owner's phase
     dice: Annotated[int, Whole(1, 12)]
-    # True: at the start of the owner's next own phase, they return only on a D6 of at least their
-    # number, and are lost otherwise; False: they return without a roll
+    # If True, at the start of the owner's next phase the dice return only if a D6 roll is at least
+    # their number, and are lost otherwise. If False, they return without a roll.
     check: Flag = False
-    # True: at the end of any phase it keeps unspent dice of its owner's pool, power or dispel dice,
-    # for the owner's pool of the next phase of either army
+    # If True, at the end of any phase it keeps unspent power or dispel dice from its owner's pool
+    # and adds them to the owner's pool in the next phase, whichever army's phase that is.
     either_phase: Flag = False
 
 
 class Bound(StrictModel):
-    """A spell bound in an item: it needs no power dice and has no miscast or irresistible force."""
+    """A spell bound in an item: needs no power dice, and has no miscast or irresistible force."""
 
     power_level: CastingValue  # number that a dispel roll must equal or beat
-    spell: Spell  # spell of a lore, or the scenario's own spell; without a casting value
-    uses: _Few = 0  # uses in the battle; 0: one use in each phase of its owner
+    spell: Spell  # spell of a lore, or a spell of the scenario's own; without a casting value
+    uses: _Few = 0  # uses per battle; 0 for one use in each of its owner's phases
 
     @classmethod
     def complete(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -93,7 +93,7 @@ class Bound(StrictModel):
         if not _is_own(spell):
             return data
         level = data.get("power_level")
-        # An invalid power level is reported at its own key, not again at the spell.
+        # An invalid power level is reported under its own key and not again under the spell.
         if not isinstance(level, int) or not LOWEST_CASTING_VALUE <= level <= HIGHEST_CASTING_VALUE:
             level = LOWEST_CASTING_VALUE
         return {**data, "spell": {**spell, "casting_value": level}}
@@ -111,7 +111,7 @@ class Bound(StrictModel):
 
 
 def _is_own(spell: Mapping[str, Any]) -> bool:
-    """Whether a bound spell is the scenario's own: it has an effect, or no lore has its name."""
+    """Whether a bound spell is the scenario's own: it has an effect, or its name is in no lore."""
     if spell.get("lore") is not None:
         return False
     name = spell.get("name")
@@ -122,54 +122,54 @@ def _is_own(spell: Mapping[str, Any]) -> bool:
 class Item(StrictModel):
     """A magic item. Every field is annotated with its `Role`."""
 
-    name: Annotated[Name, Role.LABEL]  # armies and wizards use it
+    name: Annotated[Name, Role.LABEL]  # name by which armies and wizards refer to it
     points: Annotated[Points, Role.LABEL] = 0.0
     source: Annotated[Text | None, Role.LABEL] = None  # source of its rule
-    uses: Annotated[_Few, Role.USES] = 0  # uses in the battle; 0 for an item that is not used up
+    uses: Annotated[_Few, Role.USES] = 0  # uses per battle; 0 for an item that is not used up
     power_dice: Annotated[_Few, Role.ARMY] = 0  # added to the army's pool in each of its phases
     dispel_dice: Annotated[_Few, Role.ARMY] = 0  # added to the army's pool in each enemy phase
     bearer_dice: Annotated[_Few, Role.BEARER] = 0  # power dice that only the bearer may use
-    extra_dice_cap: Annotated[_Few, Role.BEARER] = 0  # added to the bearer's limit in one roll
+    extra_dice_cap: Annotated[_Few, Role.BEARER] = 0  # added to the bearer's limit on dice per roll
     cast_bonus: Annotated[_Bonus, Role.BEARER] = 0  # added to the bearer's casting results
-    dispel_bonus: Annotated[_Bonus, Role.ARMY] = 0  # added to every dispel roll of the army
+    dispel_bonus: Annotated[_Bonus, Role.ARMY] = 0  # added to all the army's dispel rolls
     when_casting: Annotated[WhenCasting | None, Role.USE] = None
     when_dispelling: Annotated[WhenDispelling | None, Role.USE] = None
     reroll: Annotated[RerollPower | None, Role.USE] = None
     stores: Annotated[Stores | None, Role.ARMY] = None
-    # any double makes a successful cast of the bearer irresistible
+    # whether any double makes the bearer's successful casts irresistible
     any_double: Annotated[Flag, Role.BEARER] = False
-    # extra spells that the bearer rolls on its lore
+    # extra spells that the bearer rolls from its lore
     extra_spells: Annotated[int, Whole(0, 5), Role.BEARER] = 0
-    # dice that move from the enemy's power pool to its owner's dispel pool, each enemy phase
+    # dice moved from the enemy's power pool to its owner's dispel pool in each enemy phase
     takes_power_dice: Annotated[_Few, Role.ARMY] = 0
     bound: Annotated[Bound | None, Role.ARMY] = None
-    # a use ends the user's spells that remain in play
+    # whether using it ends the user's spells that remain in play
     ends_own_spells: Annotated[Flag, Role.USE] = False
-    stores_dice: Annotated[Flag, Role.USE] = False  # it holds dice, which a miscast may empty
+    stores_dice: Annotated[Flag, Role.USE] = False  # holds dice, which a miscast may empty
 
     @property
     def rerolls_cast(self) -> bool:
-        """Whether a use re-rolls a casting roll."""
+        """Whether using it re-rolls a casting roll."""
         return self.reroll is not None and self.reroll.of != "dispel"
 
     @property
     def rerolls_dispel(self) -> bool:
-        """Whether a use re-rolls a dispel roll."""
+        """Whether using it re-rolls a dispel roll."""
         return self.reroll is not None and self.reroll.of != "cast"
 
     @property
     def needs_slot(self) -> bool:
-        """Whether it has an effect other than a change of its bearer."""
+        """Whether it does more than modify its bearer."""
         return any(getattr(self, key) for key in SLOT_FIELDS)
 
     @property
     def can_be_hidden(self) -> bool:
-        """Whether it can be hidden: it has uses, and no effect before a use."""
+        """Whether it can be hidden: it has uses, and no effect until used."""
         lasting = (*BEARER_FIELDS, *FIELDS_BY_ROLE[Role.ARMY])
         return self.uses > 0 and not any(getattr(self, key) for key in lasting)
 
     def problems(self) -> Iterator[Problem]:
-        """Check that uses have an effect, and that an item with effects of a use has uses."""
+        """Check that an item with uses has an effect when used, and vice versa."""
         purposes = ("when_casting", "when_dispelling", "reroll")
         if self.uses and not any(getattr(self, key) for key in purposes):
             yield self.problem_at("uses", "0, or one of when_casting, when_dispelling and reroll")
@@ -189,7 +189,7 @@ class Item(StrictModel):
 
 
 def _role(key: str) -> Role:
-    """Return the role of a field of `Item`; raise `TypeError` if it has none."""
+    """Return the role of an `Item` field; raise a `TypeError` if it has none."""
     for entry in Item.model_fields[key].metadata:
         if isinstance(entry, Role):
             return entry
@@ -207,6 +207,6 @@ class _Items(StrictModel):
 
 @cache
 def bundled_items() -> dict[str, Item]:
-    """Return the items of the package by name, in the order of ``data/items.toml``."""
+    """Return the package's items by name, in the order of ``data/items.toml``."""
     items = validate(_Items, bundled_data("items"), "items.toml").items
     return {item.name: item for item in items}

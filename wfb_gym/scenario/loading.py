@@ -1,4 +1,4 @@
-"""Loading scenarios: bundled ones by name, from files, and from Python."""
+"""Loading of scenarios: bundled ones by name, from files, and from Python."""
 
 import os
 from collections.abc import Mapping
@@ -19,14 +19,14 @@ _HIDDEN = "scenarios/hidden"
 
 
 def scenario_from_dict(data: Mapping[str, Any], where: str = "scenario") -> Scenario:
-    """Build a scenario from tables, lists and plain values, as `tomllib` returns them.
+    """Build a scenario from tables, lists and plain values such as those returned by `tomllib`.
 
     Args:
         data: the whole document. NumPy scalars are converted to Python values.
-        where: name of the document in error messages.
+        where: the document's name in error messages.
 
     Raises:
-        ScenarioError: a key or name is unknown, a value is invalid, or the scenario exceeds the
+        ScenarioError: if a key or name is unknown, a value is invalid, or the scenario exceeds the
             capacity.
     """
     scenario = validate(Scenario, data, where)
@@ -37,7 +37,7 @@ def scenario_from_dict(data: Mapping[str, Any], where: str = "scenario") -> Scen
 
 
 def bundled_scenarios() -> list[str]:
-    """Return the sorted names of the bundled scenarios, without `hidden_scenarios`."""
+    """Return the sorted names of the bundled scenarios, excluding `hidden_scenarios`."""
     return list(bundled_names(_FOLDER))
 
 
@@ -50,13 +50,13 @@ def load_scenario(source: str | os.PathLike[str] | Mapping[str, Any] | Scenario)
     """Load a scenario.
 
     Args:
-        source: name of a bundled scenario, path of a file, document for `scenario_from_dict`, or
-            a scenario, which is returned unchanged. A text is a path if it ends in ``.toml`` or
-            has a folder.
+        source: name of a bundled scenario, path to a file, document for `scenario_from_dict`, or a
+            `Scenario`, which is returned unchanged. A string is treated as a path if it ends in
+            ``.toml`` or contains a folder.
 
     Raises:
-        ScenarioError: there is no such scenario or file, the file is not TOML, or the document is
-            invalid (see `scenario_from_dict`).
+        ScenarioError: if the scenario or file does not exist, the file is not TOML, or the document
+            is invalid (see `scenario_from_dict`).
     """
     if isinstance(source, Scenario):
         return source
@@ -89,7 +89,7 @@ def _from_file(path: str) -> Scenario:
         text = read_limited(path, MAX_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ScenarioError(path, [Problem("", "text in UTF-8", NOT_UTF8)]) from None
-    except (OSError, ValueError) as error:  # ValueError: for example a null character in the path
+    except (OSError, ValueError) as error:  # ValueError: e.g. a null character in the path
         found = describe_error(error)
         raise ScenarioError(path, [Problem("", "a scenario file", found)]) from None
     return scenario_from_dict(parse_toml(text, path), path)

@@ -1,6 +1,6 @@
 """Profiles of units and characters from the army lists in ``data/armies``.
 
-Profiles fill in missing keys of the units and characters of a scenario, which are in `units` and
+Profiles fill in missing keys for a scenario's units and characters, which are in `units` and
 `characters`.
 """
 
@@ -30,7 +30,7 @@ _UNIT_KEYS = (*_CHARACTER_KEYS, "points")
 
 
 class UnitProfile(StrictModel):
-    """A kind of unit; fields that `Unit` also has mean the same."""
+    """A kind of unit. Fields shared with `Unit` have the same meaning."""
 
     name: Name  # unique among the units of all lists
     points: fields.Points  # per model
@@ -45,17 +45,17 @@ class UnitProfile(StrictModel):
     magic_resistance: MagicResistance = 0
     min_models: Annotated[int, Whole(1, 200)] = 1  # minimum number of models in a generated army
     max_models: Annotated[int, Whole(1, 200)]  # maximum number of models in a generated army
-    slot: Literal["core", "special", "rare"] = "core"  # how an army list counts it
-    source: Text  # tag of the source of its numbers; "ours" for a house rule
+    slot: Literal["core", "special", "rare"] = "core"  # how it counts in an army list
+    source: Text  # tag for the source of its numbers; "ours" for a house rule
 
 
 class CharacterProfile(StrictModel):
-    """A kind of character; fields that `Character` also has mean the same."""
+    """A kind of character. Fields shared with `Character` have the same meaning."""
 
     name: Name  # unique among the characters of all lists
     kind: Kind  # its role in the magic phase
-    slot: Literal["lord", "hero"] = "hero"  # how an army list counts it
-    # a number; for wizards a table with the level, as text, as the key
+    slot: Literal["lord", "hero"] = "hero"  # how it counts in an army list
+    # a number or, for wizards, a table whose keys are the levels as text
     points: fields.Points | dict[str, fields.Points]
     toughness: fields.Characteristic
     wounds: fields.Characteristic
@@ -64,45 +64,45 @@ class CharacterProfile(StrictModel):
     ward_save: fields.Save | None = None
     troop: TroopType = "character"
     base: fields.Base
-    lores: tuple[Name, ...] = ()  # lores that a wizard may choose from
+    lores: tuple[Name, ...] = ()  # lores available to a wizard
     traits: Traits = ()
     magic_resistance: MagicResistance = 0
-    source: Text  # tag of the source of its numbers; "ours" for a house rule
+    source: Text  # tag for the source of its numbers; "ours" for a house rule
 
     def points_at(self, level: int) -> float | None:
-        """Return its cost as a wizard of that level; None if it cannot have the level."""
+        """Return its cost as a wizard of that level, or None if it cannot have that level."""
         return self.points.get(str(level)) if isinstance(self.points, Mapping) else self.points
 
 
 class ArmyList(StrictModel):
-    """The profiles of one army list."""
+    """The profiles in one army list."""
 
-    name: Name  # name of the army
-    source: Text  # explanation of the source tags of the profiles
+    name: Name  # the army's name
+    source: Text  # explanation of the source tags in the profiles
     units: tuple[UnitProfile, ...] = ()
     characters: tuple[CharacterProfile, ...] = ()
 
 
 def bundled_armies() -> tuple[str, ...]:
-    """Return the sorted names of the bundled army lists: their file names without suffix."""
+    """Return the sorted names of the bundled army lists: their file names without suffixes."""
     return bundled_names(_FOLDER)
 
 
 @cache
 def army_list(name: str) -> ArmyList:
-    """Return one of the `bundled_armies`."""
+    """Return the army list with one of the names in `bundled_armies`."""
     return validate(ArmyList, bundled_data(_FOLDER, name), f"{_FOLDER}/{name}.toml")
 
 
 @cache
 def unit_profiles() -> dict[str, UnitProfile]:
-    """Return all profiles of units, by name."""
+    """Return all unit profiles by name."""
     return _by_name("units", [army_list(name).units for name in bundled_armies()])
 
 
 @cache
 def character_profiles() -> dict[str, CharacterProfile]:
-    """Return all profiles of characters, by name."""
+    """Return all character profiles by name."""
     return _by_name("characters", [army_list(name).characters for name in bundled_armies()])
 
 
@@ -110,7 +110,7 @@ _Profile = TypeVar("_Profile", UnitProfile, CharacterProfile)
 
 
 def _by_name(key: str, lists: Sequence[Sequence[_Profile]]) -> dict[str, _Profile]:
-    """Return the profiles of all lists, by name; raise if a name is repeated."""
+    """Return the profiles in all lists by name; raise if a name is repeated."""
     found: dict[str, _Profile] = {}
     for army, profiles in zip(bundled_armies(), lists, strict=True):
         for i, profile in enumerate(profiles):
@@ -123,10 +123,10 @@ def _by_name(key: str, lists: Sequence[Sequence[_Profile]]) -> dict[str, _Profil
 
 
 def fill_from_unit_profile(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Fill in missing keys of a unit's table from its profile.
+    """Fill in missing keys in a unit's table from its profile.
 
     Raises:
-        PydanticCustomError: the profile is unknown.
+        PydanticCustomError: if the profile is unknown.
     """
     if not isinstance(data.get("profile"), str):
         return {**data}
@@ -136,11 +136,11 @@ def fill_from_unit_profile(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def fill_from_character_profile(data: Mapping[str, Any], kinds: Sequence[Kind]) -> dict[str, Any]:
-    """Fill in missing keys of a character's table from its profile.
+    """Fill in missing keys in a character's table from its profile.
 
     Raises:
-        PydanticCustomError: the profile is unknown or not of one of `kinds`, or neither the table
-            nor the profile has points for the wizard's level.
+        PydanticCustomError: if the profile is unknown or is not one of `kinds`, or if neither the
+            table nor the profile has points for the wizard's level.
     """
     if not isinstance(data.get("profile"), str):
         return {**data}
@@ -163,7 +163,7 @@ def fill_from_character_profile(data: Mapping[str, Any], kinds: Sequence[Kind]) 
 
 
 def _profile_of(data: Mapping[str, Any], profiles: Mapping[str, _Profile], kind: str) -> _Profile:
-    """Return the profile that a table names; `kind` describes it in the error message."""
+    """Return the profile named in a table; `kind` describes it in the error message."""
     name = find_name(profiles, data["profile"])
     if name is None:
         expected = one_of(profiles, data["profile"], kind)

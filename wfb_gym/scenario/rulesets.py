@@ -1,7 +1,7 @@
-"""Rulesets and miscast tables: the rules that a scenario can choose and change.
+"""Rulesets and miscast tables: the rules that a scenario can select and override.
 
-A ruleset is an edition whose switches can be overridden one by one. A miscast table has rows of
-effects for each result of a D6 or 2D6.
+A ruleset is an edition whose switches can be overridden individually. A miscast table has rows of
+effects for the results of a D6 or 2D6.
 """
 
 from collections.abc import Iterator
@@ -24,23 +24,23 @@ RunelordDice = Annotated[int, Whole(1, 2)]
 class Ruleset(StrictModel):
     """The rules of a battle, with a value for every switch."""
 
-    own_dice: Flag  # wizards own their level dice, in addition to the pool (7e)
+    own_dice: Flag  # the dice from a wizard's level are its own, in addition to the pool (7e)
     dispel_double_six: Flag  # two natural 6s always dispel
-    # wizards that may not cast a spell again while it is in play: all wizards of the "side", or
+    # wizards that may not cast a spell again while it is in play: all wizards on the "side", or
     # only its "caster"
     in_play_recast: Recast
-    miscast_table: Name  # name of a table of the scenario, or of a bundled table
-    runelord_dispel_dice: RunelordDice  # dispel dice of a Runelord
-    reroll_all_dice: Flag  # a re-roll of a casting roll re-rolls all its dice
+    miscast_table: Name  # name of a table in the scenario, or of a bundled table
+    runelord_dispel_dice: RunelordDice  # number of dispel dice from a Runelord
+    reroll_all_dice: Flag  # re-rolling a casting roll re-rolls all its dice
     destroy_bound: Flag  # items that destroy a spell also destroy bound spells
     dispel_one_turn: Flag  # one-turn spells can be dispelled at the end of later phases
     panic: Flag  # units that lose a quarter of their models in a phase may flee
-    # unit of the rewards: "points" of all losses, or "victory_points" of the rulebook
+    # unit used for rewards: "points" for all losses, or the rulebook's "victory_points"
     scoring: Scoring
 
 
 class Switches(StrictModel):
-    """A scenario's ``[rules]``: the switches of `Ruleset`; None keeps the ruleset's value."""
+    """A scenario's ``[rules]``: the switches of `Ruleset`. None keeps the ruleset's value."""
 
     own_dice: Flag | None = None
     dispel_double_six: Flag | None = None
@@ -56,7 +56,7 @@ class Switches(StrictModel):
 
 @cache
 def bundled_ruleset(edition: Edition) -> Ruleset:
-    """Return the ruleset of an edition from ``data/rulesets.toml``."""
+    """Return an edition's ruleset from ``data/rulesets.toml``."""
     entries = bundled_data("rulesets")[edition]
     values = {switch: entry["value"] for switch, entry in entries.items()}
     return validate(Ruleset, values, "rulesets.toml")
@@ -64,7 +64,7 @@ def bundled_ruleset(edition: Edition) -> Ruleset:
 
 @lru_cache(maxsize=128)  # bounded, because a program can build any number of rulesets
 def ruleset_with(edition: Edition, switches: Switches) -> Ruleset:
-    """Return the edition's ruleset, overridden by a scenario's switches."""
+    """Return an edition's ruleset, overridden by a scenario's switches."""
     return bundled_ruleset(edition).model_copy(update=switches.model_dump(exclude_none=True))
 
 
@@ -81,11 +81,11 @@ class PointsLost(StrictModel):
 
 
 class Hit(StrictModel):
-    """One hit on the caster, or on each model in base contact with it."""
+    """A hit on the caster, or on each model in base contact with it."""
 
     kind: Literal["caster_hit", "base_contact_hit"]
     strength: Characteristic
-    armour_save: Flag = True  # an armour save is allowed
+    armour_save: Flag = True  # whether an armour save is allowed
 
 
 class Hits(StrictModel):
@@ -93,12 +93,12 @@ class Hits(StrictModel):
 
     kind: Literal["caster_hits"]
     dice: Literal["D3", "D6"]
-    strength: Characteristic  # of each
-    armour_save: Flag = True  # armour saves are allowed
+    strength: Characteristic  # of each hit
+    armour_save: Flag = True  # whether armour saves are allowed
 
 
 class Wounds(StrictModel):
-    """Wounds on the caster, or on each other wizard of its army, without saves."""
+    """Wounds without saves on the caster, or on each other wizard in its army."""
 
     kind: Literal["caster_wounds", "other_wizards_wounds"]
     dice: Literal["D3", "D6"]  # number of wounds, rolled for each wizard
@@ -108,28 +108,28 @@ class Locked(StrictModel):
     """The caster may not cast."""
 
     kind: Literal["locked"]
-    # the end of this phase, the start of its own next phase, a 6 on a D6 rolled at the start of
-    # each own phase, or the end of the battle
+    # the end of this phase, the start of its army's next phase, a 6 on a D6 rolled at the start of
+    # each of its army's phases, or the end of the battle
     until: Literal["phase_end", "own_next_phase", "six", "battle_end"]
-    bars_items: Flag = False  # it may not use items
+    bars_items: Flag = False  # whether it also may not use items
 
 
 class DiceLost(StrictModel):
-    """The unused power dice of the side, or the caster's own dice, are lost."""
+    """The side's unused power dice, or the caster's own dice, are lost."""
 
     kind: Literal["dice_lost"]
     whose: Literal["side", "caster"]
 
 
 class InPlayEnds(StrictModel):
-    """Spells in play end: the caster's spells that remain in play, or all spells of both sides."""
+    """Spells in play end: the caster's spells that remain in play, or all spells on both sides."""
 
     kind: Literal["in_play_ends"]
     whose: Literal["caster", "all"]
 
 
 class SpellForgotten(StrictModel):
-    """The caster, or every wizard of the side, forgets the miscast spell for the battle."""
+    """The caster, or every wizard on the side, forgets the miscast spell for the battle."""
 
     kind: Literal["spell_forgotten"]
     whose: Literal["caster", "side"] = "caster"
@@ -139,7 +139,7 @@ class FreeSpell(StrictModel):
     """The opponent casts one of its spells without a roll."""
 
     kind: Literal["free_spell"]
-    # "miscast_value": only spells of at most the miscast spell's casting value
+    # "miscast_value": only spells with at most the miscast spell's casting value
     limit: Literal["miscast_value", "any"] = "any"
 
 
@@ -171,12 +171,12 @@ MiscastEffect = (
 
 
 def _as_effect(value: Any) -> Any:
-    """Return the table of an effect; a text is its kind."""
+    """Return an effect's table; a text is the effect's kind."""
     return {"kind": value} if isinstance(value, str) else value
 
 
 def _as_range(value: Any) -> tuple[int, int]:
-    """Return a range of totals from one total, or from its two ends, both included."""
+    """Return a range of totals from a single total, or from its two ends, both included."""
     ends = [value, value] if isinstance(value, int) else value
     if (
         not isinstance(ends, list | tuple)
@@ -193,19 +193,19 @@ def _as_range(value: Any) -> tuple[int, int]:
 
 
 class MiscastRow(StrictModel):
-    """The effects of some totals of the dice."""
+    """The effects for some totals of the dice."""
 
     roll: Annotated[tuple[int, int], BeforeValidator(_as_range)]  # first and last total
-    # effects in order; empty if only the spell fails
+    # effects in order; empty if the spell merely fails
     effects: tuple[
         Annotated[MiscastEffect, Field(discriminator="kind"), BeforeValidator(_as_effect)], ...
     ] = ()
-    source: Literal["printed", "ours"] | None = None  # "ours": a house rule
+    source: Literal["printed", "ours"] | None = None  # "ours" for a house rule
     text: Text | None = None  # the row in words
 
 
 class MiscastTable(StrictModel):
-    """A miscast table; each total of the dice is in exactly one row."""
+    """A miscast table, in which every total of the dice is in exactly one row."""
 
     dice: Annotated[int, Whole(1, _MAX_DICE)] = _MAX_DICE  # number of D6
     rows: tuple[MiscastRow, ...]
@@ -216,7 +216,7 @@ class MiscastTable(StrictModel):
         return range(self.dice, self.dice * _FACES + 1)
 
     def problems(self) -> Iterator[Problem]:
-        """Check that each total is in exactly one row."""
+        """Check that every total is in exactly one row."""
         first, last = self.totals[0], self.totals[-1]
         for i, row in enumerate(self.rows):
             if row.roll[0] < first or row.roll[1] > last:
@@ -239,5 +239,5 @@ def bundled_miscast_tables() -> tuple[str, ...]:
 
 @cache
 def bundled_miscast_table(name: str) -> MiscastTable:
-    """Return one of the `bundled_miscast_tables`."""
+    """Return the miscast table with one of the names in `bundled_miscast_tables`."""
     return validate(MiscastTable, bundled_data(_FOLDER, name), f"{_FOLDER}/{name}.toml")

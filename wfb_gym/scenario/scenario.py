@@ -1,4 +1,4 @@
-"""The whole scenario, and the checks across its parts.
+"""The whole scenario, and checks that involve several of its parts.
 
 Each model checks its own values. `capacity` checks that the scenario fits into the packed arrays.
 """
@@ -46,12 +46,12 @@ _WITHOUT_TARGET = {
 
 
 class TargetRow(NamedTuple):
-    """Whether one target is legal for a spell, in words.
+    """Whether a target is legal for a spell, in words.
 
     Attributes:
         target: name of the target, or a description for a spell without one.
         legal: whether the spell may be cast at it.
-        reason: why it is not legal; for a legal target, a note or an empty text.
+        reason: why it is not legal. For a legal target, a note or an empty string.
     """
 
     target: str
@@ -66,20 +66,20 @@ _OLD_LORES = (
 
 
 class Scenario(StrictModel):
-    """A battle: rules, two armies, a battlefield, items and miscast tables.
+    """A battle, defined by its rules, two armies, a battlefield, items and miscast tables.
 
     Attributes:
         name: name of the scenario.
         description: summary for players.
         ruleset: edition of the rules.
-        phases: number of magic phases; the armies take turns, the caster first.
+        phases: number of magic phases. The armies alternate, starting with the caster.
         rules: switches that override the ruleset.
-        battlefield: the battlefield; None: every target is in range and in sight.
-        caster: the army that has the first phase.
+        battlefield: the battlefield. If None, every target is in range and in sight.
+        caster: the army that casts in the first phase.
         dispeller: the other army.
-        items: the scenario's own items; they replace bundled items of the same name.
-        miscast_tables: the scenario's own miscast tables by name; they replace bundled tables.
-        worths: the scenario's own worths of spells; they override the lores.
+        items: the scenario's own items, which replace bundled items of the same name.
+        miscast_tables: the scenario's own miscast tables by name, which replace bundled ones.
+        worths: the scenario's own point values for spells, which override those in the lores.
     """
 
     name: FileName
@@ -96,18 +96,18 @@ class Scenario(StrictModel):
 
     @classmethod
     def complete(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Replace the names of items, spells and units by their known spelling."""
+        """Replace the names of items, spells and units with their canonical spelling."""
         spells = [spell.name for spell in lore_spells()]
         return spelled_out(data, bundled_items(), spells, unit_profiles())
 
     def first_phases(self, count: int) -> Self:
-        """Return the same battle, limited to its first phases.
+        """Return the same battle limited to its first phases.
 
         Args:
             count: number of phases, 1 to `phases`.
 
         Raises:
-            ValueError: the battle has fewer phases.
+            ValueError: if the battle has fewer phases.
         """
         if not 1 <= count <= self.phases:
             raise ValueError(f"phases: expected 1..{self.phases}, found {count}")
@@ -115,9 +115,9 @@ class Scenario(StrictModel):
 
     @property
     def rules_in_force(self) -> rulesets.Ruleset:
-        """The ruleset, overridden by the scenario's switches.
+        """The ruleset as overridden by the scenario's switches.
 
-        Without a `panic` switch, panic is off if `is_battle_of_armies` is False (C.106).
+        If `panic` is not set, it is off when `is_battle_of_armies` is False (C.106).
         """
         switches = self.rules
         if switches.panic is None and not self.is_battle_of_armies:
@@ -126,16 +126,16 @@ class Scenario(StrictModel):
 
     @property
     def is_battle_of_armies(self) -> bool:
-        """Whether there are units, and no spell has a fixed worth.
+        """Whether there are units and no spell has a fixed point value.
 
-        A spell of fixed worth causes no casualties, so the losses would be incomplete.
+        Such a spell causes no casualties, so the losses would be incomplete.
         """
         has_units = any(army.units for army in self.armies)
         return has_units and all(spell.effect is not None for spell in self.spells)
 
     @property
     def spells(self) -> list[Spell]:
-        """Spells that a wizard of either army may know, and spells bound in items."""
+        """Spells that a wizard in either army may know, and spells bound in items."""
         known = [s for army in self.armies for who in army.wizards for s in who.candidate_spells]
         carried = [self.catalogue.get(name) for army in self.armies for name in army.item_names]
         return known + [item.bound.spell for item in carried if item is not None and item.bound]
@@ -149,12 +149,12 @@ class Scenario(StrictModel):
 
     @property
     def has_hidden_items(self) -> bool:
-        """Whether an army has hidden items."""
+        """Whether either army has hidden items."""
         return any(army.hidden for army in self.armies)
 
     @property
     def catalogue(self) -> dict[str, Item]:
-        """All items that the scenario can use, by name."""
+        """All items that can be used in the scenario, by name."""
         return bundled_items() | {item.name: item for item in self.items}
 
     @property
@@ -163,11 +163,11 @@ class Scenario(StrictModel):
         return self.caster, self.dispeller
 
     def keyed_armies(self) -> Iterator[tuple[str, Army]]:
-        """Return the first and the second army, each with its key."""
+        """Yield the first and the second army, each with its key."""
         return zip(SEATS, self.armies, strict=True)
 
     def find_miscast_table(self, name: str) -> rulesets.MiscastTable:
-        """Return the scenario's own miscast table of that name, or else the bundled one."""
+        """Return the scenario's own miscast table with that name, or else the bundled one."""
         return self.miscast_tables.get(name) or rulesets.bundled_miscast_table(name)
 
     def miscast_table_of(self, army: Army, wizard: Wizard) -> str:
@@ -176,33 +176,33 @@ class Scenario(StrictModel):
 
     @property
     def miscast_tables_in_use(self) -> dict[str, rulesets.MiscastTable]:
-        """Miscast tables by name: the ruleset's table, then the tables of wizards."""
+        """Miscast tables by name: the ruleset's, followed by the wizards'."""
         names = [self.rules_in_force.miscast_table]
         names += [self.miscast_table_of(army, who) for army in self.armies for who in army.wizards]
         return {name: self.find_miscast_table(name) for name in dict.fromkeys(names)}
 
     def spells_drawn(self, wizard: Wizard) -> int:
-        """Return the number of spells that a wizard rolls: one per level, and extra spells."""
+        """Return how many spells a wizard rolls: one per level, plus any extra spells."""
         if not wizard.rolls_spells:
             return 0
         extra = sum(self.catalogue[name].extra_spells for name in wizard.items)
         return min(wizard.level + extra, LORE_SPELLS)
 
     def contacts_of(self, army: int, character: int) -> tuple[ContactGroup, ...]:
-        """Return the groups in base contact with a character, including models of its unit.
+        """Return the groups in base contact with a character, including models in its unit.
 
         Args:
             army: index of the character's army, 0 or 1.
-            character: index of the character in its army.
+            character: index of the character within its army.
         """
         return contact_groups(self.armies, army, character)
 
     def worth_of(self, spell: Spell, target: str | None = None) -> dict[str, float]:
-        """Return the worth of a spell's effects other than damage.
+        """Return the value in points of a spell's effects other than damage.
 
         Args:
-            spell: spell of a wizard or an item.
-            target: name of the target unit or character; None for a spell without a target.
+            spell: a wizard's or an item's spell.
+            target: name of the target unit or character. None for a spell without a target.
 
         Returns:
             Points or shares for each of `wfb_gym.scenario.effects.WORTH_PARTS`.
@@ -212,7 +212,7 @@ class Scenario(StrictModel):
             for worth in self.worths
             if worth.spell == spell.name and worth.target in (None, target)
         ]
-        matching.sort(key=lambda worth: worth.target is not None)  # specific ones override
+        matching.sort(key=lambda worth: worth.target is not None)  # specific ones take precedence
         values = dict.fromkeys(WORTH_PARTS, 0.0)
         for worth in (None if spell.effect is None else spell.effect.worth, *matching):
             for part in WORTH_PARTS:
@@ -227,22 +227,22 @@ class Scenario(StrictModel):
 
     @property
     def slots(self) -> tuple[ArmySlots, ...]:
-        """Slots of both armies in the packed arrays, computed once."""
+        """Both armies' slots in the packed arrays, computed once."""
         return _SLOTS.of(self)
 
     def aim(self, army: int, character: int, effect: SpellEffect) -> Aim:
-        """Return the `Aim` of a spell of a character: its legal targets and strikes.
+        """Return the `Aim` of a character's spell, with its legal targets and strikes.
 
         Args:
             army: 0 for the caster's army, 1 for the dispeller's army.
-            character: index among the army's characters.
-            effect: effect of the spell.
+            character: index into the army's characters.
+            effect: the spell's effect.
         """
         caster = self.deployment.pieces[target_number(army, UNITS + character)]
         return Aim(self.deployment, caster, aim_rules_of(effect))
 
     def problems(self) -> Iterable[Problem]:
-        """Check references between the parts; then, if all are valid, worths and positions."""
+        """Check references between parts and, if all are valid, point values and positions."""
         problems = duplicate_name_problems("items", self.items)
         problems += _miscast_table_problems(self)
         for side, army in self.keyed_armies():
@@ -257,17 +257,17 @@ class Scenario(StrictModel):
 
 
 class _Derived(Generic[T]):
-    """Cache of a value computed from each scenario, kept while the scenario exists."""
+    """Cache for a value computed from each scenario, kept as long as the scenario exists."""
 
     def __init__(self, derive: Callable[[Scenario], T]) -> None:
         self.derive = derive
-        self.cached: dict[int, tuple[weakref.ref[Scenario], T]] = {}  # by id of the scenario
+        self.cached: dict[int, tuple[weakref.ref[Scenario], T]] = {}  # by scenario id
 
     def of(self, scenario: Scenario) -> T:
         """Return the value for a scenario."""
         key = id(scenario)
         cached = self.cached.get(key)
-        # The id may belong to another scenario once the first one is deleted.
+        # Once a scenario is deleted, its id may be reused by another one.
         if cached is not None and cached[0]() is scenario:
             return cached[1]
         value = self.derive(scenario)
@@ -280,16 +280,16 @@ _SLOTS = _Derived(lambda each: tuple(army_slots(army, each.catalogue) for army i
 
 
 def explain_targets(scenario: Scenario, army: int, wizard: str, spell: str) -> list[TargetRow]:
-    """Return the possible targets of a spell at the start of the battle, with reasons.
+    """Return a spell's possible targets at the start of the battle, with reasons.
 
     Args:
         scenario: the scenario.
         army: 0 for the caster's army, 1 for the dispeller's army.
         wizard: name of a wizard, or of a character with a spell bound in an item.
-        spell: name of the spell; for a wizard that rolls its spells, any spell of its lore.
+        spell: name of the spell. For a wizard that rolls its spells, any spell in its lore.
 
     Raises:
-        ValueError: the army has no such wizard, or the wizard has no such spell.
+        ValueError: if the army has no such wizard or the wizard has no such spell.
     """
     characters = scenario.armies[army].characters
     names = [character.name for character in characters]
@@ -311,7 +311,7 @@ def explain_targets(scenario: Scenario, army: int, wizard: str, spell: str) -> l
         target, reason = verdict.target, verdict.reason
         name = _WITHOUT_TARGET[effect.target] if target is None else pieces[target].name
         legal = verdict.legal
-        if legal and effect.heals and target is not None:  # no model is wounded at the start
+        if legal and effect.heals and target is not None:  # at the start, no model is wounded
             legal, reason = False, "has lost no wound; legal once it has"
         elif aim.falls_on_point:
             reason = reason or "by aiming at a point that reaches it"
@@ -324,7 +324,7 @@ def explain_targets(scenario: Scenario, army: int, wizard: str, spell: str) -> l
 
 
 def _spells_of(scenario: Scenario, who: Character) -> Iterator[Spell]:
-    """Yield the bound spells of a character, then its own spells; later names take precedence."""
+    """Yield a character's bound spells, then its own spells; later names take precedence."""
     for name in who.items:
         bound = scenario.catalogue[name].bound
         if bound is not None:
@@ -334,7 +334,7 @@ def _spells_of(scenario: Scenario, who: Character) -> Iterator[Spell]:
 
 
 def _can_panic(scenario: Scenario, target: int | None) -> bool:
-    """Whether the target of that code is a unit that may flee after a Panic test."""
+    """Whether the target with that code is a unit that may flee after a Panic test."""
     if not scenario.rules_in_force.panic or scenario.phases == 1 or target is None:
         return False
     side, index = divmod(target, TARGETS)
@@ -344,7 +344,7 @@ def _can_panic(scenario: Scenario, target: int | None) -> bool:
 
 
 def _miscast_table_problems(scenario: Scenario) -> Iterator[Problem]:
-    """Yield problems of unknown miscast tables."""
+    """Yield problems with unknown miscast tables."""
     named = [("rules.miscast_table", scenario.rules_in_force.miscast_table)]
     for side, army in scenario.keyed_armies():
         if army.miscast_table is not None:
@@ -360,7 +360,7 @@ def _miscast_table_problems(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _item_problems(army: Army, catalogue: Mapping[str, Item]) -> Iterator[Problem]:
-    """Yield problems of unknown or unusable items, with keys relative to the army."""
+    """Yield problems with unknown or unusable items; keys are relative to the army."""
     for key, bearer, names in army.carried():
         bound = 0
         for i, name in enumerate(names):
@@ -390,7 +390,7 @@ def _unknown_item(key: str, name: str, catalogue: Mapping[str, Item]) -> Problem
 
 
 def _usable_items(item: Item, bearer: Character | None) -> Iterator[str]:
-    """Yield the expected items for each reason why a bearer cannot use an item."""
+    """Yield the expected items for each reason that a bearer cannot use an item."""
     for field in BEARER_FIELDS:
         if getattr(item, field) and not isinstance(bearer, Wizard):
             yield f"an item without {field}, which only a wizard who carries it can use"
@@ -399,7 +399,7 @@ def _usable_items(item: Item, bearer: Character | None) -> Iterator[str]:
 
 
 def _contact_problems(army: Army, enemy: Army) -> Iterator[Problem]:
-    """Yield problems of contacts with an unknown unit, or with more models than it has."""
+    """Yield problems with contacts that have an unknown unit, or more models than the unit has."""
     for key, character in army.keyed_characters():
         for i, group in enumerate(character.base_contact):
             if group.unit is None:
@@ -418,7 +418,7 @@ def _contact_problems(army: Army, enemy: Army) -> Iterator[Problem]:
 
 
 def _in_play_problems(army: Army, enemy: Army) -> Iterator[Problem]:
-    """Yield problems of spells in play whose target does not exist or fit the spell."""
+    """Yield problems with spells in play whose target does not exist or does not fit the spell."""
     for i, wizard in enumerate(army.wizards):
         for k, spell in enumerate(wizard.spells):
             if spell.in_play_on is None or spell.effect is None:
@@ -433,7 +433,7 @@ def _in_play_problems(army: Army, enemy: Army) -> Iterator[Problem]:
 
 
 def _worth_problems(scenario: Scenario) -> Iterator[Problem]:
-    """Yield problems of worths with unknown spells or targets, and of repeated worths."""
+    """Yield problems with point values that are repeated or have unknown spells or targets."""
     targets = [unit.name for army in scenario.armies for unit in army.units]
     targets += [who.name for army in scenario.armies for who in army.characters]
     spells = [spell.name for spell in scenario.spells if spell.effect is not None]
@@ -453,7 +453,7 @@ def _worth_problems(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _position_problems(scenario: Scenario) -> Iterator[Problem]:
-    """Yield problems of positions: missing, off the battlefield, or without a battlefield."""
+    """Yield problems with positions: missing, off the battlefield, or without a battlefield."""
     field = scenario.battlefield
     for side, army in scenario.keyed_armies():
         placed: list[tuple[str, Unit | Character]] = [*army.keyed_units(), *army.keyed_characters()]
@@ -472,7 +472,7 @@ def _position_problems(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _misplacement_problems(scenario: Scenario) -> Iterator[Problem]:
-    """Yield problems of units and characters that overlap or are partly off the battlefield."""
+    """Yield problems with units and characters that overlap or are partly off the battlefield."""
     if scenario.battlefield is None:
         return
     for piece, other, beyond in scenario.deployment.misplacements():

@@ -1,4 +1,4 @@
-"""Slots of an army's spells and items in the packed arrays."""
+"""Slots for an army's spells and items in the packed arrays."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -13,44 +13,44 @@ from wfb_gym.scenario.spells import Spell
 
 
 class SpellSlot(NamedTuple):
-    """A spell of an army."""
+    """One of an army's spells."""
 
-    wizard: int  # index of the character that knows it, or carries its item
+    wizard: int  # index of the character that knows it or carries its item
     spell: Spell
-    item: int | None  # index among the army's item slots, for a bound spell
-    casting_value: int  # casting value, or power level of a bound spell
+    item: int | None  # for a bound spell, index into the army's item slots
+    casting_value: int  # casting value, or a bound spell's power level
 
 
 class ItemSlot(NamedTuple):
-    """Equal items of one bearer."""
+    """Identical items with the same bearer."""
 
-    bearer: int  # index among the army's characters, or `NO_BEARER`
+    bearer: int  # index into the army's characters, or `NO_BEARER`
     item: Item  # the item
     copies: int  # number of copies that are not hidden
-    works: bool  # the bearer is on the battlefield, or the item needs no bearer
+    works: bool  # whether the bearer is on the battlefield, or the item needs no bearer
     key: str  # key of the first copy, relative to the army
-    hidden: tuple[int, ...] = ()  # number of further copies in each set of hidden items
+    hidden: tuple[int, ...] = ()  # number of additional copies in each set of hidden items
 
     @property
     def uses(self) -> int:
-        """Uses in the battle, with the largest hidden set; 0 for items that are not used up."""
+        """Uses per battle, with the largest hidden set; 0 for an item that is not used up."""
         return self.uses_each * (self.copies + max(self.hidden, default=0))
 
     @property
     def uses_each(self) -> int:
-        """Uses of one copy in the battle; 0 for an item that is not used up."""
+        """Uses of one copy per battle; 0 for an item that is not used up."""
         return self.item.uses if self.item.bound is None else self.item.bound.uses
 
 
 class ArmySlots(NamedTuple):
-    """An army's spells and items in packed order; `Scenario.slots` has both armies'.
+    """An army's spells and items in packed order; `Scenario.slots` contains both armies' slots.
 
     Attributes:
-        spells: spells of each wizard, in order, then bound spells. A wizard that rolls its spells
-            has all six of its lore.
-        items: items of the army, then of its characters. Items that only change their bearer have
-            no slot. A hidden item shares the slot of a known item with the same name and bearer;
-            other hidden items come last.
+        spells: each wizard's spells, in order, followed by bound spells. A wizard that rolls its
+            spells has all six from its lore.
+        items: the army's items, followed by its characters'. Items that only modify their bearer
+            have no slot. A hidden item shares the slot of a known item with the same name and
+            bearer. Other hidden items come last.
     """
 
     spells: tuple[SpellSlot, ...]
@@ -101,15 +101,15 @@ def _item_slots(army: Army, catalogue: Mapping[str, Item]) -> tuple[ItemSlot, ..
 
 
 def bearer_total(names: Sequence[str], field: str, catalogue: Mapping[str, Item]) -> int:
-    """Return the sum of one of `BEARER_FIELDS` over the items of a wizard."""
+    """Return the sum of one of `BEARER_FIELDS` over a wizard's items."""
     return sum(int(getattr(catalogue[name], field)) for name in names)
 
 
 def identities_to_mark(spells: Sequence[Spell]) -> list[tuple[str, str | None]]:
-    """Return the identities of an army's spells that do not stack on one target, in order.
+    """Return the identities of an army's spells that do not stack on a single target, in order.
 
-    These are spells whose effect lasts for the battle, and fixed one-turn effects that two wizards
-    know (house rule C.74). Each needs a mark in the packed scenario.
+    These are spells whose effect lasts for the battle, and fixed one-turn effects known by two
+    wizards (house rule C.74). Each needs a mark in the packed scenario.
     """
     identities = [spell.identity for spell in spells]
     marked: dict[tuple[str, str | None], None] = {}
@@ -124,12 +124,12 @@ def identities_to_mark(spells: Sequence[Spell]) -> list[tuple[str, str | None]]:
 
 
 def base_dispel_dice(army: Army) -> int:
-    """Return the dispel dice of an army without its characters."""
+    """Return an army's dispel dice, not counting its characters."""
     return pools.DWARF_DISPEL_DICE if army.dwarf else pools.BASE_DISPEL_DICE
 
 
 def dispel_dice_of(character: Character, rules: Ruleset) -> int:
-    """Return the dispel dice that a character adds if it is on the battlefield and not fleeing."""
+    """Return the dispel dice that a character adds if on the battlefield and not fleeing."""
     if isinstance(character, Wizard):
         return int(pools.dispel_dice_of_level(character.level))
     if isinstance(character, Runesmith):

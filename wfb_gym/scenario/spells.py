@@ -1,4 +1,4 @@
-"""Spells of the lores (``data/lores.toml``) and spells of a scenario."""
+"""Spells from the lores (``data/lores.toml``) and a scenario's own spells."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,14 +21,14 @@ _LASTING_WORTH = 'no worth per phase except for "remains_in_play" or "one_turn"'
 
 
 class LoreSpell(SpellEffect):
-    """A spell of a lore; the keys of its effect are in the same table."""
+    """A spell from a lore; the keys for its effect are in the same table."""
 
     name: Name  # printed name, unique among all lores
     lore: Name  # name of the lore
-    number: Annotated[int, Whole(1, 6)]  # D6 result that gives the spell
+    number: Annotated[int, Whole(1, 6)]  # D6 result that selects the spell
     casting_value: CastingValue  # total that a casting roll must equal or beat
     duration: DurationName  # duration in the magic phase
-    lasts: Name | None = None  # printed duration of the effect, if it differs
+    lasts: Name | None = None  # printed duration of the effect, if different
     # type of spell
     kind: Literal[
         "magic_missile",
@@ -40,17 +40,17 @@ class LoreSpell(SpellEffect):
         "remains_in_play",
         "one_turn",
     ]
-    confidence: Name  # "found" if a source has it
-    source: Text  # tags of the sources; the data file explains them
+    confidence: Name  # "found" if it appears in a source
+    source: Text  # tags for the sources, explained in the data file
     note: Text | None = None  # note for readers
 
     @cached_property
     def effect(self) -> SpellEffect:
-        """The targets and the effect of the spell."""
+        """The spell's targets and effect."""
         return SpellEffect(**{key: getattr(self, key) for key in EFFECT_KEYS})
 
     def problems(self) -> Iterable[Problem]:
-        """Check the effect, then the other keys of the row."""
+        """Check the effect, then the other keys in the row."""
         return [*super().problems()] or self._lore_problems()
 
     def _lore_problems(self) -> Iterator[Problem]:
@@ -71,7 +71,7 @@ class _Lores(StrictModel):
 
 @cache
 def lore_spells() -> tuple[LoreSpell, ...]:
-    """Return all spells of all lores, in the order of the data file."""
+    """Return all spells from all lores, in the order of the data file."""
     return validate(_Lores, bundled_data("lores"), "lores.toml").spells
 
 
@@ -82,14 +82,14 @@ def lore_names() -> tuple[str, ...]:
 
 
 def find_lore(name: str) -> str | None:
-    """Return the known name of a lore, ignoring case and a leading "Lore of"; None if unknown."""
+    """Return a lore's canonical name, ignoring case and a leading "Lore of", or None if unknown."""
     return find_name(lore_names(), _LORE_OF.sub("", name))
 
 
 def find_lore_spell(name: str, lore: str | None = None) -> LoreSpell | None:
-    """Return the spell of that name, in one lore or in all; None if there is none.
+    """Return the spell with that name, in one lore or in all, or None if there is none.
 
-    The case, spaces and punctuation of the name are ignored.
+    Case, spaces and punctuation in the name are ignored.
     """
     known = _spell_finder()(name)
     spell = next((each for each in lore_spells() if each.name == known), None)
@@ -102,40 +102,40 @@ def _spell_finder() -> Callable[[str], str | None]:
 
 
 class Spell(StrictModel):
-    """A spell that a wizard knows, or that is bound in an item.
+    """A spell that is known by a wizard or bound in an item.
 
-    An entry with a casting value is the scenario's own spell and takes nothing from the lores,
-    even if a lore has a spell of that name. An entry without one is a spell of a lore. With a
-    worth in points, either is a spell of fixed worth without a target. Without it, a spell of a
-    lore has the effect of the lore, and the scenario's own spell has the keys of
+    An entry with a casting value is the scenario's own spell and ignores the lores, even if a lore
+    contains a spell with that name. An entry without one refers to a lore's spell. Either becomes a
+    spell with a fixed point value and no target if `worth` is a number of points. Otherwise, a
+    lore's spell has the lore's effect, and the scenario's own spell has the keys of
     `wfb_gym.scenario.effects.SpellEffect` in its table.
     """
 
     extra_keys: ClassVar[tuple[str, ...]] = EFFECT_KEYS
     text_key: ClassVar[str | None] = "name"
 
-    name: Name  # name of a lore's spell, or any name
-    # lore of the spell; None for the scenario's own spell; a written casting value, duration or
-    # effect must be the same as in the lore
+    name: Name  # name of a lore's spell, or any other name
+    # the spell's lore; None for the scenario's own spell. A casting value, duration or effect given
+    # here must match the lore.
     lore: Name | None = None
     casting_value: CastingValue  # total that a casting roll must equal or beat, 3 to 15
-    worth: Points = 0.0  # of a spell of fixed worth: points when it takes effect
-    effect: SpellEffect | None = None  # None for a spell of fixed worth
+    worth: Points = 0.0  # for a fixed point value: points when the spell takes effect
+    effect: SpellEffect | None = None  # None for a spell with a fixed point value
     duration: DurationName = "instant"
-    # of a spell of fixed worth: points at each end of phase while in play
+    # for a fixed point value: points at the end of each phase while the spell is in play
     worth_per_phase: Points = 0.0
-    survives_caster: Flag = False  # it stays in play after its caster's death
+    survives_caster: Flag = False  # stays in play after its caster's death
     in_play: Flag = False  # already in play when the battle begins
-    in_play_on: Name | None = None  # the unit or character that it affects then
+    in_play_on: Name | None = None  # the unit or character that it affects at that point
 
     @property
     def identity(self) -> tuple[str, str | None]:
-        """Name and lore; equal for two wizards that know the same spell."""
+        """Name and lore, which are equal for two wizards that know the same spell."""
         return self.name, self.lore
 
     @property
     def picks_target(self) -> bool:
-        """Whether its caster picks one unit or character as the target."""
+        """Whether its caster picks a single unit or character as the target."""
         return self.effect is not None and self.effect.target in PICKED
 
     @property
@@ -146,13 +146,13 @@ class Spell(StrictModel):
 
     @classmethod
     def complete(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Fill in the values of the lore, and collect the keys of the effect."""
+        """Fill in the lore's values, and collect the effect's keys."""
         if "casting_value" in data and data.get("lore") is None:
             return _inline(data)
         return _from_lore(data)
 
     def problems(self) -> Iterator[Problem]:
-        """Check that worth and `in_play` are consistent with effect and duration."""
+        """Check that `worth` and `in_play` are consistent with the effect and duration."""
         instant = self.duration == "instant"
         if self.effect is not None:
             for key in ("worth", "worth_per_phase"):
@@ -174,7 +174,7 @@ class Spell(StrictModel):
 
 @cache
 def spells_of_lore(lore: str) -> tuple[Spell, ...]:
-    """Return the six spells of a lore as a wizard knows them, in the order of their numbers."""
+    """Return a lore's six spells as known by a wizard, in the order of their numbers."""
     own = sorted((spell for spell in lore_spells() if spell.lore == lore), key=lambda s: s.number)
     return tuple(
         Spell(name=spell.name, lore=spell.lore, casting_value=spell.casting_value) for spell in own
@@ -182,7 +182,7 @@ def spells_of_lore(lore: str) -> tuple[Spell, ...]:
 
 
 def _known_lore(key: str, value: Any) -> str:
-    """Return the known name of a lore; raise if the value at `key` is no lore."""
+    """Return a lore's canonical name; raise if the value at `key` is not a lore."""
     lore = find_lore(value) if isinstance(value, str) else None
     if lore is not None:
         return lore
@@ -199,7 +199,7 @@ LoreName = Annotated[Name, BeforeValidator(partial(_known_lore, ""))]
 
 
 def _effect_keys(data: Mapping[str, Any]) -> list[str]:
-    """Return the keys of an effect in a spell's table; a worth in points is no such key."""
+    """Return the effect keys in a spell's table, excluding `worth` if it is a number of points."""
     return [
         key
         for key in EFFECT_KEYS
@@ -208,7 +208,7 @@ def _effect_keys(data: Mapping[str, Any]) -> list[str]:
 
 
 def _inline(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an entry of the scenario's own with the keys of its effect in `effect`."""
+    """Return an entry for the scenario's own spell, with its effect's keys moved to `effect`."""
     effect_keys = _effect_keys(data)
     if data.get("effect") is not None:
         if effect_keys:
@@ -220,7 +220,7 @@ def _inline(data: Mapping[str, Any]) -> Mapping[str, Any]:
             expected = "a table such as { points = 10 } for a spell with a target"
             raise problem_error(problem_in(data, "worth", expected))
         rest = {key: value for key, value in data.items() if key not in effect_keys}
-        # Report an unknown key as unknown, not as a missing key that was meant.
+        # Report an unknown key as unknown, not as the missing key that was intended.
         return {**rest, "effect": effect_of(data)} if rest.keys() <= _KEYS else rest
     elif "worth" not in data:
         expected = "a worth in points, or a target and an effect on it"
@@ -229,7 +229,7 @@ def _inline(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _from_lore(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an entry with the values of its lore."""
+    """Return an entry completed with its lore's values."""
     spell = _lore_spell_of(data)
     values: dict[str, Any] = {key: getattr(spell, key) for key in _FROM_LORE}
     problems = [
@@ -252,7 +252,7 @@ def _from_lore(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _is_effect(value: Any, effect: SpellEffect) -> bool:
-    """Whether a value of a document is equal to an effect."""
+    """Whether a value in a document equals an effect."""
     try:
         return SpellEffect.model_validate(value) == effect
     except ValidationError:
@@ -260,7 +260,7 @@ def _is_effect(value: Any, effect: SpellEffect) -> bool:
 
 
 def _lore_spell_of(data: Mapping[str, Any]) -> LoreSpell:
-    """Return the spell of a lore that an entry names; raise if there is none."""
+    """Return the lore's spell named by an entry; raise if there is none."""
     name, lore = data.get("name"), data.get("lore")
     if lore is not None:
         lore = _known_lore("lore", lore)

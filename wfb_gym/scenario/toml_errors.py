@@ -1,6 +1,6 @@
 """Hints for syntax errors in TOML files.
 
-The models check the values of files that are valid TOML.
+The models check the values in files that are valid TOML.
 """
 
 import re
@@ -14,7 +14,7 @@ from wfb_gym.scenario.fields import Number, StrictModel, Whole
 _PLACE = re.compile(r"\(at line (\d+), column (\d+)\)$")
 _BRACKETS = {"[": ("list", "]"), "{": ("table", "}")}
 _STATEMENT = re.compile(r"[\w.-]+\s*=|\[")
-"""Start of a line that begins a new key or table, so it cannot continue a list."""
+"""Start of a line that begins a new key or table, and so cannot continue a list."""
 _SWITCHES = {"true": "true", "yes": "true", "on": "true"}
 _SWITCHES |= {"false": "false", "no": "false", "off": "false"}
 """Unquoted words that mean true or false, with their meaning."""
@@ -44,7 +44,7 @@ def explain(text: str, error: ValueError) -> str:
 
 
 def _unclosed(text: str, place: int, line: str, message: str) -> str:
-    """Return the beginning of the unclosed list or table, in words; "" if there is none."""
+    """Describe where the unclosed list or table begins, or return "" if there is none."""
     opened = opened_marks(text[:place])
     if not opened:
         return ""
@@ -61,7 +61,7 @@ def _unclosed(text: str, place: int, line: str, message: str) -> str:
 
 
 def _hint(message: str, line: str, rest: str) -> str:
-    """Return a hint on how to write a line, from the parser's message and the rest of the line."""
+    """Return a hint on how to write a line, given the parser's message and the line's remainder."""
     unquoted = re.fullmatch(r"([\w-]+)\s*=\s*([A-Za-z][\w '-]*)", line)
     half_quoted = re.fullmatch(r"[\w-]+\s*=\s*[A-Za-z][\w '-]*\"", line)
     digits_first = re.fullmatch(r"([\w-]+)\s*=\s*((\d+) *[A-Za-z][\w ]*)", line)
@@ -108,7 +108,7 @@ def _hint(message: str, line: str, rest: str) -> str:
 
 
 def _number_keys() -> set[str]:
-    """Return the keys that are numbers in every model."""
+    """Return the keys that are numbers in all models."""
     numbers: set[str] = set()
     others: set[str] = set()
     for model in _models(StrictModel):
@@ -126,7 +126,7 @@ def _models(model: type[StrictModel]) -> Iterator[type[StrictModel]]:
 
 
 def _kinds(annotation: Any) -> Iterator[Any]:
-    """Yield the annotations of a type and of its parts."""
+    """Yield the annotations of a type and of its components."""
     yield from getattr(annotation, "__metadata__", ())
     for part in get_args(annotation):
         yield from _kinds(part)

@@ -1,6 +1,6 @@
-"""Units of fighting models, and the default bases of all models.
+"""Units of fighting models, and default bases for all models.
 
-Characters are in `characters`, and the profiles of army lists in `profiles`.
+Characters are in `characters`, and the profiles from army lists are in `profiles`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,17 +25,17 @@ BASES: dict[str, tuple[float, float]] = {
     "swarm": (40.0, 40.0),
     "character": (20.0, 20.0),
 }
-"""Default base of a model by troop type, width and depth in millimetres."""
+"""Default base of a model by troop type: width and depth in millimetres."""
 IMMUNE_TO_PANIC: frozenset[Trait] = frozenset(
     ("undead", "daemons", "unbreakable", "immune_to_psychology", "immune_to_panic")
 )
-"""Traits of units that take no Panic test (BS: immune to psychology, or unbreakable)."""
+"""Traits of units that never take Panic tests (BS: immune to psychology, or unbreakable)."""
 
 
 def with_base(data: Mapping[str, Any], troop: str) -> dict[str, Any]:
-    """Add the base of the troop type to a table, unless it has one or the type is unknown.
+    """Add the troop type's base to a table, unless it has one or the type is unknown.
 
-    The default troop type is `troop`.
+    `troop` is the default troop type.
     """
     written = data.get("troop", troop)
     base = BASES.get(written) if isinstance(written, str) else None
@@ -45,31 +45,31 @@ def with_base(data: Mapping[str, Any], troop: str) -> dict[str, Any]:
 class Unit(StrictModel):
     """A unit of fighting models."""
 
-    profile: Name | None = None  # profile of ``data/armies`` with defaults for missing keys
+    profile: Name | None = None  # profile in ``data/armies`` that supplies missing keys
     name: Name  # unique in the army
     models: Annotated[int, Whole(1, MAX_MODELS)]  # number of models
     toughness: fields.Characteristic  # of each model
     wounds: fields.Characteristic = 1  # of each model
     leadership: fields.Leadership = fields.DEFAULT_LEADERSHIP
-    armour_save: fields.Save | None = None  # D6 needed; None for none
-    ward_save: fields.Save | None = None  # D6 needed; None for none
+    armour_save: fields.Save | None = None  # D6 result needed; None if there is no save
+    ward_save: fields.Save | None = None  # D6 result needed; None if there is no save
     points: fields.Points  # per model
     frontage: Annotated[int, Whole(1, MAX_MODELS)] = FRONTAGE  # models in the front rank
-    base: fields.Base = BASES["infantry"]  # of one model, width and depth in millimetres
+    base: fields.Base = BASES["infantry"]  # width and depth of one base, in millimetres
     # centre of the front rank's front edge, in inches; None without a battlefield
     position: fields.Position | None = None
     facing: fields.Facing = 0.0  # degrees clockwise from the y axis
-    troop: UnitTroop = "infantry"  # type of its models
+    troop: UnitTroop = "infantry"  # its models' troop type
     traits: Traits = ()  # traits that spells check
-    skirmish: Flag = False  # it skirmishes, and sees all round
-    in_combat: Flag = False  # it is in close combat
-    fleeing: Flag = False  # it flees
+    skirmish: Flag = False  # whether it skirmishes, and therefore sees all round
+    in_combat: Flag = False  # whether it is in close combat
+    fleeing: Flag = False  # whether it is fleeing
     magic_resistance: MagicResistance = 0  # dispel dice against a spell that targets it
-    magic_item: Flag = False  # it, its champion or its banner has a magic item
+    magic_item: Flag = False  # whether it, its champion or its banner has a magic item
 
     @property
     def takes_panic_tests(self) -> bool:
-        """Whether it takes Panic tests: none of its traits makes it immune."""
+        """Whether it takes Panic tests, that is, no trait makes it immune."""
         return IMMUNE_TO_PANIC.isdisjoint(self.traits)
 
     @classmethod
