@@ -308,4 +308,4 @@ AXES: dict[str, Axis] = {
     "points": Axis(("phase-500", "phase"), ("phase-2000",)),
     "edition": Axis(("phase", "duel"), ("phase-7e", "duel-7e")),
 }
-"""Axes of generalization, each with kinds for training and for evaluation."""
+"""Axes of generalisation, each with kinds for training and for evaluation."""

@@ -1,6 +1,6 @@
 """The fixed sizes of packed scenarios.
 
-Compiled code is specialized on dtypes. If sizes depended on the scenario, the engine would be
+Compiled code is specialised on dtypes. If sizes depended on the scenario, the engine would be
 recompiled for each scenario. `wfb_gym.scenario.capacity` checks that a scenario fits.
 """
 
