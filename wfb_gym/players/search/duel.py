@@ -277,7 +277,7 @@ def worth_of(duel: Duel, slot: int) -> float:
 
 @jit
 def kept_after(duel: Duel, slot: int, in_play: int) -> int:
-    """Return the spells in play after a nomination, which ends the wizard's own unless bound."""
+    """Return the spells in play after a nomination; unless bound, it ends its wizard's spells."""
     if duel.spells[slot].bound:
         return int64(in_play)
     for k in range(duel.n_kept):
@@ -288,7 +288,7 @@ def kept_after(duel: Duel, slot: int, in_play: int) -> int:
 
 @jit
 def blocks_after(duel: Duel, slot: int, here: DuelState) -> tuple[int, int]:
-    """Return the table indices of two blocks: cast dispelled, and cast successful."""
+    """Return the table indices of two blocks: if the cast is dispelled, and if it takes effect."""
     in_play, own = here.in_play, duel.spells[slot].kept
     if own >= 0:
         in_play |= bit(own)

@@ -109,7 +109,7 @@ def look_ahead(packed: PackedScenario, state: State, future: FuturePhases) -> No
                     duel = future.duels[_SCRATCH]
                     more = value_at(duel, future.table.values, whole(duel)) - base
                     more = more if owner == army else -more
-                    # in phases: this one, plus the gain in later ones divided by the points per phase
+                    # in phases: this one, plus later gains divided by the points per phase
                     future.before[owner, spell] = 1.0 + more / pays
                 phase_start.in_play[owner] = 0
         _copy(future.before, terms.lasting)
