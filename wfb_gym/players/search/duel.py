@@ -151,7 +151,7 @@ class DuelState(NamedTuple):
 
     left: int  # bit set over `Duel.spells`: spells that may still be cast
     in_play: int  # bit set over `Duel.kept`: spells in play
-    aid_state: int  # uses of aids and own dice that are left, as a mixed-radix number
+    aid_state: int  # remaining uses of aids and own dice, as a mixed-radix number
     power: int  # shared dice
     dispel: int
     scrolls: int

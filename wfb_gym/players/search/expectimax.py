@@ -50,7 +50,7 @@ class SearchNode(Record):
     """A position in the search."""
 
     state: State
-    value: Float64  # points still to come for the first army
+    value: Float64  # the first army's expected future points
     hash: Int64
     first: Int64  # its first transition; -1 if it is not expanded
     end: Int64  # end of its transitions

@@ -50,7 +50,7 @@ class TreeNode(Record):
     """A node in the tree. A decision's children are contiguous, one per action."""
 
     state: State
-    value: Float64  # points still to come for the first army
+    value: Float64  # the first army's expected future points
     gain: Float64  # points scored on the way from its parent
     probability: Float64  # probability of the outcome leading to it, if its parent is a chance node
     label: Int64  # code of the action, or outcome of the dice, that leads to it
