@@ -201,7 +201,7 @@ def resolve_policy(
     Args:
         player: a name, a path, a callable, an agent, or a model object.
         who: name of the argument or option, for error messages.
-        methods: method names; the first one that an agent has is returned.
+        methods: method names; an agent's first method in this list is returned.
 
     Raises:
         ValueError: if `player` is not a player.

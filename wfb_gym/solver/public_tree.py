@@ -49,8 +49,8 @@ _AT_ONCE = 1 << 10
 class TreeArrays(NamedTuple):
     """A public tree for compiled code; parents come before children.
 
-    Transition w leads to node w + 1, because every node except the root has exactly one parent. A
-    node's actions are contiguous, and so are an action's transitions.
+    Transition w leads to node w + 1, because every node except the root has exactly one parent. The
+    actions of a node and the transitions of an action are contiguous.
     """
 
     mover: NDArray[np.int8]  # (nodes,): the army to move, CHANCE or LEAF
@@ -260,7 +260,7 @@ class PublicTransitions(NamedTuple):
 
 
 class PublicExpansion:
-    """Enumerates the successors of public positions, merging those that look the same.
+    """Enumerates the successors of public positions, merging indistinguishable ones.
 
     Args:
         scenario: a scenario, with or without hidden items.

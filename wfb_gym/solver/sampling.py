@@ -7,8 +7,8 @@ whether a position is chosen does not depend on the path to it. The number of po
 sample missed is estimated from hits. A position's hits are the expanded positions that lead to it.
 If most positions have two or three hits, few were missed; if most have one, many were missed.
 
-Sampled positions are related, so their successors coincide more often than those of independent
-positions, and the estimate is too low. The error decreases with the size of the sample.
+Sampled positions are related, so their successors coincide more often than the successors of
+independent positions, and the estimate is too low. The error decreases with the size of the sample.
 `estimate_count` extrapolates from the growth between a sample and one a quarter of its size.
 """
 

@@ -149,7 +149,7 @@ def new_graph() -> SearchGraph:
 def enlarged(
     status: int, graph: SearchGraph, expansion: Expansion
 ) -> tuple[SearchGraph, Expansion]:
-    """Return a search's arrays, after enlarging the one that the status names.
+    """Return a search's arrays, with the array named by the status enlarged.
 
     Array sizes do not affect the result of a search.
     """

@@ -121,7 +121,7 @@ def look_ahead(packed: PackedScenario, state: State, future: FuturePhases) -> No
 
 @jit(forceinline=False)
 def _price_answer(packed: PackedScenario, state: State, future: FuturePhases) -> None:
-    """Write `Terms.answers`: what a scroll against a free spell costs the active army."""
+    """Write `Terms.answers`: the active army's cost of a scroll against a free spell."""
     army = int64(state.active)
     enemy = opponent_of(army)
     future.terms.answers[enemy] = np.inf
@@ -277,7 +277,7 @@ def _scrolls_of(packed: PackedScenario, state: State, army: int) -> int:
 
 @jit
 def price_of_scroll(packed: PackedScenario, army: int, future: FuturePhases) -> float:
-    """Return what a scroll costs the army's enemy, in points in later phases."""
+    """Return the cost of a scroll for the army's enemy, in points in later phases."""
     next_duel = future.duels[army]
     if not future.has_next[army] or next_duel.scrolls == 0:
         return 0.0

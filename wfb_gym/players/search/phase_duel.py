@@ -382,7 +382,7 @@ def _fill_ends(duel: Duel, table: DuelTable, left: int, in_play: int) -> None:
 
 @jit(forceinline=False)
 def _fill_end_of(duel: Duel, table: DuelTable, left: int, in_play: int, ended: int) -> None:
-    """Raise the values wherever ending a spell in play is better."""
+    """Raise the values of positions in which ending a spell in play is better."""
     place = place_of(duel, left, in_play, 0, 0)
     ending = place_of(duel, left, clear_bits(in_play, bit(ended)), 0, 0)
     values = table.values
@@ -392,7 +392,7 @@ def _fill_end_of(duel: Duel, table: DuelTable, left: int, in_play: int, ended: i
 
 @jit(forceinline=False)
 def _fill_casts(duel: Duel, table: DuelTable, left: int, in_play: int, slot: int) -> None:
-    """Raise the values wherever casting one spell is better.
+    """Raise the values of positions in which casting one spell is better.
 
     For each set of resources after the cast, it updates every position from which some number of
     dice leads there, so each block is computed only once.
@@ -437,7 +437,7 @@ def _fill_casts(duel: Duel, table: DuelTable, left: int, in_play: int, slot: int
 
 @jit
 def _raise_to_block(duel: Duel, table: DuelTable, block: NDArray[np.float64], place: int) -> None:
-    """Raise the values at a table index to a block's values wherever the latter are greater."""
+    """Raise the values at a table index to a block's values where these are greater."""
     size = block_size(duel)
     values = table.values[place : place + size]
     for k in range(size):
