@@ -1,1 +1,1 @@
-"""Scripted players that run inside the batch, chosen by an integer for each environment."""
+"""Scripted players that run inside the batch, selected by an integer for each environment."""

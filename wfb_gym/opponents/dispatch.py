@@ -1,10 +1,10 @@
-"""The scripted players: compiled opponents that run inside the batch.
+"""Scripted players: compiled opponents that run inside the batch.
 
-Each player is a module of `wfb_gym.opponents.scripted`, except two:
+Each player is a module in `wfb_gym.opponents.scripted`, with two exceptions:
 
 - **random** chooses uniformly among the legal actions.
-- **optimal** plays the exact optimum of a solved scenario from a table of moves
-  (`wfb_gym.opponents.move_tables`). At a position that is not in the table it plays as veteran.
+- **optimal** plays a solved scenario optimally from a table of moves
+  (`wfb_gym.opponents.move_tables`). At a position that is not in the table, it plays like veteran.
 
 Each of them can also act at random with some probability (`with_epsilon`).
 """
@@ -30,7 +30,7 @@ from wfb_gym.packing.records import PackedScenario
 
 
 class Scripted(IntEnum):
-    """Numbers of players with special handling; EXTERNAL is not played inside the batch."""
+    """Numbers of players that need special handling; EXTERNAL is played outside the batch."""
 
     EXTERNAL = -1
     RANDOM = 0
@@ -40,19 +40,19 @@ class Scripted(IntEnum):
 
 
 SCRIPTED = {name: number for number, name in enumerate(policy_spec.SCRIPTED)}
-"""Numbers of the scripted players by name. The first four are members of `Scripted`."""
+"""Scripted players' numbers by name. The first four are members of `Scripted`."""
 EPSILON_STEPS = 1 << 16
-"""The probability of a random action is a multiple of 1 / `EPSILON_STEPS`."""
+"""Probabilities of random actions are multiples of 1 / `EPSILON_STEPS`."""
 _KIND_BITS = 8
 _KIND_MASK = (1 << _KIND_BITS) - 1
 
 
 class ScriptedPlayer(NamedTuple):
-    """A scripted player of one scenario, for compiled code."""
+    """A scripted player for one scenario, for use in compiled code."""
 
-    number: int  # a member of `Scripted`, or `with_epsilon` of one
-    move_table: MoveTable  # the scenario's table, which optimal reads
-    move_storage: NDArray[np.uint64]  # storage of all move tables
+    number: int  # a number from `SCRIPTED`, or `with_epsilon` of one
+    move_table: MoveTable  # the scenario's table, read by optimal
+    move_storage: NDArray[np.uint64]  # storage for all move tables
 
 
 def with_epsilon(kind: int, epsilon: float) -> int:
@@ -68,13 +68,13 @@ def kind_and_epsilon(number: int) -> tuple[int, float]:
 
 
 def scripted_number(spec: PolicySpec) -> int:
-    """Return the number of a scripted player by its spec."""
+    """Return the number for a scripted player's spec."""
     return with_epsilon(SCRIPTED[spec.name], spec.epsilon)
 
 
 def _compile_choice(players: list[tuple[int, Any]]) -> Any:
     """Return a compiled function that calls the player with a given number."""
-    # Numba compiles no table of functions, so each player becomes a branch.
+    # Numba cannot compile a table of functions, so each player becomes a branch.
     if not players:
 
         @jit
@@ -119,11 +119,11 @@ def choose_action(
 ) -> int:
     """Choose a scripted player's action at a decision node.
 
-    `work.legal` lists the `count` legal actions. The state is unchanged when the call returns. Only
-    random actions draw from the generator.
+    `work.legal` lists the `count` legal actions. The call leaves the state unchanged. The random
+    number generator is used only for random actions.
 
     Returns:
-        Engine code of the action.
+        The action's engine code.
     """
     kind = int64(player.number)
     if kind > _KIND_MASK:
@@ -141,7 +141,7 @@ def choose_action(
 
 
 class Chooser(NamedTuple):
-    """A scripted player for batches of positions, with its tables and scratch arrays."""
+    """A scripted player for batches of positions, with move tables and scratch arrays."""
 
     number: int
     move_tables: MoveTables
@@ -150,13 +150,13 @@ class Chooser(NamedTuple):
 
 
 def new_chooser(kind: int, move_tables: MoveTables) -> Chooser:
-    """Return the chooser of a deterministic player; only optimal reads the move tables."""
+    """Return a chooser for a deterministic player; only optimal reads the move tables."""
     return Chooser(int(kind), move_tables, new_rngs(1), new_work_spaces())
 
 
 @jit(nogil=True)
 def choose_actions(chooser: Chooser, positions: PositionArrays, chosen: NDArray[np.int64]) -> None:
-    """Write a scripted player's actions in the rows where the seat decides; keep other rows."""
+    """Write a scripted player's actions for rows in which the seat is to move; keep other rows."""
     work = chooser.scratch[0]
     tables, storage = chooser.move_tables
     for i in range(positions.states.shape[0]):

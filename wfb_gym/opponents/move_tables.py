@@ -1,6 +1,6 @@
-"""Move tables, compiled: the best action at every position of a solved scenario.
+"""Compiled move tables: the best action at every position of a solved scenario.
 
-`wfb_gym.solver.move_tables` fills them. One array holds the moves of all scenarios, so that
+`wfb_gym.solver.move_tables` fills the tables. One array holds the moves for all scenarios, so that
 compiled code needs only two arguments.
 """
 
@@ -18,25 +18,25 @@ from wfb_gym.packing.records import PackedScenario
 
 
 class MoveTable(Record):
-    """One scenario's hash table. A slot holds the words of a key, then 1 + the action's code."""
+    """One scenario's hash table. A slot holds the words of a key, then the action's code + 1."""
 
     plan: KeyPlan  # layout of packed keys
-    first: Int64  # index of its first word in the storage
-    slots: Int64  # a power of two; 0: the table is empty
+    first: Int64  # index of the table's first word in the storage
+    slots: Int64  # a power of two, or 0 if the table is empty
 
 
 NO_MOVE = -1
 
 
 class MoveTables(NamedTuple):
-    """The move tables of a batch."""
+    """A batch's move tables."""
 
-    tables: Records[MoveTable]  # by scenario, or a single one for all scenarios
-    storage: NDArray[np.uint64]  # slots of all tables
+    tables: Records[MoveTable]  # one per scenario, or a single one for all scenarios
+    storage: NDArray[np.uint64]  # all tables' slots
 
 
 def no_move_tables() -> MoveTables:
-    """Make an empty table, for batches without an optimal player."""
+    """Return an empty table, for batches without an optimal player."""
     return MoveTables(new_records(MoveTable, 1), np.zeros(1, np.uint64))
 
 
@@ -48,9 +48,9 @@ def look_up_move(
     move_storage: NDArray[np.uint64],
     work: WorkSpace,
 ) -> int:
-    """Return the code of the best action at a decision, or NO_MOVE if the table has none.
+    """Return the code of the best action at a decision, or NO_MOVE if it is not in the table.
 
-    `work.state` and `work.key` are overwritten.
+    Overwrites `work.state` and `work.key`.
     """
     if move_table.slots == 0:
         return NO_MOVE
@@ -81,14 +81,14 @@ def write_moves(
     codes: NDArray[np.int16],
     move_storage: NDArray[np.uint64],
 ) -> None:
-    """Write moves into table `which`, which is empty and has more slots than there are moves.
+    """Write moves to table `which`, which must be empty and have more slots than there are moves.
 
     Args:
         move_tables: the tables.
         which: index of the table.
         keys: packed keys of the positions, (n, words).
         codes: codes of the best actions, (n,).
-        move_storage: storage of all tables; overwritten.
+        move_storage: storage for all tables; overwritten.
     """
     move_table = move_tables[which]
     words = int64(move_table.plan.words)

@@ -1,8 +1,8 @@
-"""Policies by name: parses ``NAME``, ``NAME:OPTION`` and paths of files.
+"""Policies by name: parses ``NAME``, ``NAME:OPTION`` and file paths.
 
 A `PolicySpec` corresponds to Gymnasium's `EnvSpec`: it names the module that makes the policy.
 `PolicySpec.make` imports that module. Parsing a name is therefore fast, and the solver can make
-players although players import the solver.
+players even though players import the solver.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,12 +15,12 @@ from wfb_gym.suggestions import did_you_mean
 
 _PLAYERS = Path(__file__).with_name("scripted")
 _OLDEST = ("random", "greedy", "veteran", "optimal")
-"""They come first, because saved batches contain the opponent's index in `SCRIPTED`."""
+"""These come first, because saved batches contain the opponent's index in `SCRIPTED`."""
 MODULES = {
     path.stem.replace("_", "-"): f"wfb_gym.opponents.scripted.{path.stem}"
     for path in sorted(_PLAYERS.glob("[!_]*.py"))
 }
-"""Modules of the scripted players by name; random and optimal have none."""
+"""Modules of the scripted players, by name; random and optimal have none."""
 SCRIPTED = tuple(dict.fromkeys((*_OLDEST, *MODULES)))
 """Names of the compiled players that run inside the batch."""
 SEARCHING = {
@@ -29,7 +29,7 @@ SEARCHING = {
     "phase-search": "spells to consider",
     "search": "decisions to look ahead",
 }
-"""Search agents, and the meaning of the number after their name."""
+"""Search agents, with the meaning of the number after their name."""
 NAMES = (*SCRIPTED, *SEARCHING)
 """Names of agents."""
 _SHIPPED_FOLDER = Path(__file__).parents[1] / "players" / "policies"
@@ -37,19 +37,19 @@ SHIPPED = tuple(
     path.relative_to(_SHIPPED_FOLDER).with_suffix("").as_posix()
     for path in sorted(_SHIPPED_FOLDER.rglob("*.npz"))
 )
-"""Trained networks of the package: "scenario/seat", or a name for a network for all scenarios."""
+"""Trained networks in the package: "scenario/seat", or a single name if it plays all scenarios."""
 GENERALIST = "generalist"
 """The network for all scenarios; "generalist:PLIES" searches PLIES decisions with it."""
 TABLE_ENDING = ".table.npz"
-"""Ending of files of `wfb_gym.players.policy_table`."""
+"""File name ending for tables (`wfb_gym.players.policy_table`)."""
 
 _MAX_DIGITS = 6
 _LONGEST_ENDING = 5
-"""Longest suffix of a file name that counts as a path, including the dot."""
+"""Maximum length of a suffix that marks a file name, including the dot."""
 
 
 class _Maker(NamedTuple):
-    """The function or class that makes a policy, and the arguments of `make` that it takes."""
+    """A function or class that makes a policy, and the arguments of `make` to pass to it."""
 
     entry_point: str
     takes: tuple[str, ...] = ()
@@ -65,12 +65,12 @@ _MAKERS = {
     ".npz": _Maker("wfb_gym.players.learned:NetworkAgent"),
     ".zip": _Maker("wfb_gym.players.sb3_model:load_policy", ("deterministic", "seed")),
 }
-"""Makers of the other policies, by name or by the ending of the file."""
+"""Makers of the other policies, by name or file name ending."""
 
 
 @runtime_checkable
 class Model(Protocol):
-    """A model object of Stable-Baselines3."""
+    """A Stable-Baselines3 model object."""
 
     policy: Any
     policy_class: Any
@@ -81,11 +81,11 @@ class PolicySpec:
     """A parsed policy name: a scripted player, a search agent, a shipped network, or a file.
 
     Attributes:
-        text: the given name, with its option.
-        name: the name without the option, or the path of a file.
-        option: the number after the colon: the probability of a random action, or a count; None
-            without an option.
-        path: path of the policy's file; None for players without a file.
+        text: the given name, including its option.
+        name: the name without the option, or a file's path.
+        option: the number after the colon: the probability of a random action, or a count. None if
+            no option is given.
+        path: path of the policy's file. None for players without a file.
     """
 
     text: str
@@ -95,15 +95,15 @@ class PolicySpec:
 
     @classmethod
     def parse(cls, text: str | Path, who: str = "policy") -> "PolicySpec":
-        """Parse a name or a path, without opening a file.
+        """Parse a name or a path, without opening any file.
 
         Args:
-            text: a member of `NAMES` or of `SHIPPED`, "NAME:OPTION", or the path of a file that
-                ends in .zip or .npz.
+            text: a member of `NAMES` or `SHIPPED`, "NAME:OPTION", or the path of a .zip or .npz
+                file.
             who: name of the argument or option, for error messages.
 
         Raises:
-            ValueError: unknown policy, or invalid option.
+            ValueError: if the policy is unknown or the option is invalid.
         """
         found = cls.find(text, who)
         if found is None:
@@ -112,10 +112,10 @@ class PolicySpec:
 
     @classmethod
     def find(cls, text: str | Path, who: str = "policy") -> "PolicySpec | None":
-        """Parse a name or a path like `parse`, but return None for an unknown name.
+        """Parse a name or a path like `parse`, but return None if the name is unknown.
 
         Raises:
-            ValueError: invalid option.
+            ValueError: if the option is invalid.
         """
         text = str(text)
         name, colon, option = text.partition(":")
@@ -137,17 +137,17 @@ class PolicySpec:
 
     @property
     def is_file(self) -> bool:
-        """Whether the policy is a user's file, not a shipped network."""
+        """Whether the policy is a user's file rather than a shipped network."""
         return self.path is not None and self.name not in SHIPPED
 
     @property
     def epsilon(self) -> float:
-        """Probability of a random action, for a scripted player."""
+        """A scripted player's probability of a random action."""
         return self.option if isinstance(self.option, float) else 0.0
 
     @property
     def ending(self) -> str:
-        """Ending of the policy's file; "" without a file."""
+        """The file name ending of the policy's file, or "" if it has no file."""
         if self.path is None:
             return ""
         return TABLE_ENDING if self.path.name.endswith(TABLE_ENDING) else self.path.suffix
@@ -163,9 +163,9 @@ class PolicySpec:
         """Make the agent; see `wfb_gym.players.registry.make_agent`.
 
         Raises:
-            FileNotFoundError: no such file.
-            ValueError: the file is not a model that can play.
-            TooLarge: the scenario has too many positions to solve.
+            FileNotFoundError: if the file does not exist.
+            ValueError: if the file is not a playable model.
+            TooLarge: if the scenario has too many positions to solve.
         """
         context = {
             "deterministic": deterministic, "seed": seed, "scenario": scenario, "seat": seat,
@@ -182,13 +182,13 @@ class PolicySpec:
 
 
 def is_scripted(text: str) -> bool:
-    """Return whether a name, with or without an option, means a scripted player."""
+    """Return whether a name, with or without an option, refers to a scripted player."""
     spec = PolicySpec.find(text)
     return spec is not None and spec.is_scripted
 
 
 def is_file(text: str) -> bool:
-    """Return whether a name is the path of a policy's file."""
+    """Return whether a name is the path of a policy file."""
     spec = PolicySpec.find(text)
     return spec is not None and spec.is_file
 
@@ -201,11 +201,11 @@ def resolve_policy(
     Args:
         player: a name, a path, a callable, an agent, or a model object.
         who: name of the argument or option, for error messages.
-        methods: method names; for an agent, its first method in this list is returned.
+        methods: method names; an agent's first method in this list is returned.
 
     Raises:
-        ValueError: not a player.
-        FileNotFoundError: no such saved model.
+        ValueError: if `player` is not a player.
+        FileNotFoundError: if the saved model does not exist.
     """
     found = player
     if isinstance(player, str | Path):
@@ -223,7 +223,7 @@ def resolve_policy(
 
 
 def unknown_policy(who: str, player: Any, others: str = "") -> ValueError:
-    """Return the error for an unknown policy; `others` lists further kinds that are accepted."""
+    """Return the error for an unknown policy; `others` lists other accepted kinds."""
     is_path = 1 < len(Path(str(player)).suffix) <= _LONGEST_ENDING  # probably a mistyped .zip
     hint = did_you_mean(NAMES if is_path else (*NAMES, *SHIPPED), str(player))
     return ValueError(

@@ -1,8 +1,8 @@
-"""Heuristics of the scripted players: chances of rolls, and a rule for each kind of decision.
+"""Heuristics for the scripted players: chances of rolls, and a rule for each kind of decision.
 
 Both greedy and veteran choose the target with the highest expected points, swap their least
-valuable spell for the first spell of its lore if that one is more valuable, and store all dice that
-an item can store. `wfb_gym.opponents.values` computes the values of spells.
+valuable spell for the first spell of its lore if that one is more valuable, and store as many dice
+as an item can hold. `wfb_gym.opponents.values` computes the values of spells.
 """
 
 from wfb_gym._jit import int64, jit
@@ -24,9 +24,9 @@ from wfb_gym.packing.records import DispelUse, PackedScenario
 from wfb_gym.scenario.sizes import DICE, ITEMS, SPELLS, WIZARDS
 
 LIKELY = 0.6
-"""Probability of success that is enough for the veteran."""
+"""Probability of success that satisfies the veteran."""
 POINTS_PER_DIE = 3.5
-"""Mean of a D6, for estimates of the dice that a number needs."""
+"""Mean of a D6, used to estimate how many dice a number needs."""
 
 
 # --- probabilities of rolls ---------------------------------------------------------------------
@@ -34,7 +34,7 @@ POINTS_PER_DIE = 3.5
 
 @jit
 def need_of(packed: PackedScenario, army: int, spell: int) -> int:
-    """Return the row of the chance tables for a spell that its wizard casts without items."""
+    """Return a spell's row in the chance tables when its wizard casts it without items."""
     bonus = int(packed.armies[army].wizards[queries.caster_of(packed, army, spell)].cast_bonus)
     return int(cast_need(int(packed.armies[army].spells[spell].casting_value), bonus))
 
@@ -49,7 +49,7 @@ def dice_for_cast(packed: PackedScenario, state: State, army: int, spell: int) -
 
 @jit
 def best_cast_chance(packed: PackedScenario, state: State, army: int, spell: int) -> float:
-    """Return the probability to cast a spell with the best number of available dice."""
+    """Return the probability of casting a spell with the best number of available dice."""
     if packed.armies[army].spells[spell].bound:
         return 1.0
     dice = dice_for_cast(packed, state, army, spell)
@@ -58,7 +58,7 @@ def best_cast_chance(packed: PackedScenario, state: State, army: int, spell: int
 
 @jit
 def pending_cast_chance(packed: PackedScenario, state: State, dice: int) -> float:
-    """Return the probability to cast the pending spell with `dice` dice and a declared item."""
+    """Return the chance of casting the pending spell with `dice` dice and any declared item."""
     army = int64(state.active)
     need = cast_need(
         int(packed.armies[army].spells[state.spell - 1].casting_value), cast_bonus(packed, state)
@@ -127,7 +127,7 @@ def _item(packed: PackedScenario, state: State, work: WorkSpace, count: int, vet
 def _fewest_dice(
     packed: PackedScenario, state: State, work: WorkSpace, count: int, veteran: bool
 ) -> int:
-    """Return the action with the best chance, of several the one with the fewest dice; else -1."""
+    """Return the action with the best chance, or -1 if there is none; ties go to fewer dice."""
     casts = state.node == Node.POOL_DICE or state.node == Node.RESERVE_DICE
     best = -1
     most = -1.0
@@ -144,7 +144,7 @@ def _fewest_dice(
             most = chance
             best = action
             if veteran and chance >= LIKELY:
-                return best  # the veteran needs no better chance
+                return best  # good enough for the veteran
     return best
 
 
@@ -192,7 +192,7 @@ def _dispel(
 
 @jit(forceinline=False)
 def _most_valuable(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> int:
-    """Return the spell or target with the highest expected points; the first one if several are."""
+    """Return the spell or target with the highest expected points; ties go to the first."""
     best = int64(work.legal[0])
     most = _value_of(packed, state, best)
     for i in range(1, count):
@@ -205,7 +205,7 @@ def _most_valuable(packed: PackedScenario, state: State, work: WorkSpace, count:
 
 @jit(forceinline=False)
 def _value_of(packed: PackedScenario, state: State, action: int) -> float:
-    """Return the points of a free spell, a spell in play, or a target; 0 for a pass."""
+    """Return the points for a free spell, a spell in play, or a target; 0 for a pass."""
     if action == actions.PASS:
         return 0.0
     army = int64(state.mover)
@@ -222,7 +222,7 @@ def _value_of(packed: PackedScenario, state: State, action: int) -> float:
 
 @jit(forceinline=False)
 def _swap(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> int:
-    """Swap the least valuable spell for the first spell of the lore, if that is more valuable."""
+    """Swap the least valuable spell for the first spell of its lore, if that is more valuable."""
     army = int64(state.mover)
     worst = actions.PASS
     least = _expected_points(packed, state, army, int64(work.legal[1]) - actions.FIRST_CAST)
@@ -237,7 +237,7 @@ def _swap(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> 
 
 @jit(forceinline=False)
 def _expected_points(packed: PackedScenario, state: State, army: int, spell: int) -> float:
-    """Return the expected points of a spell with the maximum number of dice of its wizard."""
+    """Return a spell's expected points with its wizard's maximum number of dice."""
     dice = queries.dice_cap(packed, state, army, queries.caster_of(packed, army, spell))
     chance = BEST_CAST_CHANCE[need_of(packed, army, spell), dice]
     return float(chance * value_if_cast(packed, state, army, spell))
@@ -247,7 +247,7 @@ def _expected_points(packed: PackedScenario, state: State, army: int, spell: int
 def rule_based_action(
     packed: PackedScenario, state: State, work: WorkSpace, count: int, veteran: bool
 ) -> int:
-    """Return the action of greedy or veteran."""
+    """Return the action that greedy or veteran takes."""
     node = state.node
     if node == Node.NOMINATE:
         return int(_best_nomination(packed, state, work, count, veteran))

@@ -1,4 +1,4 @@
-"""Values of spells for the scripted players: expected points, including units that flee."""
+"""Spell values for the scripted players: expected points, including units that flee."""
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine import queries, spell_values
@@ -8,10 +8,10 @@ from wfb_gym.engine.targets import can_aim
 from wfb_gym.packing.records import PackedScenario
 
 WOUND_WEIGHT = 0.5
-"""Weight of the points of wounds, if that is more than the change of the score.
+"""Minimum fraction of a wound's points that each lost wound scores.
 
 Under victory points a single spell rarely reaches a threshold. If only the score counted, no
-scripted player would start to cast.
+scripted player would ever start casting.
 """
 
 
@@ -19,7 +19,7 @@ scripted player would start to cast.
 def value_with_flight(
     packed: PackedScenario, state: State, army: int, spell: int, aim: int
 ) -> float:
-    """Return the points of a spell with this aim for its owner, including victims that flee."""
+    """Return a spell's points for its owner with this aim, including victims that flee."""
     worth = spell_values.expected_points_at(packed, state, army, spell, aim, WOUND_WEIGHT)
     if flight_may_pay(packed, state):
         worth += flight_by_aim(packed, state, army, spell, aim)
@@ -28,7 +28,7 @@ def value_with_flight(
 
 @jit
 def value_if_cast(packed: PackedScenario, state: State, army: int, spell: int) -> float:
-    """Return the points of a spell with its best aim for its owner, if neither side ends it."""
+    """Return a spell's points for its owner with its best aim, if neither side ends it."""
     if packed.armies[army].spells[spell].targeted and flight_may_pay(packed, state):
         return _most_with_flight(packed, state, army, spell)
     return float(spell_values.expected_points(packed, state, army, spell, WOUND_WEIGHT))
@@ -36,8 +36,8 @@ def value_if_cast(packed: PackedScenario, state: State, army: int, spell: int) -
 
 @jit(forceinline=False)
 def _most_with_flight(packed: PackedScenario, state: State, army: int, spell: int) -> float:
-    """Return `value_with_flight` of the best legal aim; 0 without a legal aim."""
-    # Only aims with victims that may flee can be better than the best one without flight.
+    """Return `value_with_flight` for the best legal aim, or 0 if there is none."""
+    # Only aims with victims that may flee can beat the best aim without flight.
     most = float(spell_values.expected_points(packed, state, army, spell, WOUND_WEIGHT))
     for aim in range(packed.armies[army].spells[spell].n_aims):
         flight = flight_by_aim(packed, state, army, spell, aim)
@@ -51,7 +51,7 @@ def _most_with_flight(packed: PackedScenario, state: State, army: int, spell: in
 def pending_threat(packed: PackedScenario, state: State) -> float:
     """Return the points that the mover loses if the pending dispel fails.
 
-    It is negative if the mover owns the spell.
+    The result is negative if the mover owns the spell.
     """
     army = int64(state.active)
     if state.attempt == DispelAttempt.CAST:
@@ -77,14 +77,14 @@ def _points_of_pending(
 
 @jit
 def later_points(packed: PackedScenario, state: State, army: int, spell: int) -> float:
-    """Return the points still to come from a spell in play; negative if the mover owns it."""
+    """Return the future points from a spell in play; negative if the mover owns it."""
     worth = float(spell_values.expected_points_in_play(packed, state, army, spell, WOUND_WEIGHT))
     return worth if army != state.mover else -worth
 
 
 @jit
 def greatest_open_threat(packed: PackedScenario, state: State) -> float:
-    """Return the largest value of a spell that the active army may still cast in this phase."""
+    """Return the value of the best spell that the active army may still cast in this phase."""
     most = 0.0
     army = int64(state.active)
     for spell in range(packed.armies[army].n_spells):

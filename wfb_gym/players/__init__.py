@@ -1,1 +1,1 @@
-"""Agents with a common interface: `wfb_gym.players.interface.Agent`."""
+"""Agents with a common interface, `wfb_gym.players.interface.Agent`."""

@@ -1,4 +1,4 @@
-"""Values of every legal action of a position: exact if the game is small enough, else by search.
+"""Values of every legal action at a position: exact if the game is small enough, else from search.
 
 Commands, reviews and the web UI all use this module, so their values agree.
 """
@@ -16,20 +16,20 @@ from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph
 from wfb_gym.solver.graph_arrays import TIE
 
 MOST_POSITIONS = 400_000
-"""Positions of the largest game that is solved on request, which takes seconds."""
+"""Size, in positions, of the largest game that is solved on request; solving it takes seconds."""
 _SHARE_WITH_PHASES_TO_COME = 8
-"""Divisor of the limit before the last phase, where games rarely fit."""
+"""Divisor of the limit before the last phase, when games rarely fit."""
 _FEWER_DICE = 2
-"""Dice that must be spent before a game that was too large is tried again."""
+"""Number of dice that must be spent before another attempt at a game that was too large."""
 
 
 class Analysis(NamedTuple):
-    """Values of the legal actions of a decision.
+    """Values of the legal actions at a decision.
 
     Attributes:
-        values: points still to come for the mover, by engine code in ascending order.
-        best: code of the best action; the lowest code if several are best.
-        is_exact: whether the values are exact: both sides play optimally afterwards.
+        values: the mover's expected future points, by engine code in ascending order.
+        best: code of the best action; ties go to the lowest code.
+        is_exact: whether the values are exact, assuming optimal play by both sides afterwards.
         method: description of the method, for users.
     """
 
@@ -40,25 +40,25 @@ class Analysis(NamedTuple):
 
     @property
     def value(self) -> float:
-        """Points still to come for the mover after the best action."""
+        """The mover's expected future points after the best action."""
         return self.values[self.best]
 
     def recommends(self, code: int) -> bool:
-        """Return whether an action is the best one; False if an estimate rates all the same."""
+        """Return whether an action is the best; False if an estimate rates all actions the same."""
         can_tell = self.is_exact or self.value > min(self.values.values()) + TIE
         return code == self.best and (can_tell or len(self.values) == 1)
 
     def loss(self, code: int) -> float:
-        """Return the points that an action loses against the best one; never negative."""
+        """Return an action's cost relative to the best action, in points; never negative."""
         return max(0.0, self.value - self.values[code])
 
 
 class Analyst:
-    """Analyses positions of one scenario, and reuses solutions.
+    """Analyses positions in one scenario, and caches solutions for reuse.
 
     Args:
         scenario: the positions' scenario.
-        most_positions: positions of the largest game that is solved on request.
+        most_positions: size, in positions, of the largest game that is solved on request.
     """
 
     def __init__(self, scenario: Scenario, *, most_positions: int = MOST_POSITIONS) -> None:
@@ -67,20 +67,20 @@ class Analyst:
         self._packed = pack(scenario)
         self._solution: Solution | None = None
         self._phases, self._search = PhaseSearchAgent(), PlySearchAgent()
-        self._too_large: dict[int, int] = {}  # by phase: dice with which it was last too large
+        self._too_large: dict[int, int] = {}  # by phase: dice left when it was last too large
 
     def note_too_large(self, battle: Battle) -> None:
         """Record that the game from a position is too large, to avoid another attempt."""
         self._too_large[int(battle.state.phase)] = _dice_left(battle)
 
     def analyse(self, battle: Battle) -> Analysis:
-        """Return the values of all legal actions for the mover, of either army.
+        """Return the values of all legal actions for the side to move.
 
         Args:
-            battle: at a decision; not changed.
+            battle: a battle at a decision of either army; not modified.
 
         Raises:
-            ValueError: the battle is not at a decision.
+            ValueError: if the battle is not at a decision.
         """
         if not battle.is_decision():
             raise ValueError(f"analysis: expected a decision, found {battle.node.name}")
@@ -120,13 +120,13 @@ class Analyst:
 
 
 def _dice_left(battle: Battle) -> int:
-    """Return the power, dispel and own dice that are left."""
+    """Return the number of remaining power, dispel and own dice."""
     state = battle.state
     return int(state.power + state.dispel + state.own_dice.sum())
 
 
 def _analysis(battle: Battle, gains: Mapping[int, float], is_exact: bool, method: str) -> Analysis:
-    """Convert points for the first army to points for the mover, and find the best action."""
+    """Convert points from the first army's to the mover's perspective, and find the best action."""
     sign = 1.0 if battle.mover == 0 else -1.0
     values = {code: sign * gain + 0.0 for code, gain in gains.items()}  # + 0.0: no negative zero
     best = min(values)

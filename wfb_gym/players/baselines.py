@@ -31,10 +31,10 @@ DETERMINISTIC = tuple(name for name, kind in SCRIPTED.items() if kind != Scripte
 
 
 class RandomAgent:
-    """Chooses uniformly among the legal actions.
+    """Chooses uniformly at random among the legal actions.
 
     Args:
-        seed: seed of its choices; None for a random seed.
+        seed: seed for its choices. If None, the seed is random.
     """
 
     def __init__(self, seed: int | None = None) -> None:
@@ -62,10 +62,10 @@ class EpsilonAgent:
     Args:
         agent: the agent that acts otherwise.
         epsilon: probability of a uniformly random legal action, 0 to 1.
-        seed: seed of the random decisions; None for a random seed.
+        seed: seed for the random choices. If None, the seed is random.
 
     Raises:
-        ValueError: epsilon is not in 0..1.
+        ValueError: if `epsilon` is not between 0 and 1.
     """
 
     def __init__(self, agent: Agent, epsilon: float, seed: int | None = None) -> None:
@@ -95,17 +95,17 @@ class EpsilonAgent:
 
 
 class ScriptedAgent(PositionAgent):
-    """A scripted player as an agent: the same moves as inside the batch.
+    """A scripted player as an agent, with the same moves as inside the batch.
 
     Args:
         name: a member of `DETERMINISTIC`.
-        scenario: scenario of optimal, or a list in the batch's order. Scenarios are solved unless
-            a solution is cached. The other players play any scenario.
-        seat: seat of optimal: 0 or 1.
+        scenario: scenario for the optimal player, or a list in the batch's order. Scenarios are
+            solved unless a solution is cached. The other players can play any scenario.
+        seat: seat for the optimal player: 0 or 1.
 
     Raises:
-        ValueError: no such player.
-        TooLarge: optimal's scenario has too many positions to solve.
+        ValueError: if the player does not exist.
+        TooLarge: if the optimal player's scenario has too many positions to solve.
     """
 
     def __init__(self, name: str, scenario: Any = "archmage-duel", seat: int = 0) -> None:
@@ -127,10 +127,10 @@ class ScriptedAgent(PositionAgent):
 def make_scripted(
     name: str, epsilon: float | None, *, seed: int | None, scenario: Any, seat: int | str
 ) -> Agent:
-    """Return a scripted player as an agent, with random actions at probability `epsilon`.
+    """Return a scripted player as an agent that acts at random with probability `epsilon`.
 
     Raises:
-        TooLarge: the scenario of "optimal" has too many positions to solve.
+        TooLarge: if the scenario for "optimal" has too many positions to solve.
     """
     agent: Agent
     if name == "random":

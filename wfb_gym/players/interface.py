@@ -1,7 +1,7 @@
 """Interfaces of players: policies, agents and opponents.
 
-A policy is a function over a batch. An agent is an object whose method `act` is a policy. An
-opponent is any description of a player that a user may pass; `wfb_gym.players.registry` resolves
+A policy is a function over a batch. An agent is an object whose `act` method is a policy. An
+opponent is any description of a player that a user can pass; `wfb_gym.players.registry` resolves
 it.
 """
 
@@ -22,28 +22,28 @@ Masks = NDArray[np.bool_]
 Actions = NDArray[np.int64]
 """Action indices, shape (k,)."""
 Probabilities = NDArray[np.float64]
-"""Probabilities of actions, shape (k, actions)."""
+"""Action probabilities, shape (k, actions)."""
 
 Policy = Callable[..., Actions]
 """A function from observations (k, size) and masks (k, actions) to legal actions (k,).
 
-If the policy, or the object whose method it is, has a true attribute `sees_positions`, it gets the
-battles' `wfb_gym.encoding.positions.Positions` as a third argument."""
+If the policy, or the object that it is a method of, has a true attribute `sees_positions`, it
+receives the battles' `wfb_gym.encoding.positions.Positions` as a third argument."""
 
 
 class Agent(Protocol):
-    """A player for either seat, also as an environment's opponent.
+    """A player for either seat, or for use as an environment's opponent.
 
-    An agent that needs positions sets an attribute `sees_positions` to True. It then gets
-    `positions` with every call. If there is nothing to decide (the battle is over), only pass is
-    legal, and the action is 0.
+    An agent that needs positions sets its `sees_positions` attribute to True. It then receives
+    `positions` with every call. If there is nothing to decide because the battle is over, pass is
+    the only legal action, and the action is 0.
 
-    An agent that samples its actions has a method `action_probabilities` with the same arguments.
-    It returns the distribution, float64 (k, actions); exact values need it.
+    An agent that samples its actions has an `action_probabilities` method with the same arguments,
+    which returns the distribution, float64 (k, actions). Exact evaluation requires it.
 
-    An agent for observations of one size declares the size: in `limits`
-    (`wfb_gym.encoding.limits.Limits`), or in `size` and `actions`, the lengths of a row of
-    observations and of masks. A grade in other sizes then raises an error before the first call.
+    An agent for observations of a fixed size declares the size, either in `limits`
+    (`wfb_gym.encoding.limits.Limits`) or in `size` and `actions`, the row lengths of observations
+    and masks. Grading it with other sizes then raises an error before the first call.
     """
 
     def act(
@@ -54,7 +54,7 @@ class Agent(Protocol):
         Args:
             observations: float32, (k, size).
             action_masks: bool, (k, actions), at least one True in each row.
-            positions: positions of the same k battles, for agents that see them.
+            positions: the same k battles' positions, for agents that see them.
 
         Returns:
             Legal actions, int64 (k,).
@@ -63,7 +63,7 @@ class Agent(Protocol):
 
 
 class HasPolicy(Protocol):
-    """An object whose method `act` is a policy, with or without positions."""
+    """An object whose `act` method is a policy, with or without positions."""
 
     @property
     def act(self) -> Policy:
@@ -75,11 +75,11 @@ Opponent = str | Path | Policy | HasPolicy | Model
 
 
 class PositionAgent:
-    """Base class of agents that play from positions; `_choose` writes their actions."""
+    """Base class for agents that play from positions. Subclasses implement `_choose`."""
 
     sees_positions = True
     _called: str
-    """Name of the agent in error messages."""
+    """The agent's name in error messages."""
 
     def act(
         self, observations: Observations, action_masks: Masks, positions: Positions | None = None
@@ -87,7 +87,7 @@ class PositionAgent:
         """Choose an action for each row; see `Agent`.
 
         Raises:
-            ValueError: no positions given.
+            ValueError: if no positions are given.
         """
         asked = require_positions(positions, self._called).arrays
         actions = np.zeros(len(asked.states), np.int64)
@@ -95,15 +95,15 @@ class PositionAgent:
         return actions
 
     def _choose(self, asked: PositionArrays, actions: Actions) -> None:
-        """Write the actions of the rows in which the seat decides; other rows stay 0."""
+        """Write the actions for rows in which the seat is to move; other rows stay 0."""
         raise NotImplementedError
 
 
 def require_positions(positions: Positions | None, who: str) -> Positions:
-    """Return the positions, for an agent that needs them.
+    """Return the positions, for an agent that requires them.
 
     Raises:
-        ValueError: no positions given.
+        ValueError: if no positions are given.
     """
     if positions is None:
         raise ValueError(
@@ -119,7 +119,7 @@ def action_probabilities_of(
 ) -> Probabilities:
     """Return an agent's distribution over actions, float64 (k, actions).
 
-    If the agent has no `action_probabilities`, its action has probability 1.
+    If the agent has no `action_probabilities` method, its action has probability 1.
     """
     stated: Callable[..., Probabilities] | None = getattr(agent, "action_probabilities", None)
     if stated is not None:
@@ -131,7 +131,7 @@ def action_probabilities_of(
 
 
 def draw_actions(probabilities: Probabilities, rng: np.random.Generator) -> Actions:
-    """Sample an action for each row of probabilities, (k, actions); sums may differ from 1."""
+    """Sample an action for each row of probabilities, (k, actions), which need not sum to 1."""
     summed = probabilities.cumsum(axis=1)
     drawn = rng.random(len(summed))[:, None] * summed[:, -1:]
     actions: Actions = (summed <= drawn).sum(axis=1)

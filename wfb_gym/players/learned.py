@@ -1,4 +1,4 @@
-"""Agents that play with a network of `wfb_gym.players.network`, from a .npz file."""
+"""Agents that play with a network from `wfb_gym.players.network`, loaded from a .npz file."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -26,34 +26,34 @@ from wfb_gym.players.network import PolicyNetwork, load_network
 from wfb_gym.scenario.errors import printable, shortened
 
 EITHER = "either"
-"""Seat in a file whose network plays both seats."""
+"""Seat in the file of a network that plays both seats."""
 _BATCH = 1 << 12
-"""Decisions per forward pass."""
+"""Number of decisions per forward pass."""
 _MAX_SHOWN = 60
-"""Longest text from a file in an error message, in characters."""
+"""Maximum length, in characters, of text from a file in an error message."""
 
 
 class NetworkAgent:
-    """A network that takes its most likely legal action.
+    """Takes the legal action that its network considers most likely.
 
-    A network for one scenario takes the observations of that scenario. A general network, for many
-    scenarios, gets positions and encodes them with its own limits. It plays in any environment
+    A network for one scenario takes that scenario's observations. A general network, for many
+    scenarios, receives positions and encodes them with its own limits. It plays in any environment
     whose scenarios are within these limits.
 
     Args:
         path: path of the .npz file, or the network itself.
-        seat: seat of a network that is passed as `path`; None for both.
-        general: whether a network that is passed as `path` is a general network.
+        seat: seat of a network passed as `path`; None for both seats.
+        general: whether a network passed as `path` is a general network.
 
     Attributes:
-        about: metadata of the file: seat, scenario, command, scores.
-        limits: sizes of its observations and actions.
-        seat: 0 or 1; None if it plays both seats.
+        about: metadata from the file: seat, scenario, command, scores.
+        limits: sizes of the network's observations and actions.
+        seat: 0 or 1, or None if it plays both seats.
         sees_positions: whether it is a general network, which encodes positions itself.
 
     Raises:
-        FileNotFoundError: no such file.
-        DamagedFileError: the file does not contain a network; a ValueError.
+        FileNotFoundError: if the file does not exist.
+        DamagedFileError: if the file does not contain a network; a subclass of ValueError.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class NetworkAgent:
     def act(
         self, observations: Observations, action_masks: Masks, positions: Positions | None = None
     ) -> Actions:
-        """Return the most likely legal action of each row; see `Agent`."""
+        """Return the most likely legal action in each row; see `Agent`."""
         if not self.sees_positions:
             return self._likeliest(observations, action_masks)
         if positions is None:
@@ -99,12 +99,12 @@ class NetworkAgent:
     def chances_at(
         self, positions: PositionArrays, rows: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Return engine codes (a,), ascending, and their probabilities in some rows, (k, a).
+        """Return engine codes (a,), ascending, and their probabilities in the given rows, (k, a).
 
         Illegal actions have the value -1.
 
         Raises:
-            ValueError: a scenario is larger than the network's limits.
+            ValueError: if a scenario exceeds the network's limits.
         """
         view = self._view_of(positions.packed_scenarios, positions.seat)
         chances = np.empty((len(rows), view.codec.n), np.float32)
@@ -117,7 +117,7 @@ class NetworkAgent:
         return view.codec.code_of, chances
 
     def _view_of(self, packed_scenarios: Records[PackedScenario], seat: int) -> View:
-        """Return the view of a seat in these scenarios, with the network's limits."""
+        """Return a seat's view of these scenarios, with the network's limits."""
         view = self._views.get(seat)
         if view is None or view.packed_scenarios is not packed_scenarios:
             try:
@@ -145,9 +145,9 @@ class NetworkAgent:
 def likeliest_actions(
     logits_of: Callable[[Tensor, Tensor], Tensor], observations: Observations, masks: Masks
 ) -> Actions:
-    """Return the legal action with the largest logit of each row, in batches of `_BATCH` rows.
+    """Return the legal action with the largest logit in each row, in batches of `_BATCH` rows.
 
-    A NaN logit, from weights that overflow, counts as the smallest number.
+    A NaN logit, from weights that overflow, is treated as the smallest number.
     """
     chosen = np.empty(len(observations), np.int64)
     with torch.no_grad():

@@ -1,18 +1,18 @@
-"""The neural network of learned players, and its file format.
+"""Neural network for learned players, and its file format.
 
 There are two architectures ("shapes"):
 
 - "flat" is a multilayer perceptron over the observation. It is small and fast, for one scenario.
 - "entities" has one encoder for each kind of entity (wizards, spells, items, units) and a pointer
-  network for actions on entities. All spells share weights, so it generalises to scenarios that
-  are not in its training set.
+  network for actions on entities. All spells share weights, so it generalises to scenarios outside
+  its training set.
 
 Points are normalised by the value of the most valuable spell, because scaling all points does not
-change the game. "flat" takes the maximum over all spells; "entities" takes it over the spells that
-may be cast, are being cast or are in play.
+change the game. "flat" takes the maximum over all spells. "entities" takes it over the spells that
+are castable, being cast or in play.
 
-The network takes the action mask, so illegal actions have probability 0. Files store parameters by
-name: do not rename modules or parameters.
+The network takes the action mask as input, so illegal actions have probability 0. Files store
+parameters by name, so do not rename modules or parameters.
 """
 
 import json
@@ -35,15 +35,15 @@ from wfb_gym.files import Archive, atomic_write, open_archive, wrap_read_errors
 from wfb_gym.scenario.sizes import WIZARDS
 
 ILLEGAL_LOGIT = -1e9
-"""Logit of an illegal action; its probability is 0 in single precision."""
+"""Logit for illegal actions, whose probability is then 0 in single precision."""
 MIN_SPELL_VALUE = 0.01
-"""Lower limit of the unit of points, in points / 100; it avoids a division by 0."""
+"""Lower limit for the unit of points, in points / 100, to avoid division by 0."""
 STEPS = {"own_pool": 10, "enemy_pool": 10, "number_to_match": 24}
-"""Numbers that the network also gets in unary code, and the digits of each."""
+"""Numbers that the network also receives in unary code, and the number of digits for each."""
 _MAX_BYTES = 2**26
-"""Largest size of the weights in a file, unpacked; the package's networks have at most 10 MB."""
+"""Maximum unpacked size of the weights in a file; the package's networks have at most 10 MB."""
 _STORED = ("float32", "float16")
-"""Types of stored weights; computation is in float32."""
+"""Data types for stored weights; computation uses float32."""
 _HEADS = ("pass", "re-rolls", "no target")
 """Ranges of actions that do not refer to an entity."""
 _POINTED = {
@@ -55,15 +55,15 @@ _POINTED = {
 }
 """Ranges of actions on entities: the pointer's name, the side and the kind."""
 _AT_HAND = ("castable", "pending", "in_play")
-"""Flags of a spell that may be cast, is being cast or is in play."""
+"""Flags for a spell that is castable, being cast or in play."""
 _CAST_DICE = 8
-"""Largest number of dice in the casting chances of a spell."""
+"""Maximum number of dice in a spell's casting chances."""
 _MOST_DICE = 12
-"""Largest number of dice in the chances to cast a spell against dispel dice."""
+"""Maximum number of dice in the chances of casting a spell against dispel dice."""
 _ONE_HOT_DICE = 8
-"""Classes of the one-hot code of a number of dice."""
+"""Number of classes in the one-hot encoding of a number of dice."""
 _DICE_FACTS = 10
-"""Other features of a number of dice."""
+"""Number of other features for a number of dice."""
 _BLOCKS = 2
 """Number of blocks in which entities exchange information."""
 
@@ -84,7 +84,7 @@ def _indices(numbers: list[int]) -> Tensor:
 
 
 class PolicyNetwork(nn.Module):
-    """Actor-critic network: log-probabilities of a seat's actions, and expected points to come.
+    """Actor-critic network: log-probabilities of a seat's actions, and expected future points.
 
     Args:
         limits: sizes of observations and actions.
@@ -92,7 +92,7 @@ class PolicyNetwork(nn.Module):
         width: width of the hidden layers.
 
     Raises:
-        ValueError: unknown shape.
+        ValueError: if the shape is unknown.
     """
 
     points: Tensor
@@ -141,9 +141,9 @@ class PolicyNetwork(nn.Module):
         return self.evaluate(self.encode(observations), masks)
 
     def encode(self, observations: Tensor) -> Tensor:
-        """Return the input of `evaluate`, (k, features), to encode once and evaluate often.
+        """Return the input for `evaluate`, (k, features), to encode once and evaluate often.
 
-        Points are divided by `value_unit`, and the numbers of `STEPS` are added in unary code. For
+        Points are divided by `value_unit`, and the numbers in `STEPS` are added in unary code. For
         "entities" the last feature is `value_unit` / `greatest_spell_value`.
         """
         worth = self.value_unit(observations)[:, None]
@@ -160,7 +160,7 @@ class PolicyNetwork(nn.Module):
         return torch.log_softmax(logits.masked_fill(~masks, ILLEGAL_LOGIT), 1), values
 
     def greatest_spell_value(self, observations: Tensor) -> Tensor:
-        """Return the unit of values, (k,), in points / 100: the largest value of a spell."""
+        """Return the unit of values, (k,), in points / 100: the most valuable spell's value."""
         if not len(self.worths):
             return torch.ones(len(observations))
         return observations[:, self.worths].abs().amax(1).clamp_min(MIN_SPELL_VALUE)
@@ -168,8 +168,9 @@ class PolicyNetwork(nn.Module):
     def value_unit(self, observations: Tensor) -> Tensor:
         """Return the unit of points in the features, (k,), in points / 100.
 
-        It is `greatest_spell_value`. For "entities" it is the maximum over the spells that may be
-        cast, are being cast or are in play, including their points per phase, if there are any.
+        For "flat" it is `greatest_spell_value`. For "entities" it is the maximum over the spells
+        that are castable, being cast or in play, including their points per phase, or
+        `greatest_spell_value` if there are none.
         """
         greatest = self.greatest_spell_value(observations)
         if not isinstance(self.body, Entities) or not len(self.worths):
@@ -179,7 +180,7 @@ class PolicyNetwork(nn.Module):
 
 
 class Flat(nn.Module):
-    """Two hidden layers that the actor and the critic share."""
+    """Two hidden layers shared by the actor and the critic."""
 
     def __init__(self, inputs: int, actions: int, width: int) -> None:
         super().__init__()
@@ -194,7 +195,7 @@ class Flat(nn.Module):
 
 
 class Pointer(nn.Module):
-    """Pointer head: a logit for each entity of a kind, from its code and the battle's code."""
+    """Pointer head: a logit for each entity, from its embedding and the battle's."""
 
     def __init__(self, member: int, whole: int, width: int) -> None:
         super().__init__()
@@ -211,7 +212,7 @@ class Pointer(nn.Module):
 
 
 class Chances(nn.Module):
-    """Tables of exact chances to cast and to dispel, indexed by dice and spells.
+    """Tables of exact casting and dispelling chances, indexed by dice and spells.
 
     Items and wizards' own dice are ignored, except for their bonus to casting rolls.
     """
@@ -239,9 +240,9 @@ class Chances(nn.Module):
 
         Args:
             rules: 1 if two 6s dispel any spell.
-            need: row of the cast table.
-            power: dice that are rolled to cast.
-            against: dice that are rolled to dispel.
+            need: row in the cast table.
+            power: number of casting dice.
+            against: number of dispel dice.
         """
         return self.through[rules, need, _up_to(power), _up_to(against)]
 
@@ -255,16 +256,16 @@ def _up_to(dice: Tensor) -> Tensor:
 
 
 class Casts(NamedTuple):
-    """An army's spells that may be cast or are pending."""
+    """An army's castable and pending spells."""
 
-    need: Tensor  # int64 (k, spells): row of the cast table
+    need: Tensor  # int64 (k, spells): row in the cast table
     worth: Tensor  # (k, spells): points in the features' unit; 0 for other spells
     pending: Tensor  # (k, spells): 1 if the spell is pending
-    most_dice: Tensor  # int64 (k, spells): maximum number of dice that may be rolled for it now
+    most_dice: Tensor  # int64 (k, spells): maximum number of dice that it may be cast with now
 
 
 class Pools(NamedTuple):
-    """Dice and rules of a decision, int64 (k,)."""
+    """Dice and rules at a decision, int64 (k,)."""
 
     own: Tensor
     enemy: Tensor
@@ -273,11 +274,11 @@ class Pools(NamedTuple):
 
 
 class Entities(nn.Module):
-    """Encoders by kind of entity, blocks that exchange sums of codes, and pointer heads.
+    """One encoder per kind of entity, blocks that exchange sums of embeddings, and pointer heads.
 
-    Features of a spell include the chances to cast it, and to cast it against all enemy dice.
-    Features of a number of dice include its chances for the pending spell, and the highest
-    expected points of another spell with the remaining dice.
+    A spell's features include the chances of casting it unopposed and against all enemy dice. The
+    features of a number of dice include its chances for the pending spell, and the highest expected
+    points of another spell with the remaining dice.
     """
 
     common: Tensor
@@ -332,17 +333,17 @@ class Entities(nn.Module):
             self.at_points = Pointer(1, whole, width)
 
     def _members(self, features: Tensor, side: str, kind: str) -> Tensor:
-        """Return an army's entities of a kind, (k, members, numbers)."""
+        """Return an army's entities of one kind, (k, members, numbers)."""
         first, count, size = self.blocks[side, kind]
         return features[:, first : first + count * size].view(len(features), count, size)
 
     def _numbers(self, spells: Tensor, name: str) -> Tensor:
-        """Return a number of each spell; 0 if the limits exclude it."""
+        """Return one of each spell's numbers; 0 if the limits exclude it."""
         index = self.in_spell[name]
         return spells[..., index] if index >= 0 else torch.zeros_like(spells[..., 0])
 
     def value_unit(self, observations: Tensor) -> Tensor:
-        """Return the largest value of a spell that is castable, pending or in play, (k,)."""
+        """Return the value of the most valuable castable, pending or in-play spell, (k,)."""
         worths = []
         for side in SIDES:
             spells = self._members(observations, side, "spell")
@@ -385,12 +386,12 @@ class Entities(nn.Module):
         return self._logits(members, self._dice_features(features, casts, pools), hidden), values
 
     def _encode(self, members: Tensor, side: str, kind: str) -> Tensor:
-        """Encode entities of a kind, with a flag for the side."""
+        """Encode the entities of one kind, with a flag for the side."""
         marked = nn.functional.pad(members, (0, 1), value=float(side == "enemy"))
         return torch.relu(self.encoders[kind](marked))
 
     def _casters(self, features: Tensor, side: str) -> Tensor:
-        """Return the wizard of each spell; zeros for a spell without a wizard."""
+        """Return each spell's wizard; zeros for a spell without a wizard."""
         spells, wizards = (self._members(features, side, kind) for kind in ("spell", "wizard"))
         if not wizards.shape[1]:
             return features.new_zeros(*spells.shape[:2], wizards.shape[2])
@@ -399,7 +400,7 @@ class Entities(nn.Module):
         return wizards.gather(1, places) * (owners >= 0)[..., None]
 
     def _pools(self, features: Tensor) -> Pools:
-        """Return the dice and rules of the decisions."""
+        """Return the dice and rules at the decisions."""
         scales = {"own_pool": DICE, "enemy_pool": DICE, "number_to_match": NUMBER}
         own, enemy, number = (
             (features[:, self.at[name]] * quantity.scale).round().long()
@@ -409,7 +410,7 @@ class Entities(nn.Module):
         return Pools(own, enemy, rules, number.clamp(0, self.chances.dispel.shape[1] - 1))
 
     def _casts(self, spells: Tensor, casters: Tensor) -> Casts:
-        """Return the spells of an army that may be cast or are pending."""
+        """Return an army's castable and pending spells."""
         need = self._numbers(spells, "casting_value") * NUMBER.scale
         if self.cast_bonus >= 0:
             need = need - casters[..., self.cast_bonus] * BONUS.scale
@@ -421,7 +422,7 @@ class Entities(nn.Module):
         return Casts(rows, worth * at_hand, pending, torch.where(most > 0, most, _MOST_DICE))
 
     def _chance_features(self, casts: Casts, pools: Pools, side: str) -> Tensor:
-        """Return chances and expected points of spells by number of dice, (k, spells, facts)."""
+        """Return spells' chances and expected points by number of dice, (k, spells, facts)."""
         against = pools.enemy if side == "own" else pools.own
         dice = torch.arange(1, _CAST_DICE + 1, device=against.device)
         through = self.chances.get_through(
@@ -431,7 +432,7 @@ class Entities(nn.Module):
         return torch.cat([cast, through, through * casts.worth[..., None]], 2)
 
     def _dice_features(self, features: Tensor, casts: dict[str, Casts], pools: Pools) -> Tensor:
-        """Return the features of each number of dice, (k, numbers, facts)."""
+        """Return the features for each number of dice, (k, numbers, facts)."""
         left = pools.own[:, None] - self.dice
         many = left.shape
         need, worth = (
@@ -469,7 +470,7 @@ class Entities(nn.Module):
         )
 
     def _best_other(self, casts: Casts, rules: Tensor, power: Tensor, against: Tensor) -> Tensor:
-        """Return the highest expected points of a spell not pending, shape (k, numbers of dice)."""
+        """Return the highest expected points of a non-pending spell, (k, numbers of dice)."""
         worth = casts.worth * (1.0 - casts.pending)
         if not worth.shape[1]:
             return torch.zeros_like(power + against, dtype=worth.dtype)
@@ -485,7 +486,7 @@ class Entities(nn.Module):
     def _logits(
         self, members: dict[tuple[str, str], Tensor], dice: Tensor, hidden: Tensor
     ) -> Tensor:
-        """Return logits of all actions, in the order of the action space."""
+        """Return the logits of all actions, in the order of the action space."""
         counts = [self.ranges[key][1] for key in self.flat]
         flat = dict(zip(self.flat, self.heads(hidden).split(counts, 1), strict=True))
         out = []
@@ -509,7 +510,7 @@ class Entities(nn.Module):
 
 
 class AttentionBlock(nn.Module):
-    """Updates the codes of entities from the battle's code, and the battle's code from theirs."""
+    """Updates entity embeddings from the battle embedding, and the battle embedding from theirs."""
 
     def __init__(self, pooled: int, width: int) -> None:
         super().__init__()
@@ -525,13 +526,13 @@ class AttentionBlock(nn.Module):
         pending: dict[str, Tensor],
         whole: Tensor,
     ) -> tuple[dict[tuple[str, str], Tensor], Tensor]:
-        """Return the updated codes of entities and of the battle.
+        """Return the updated embeddings of the entities and the battle.
 
         Args:
-            members: codes of entities by side and kind, (k, members, width).
+            members: embeddings of entities by side and kind, (k, members, width).
             present: 1 for entities that exist, by side and kind, (k, members, 1).
             pending: 1 for pending spells, by side, (k, spells, 1).
-            whole: code of the battle, (k, 2 width).
+            whole: embedding of the battle, (k, 2 width).
         """
         seen: dict[tuple[str, str], Tensor] = {}
         parts = [whole]
@@ -551,13 +552,13 @@ class AttentionBlock(nn.Module):
 def save_network(
     network: PolicyNetwork, path: Path, about: dict[str, Any], numbers: str = "float32"
 ) -> None:
-    """Write a network and its metadata to a .npz file. The file contains no code.
+    """Save a network and its metadata to a .npz file. The file contains no code.
 
     Args:
         network: the network.
-        path: path of the file; replaced atomically.
-        about: metadata for the file, written as JSON: seat, scenario, command, score.
-        numbers: "float32", or "float16" for a file of half the size.
+        path: path of the file, replaced atomically.
+        about: metadata, written as JSON: seat, scenario, command, score.
+        numbers: "float32", or "float16" for a file half the size.
     """
     sizes = {"shape": network.shape, "width": network.width, "limits": asdict(network.limits)}
     weights = network.state_dict().items()
@@ -568,11 +569,11 @@ def save_network(
 
 
 def load_network(path: str | Path) -> tuple[PolicyNetwork, dict[str, Any]]:
-    """Return a network that `save_network` wrote, and its metadata.
+    """Load a network saved by `save_network`, and its metadata.
 
     Raises:
-        FileNotFoundError: no such file.
-        DamagedFileError: the file does not contain a network; a ValueError.
+        FileNotFoundError: if the file does not exist.
+        DamagedFileError: if the file does not contain a network; a subclass of ValueError.
     """
     path = Path(path)
     if not path.is_file():
@@ -588,10 +589,10 @@ def load_network(path: str | Path) -> tuple[PolicyNetwork, dict[str, Any]]:
 
 
 def _read_network(archive: Archive, limits: Limits, shape: str, width: Any) -> PolicyNetwork:
-    """Read the network that a file describes; raise ValueError if the weights do not match."""
+    """Read the network described by a file; raise ValueError if the weights do not match."""
     if type(width) is not int or width < 1:
         raise ValueError(f"width: expected a whole number from 1, found {width!r}")
-    with torch.device("meta"):  # a damaged file may state any width: allocate nothing
+    with torch.device("meta"):  # a corrupt file may state any width: allocate nothing
         network = PolicyNetwork(limits, shape, width)
     expected = {name: tuple(each.shape) for name, each in network.state_dict().items()}
     archive.require([f"{name}.npy" for name in ("about", *expected)])

@@ -1,4 +1,4 @@
-"""Tabular policies for one duel: probabilities of actions by observation, in a .table.npz file.
+"""Tabular policies for one duel: action probabilities by observation, in a .table.npz file.
 
 The file format does not depend on the library that computed the policy.
 """
@@ -16,26 +16,26 @@ from wfb_gym.opponents.policy_spec import TABLE_ENDING
 from wfb_gym.players.interface import Actions, Masks, Observations, Probabilities, draw_actions
 
 MOST_ROWS = 2**15
-"""Maximum number of rows (observations) of a table."""
+"""Maximum number of rows (observations) in a table."""
 MOST_BYTES = 2**26
-"""Largest size of a table, unpacked."""
+"""Maximum unpacked size of a table, in bytes."""
 _CLOSE = 1e-6
 """Tolerance for the sum of a row's probabilities."""
 
 
 class TableAgent:
-    """A policy with a row for every observation of a seat in one scenario.
+    """A policy with one row for every observation of a seat in one scenario.
 
     Args:
         path: path of the file.
-        seed: seed of the sampled actions; None for a random seed.
+        seed: seed for sampling actions. If None, the seed is random.
 
     Attributes:
-        about: metadata of the file: scenario, seat, command, scores.
+        about: metadata from the file: scenario, seat, command, scores.
 
     Raises:
-        FileNotFoundError: no such file.
-        DamagedFileError: the file does not contain a table; a ValueError.
+        FileNotFoundError: if the file does not exist.
+        DamagedFileError: if the file does not contain a table; a subclass of ValueError.
     """
 
     def __init__(self, path: str | Path, seed: int | None = None) -> None:
@@ -55,12 +55,12 @@ class TableAgent:
     def action_probabilities(
         self, observations: Observations, action_masks: Masks, positions: Positions | None = None
     ) -> Probabilities:
-        """Return the probabilities of the table, float64 (k, actions).
+        """Return the table's probabilities, float64 (k, actions).
 
-        An observation that is not in the table is allowed only if pass is the only legal action.
+        An observation may be missing from the table only if pass is the only legal action.
 
         Raises:
-            ValueError: an observation is not in the table, or the sizes are wrong.
+            ValueError: if an observation is not in the table, or the sizes are wrong.
         """
         found = np.zeros(action_masks.shape)
         shown = observations.shape[1], action_masks.shape[1]
@@ -85,16 +85,16 @@ class TableAgent:
 def save_table(
     path: Path, observations: Observations, probabilities: Probabilities, about: dict[str, Any]
 ) -> None:
-    """Write a table and its metadata to a file. The file contains no code.
+    """Save a table and its metadata to a file. The file contains no code.
 
     Args:
         path: path of the file, ending in `TABLE_ENDING`; replaced atomically.
         observations: unique observations, float32 (n, size).
-        probabilities: probabilities of the actions, (n, actions).
-        about: metadata for the file, written as JSON: seat, scenario, command, scores.
+        probabilities: action probabilities, (n, actions).
+        about: metadata, written as JSON: seat, scenario, command, scores.
 
     Raises:
-        ValueError: wrong ending, or more than `MOST_ROWS` rows.
+        ValueError: if `path` has the wrong ending, or there are more than `MOST_ROWS` rows.
     """
     if len(observations) > MOST_ROWS:
         raise ValueError(
@@ -113,11 +113,11 @@ def save_table(
 
 
 def load_table(path: str | Path) -> tuple[NDArray[np.float32], NDArray[np.float64], dict[str, Any]]:
-    """Return the observations, probabilities and metadata of a file; see `save_table`.
+    """Load the observations, probabilities and metadata from a file; see `save_table`.
 
     Raises:
-        FileNotFoundError: no such file.
-        DamagedFileError: the file does not contain a table; a ValueError.
+        FileNotFoundError: if the file does not exist.
+        DamagedFileError: if the file does not contain a table; a subclass of ValueError.
     """
     path = Path(path)
     if not path.is_file():

@@ -1,4 +1,4 @@
-"""Agents by name, and opponents of a batch."""
+"""Agents by name, and a batch's opponents."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,21 +10,22 @@ from wfb_gym.players.interface import Agent, Opponent, Policy
 
 
 class OpponentPool(NamedTuple):
-    """Opponents of a batch; one of them is sampled for each episode.
+    """A batch's opponents, one of which is sampled for each episode.
 
-    A copy contains the policies with their generators, and does not load saved models again.
+    Copying a pool copies the policies and their random number generators, and does not reload saved
+    models.
     """
 
-    numbers: list[int]  # for each opponent: number of the scripted player, or EXTERNAL
+    numbers: list[int]  # for each opponent: the scripted player's number, or EXTERNAL
     policies: dict[int, Policy]  # policies of external opponents, by index
 
 
 def resolve_opponents(opponent: Opponent | Sequence[Opponent] | OpponentPool) -> OpponentPool:
-    """Return the pool of one opponent or of a sequence; return a pool unchanged.
+    """Return a pool with one opponent or a sequence of opponents; a pool is returned unchanged.
 
     Raises:
-        ValueError: unknown name, or empty sequence.
-        FileNotFoundError: no such saved model.
+        ValueError: if a name is unknown or the sequence is empty.
+        FileNotFoundError: if a saved model does not exist.
     """
     if isinstance(opponent, OpponentPool):
         return opponent
@@ -56,22 +57,22 @@ def make_agent(
 
     Args:
         name_or_path: a path, a member of `NAMES` or `SHIPPED` in `wfb_gym.opponents.policy_spec`,
-            or a name with an option: "NAME:EPSILON" is a scripted player with random actions at
+            or a name with an option: "NAME:EPSILON" is a scripted player that acts at random with
             probability EPSILON, "expectimax:DEPTH" searches DEPTH decisions, "mcts:SIMULATIONS"
             runs SIMULATIONS per decision, "phase-search:SPELLS" solves phases with SPELLS spells,
             "search:PLIES" searches PLIES decisions and then uses phase search, and
-            "generalist:PLIES" does the same, but considers only actions that the network gives
-            enough probability.
+            "generalist:PLIES" does the same, but considers only actions that the network finds
+            likely enough.
         deterministic: whether a saved .zip model takes its most likely action instead of sampling.
-        seed: seed of the agent's sampling; None for a random seed.
-        scenario: scenario of "optimal"; it is solved unless a solution is cached.
-        seat: seat of "optimal": 0 or "caster", 1 or "dispeller".
+        seed: seed for the agent's sampling. If None, the seed is random.
+        scenario: scenario for "optimal"; solved unless a solution is cached.
+        seat: seat for "optimal": 0 or "caster", 1 or "dispeller".
         who: name of the argument or option, for error messages.
 
     Raises:
-        FileNotFoundError: no such file.
-        ValueError: no such agent, or the file is not a model that can play.
-        TooLarge: the scenario has too many positions to solve.
+        FileNotFoundError: if the file does not exist.
+        ValueError: if the agent does not exist, or the file is not a playable model.
+        TooLarge: if the scenario has too many positions to solve.
     """
     spec = PolicySpec.parse(name_or_path, who)
     agent: Agent = spec.make(deterministic=deterministic, seed=seed, scenario=scenario, seat=seat)
@@ -79,11 +80,11 @@ def make_agent(
 
 
 def check_agent(name_or_path: str | Path, who: str = "agent") -> None:
-    """Check a name or a file like `make_agent`, without solving a scenario.
+    """Validate a name or a file like `make_agent`, without solving a scenario.
 
     Raises:
-        FileNotFoundError: no such file.
-        ValueError: no such agent, or the file is not a model that can play.
+        FileNotFoundError: if the file does not exist.
+        ValueError: if the agent does not exist, or the file is not a playable model.
     """
     spec = PolicySpec.parse(name_or_path, who)
     if not spec.is_scripted:

@@ -26,7 +26,7 @@ from wfb_gym.players.interface import Actions, Masks, Observations, Probabilitie
 
 
 class SavedPolicy:
-    """The policy of a Stable-Baselines3 model as an agent; also callable, as a policy.
+    """A Stable-Baselines3 model's policy as an agent. It can also be called as a policy.
 
     It samples its actions, or takes the most likely one if it is deterministic. A DQN always takes
     the legal action with the largest Q-value.
@@ -46,7 +46,7 @@ class SavedPolicy:
         """Choose a legal action for each row; see `wfb_gym.players.interface.Agent`.
 
         Raises:
-            ValueError: the arrays do not have the sizes of the model's training.
+            ValueError: if the arrays do not have the sizes that the model was trained with.
         """
         logits = self._logits(observations, action_masks)
         if not self._deterministic:  # Gumbel-max trick: samples from the softmax of the logits
@@ -69,7 +69,7 @@ class SavedPolicy:
         return probabilities
 
     def _logits(self, observations: Observations, masks: Masks) -> NDArray[np.float32]:
-        """Return the logits of the actions, -inf for illegal ones, float32 (k, actions)."""
+        """Return the action logits, -inf for illegal actions, float32 (k, actions)."""
         given = (observations.shape[1], masks.shape[1])
         if given != (self.size, self.actions):
             raise ValueError(
@@ -89,13 +89,13 @@ class SavedPolicy:
 def load_policy(
     path: str | Path, *, deterministic: bool = False, seed: int | None = None
 ) -> SavedPolicy:
-    """Load a saved model of MaskablePPO, PPO, A2C, TRPO or DQN.
+    """Load a saved model trained with MaskablePPO, PPO, A2C, TRPO or DQN.
 
-    Loading runs code from the file: load only files that you trust.
+    Loading runs code from the file, so load only files that you trust.
 
     Raises:
-        FileNotFoundError: no such file.
-        DamagedFileError: the file is not such a model; a ValueError.
+        FileNotFoundError: if the file does not exist.
+        DamagedFileError: if the file is not such a model; a subclass of ValueError.
     """
     path = Path(path)
     if not path.is_file():
@@ -108,10 +108,10 @@ def load_policy(
 
 
 def policy_of_model(model: Model, *, deterministic: bool = False) -> SavedPolicy:
-    """Return a model object as an agent; the agent reflects further training of the model.
+    """Return a model object as an agent, which reflects further training of the model.
 
     Raises:
-        ValueError: not a model that can play.
+        ValueError: if the model cannot play.
     """
     name = type(model).__name__
     _check_kind(name, type(model.policy), model.policy.observation_space, model.policy.action_space)

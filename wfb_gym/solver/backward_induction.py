@@ -1,9 +1,9 @@
-"""Backward induction over the game graph, compiled: exploration, optimal play and best responses.
+"""Compiled backward induction over the game graph: exploration, optimal play and best responses.
 
 Several threads can explore at the same time. Each runs a depth-first search from the same position
-with its own stack. They share the nodes: a node that one thread has finished is in the index for
-the others. With any number of threads, a node gets its number after all of its successors, and its
-value is summed in the order of the steps, so the values are always the same.
+with its own stack. The threads share nodes: once one thread has finished a node, the others find it
+in the index. With any number of threads, a node gets its number after all of its successors, and
+its value is summed in the order of the steps, so the values are always the same.
 """
 
 import numpy as np
@@ -32,7 +32,7 @@ from wfb_gym.solver.node_index import find_successors, look_up, reserve, write_k
 def _back_up(
     node: int, first: int, end: int, nodes: Nodes, lanes: PolicyBatch, buffers: Expansion
 ) -> None:
-    """Write a node's value and best action in every lane from its steps `first` to `end` - 1."""
+    """Write a node's value and best action in every lane, from its steps `first` to `end` - 1."""
     steps, sums, values, weights = buffers.steps, buffers.sums, nodes.values, lanes.weights
     kind = nodes.kinds[node]
     count = int64(nodes.counts[node])
@@ -87,8 +87,8 @@ def _back_up(
 
 @jit
 def _begin(frame: ExploredNode, first: int, end: int, thread: int, threads: int) -> None:
-    """Set the order in which a thread visits the steps of a node."""
-    # Threads with odd numbers go backwards, and each pair of threads starts at another step, so
+    """Set the order in which a thread visits a node's steps."""
+    # Odd-numbered threads go backwards, and each pair of threads starts at a different step, so
     # that the threads explore different parts.
     length = end - first
     start = (thread // 2) * length // ((threads + 1) // 2)
@@ -116,7 +116,7 @@ def _advance(frame: ExploredNode, thread: int) -> None:
 def _find_open(
     game: GraphArrays, nodes: Nodes, frame: ExploredNode, buffers: Expansion, stack: Stack
 ) -> bool:
-    """Move a frame's cursor to the next step without a known node; return whether there is one."""
+    """Advance a frame's cursor to the next step without a known node; return whether one exists."""
     words, thread = int64(game.plan[0].words), int64(stack.place[0].thread)
     while frame.left > 0:
         step = buffers.steps[frame.cursor]
@@ -155,7 +155,7 @@ def _explore(
             if not find_successors(game, nodes, steps, place.top, top, stack.keys):
                 for k in range(place.top, top):
                     if steps[k].node == graph_arrays.END:
-                        continue  # the end of the battle has no node
+                        continue  # the end of the battle is not a node
                     for word in range(STATE_WORDS):
                         stack.unknown[word] |= word_of(steps[k].state, word) ^ plan.origin[word]
                 return GraphStatus.NEW_KEY_BITS
@@ -170,7 +170,7 @@ def _explore(
             deeper.first = -1
             place.depth += 1
             continue
-        # Each of the other threads may add one more node before it sees this count.
+        # Every other thread may add one more node before it sees this count.
         known = load_item(shared, graph_arrays.NODES) + threads
         if known > nodes.keys.shape[0]:
             return GraphStatus.NODES_FULL
@@ -225,7 +225,7 @@ def _sweep(
 def _expand_all(
     game: GraphArrays, nodes: Nodes, buffers: Expansion, stack: Stack, count: int
 ) -> int:
-    """Write the steps of the first `count` positions; see `run`."""
+    """Write the steps from the first `count` positions; see `run`."""
     place = stack.place[0]
     place.top = count
     for k in range(count):
@@ -250,22 +250,22 @@ def run(
     buffers: Expansion,
     stack: Stack,
 ) -> int:
-    """Run one `GraphOperation` until it is done, paused, or an array is full.
+    """Run one `GraphOperation` until it finishes, pauses, or fills an array.
 
     All operations share one compiled function, because each compiled function contains the whole
     engine.
 
-    - EXPLORE continues the search of `stack` and stores every node that it reaches. It pauses at
-      `end` nodes. Several threads can run it at the same time, each with its own buffers and
-      stack. Any stop except a pause stops all threads.
-    - SWEEP recomputes the nodes' values in order, from `control.cursor` to before `end`.
-    - EXPAND reads positions from the first `end` steps and writes their successors after these,
-      grouped by position. `node` of each of the first steps is set to the end of its group, and
-      `place.top` to the end of the last group.
+    - EXPLORE continues the search in `stack` and stores every node that it reaches. It pauses at
+      `end` nodes. Several threads can run it at the same time, each with its own buffers and stack.
+      Any stop except a pause stops all threads.
+    - SWEEP recomputes node values in order, from `control.cursor` up to but not including `end`.
+    - EXPAND reads positions from the first `end` steps and appends their successors, grouped by
+      position. It sets `node` of each of the first steps to the end of its group, and `place.top`
+      to the end of the last group.
 
     Returns:
-        A `GraphStatus`: DONE, PAUSED, HALTED, or the array that must grow before the call is
-        repeated. For NEW_KEY_BITS, `stack.unknown` contains the missing bits.
+        A `GraphStatus`: DONE, PAUSED, HALTED, or the array that must grow before you call the
+        function again. For NEW_KEY_BITS, `stack.unknown` contains the missing bits.
     """
     if operation == graph_arrays.GraphOperation.EXPLORE:
         status = int64(_explore(game, nodes, lanes, buffers, stack, end))

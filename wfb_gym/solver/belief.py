@@ -1,11 +1,11 @@
 """Exact value of a scenario as a function of the belief about one army's hidden items.
 
-This works if only one army has hidden items, in two possible sets. The value of a public position
-is then a function of the enemy's belief: the probability of the second set. If the informed army
-minimizes, the function is convex, and backward induction computes it without iteration (Aumann and
-Maschler 1966):
+This requires that only one army has hidden items, and that they are one of two sets. The value of a
+public position is then a function of the enemy's belief, the probability of the second set. If the
+informed army minimizes, the function is convex, and backward induction computes it without
+iteration (Aumann and Maschler 1966):
 
-- If dice are rolled, it is the average of the successors' functions.
+- At a chance node, it is the average of the successors' functions.
 - If the other army chooses, it is their maximum.
 - If the informed army chooses, it is the greatest convex function below them, because the choice
   can split the belief.
@@ -27,41 +27,41 @@ from wfb_gym.solver.graph_arrays import LEAF
 from wfb_gym.solver.public_tree import PublicExpansion, position_chunks
 
 _STRAIGHT = 1e-12
-"""Points below which the distance of a corner from a straight line counts as 0."""
+"""Tolerance in points: a corner closer than this to a straight line is dropped."""
 
 
 class BeliefValue(NamedTuple):
-    """The value of a scenario as a piecewise linear function of a belief.
+    """A scenario's value as a piecewise linear function of a belief.
 
     Attributes:
         chances: probabilities of the informed army's second set, ascending from 0 to 1,
             float64 (k,).
-        values: points of the first army at each probability, float64 (k,); linear in between.
+        values: the first army's points at each probability, float64 (k,); linear in between.
     """
 
     chances: NDArray[np.float64]
     values: NDArray[np.float64]
 
     def at(self, chance: float) -> float:
-        """Return the points of the first army at a belief, a probability from 0 to 1."""
+        """Return the first army's points at a belief, a probability from 0 to 1."""
         return float(np.interp(chance, self.chances, self.values))
 
 
 def value_by_belief(
     scenario: str | Scenario, max_bytes: int = DEFAULT_BYTES, progress: Progress | None = None
 ) -> BeliefValue:
-    """Return the value of a scenario as a function of the probability of a set of hidden items.
+    """Return a scenario's value as a function of the probability of a set of hidden items.
 
     Args:
-        scenario: a bundled name, a path or a `Scenario`. One army has two sets of hidden items,
-            the other none. The weights of the sets are ignored.
+        scenario: the name of a bundled scenario, a path or a `Scenario`. One army must have two
+            sets of hidden items, the other none. The weights of the sets are ignored.
         max_bytes: maximum memory for the positions, in bytes.
         progress: called with the number of public positions found so far.
 
     Raises:
-        ValueError: the scenario has other hidden items.
-        TooLarge: the positions do not fit into memory.
-        ScenarioError: the scenario does not exist or is invalid.
+        ValueError: if the scenario's hidden items differ from this.
+        TooLarge: if the positions do not fit in memory.
+        ScenarioError: if the scenario does not exist or is invalid.
     """
     loaded = load_scenario(scenario)
     counts = [len(army.hidden) for army in loaded.armies]
@@ -136,7 +136,7 @@ class _PublicGraph:
                 progress(len(numbers))
 
     def children_first(self) -> Iterator[int]:
-        """Yield the nodes in an order in which each node comes after its successors."""
+        """Yield the nodes so that each node comes after its successors."""
         order: TopologicalSorter[int] = TopologicalSorter()
         for node, found in enumerate(self.actions):
             order.add(node, *(child for _, _, children in found for child, _ in children))
@@ -148,7 +148,7 @@ def _constant(value: float) -> BeliefValue:
 
 
 def _average(gain: float, parts: list[tuple[BeliefValue, float]]) -> BeliefValue:
-    """Return the weighted sum of some functions plus the constant `gain`."""
+    """Return the weighted sum of several functions, plus the constant `gain`."""
     if not parts:
         return _constant(gain)
     chances = np.unique(np.concatenate([each.chances for each, _ in parts]))
@@ -159,7 +159,7 @@ def _average(gain: float, parts: list[tuple[BeliefValue, float]]) -> BeliefValue
 
 
 def _greatest(functions: list[BeliefValue]) -> BeliefValue:
-    """Return the pointwise maximum of some functions."""
+    """Return the pointwise maximum of several functions."""
     best = functions[0]
     for other in functions[1:]:
         chances = np.union1d(best.chances, other.chances)
@@ -179,7 +179,7 @@ def _greatest(functions: list[BeliefValue]) -> BeliefValue:
 
 
 def _lower_hull(functions: list[BeliefValue], corners: list[tuple[float, float]]) -> BeliefValue:
-    """Return the greatest convex function below some functions and some points."""
+    """Return the greatest convex function below the given functions and points."""
     points = [*corners]
     for each in functions:
         points += zip(each.chances.tolist(), each.values.tolist(), strict=True)
@@ -198,13 +198,13 @@ def _lower_hull(functions: list[BeliefValue], corners: list[tuple[float, float]]
 def _is_above(
     one: tuple[float, float], middle: tuple[float, float], two: tuple[float, float]
 ) -> bool:
-    """Whether the middle one of three points is on or above the line through the others."""
+    """Whether the middle of three points is on or above the line through the other two."""
     fraction = (middle[0] - one[0]) / (two[0] - one[0])
     return middle[1] >= one[1] + fraction * (two[1] - one[1]) - _STRAIGHT
 
 
 def _without_straight(chances: NDArray[np.float64], values: NDArray[np.float64]) -> BeliefValue:
-    """Remove the corners at which the slope does not change."""
+    """Remove corners at which the slope does not change."""
     if len(chances) < 3:
         return BeliefValue(chances, values)
     fraction = (chances[1:-1] - chances[:-2]) / (chances[2:] - chances[:-2])

@@ -3,11 +3,11 @@
 With hidden items the phase is a game of imperfect information: optimal play mixes actions, and
 actions reveal information about the items. `solve_hidden` returns a pair of strategies and exact
 bounds on the value. The upper bound is the value of the caster's best response to the dispeller's
-strategy; the lower bound is the value of the caster's strategy against the dispeller's best
-response. Solving stops when the gap between the bounds is small enough. `HiddenGame` evaluates
+strategy. The lower bound is the value of the caster's strategy against the dispeller's best
+response. Solving stops once the gap between the bounds is small enough. `HiddenGame` evaluates
 other policies in the same way.
 
-The tree is in `public_tree`, the algorithm in `regret_matching`.
+The tree is defined in `public_tree`, the algorithm in `regret_matching`.
 """
 
 import time
@@ -40,14 +40,14 @@ from wfb_gym.solver.seat_decisions import PolicyLike
 Floats = NDArray[np.float64]
 
 DEFAULT_GAP = 0.01
-"""Gap between the bounds, in points, at which solving stops."""
+"""Solving stops when the gap between the bounds reaches this value, in points."""
 _REPORTED = 20
-"""Sweeps between two computations of the bounds."""
+"""Number of sweeps between computations of the bounds."""
 
 
 @dataclass(frozen=True)
 class SolvingProgress:
-    """Progress of solving.
+    """Progress of the solver.
 
     Attributes:
         sweeps: number of sweeps over the tree for both armies.
@@ -64,37 +64,38 @@ class SolvingProgress:
 
     @property
     def gap(self) -> float:
-        """Difference of the bounds in points: twice the mean exploitability of both strategies."""
+        """Gap between the bounds, in points: twice the mean exploitability of both strategies."""
         return self.upper - self.lower
 
 
 class HiddenGame:
-    """The public tree of a scenario, in which strategies are evaluated exactly.
+    """A scenario's public tree, in which strategies are evaluated exactly.
 
-    A strategy is float64 (actions, kinds): the probability of each action of the tree, for each set
-    of hidden items ("kind") of the army that decides.
+    A strategy is float64 (actions, kinds): the probability of each action in the tree, for each set
+    of hidden items ("kind") of the army to move.
 
     Args:
-        scenario: a bundled name, a path or a `Scenario`, with or without hidden items.
+        scenario: the name of a bundled scenario, a path or a `Scenario`, with or without hidden
+            items.
         max_bytes: maximum memory for the tree, in bytes.
         progress: called with the number of public histories found so far.
-        whole: whether to expand positions in which the hidden items of both armies are known. This
-            is required to evaluate policies. To find an equilibrium, the exact values of these
+        whole: whether to expand positions in which both armies' hidden items are known. This is
+            required to evaluate policies. To find an equilibrium, the exact values of these
             positions are enough, and the tree is smaller.
-        start: position of the scenario to start from, (1,), with any deal that is possible in it;
-            default: the start of the battle.
-        beliefs: probabilities of each army's sets at the start, float64 (2, kinds); default: the
-            deal's weights, conditioned on the items that were shown.
-        known_bytes: maximum memory for positions in which all items are known, in bytes; default:
-            `max_bytes`.
+        start: position to start from, (1,), with any deal that is possible there. Defaults to the
+            start of the battle.
+        beliefs: probabilities of each army's sets at the start, float64 (2, kinds). Defaults to the
+            weights of the deal, conditioned on the items revealed so far.
+        known_bytes: maximum memory for positions in which all items are known, in bytes. Defaults
+            to `max_bytes`.
 
     Raises:
-        TooLarge: the public histories do not fit into memory.
-        ScenarioError: the scenario does not exist or is invalid.
+        TooLarge: if the public histories do not fit in memory.
+        ScenarioError: if the scenario does not exist or is invalid.
 
     Attributes:
-        scenario: the scenario, as loaded.
-        tree: tree of its public histories.
+        scenario: the loaded scenario.
+        tree: tree of the scenario's public histories.
     """
 
     def __init__(
@@ -126,19 +127,19 @@ class HiddenGame:
         return strategy
 
     def points(self, strategy: Floats) -> float:
-        """Return the expected points of the first army if both armies play a strategy.
+        """Return the first army's expected points if both armies play a strategy.
 
-        In a tree that is not whole, play is optimal after its leaves. This also applies to
+        If the tree is not whole, both armies play optimally after its leaves. This also applies to
         `best_answer`.
         """
         return self._sweeper.points(0, False, strategy)
 
     def best_answer(self, strategy: Floats, seat: int) -> float:
-        """Return the value of a seat's best response to the enemy's strategy, in its points."""
+        """Return the value of a seat's best response to the enemy, in the seat's points."""
         return self._sweeper.points(seat, True, strategy)
 
     def reaches(self, strategy: Floats, seat: int) -> Floats:
-        """Return the reach probability of each node, by the seat's set, float64 (nodes, kinds)."""
+        """Return each node's reach probability for each set of the seat, float64 (nodes, kinds)."""
         self._sweeper.points(seat, False, strategy)
         others: Floats = self._sweeper.sweep.other_reach.sum(1, keepdims=True)
         return others * self._sweeper.sweep.own_reach
@@ -146,9 +147,9 @@ class HiddenGame:
     def plays_of(self, strategy: Floats, seat: int) -> Floats:
         """Return the realization plan of a seat's strategy, float64 (actions, kinds).
 
-        The entry of an action is the product of the seat's own probabilities on the path to it. A
+        An action's entry is the product of the seat's own probabilities along the path to it. A
         weighted sum of realization plans is the plan of a player who draws one of the strategies
-        before the battle; `strategy_of_plays` converts it back to a strategy.
+        before the battle. `strategy_of_plays` converts it back to a strategy.
         """
         self._sweeper.points(seat, False, strategy)
         node = self.tree.node_of_action
@@ -157,7 +158,7 @@ class HiddenGame:
         return plays
 
     def strategy_of_plays(self, plays: Floats) -> Floats:
-        """Return the strategy of a realization plan, or of a weighted sum of plans."""
+        """Return the strategy for a realization plan, or for a weighted sum of plans."""
         strategy = np.zeros_like(plays)
         to_probabilities(self.tree.arrays, plays, strategy)
         return strategy
@@ -169,17 +170,17 @@ class HiddenGame:
         report: Any = None,
         threads: int | None = None,
     ) -> "Equilibrium":
-        """Find equilibrium strategies within a gap.
+        """Find equilibrium strategies to within a gap.
 
         Args:
-            gap: gap between the bounds, in points, at which solving stops.
-            seconds: time limit in seconds; checked each time that the bounds are computed.
-            report: called with a `SolvingProgress` each time that the bounds are computed.
-            threads: number of threads for a large tree; default: the number of cores. The result
+            gap: stop when the gap between the bounds reaches this value, in points.
+            seconds: time limit in seconds, checked whenever the bounds are computed.
+            report: called with a `SolvingProgress` whenever the bounds are computed.
+            threads: number of threads for a large tree. Defaults to the number of cores. The result
                 does not depend on it.
 
         Raises:
-            ValueError: `gap` is not above 0, or `threads` is below 1.
+            ValueError: if `gap` is not positive, or `threads` is less than 1.
         """
         if not gap > 0.0:
             raise ValueError(f"gap: expected points above 0, found {gap}")
@@ -216,17 +217,17 @@ class HiddenGame:
     def strategy_of(
         self, policy: PolicyLike, seat: int | str, limits: Limits | None = None
     ) -> Floats:
-        """Return the strategy of a policy; the policy is called at every decision of its seat.
+        """Return a policy's strategy; the policy is called at every decision of its seat.
 
         Args:
             policy: see `PolicyLike`; a function of the seat's observations.
             seat: the policy's seat: 0 or "caster", 1 or "dispeller".
-            limits: limits of the policy's spaces; default: fitted to the scenario.
+            limits: limits of the policy's spaces. Defaults to limits fitted to the scenario.
 
         Raises:
-            ValueError: `policy` is not a policy, or returns something other than legal actions or
-                probabilities; the tree is not whole; or `limits` has histories and the tree does
-                not start with the battle.
+            ValueError: if `policy` is not a policy; if it returns anything but legal actions or
+                probabilities; if the tree is not whole; or if `limits` includes histories and the
+                tree does not start at the beginning of the battle.
         """
         self.check_whole()
         own = seat_number(seat)
@@ -253,7 +254,7 @@ class HiddenGame:
                     yield kind, some, dealt
 
     def check_whole(self) -> None:
-        """Raise a ValueError if the tree ends before the battle does."""
+        """Raise a ValueError if the tree stops before the end of the battle."""
         if (self.tree.arrays.mover == LEAF).any():
             raise ValueError(
                 f"{self.scenario.name}: expected a whole tree to evaluate a policy, found a tree "
@@ -273,7 +274,7 @@ class HiddenGame:
     def _answers(
         self, policy: Any, view: View, nodes: NDArray[np.int64], states: Records[State]
     ) -> Floats:
-        """Return a policy's probabilities of the actions of some nodes; 0 for other actions."""
+        """Return a policy's action probabilities at some nodes; 0 for all other actions."""
         scenario = np.zeros(len(nodes), np.int64)
         histories = self.histories.at(nodes) if view.limits.history else None
         observations, masks = view.show(scenario, states, histories)
@@ -295,7 +296,7 @@ def _weights(tree: PublicTree, beliefs: Floats | None) -> Floats:
     may_be = tree.kinds[0]
     by_deal = np.where(may_be, tree.weights, 0.0)
     weights = by_deal if beliefs is None else np.where(may_be, beliefs, 0.0)
-    # The beliefs may exclude the items that were shown: then use the weights of the deal.
+    # If the beliefs rule out the items revealed so far, use the weights of the deal.
     some: NDArray[np.bool_] = weights.sum(1, keepdims=True) > 0.0
     weights = np.where(some, weights, by_deal)
     normalized: Floats = weights / weights.sum(1, keepdims=True)
@@ -304,12 +305,12 @@ def _weights(tree: PublicTree, beliefs: Floats | None) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Equilibrium:
-    """Strategies of both armies, and bounds on the value of the scenario.
+    """Strategies for both armies, and bounds on the scenario's value.
 
     Attributes:
-        game: the game of the scenario.
-        strategy: strategy of both armies, float64 (actions, kinds).
-        reports: progress reports with the bounds, in order of time.
+        game: the scenario's game.
+        strategy: both armies' strategies, float64 (actions, kinds).
+        reports: progress reports with the bounds, in chronological order.
     """
 
     game: HiddenGame
@@ -328,14 +329,14 @@ class Equilibrium:
 
     @property
     def value(self) -> float:
-        """Expected points of the first army in equilibrium, with an error of at most gap / 2."""
+        """The first army's expected points in equilibrium, to within gap / 2."""
         return (self.lower + self.upper) / 2.0
 
     def score(self, strategy: Floats, seat: int | str) -> Score:
         """Return the score of a seat's strategy: 0 for random play, 100 for equilibrium play.
 
         Raises:
-            ValueError: the tree is not whole.
+            ValueError: if the tree is not whole.
         """
         self.game.check_whole()
         own = seat_number(seat)
@@ -356,20 +357,20 @@ def solve_hidden(
     report: Any = None,
     threads: int | None = None,
 ) -> Equilibrium:
-    """Return equilibrium play of a scenario with hidden items.
+    """Find equilibrium strategies for a scenario with hidden items.
 
     Args:
-        scenario: a bundled name, a path or a `Scenario`.
-        gap: gap between the bounds on the value, in points, at which solving stops.
-        seconds: time limit in seconds; checked each time that the bounds are computed.
+        scenario: the name of a bundled scenario, a path or a `Scenario`.
+        gap: stop when the gap between the bounds on the value reaches this, in points.
+        seconds: time limit in seconds, checked whenever the bounds are computed.
         max_bytes: maximum memory for the public histories, in bytes.
         progress: called with the number of public histories found so far.
-        report: called with a `SolvingProgress` each time that the bounds are computed.
-        threads: number of threads for a large tree; default: the number of cores.
+        report: called with a `SolvingProgress` whenever the bounds are computed.
+        threads: number of threads for a large tree. Defaults to the number of cores.
 
     Raises:
-        TooLarge: the public histories do not fit into memory.
-        ScenarioError: the scenario does not exist or is invalid.
-        ValueError: `gap` is not above 0, or `threads` is below 1.
+        TooLarge: if the public histories do not fit in memory.
+        ScenarioError: if the scenario does not exist or is invalid.
+        ValueError: if `gap` is not positive, or `threads` is less than 1.
     """
     return HiddenGame(scenario, max_bytes, progress).solve(gap, seconds, report, threads)

@@ -1,6 +1,6 @@
-"""Estimate the size of a scenario's game and its main causes, and reject games that are too large.
+"""Estimate the size of a scenario's game and its main causes, and reject oversized games.
 
-`wfb_gym.solver.sampling` samples the positions.
+The positions are sampled by `wfb_gym.solver.sampling`.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,17 +23,18 @@ from wfb_gym.solver.potential import States
 from wfb_gym.solver.sampling import Floats, Sample, estimate_count, sample_game, sample_once
 
 SAMPLE_AFTER = 20_000
-"""Solved positions after which a small sample checks whether the game is far too large."""
+"""Number of solved positions after which a small sample checks whether the game is far too
+large."""
 LOOKS_LARGE = 5_000_000
-"""Product of the positions and the groups of the small sample from which the size is estimated
-immediately, before solving continues. The number of groups is a correction for long games, of which
-a small sample misses more. Solving such a game takes many times as long as the estimate."""
+"""If the small sample's positions times its groups exceed this, the size is estimated before
+solving continues. The number of groups corrects for long games, in which a small sample misses more
+positions. Solving such a game takes many times longer than estimating its size."""
 ESTIMATE_AFTER = 200_000
-"""Solved positions after which their total number is estimated."""
+"""Number of solved positions after which the total is estimated."""
 DOUBT = 4
-"""Factor by which an estimate must exceed the memory limit to reject a scenario early."""
+"""An estimate must exceed the memory limit by this factor for a scenario to be rejected early."""
 MAX_COUNT = 10**15
-"""Upper limit of estimates; larger numbers are not meaningful."""
+"""Cap on estimates; larger numbers are not meaningful."""
 _CAST = (
     "number", "node", "mover", "spell", "aim", "cast_item", "reserve", "dice", "attempt",
     "declared", "joined", "target", "natural_result", "row", "cursor", "group", "after_miscast",
@@ -41,9 +42,9 @@ _CAST = (
     "faces", "held",
 )  # fmt: skip
 _LEAST_BITS = 0.3
-"""Entropy in bits below which a cause is not listed."""
+"""Causes with less entropy than this, in bits, are not listed."""
 _DOMINATES = 0.6
-"""Fraction of the units' entropy above which a single unit is named."""
+"""A unit that contributes more than this fraction of all units' entropy is named."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +53,9 @@ class Estimate:
 
     Attributes:
         states: number of stored positions: decisions, and chance nodes with several predecessors.
-        bytes: memory of the arrays, in bytes.
-        exact: whether the number is exact instead of an estimate.
-        causes: main causes of the size in descending order; at most four.
+        bytes: memory for the arrays, in bytes.
+        exact: whether the number is exact rather than estimated.
+        causes: main causes of the size in descending order, at most four.
     """
 
     states: int
@@ -83,13 +84,13 @@ def refuse_hidden(scenario: Scenario) -> None:
 
 
 def count_text(number: int) -> str:
-    """Return a count in words, rounded to the precision of an estimate."""
+    """Return a count in words, rounded to an estimate's precision."""
     units = ((10**12, "trillion"), (10**9, "billion"), (10**6, "million"))
     return _in_largest_unit(number, units) or f"{number:,}"
 
 
 def size_text(size: int) -> str:
-    """Return a number of bytes in the largest unit of which there is at least one."""
+    """Return a size in bytes as text, in the largest unit that gives at least 1."""
     units = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"))
     return _in_largest_unit(size, units) or f"{size / 2**10:,.0f} KiB"
 
@@ -102,19 +103,19 @@ def _in_largest_unit(number: int, units: Sequence[tuple[int, str]]) -> str:
 
 
 def estimate(scenario: Any, battle: Battle | None = None, first: Sample | None = None) -> Estimate:
-    """Return the number of positions of a scenario's game, and the memory that solving takes.
+    """Estimate the number of positions in a scenario's game, and the memory needed to solve it.
 
     The result is deterministic. In measurements it was exact for games of up to a few thousand
     positions, and within a factor of 4 for the bundled scenarios that were solved (0.2 to 59
     million positions). For whole battles it only shows that they are far too large.
 
     Args:
-        scenario: a bundled name, a path, or a `Scenario`.
-        battle: a position of the scenario to start from; default: the start of the battle.
+        scenario: the name of a bundled scenario, a path, or a `Scenario`.
+        battle: position to start from. Defaults to the start of the battle.
         first: result of `wfb_gym.solver.sampling.sample_once` for this position, if known.
 
     Raises:
-        ScenarioError: the scenario does not exist or is invalid.
+        ScenarioError: if the scenario does not exist or is invalid.
     """
     loaded = load_scenario(scenario)
     refuse_hidden(loaded)
@@ -136,22 +137,22 @@ def explore(
     progress: Progress | None = None,
     expect: Callable[[int], None] | None = None,
 ) -> None:
-    """Solve all positions that can follow a position, or raise early if they do not fit.
+    """Solve all positions reachable from a position, or raise early if they will not fit.
 
-    If solving takes long, a small sample is drawn first. For most whole battles it shows that the
-    game is probably too large, and solving waits for an estimate. Otherwise solving continues,
-    and the size is estimated later, in another thread if there is a second core. Both ways reject
-    the same scenarios.
+    If solving takes long, a small sample is drawn first. If the sample suggests that the game is
+    too large, as for most whole battles, solving waits for an estimate. Otherwise solving
+    continues, and the size is estimated later, in another thread if there is a second core. Both
+    paths reject the same scenarios.
 
     Args:
-        graph: graph to which the positions are added.
-        scenario: the scenario, cut at the graph's horizon; used for the estimate.
+        graph: graph to add the positions to.
+        scenario: the scenario, truncated at the graph's horizon; used for the estimate.
         state: position to start from.
         progress: called with the number of positions solved so far.
         expect: called once with the estimated number of positions if solving takes long.
 
     Raises:
-        TooLarge: the positions do not fit into memory, or very probably will not; the message
+        TooLarge: if the positions do not fit in memory, or almost certainly will not; the message
             lists the main causes.
     """
     before = graph.size
@@ -221,7 +222,7 @@ def explore(
 
 
 def _causes_of(scenario: Scenario, states: States, weights: Floats) -> tuple[str, ...]:
-    """Return the at most four features with the highest entropy in weighted positions, in words."""
+    """Describe the features with the highest entropy in weighted positions, at most four."""
     probabilities = weights / weights.sum()
 
     def bits(*columns: NDArray[Any]) -> float:

@@ -1,6 +1,6 @@
 """Exact evaluation of policies: values, best responses, exploitability and scores.
 
-All results are in points. They are points of the first army unless a docstring differs.
+All results are in points, from the first army's perspective unless stated otherwise.
 """
 
 from collections.abc import Sequence
@@ -24,15 +24,16 @@ from wfb_gym.solver.seat_decisions import PolicyLike, SeatDecisions, TablePolicy
 from wfb_gym.solver.solution import Solution
 
 SAME = 1e-9
-"""Points below which a difference of two values counts as 0."""
+"""Values that differ by less than this, in points, count as equal."""
 
 SeatLimits = Limits | tuple[Limits | None, Limits | None] | None
-"""Limits of both seats, or a pair with the limits of each; None: fitted to the scenario."""
+"""Limits for both seats, or a pair with the limits for each. If None, limits are fitted to the
+scenario."""
 
 
 @dataclass(frozen=True)
 class Score:
-    """Score of a policy, in points of its own seat.
+    """A policy's score, in points for its own seat.
 
     Attributes:
         optimum: value of optimal play.
@@ -46,9 +47,9 @@ class Score:
 
     @property
     def score(self) -> float | None:
-        """100 (guaranteed - random) / (optimum - random): 100 is optimal, 0 as good as random.
+        """The normalized score: 100 (guaranteed - random) / (optimum - random).
 
-        None if optimum and random play have the same value.
+        100 is optimal, and 0 is no better than random play. None if both have the same value.
         """
         stakes = self.optimum - self.random
         return 100.0 * (self.guaranteed - self.random) / stakes if stakes > SAME else None
@@ -62,8 +63,7 @@ class BestResponse:
     """The best response to a policy.
 
     Attributes:
-        value: points of the first army if one army plays the policy and the other plays the best
-            response.
+        value: the first army's points if one army plays the policy and the other its best response.
     """
 
     def __init__(self, value: float, decisions: SeatDecisions, codes: NDArray[np.int64]) -> None:
@@ -73,7 +73,7 @@ class BestResponse:
 
     @cached_property
     def policy(self) -> TablePolicy:
-        """The best response as a function of the other seat's observations."""
+        """The best response, as a function of the responding seat's observations."""
         return TablePolicy(self._decisions, self._codes)
 
 
@@ -83,18 +83,18 @@ class ExactGame:
     Call `probabilities` once per policy, and pass the result to the other methods.
 
     Args:
-        scenario: a bundled name, a path, a `Scenario`, or a `Solution`.
+        scenario: the name of a bundled scenario, a path, a `Scenario`, or a `Solution`.
         max_bytes: maximum memory for the positions, in bytes; ignored for a `Solution`.
-        progress: called with the number of positions solved so far; default: a progress bar on a
-            terminal if solving takes long. This also applies to the methods.
+        progress: called with the number of positions solved so far. Defaults to a progress bar,
+            shown on a terminal if solving takes long. The same applies to the methods.
 
     Raises:
-        TooLarge: the positions do not fit into memory.
-        ScenarioError: the scenario does not exist or is invalid.
+        TooLarge: if the positions do not fit in memory.
+        ScenarioError: if the scenario does not exist or is invalid.
 
     Attributes:
-        solution: solution of the scenario.
-        graph: graph of all positions, without merging of equivalent ones.
+        solution: the scenario's solution.
+        graph: graph of all positions, without merging equivalent ones.
     """
 
     def __init__(
@@ -111,11 +111,11 @@ class ExactGame:
         self._random: dict[int, float] = {}
 
     def decisions(self, seat: int | str) -> int:
-        """Return the number of decisions of a seat."""
+        """Return the number of a seat's decisions."""
         return int((self.graph.kinds == seat_number(seat)).sum())
 
     def optimum(self, seat: int | str) -> float:
-        """Return the value of optimal play, in points of a seat."""
+        """Return the value of optimal play, in the seat's points."""
         return _sign(seat_number(seat)) * self.solution.points_at_start(self.graph.values)
 
     def probabilities(
@@ -127,25 +127,24 @@ class ExactGame:
         reached: bool = False,
         progress: Progress | None = None,
     ) -> NDArray[np.float64]:
-        """Return the action probabilities of a policy at every decision of its seat.
+        """Return a policy's action probabilities at every decision of its seat.
 
         Args:
             policy: see `PolicyLike`.
             seat: 0 or "caster", 1 or "dispeller".
-            limits: limits of the policy's observations and actions; default: fitted to the
-                scenario.
-            reached: whether to call the policy only at decisions that it can reach from the
-                start. The value at the start depends only on these; elsewhere the result is
-                uniform.
+            limits: limits for the policy's observations and actions. Defaults to limits fitted to
+                the scenario.
+            reached: whether to call the policy only at decisions that it can reach from the start.
+                The value at the start depends only on these; elsewhere the result is uniform.
             progress: called with the number of decisions evaluated so far.
 
         Returns:
-            Probabilities of the legal actions of all nodes, in the order of `GameGraph.offsets`,
+            Probabilities of the legal actions at all nodes, in the order of `GameGraph.offsets`,
             float64 (sum of counts,); 0 at the other seat's decisions.
 
         Raises:
-            ValueError: `policy` is not a policy, or its sizes differ from the limits; the scenario
-                exceeds the limits; or the policy returns something other than legal actions or
+            ValueError: if `policy` is not a policy, or its sizes differ from the limits; if the
+                scenario exceeds the limits; if the policy returns anything but legal actions or
                 probabilities, or different answers for the same observation.
         """
         own = seat_number(seat)
@@ -168,7 +167,7 @@ class ExactGame:
         dispeller: NDArray[np.float64],
         progress: Progress | None = None,
     ) -> float:
-        """Return the expected points of the first army if two policies play.
+        """Return the first army's expected points when two policies play each other.
 
         Args:
             caster: `probabilities` of the caster's policy.
@@ -183,11 +182,11 @@ class ExactGame:
         seats: Sequence[int],
         progress: Progress | None = None,
     ) -> list[float]:
-        """Return the value of each policy against its best response, in points of its seat.
+        """Return each policy's value against its best response, in points for its seat.
 
         Args:
             probabilities: sum of the policies' `probabilities`.
-            seats: seats of the policies.
+            seats: the policies' seats.
             progress: called with the number of positions evaluated so far.
         """
         points = self._points([_answered_lane(seat) for seat in seats], probabilities, progress)
@@ -221,7 +220,7 @@ class ExactGame:
         weights: NDArray[np.float64],
         progress: Progress | None,
     ) -> list[float]:
-        """Return the points of the first army in each lane."""
+        """Return the first army's points in each lane."""
         with self._shown_sweep(progress) as show:
             values, _ = self.graph.sweep(lanes, weights, show)
         return [self.solution.points_at_start(values[:, lane]) for lane in range(len(lanes))]
@@ -239,20 +238,20 @@ def evaluate(
     *,
     limits: SeatLimits = None,
 ) -> float:
-    """Return the expected points of the first army if two policies play.
+    """Return the first army's expected points when two policies play each other.
 
     Args:
-        scenario: a bundled name, a path, a `Scenario`, or a `Solution`.
-        caster: policy of the first army; see `PolicyLike`.
-        dispeller: policy of the second army.
-        progress: called with the number of positions or decisions done, counted from 0 in each
-            stage: solving, calling the policy, evaluating; default: a progress bar on a terminal if
-            a stage takes long.
-        limits: limits of both seats, or a pair; default: fitted to the scenario.
+        scenario: the name of a bundled scenario, a path, a `Scenario`, or a `Solution`.
+        caster: the first army's policy; see `PolicyLike`.
+        dispeller: the second army's policy.
+        progress: called with the number of positions or decisions processed so far. The count
+            restarts at each stage: solving, calling the policy, evaluating. Defaults to a progress
+            bar, shown on a terminal if a stage takes long.
+        limits: limits for both seats, or a pair. Defaults to limits fitted to the scenario.
 
     Raises:
-        TooLarge: the positions do not fit into memory.
-        ValueError: a policy is invalid; see `ExactGame.probabilities`.
+        TooLarge: if the positions do not fit in memory.
+        ValueError: if a policy is invalid; see `ExactGame.probabilities`.
     """
     game, sizes = ExactGame(scenario, progress=progress), _by_seat(limits)
     first, second = (
@@ -273,17 +272,18 @@ def best_response(
     """Return the best response to a policy.
 
     Args:
-        scenario: a bundled name, a path, a `Scenario`, or a `Solution`.
+        scenario: the name of a bundled scenario, a path, a `Scenario`, or a `Solution`.
         policy: see `PolicyLike`.
         seat: the policy's seat: 0 or "caster", 1 or "dispeller".
-        progress: called with the number of positions or decisions done, counted from 0 in each
-            stage: solving, calling the policy, evaluating; default: a progress bar on a terminal if
-            a stage takes long.
-        limits: limits of the policy's observations and actions; default: fitted to the scenario.
+        progress: called with the number of positions or decisions processed so far. The count
+            restarts at each stage: solving, calling the policy, evaluating. Defaults to a progress
+            bar, shown on a terminal if a stage takes long.
+        limits: limits for the policy's observations and actions. Defaults to limits fitted to the
+            scenario.
 
     Raises:
-        TooLarge: the positions do not fit into memory.
-        ValueError: the policy is invalid; see `ExactGame.probabilities`.
+        TooLarge: if the positions do not fit in memory.
+        ValueError: if the policy is invalid; see `ExactGame.probabilities`.
     """
     game = ExactGame(scenario, progress=progress)
     given = game.probabilities(policy, seat, limits, progress=progress)
@@ -298,23 +298,23 @@ def exploitability(
     *,
     limits: SeatLimits = None,
 ) -> float:
-    """Return the exploitability of one policy or of a pair, in points.
+    """Return the exploitability of a policy or of a pair of policies, in points.
 
-    The exploitability of one policy is the optimum minus its value against its best response. For
-    a pair it is the mean of both, which is half of NashConv.
+    A policy's exploitability is the optimum minus the policy's value against its best response. For
+    a pair, it is the mean of both, which is half of NashConv.
 
     Args:
-        scenario: a bundled name, a path, a `Scenario`, or a `Solution`.
-        caster: policy of the first army; None if only the dispeller is evaluated.
-        dispeller: policy of the second army; None if only the caster is evaluated.
-        progress: called with the number of positions or decisions done, counted from 0 in each
-            stage: solving, calling the policy, evaluating; default: a progress bar on a terminal if
-            a stage takes long.
-        limits: limits of both seats, or a pair; default: fitted to the scenario.
+        scenario: the name of a bundled scenario, a path, a `Scenario`, or a `Solution`.
+        caster: the first army's policy; None to evaluate only the dispeller.
+        dispeller: the second army's policy; None to evaluate only the caster.
+        progress: called with the number of positions or decisions processed so far. The count
+            restarts at each stage: solving, calling the policy, evaluating. Defaults to a progress
+            bar, shown on a terminal if a stage takes long.
+        limits: limits for both seats, or a pair. Defaults to limits fitted to the scenario.
 
     Raises:
-        TooLarge: the positions do not fit into memory.
-        ValueError: no policy is given, or a policy is invalid; see `ExactGame.probabilities`.
+        TooLarge: if the positions do not fit in memory.
+        ValueError: if no policy is given, or a policy is invalid; see `ExactGame.probabilities`.
     """
     policies = {seat: each for seat, each in enumerate((caster, dispeller)) if each is not None}
     if not policies:
@@ -337,20 +337,21 @@ def normalised_score(
     *,
     limits: Limits | None = None,
 ) -> Score:
-    """Return the score of a policy: 0 for random play, 100 for optimal play.
+    """Return a policy's score: 0 for random play, 100 for optimal play.
 
     Args:
-        scenario: a bundled name, a path, a `Scenario`, or a `Solution`.
+        scenario: the name of a bundled scenario, a path, a `Scenario`, or a `Solution`.
         policy: see `PolicyLike`.
         seat: the policy's seat: 0 or "caster", 1 or "dispeller".
-        progress: called with the number of positions or decisions done, counted from 0 in each
-            stage: solving, calling the policy, evaluating; default: a progress bar on a terminal if
-            a stage takes long.
-        limits: limits of the policy's observations and actions; default: fitted to the scenario.
+        progress: called with the number of positions or decisions processed so far. The count
+            restarts at each stage: solving, calling the policy, evaluating. Defaults to a progress
+            bar, shown on a terminal if a stage takes long.
+        limits: limits for the policy's observations and actions. Defaults to limits fitted to the
+            scenario.
 
     Raises:
-        TooLarge: the positions do not fit into memory.
-        ValueError: the policy is invalid; see `ExactGame.probabilities`.
+        TooLarge: if the positions do not fit in memory.
+        ValueError: if the policy is invalid; see `ExactGame.probabilities`.
     """
     game = ExactGame(scenario, progress=progress)
     given = game.probabilities(policy, seat, limits, reached=True, progress=progress)
@@ -362,7 +363,7 @@ def _by_seat(limits: SeatLimits) -> tuple[Limits | None, Limits | None]:
 
 
 def _answered_lane(seat: int, play: SweepMode = SweepMode.GIVEN) -> tuple[SweepMode, SweepMode]:
-    """Return a lane in which `seat` plays `play` and the other seat its best response."""
+    """Return a lane in which `seat` plays `play` and the other seat plays its best response."""
     return (play, SweepMode.OPTIMAL) if seat == 0 else (SweepMode.OPTIMAL, play)
 
 

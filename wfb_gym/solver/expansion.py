@@ -1,4 +1,4 @@
-"""Enumeration of a position's successors with the engine's own operations, compiled."""
+"""Compiled enumeration of a position's successors, using the engine's own operations."""
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.chance_outcomes import chance_outcomes
@@ -10,7 +10,7 @@ from wfb_gym.packing.records import PackedScenario
 from wfb_gym.solver.graph_arrays import Expansion
 
 INLINE = 3
-"""Maximum number of consecutive rolls that `expand` combines into one step; the next roll is a
+"""Maximum number of consecutive rolls that `expand` combines into one step. The next roll becomes a
 separate node."""
 
 
@@ -18,17 +18,17 @@ separate node."""
 def expand(
     packed: PackedScenario, state: State, buffers: Expansion, first: int, horizon: int
 ) -> tuple[int, int]:
-    """Write the steps from a node to its successors, action by action.
+    """Write the steps from a node to its successors, one action after another.
 
     Args:
         packed: the scenario.
-        state: the node's position; not changed.
-        buffers: output: the steps, from index `first`, and the legal actions in `codes`.
+        state: the node's position; not modified.
+        buffers: receives the steps, starting at index `first`, and the legal actions in `codes`.
         first: index of the first step to write.
-        horizon: phase from which positions are leaves, so that no dice are rolled.
+        horizon: first phase whose positions are leaves; no dice are rolled there.
 
     Returns:
-        Index after the last step, or -1 if the buffers are too small; and the number of legal
+        The index after the last step, or -1 if the buffers are too small, and the number of legal
         actions.
     """
     work = buffers.work[0]
@@ -69,7 +69,7 @@ def expand(
 
 @jit(forceinline=False)
 def _roll_on(packed: PackedScenario, buffers: Expansion, first: int, horizon: int) -> int:
-    """Write the steps for all rolls from `chain[0]`; return the index after the last, or -1."""
+    """Write the steps for all rolls from `chain[0]`; return the index after the last one, or -1."""
     work = buffers.work[0]
     steps, chain = buffers.steps, buffers.chain
     top = first

@@ -1,10 +1,10 @@
-"""The game graph: the solved positions of a scenario, with their values.
+"""The game graph: a scenario's solved positions and their values.
 
 The computation is compiled (`wfb_gym.solver.backward_induction`). It returns when an array is full,
-or after a slice of nodes to report progress, and can resume. This module owns the arrays, enlarges
-them, enforces the memory limit, and starts the threads that share a search. Threads start only
+or after a slice of nodes to report progress, and can then resume. This module owns and grows the
+arrays, enforces the memory limit, and starts the threads that share a search. Threads start only
 after the first `_ALONE` nodes, so small games have the same node numbers in every run. In large
-games with several threads the node numbers differ between runs; values and actions never do.
+games with several threads, node numbers differ between runs, but values and actions never do.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,41 +38,42 @@ from wfb_gym.solver.node_index import enter_all, find_node, pack_steps, repack, 
 Progress = Callable[[int], None]
 """Callback that is called several times per second with the number of finished nodes."""
 StateValues = Callable[[Records[State]], NDArray[np.float64]]
-"""Function from states (k,) to the future points of the first army, float64 (k,)."""
+"""Function from states (k,) to the first army's future points, float64 (k,)."""
 
 DEFAULT_BYTES = 4 * 2**30
-"""Default memory limit of a solution, in bytes."""
+"""Default memory limit for a solution, in bytes."""
 
 _SLICE = 50_000
-"""Nodes between two calls of `Progress`."""
+"""Number of nodes between calls to `Progress`."""
 _ALONE = 50_000
-"""Nodes that the first thread explores before other threads start."""
+"""Number of nodes that the first thread explores before the other threads start."""
 _NO_END = 1 << 62
 _FIRST_NODES = 1 << 12
 _FIRST_STEPS = 1 << 12
 _FIRST_FRAMES = 256
 _GROWTH = 1.6
-"""Factor by which the arrays of nodes grow. While they are copied, both sizes are in memory."""
+"""Factor by which the node arrays grow. Both the old and the new array are in memory while one is
+copied."""
 
 
 HASH_FACTORS = np.random.default_rng(6).integers(0, 2**63, STATE_WORDS, np.uint64) * np.uint64(2)
 HASH_FACTORS += np.uint64(1)
-"""Odd factors that hash the words of a key."""
+"""Odd factors for hashing the words of a key."""
 
 
 class TooLarge(ValueError):  # noqa: N818 - the public name has no "Error"
-    """The scenario's game does not fit into the memory limit."""
+    """The scenario's game does not fit in the memory limit."""
 
 
 class _Search(NamedTuple):
-    """Memory that belongs to one thread of a search."""
+    """Memory owned by one thread of a search."""
 
     buffers: Expansion
     stack: Stack
 
 
 class SavedGraph(NamedTuple):
-    """The arrays of a `GameGraph` that are stored in a file."""
+    """Arrays of a `GameGraph` that are saved to a file."""
 
     merging: NDArray[np.bool_]
     origin: NDArray[np.uint64]
@@ -85,7 +86,7 @@ class SavedGraph(NamedTuple):
 
 
 def bytes_of(count: int, words: int) -> int:
-    """Return the size in bytes of a graph's arrays for `count` nodes with keys of `words` words."""
+    """Return the size in bytes of a graph's arrays for `count` nodes with `words` words per key."""
     capacity, slots = _FIRST_NODES, 4 * _FIRST_NODES
     while capacity < count:
         capacity = int(capacity * _GROWTH)
@@ -108,7 +109,7 @@ def _new_nodes(capacity: int, words: int, slots: NDArray[np.int32]) -> Nodes:
 
 
 def _check_array(name: str, array: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
-    """Raise a ValueError if an array from a file has another dtype or shape."""
+    """Raise a ValueError if an array from a file has the wrong dtype or shape."""
     if array.dtype != dtype or array.shape != shape:
         raise ValueError(
             f"{name}: expected {dtype} of shape {shape}, found {array.dtype} of shape {array.shape}"
@@ -128,7 +129,7 @@ def _enlarge(array: Any, length: int) -> Any:
 
 
 def _new_search(steps: int, frames: int, keys: NDArray[np.uint64]) -> _Search:
-    """Return the memory for a search; its keys are as long as `keys`."""
+    """Return the memory for a search whose keys are as long as `keys`."""
     return _Search(
         graph_arrays.new_expansion(steps),
         Stack(
@@ -158,8 +159,8 @@ class GameGraph:
         max_bytes: maximum memory for the arrays, in bytes.
         merging: whether equivalent positions (`wfb_gym.engine.canonical`) share a node.
         threads: number of threads that explore a large game; always 1 if Numba is disabled. With
-            one thread the node numbers are the same in every run.
-        horizon: phase from which positions are leaves.
+            one thread, node numbers are the same in every run.
+        horizon: first phase whose positions are leaves.
         leaf_values: function that returns the values of leaves; required with `horizon`.
     """
 
@@ -182,7 +183,7 @@ class GameGraph:
         self._control[0].merging = merging
         self._control[0].horizon = horizon
         self.leaf_values = leaf_values
-        self._valued = 0  # leaves below this node number have their values
+        self._valued = 0  # leaves below this node number already have values
         self._shared = np.zeros(graph_arrays.SHARED, np.int64)
         slots = np.full(4 * _FIRST_NODES, graph_arrays.FREE, np.int32)
         self._nodes = _new_nodes(_FIRST_NODES, 1, slots)
@@ -193,10 +194,10 @@ class GameGraph:
 
     @classmethod
     def from_saved(cls, packed: Records[PackedScenario], max_bytes: int, saved: SavedGraph) -> Self:
-        """Return a graph from its saved arrays.
+        """Rebuild a graph from its saved arrays.
 
         Raises:
-            ValueError: the arrays are inconsistent, or solving cannot produce them.
+            ValueError: if the arrays are inconsistent, or cannot come from solving.
         """
         for name, dtype, shape in (
             ("merging", np.bool_, ()),
@@ -221,7 +222,7 @@ class GameGraph:
         return graph
 
     def to_saved(self) -> SavedGraph:
-        """Return the arrays to store in a file."""
+        """Return the arrays to save to a file."""
         plan = self.plan[0]
         return SavedGraph(
             np.array(self.merging), plan.origin.copy(), plan.moves.copy(), self.keys, self.kinds,
@@ -240,7 +241,7 @@ class GameGraph:
 
     @property
     def kinds(self) -> NDArray[np.int8]:
-        """The army that decides, or `graph_arrays.CHANCE` or `LEAF`, int8 (size,)."""
+        """The army to move, or `graph_arrays.CHANCE` or `LEAF`, int8 (size,)."""
         return self._nodes.kinds[: self.size]
 
     @property
@@ -250,12 +251,12 @@ class GameGraph:
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """Future points of the first army if both sides play optimally, float64 (size,)."""
+        """The first army's future points under optimal play by both sides, float64 (size,)."""
         return self._nodes.values[: self.size, 0]
 
     @property
     def chosen(self) -> NDArray[np.int16]:
-        """Codes of the movers' best actions, int16 (size,); -1 at chance nodes and leaves."""
+        """Codes of the best actions, int16 (size,); -1 at chance nodes and leaves."""
         return self._nodes.chosen[: self.size, 0]
 
     @property
@@ -265,35 +266,35 @@ class GameGraph:
 
     @property
     def horizon(self) -> int:
-        """Phase from which positions are leaves, or `graph_arrays.NO_HORIZON`."""
+        """First phase whose positions are leaves, or `graph_arrays.NO_HORIZON`."""
         return int(self._control[0].horizon)
 
     def states(self, nodes: NDArray[np.int64]) -> Records[State]:
-        """Return the positions of some nodes, (k,)."""
+        """Return the positions of the given nodes, (k,)."""
         states = new_states(len(nodes))
         unpack_states(self.plan, self.keys, nodes, states)
         return states
 
     def find(self, state: State) -> int:
-        """Return the number of a position's node, or a negative number if it has none."""
+        """Return the number of a position's node, or a negative number if there is none."""
         nodes = self._nodes
         return int(
             find_node(self.plan[0], self.canonical(state), nodes.keys, nodes.slots, self._key)
         )
 
     def canonical(self, state: State) -> State:
-        """Return the position that represents `state` in the graph; the next call overwrites it."""
+        """Return the graph's representative of `state`; the next call overwrites it."""
         self._state[0] = state
         if self.merging:
             canonicalize(self.packed[0], self._state[0])
         return self._state[0]
 
     def explore(self, state: State, progress: Progress | None = None) -> int:
-        """Solve a decision or chance node and all positions that can follow; return its node.
+        """Solve a decision or chance node and every position reachable from it; return its node.
 
         Raises:
-            TooLarge: the arrays would exceed `max_bytes`; nodes that were solved remain.
-            ValueError: `leaf_values` did not return one finite number per leaf.
+            TooLarge: if the arrays would exceed `max_bytes`; nodes solved so far are kept.
+            ValueError: if `leaf_values` does not return one finite number per leaf.
         """
         known = self.find(state)
         if known >= 0:
@@ -312,7 +313,7 @@ class GameGraph:
         return known
 
     def _value_leaves(self) -> None:
-        """Get the values of new leaves, and recompute the nodes that were added with them."""
+        """Compute the values of new leaves, then recompute the nodes that were added with them."""
         first, size = self._valued, self.size
         if self.leaf_values is None or first == size:
             return
@@ -332,11 +333,11 @@ class GameGraph:
     def successors(
         self, states: Records[State] | NDArray[Any]
     ) -> tuple[Records[graph_arrays.Successor], NDArray[np.int64]]:
-        """Return the successors of some positions, (k,).
+        """Return the successors of the given positions, (k,).
 
         Returns:
             The steps from all positions, grouped by position, in memory that the next call
-            overwrites; and the number of steps of each position, int64 (k,).
+            overwrites, and the number of steps from each position, int64 (k,).
         """
         count = len(states)
         while len(self._searches[0].buffers.steps) <= count:
@@ -353,17 +354,17 @@ class GameGraph:
         weights: NDArray[np.float64] | None = None,
         progress: Progress | None = None,
     ) -> tuple[NDArray[np.float64], NDArray[np.int16]]:
-        """Return the values of all nodes for given pairs of policies, one lane per pair.
+        """Return the values of all nodes under given pairs of policies, one lane per pair.
 
         Args:
-            plays: `SweepMode` of both armies for each lane.
-            weights: for `SweepMode.GIVEN`, the probabilities of the legal actions of all nodes:
+            plays: both armies' `SweepMode` in each lane.
+            weights: for `SweepMode.GIVEN`, the probabilities of the legal actions at all nodes,
                 ordered by node, then by action code (see `offsets`), float64 (sum of counts,).
             progress: called with the number of nodes evaluated so far.
 
         Returns:
-            Values, float64 (size, lanes), and the codes of the best actions of armies that play
-            their best response, else -1, int16 (size, lanes).
+            Values, float64 (size, lanes), and the best actions' codes for armies that play their
+            best response, otherwise -1, int16 (size, lanes).
         """
         nodes = self._nodes._replace(
             values=np.zeros((self.size, len(plays))),
@@ -383,21 +384,21 @@ class GameGraph:
         return nodes.values, nodes.chosen
 
     def action_values(self, progress: Progress | None = None) -> NDArray[np.float64]:
-        """Return the values of all legal actions of all decisions, float64 (sum of counts,).
+        """Return the values of all legal actions at all decisions, float64 (sum of counts,).
 
-        A value is the future points of the first army if play is optimal after the action. Actions
-        are ordered as in `offsets`.
+        An action's value is the first army's future points if play after the action is optimal.
+        Actions are ordered as in `offsets`.
         """
         values = np.zeros(int(self.offsets()[-1]))
         self.sweep([(SweepMode.REPORTED, SweepMode.REPORTED)], values, progress)
         return values
 
     def offsets(self) -> NDArray[np.int64]:
-        """Return the index of each node's first action in arrays of all, int64 (size + 1,)."""
+        """Return the index of each node's first action in all-action arrays, int64 (size + 1,)."""
         return np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
 
     def _run(self, operation: GraphOperation, end: int, lanes: PolicyBatch, nodes: Nodes) -> None:
-        """Run one operation in one thread until it is done."""
+        """Run one operation in a single thread until it finishes."""
         while True:
             status = GraphStatus(
                 run(int(operation), end, self._game(), nodes, lanes, *self._searches[0])
@@ -410,7 +411,7 @@ class GameGraph:
         return GraphArrays(self.packed, self.plan, self._control, self._shared)
 
     def _search(self, progress: Progress | None) -> None:
-        """Run the search until it is done; start the other threads after `_ALONE` nodes."""
+        """Run the search until it finishes; start the other threads after `_ALONE` nodes."""
         before = self.size
         self._control[0].threads = 1
         with ThreadPoolExecutor(
@@ -428,7 +429,7 @@ class GameGraph:
     def _run_searches(
         self, pool: ThreadPoolExecutor, progress: Progress | None
     ) -> set[GraphStatus]:
-        """Run all threads' searches until one of them stops; return the reasons."""
+        """Run all threads' searches until one of them stops; return their statuses."""
         threads = int(self._control[0].threads)
         game, nodes, lanes = self._game(), self._nodes, self._optimal
         explore = int(GraphOperation.EXPLORE)
@@ -450,7 +451,7 @@ class GameGraph:
         return {GraphStatus(each) for each in (status, *map(Future.result, others))}
 
     def _add_threads(self) -> None:
-        """Start searches of the other threads from the first thread's start position."""
+        """Start the other threads' searches from the first thread's starting position."""
         buffers, stack = self._searches[0]
         while len(self._searches) < self.threads:
             self._searches.append(_new_search(len(buffers.steps), len(stack.frames), stack.keys))
@@ -519,7 +520,7 @@ class GameGraph:
 
     def _check_keys(self) -> None:
         """Raise a ValueError if two nodes have the same key."""
-        # Equal keys have equal hashes; sorting these is several times faster than sorting keys.
+        # Equal keys have equal hashes; sorting hashes is several times faster than sorting keys.
         hashes = np.sort(self.keys @ HASH_FACTORS[: self.keys.shape[1]])
         if not (hashes[1:] == hashes[:-1]).any():
             return

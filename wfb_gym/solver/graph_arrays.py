@@ -1,11 +1,12 @@
-"""Data of the game graph's compiled code: constants, records and tuples of arrays.
+"""Data for the game graph's compiled code: constants, records and tuples of arrays.
 
-Every node has a higher number than all of its successors, so a pass in ascending order finds the
-values of the successors computed. A node is a decision or a chance node. Chance nodes are stored so
-that their chains of rolls are not enumerated again for every step into them. Successors are not
-stored: it is faster to enumerate them again with the engine than to read them from memory.
+Every node has a higher number than all of its successors, so a pass in ascending order always finds
+the successors' values already computed. A node is a decision or a chance node. Chance nodes are
+stored so that their chains of rolls are not enumerated again for every step that leads to them.
+Successors are not stored, because enumerating them again with the engine is faster than reading
+them from memory.
 
-`wfb_gym.solver.game_graph` owns the arrays and enlarges them.
+`wfb_gym.solver.game_graph` owns and grows the arrays.
 """
 
 from enum import IntEnum
@@ -25,29 +26,30 @@ from wfb_gym.scenario.sizes import DICE
 END = -1
 UNKNOWN = -2
 NEW_BITS = -3
-"""Special node numbers: END: the battle is over; UNKNOWN: the position is not stored; NEW_BITS: the
-key of the position needs bits that are not in the key plan."""
+"""Special node numbers. END: the battle is over. UNKNOWN: the position is not stored. NEW_BITS: the
+position's key needs bits that are not in the key plan."""
 
 FREE = -1
 RESERVED = -2
-"""Special node numbers in the index: FREE: no node; RESERVED: a thread is writing the node."""
+"""Special node numbers in the index. FREE: no node. RESERVED: a thread is writing the node."""
 
 NODES = 0
 HALT = 8
 SHARED = 16
-"""Indices into `GraphArrays.shared` in separate cache lines, and its length. NODES: number of
-nodes; HALT: 1 if all threads must return."""
+"""Indices into `GraphArrays.shared`, in separate cache lines, and its length. NODES is the number
+of nodes. HALT is 1 if all threads must return."""
 
 CHANCE = 2
 LEAF = 3
-"""Kinds of nodes that are not decisions: chance nodes, and positions after the horizon, which have
-given values. The kind of a decision is the army that decides, 0 or 1."""
+"""Kinds of nodes that are not decisions: chance nodes, and positions beyond the horizon, whose
+values are given. The kind of a decision is the army to move, 0 or 1."""
 
 NO_HORIZON = 1 << 30
-"""Horizon without leaves: later than every phase."""
+"""Horizon that produces no leaves, because it is later than every phase."""
 
 TIE = 1e-9
-"""Points by which an action must be better than one with a lower code to be chosen."""
+"""An action must be better by more than this, in points, to be chosen over one with a lower
+code."""
 
 
 class GraphOperation(IntEnum):
@@ -59,7 +61,7 @@ class GraphOperation(IntEnum):
 
 
 class GraphStatus(IntEnum):
-    """Reason why `backward_induction.run` returned."""
+    """Reason that `backward_induction.run` returned."""
 
     DONE = 0
     PAUSED = 1
@@ -80,11 +82,11 @@ class SweepMode(IntEnum):
 
 
 class Successor(Record):
-    """A step from a node to a successor: an action and the rolls after it, or rolls only."""
+    """A step from a node to a successor: an action and the rolls that follow it, or only rolls."""
 
     state: State  # the successor's position
     probability: Float64
-    gain: Float64  # points of the first army during the step
+    gain: Float64  # points scored by the first army during the step
     action: Int64  # index of the action among the legal ones; -1 at a chance node
     code: Int64  # engine code of the action; -1 at a chance node
     rolls: Int64  # number of rolls in the step
@@ -109,20 +111,20 @@ class Control(Record):
 
     cursor: Int64  # next node of a sweep
     merging: Int64  # 1: equivalent positions share a node
-    threads: Int64  # number of threads that explore
-    horizon: Int64  # phase from which positions are leaves, or NO_HORIZON
+    threads: Int64  # number of exploring threads
+    horizon: Int64  # first phase whose positions are leaves, or NO_HORIZON
 
 
 class Place(Record):
     """Progress of one thread's search."""
 
-    thread: Int64  # number of the thread; determines its order of the steps from a node
+    thread: Int64  # the thread's number; determines the order in which it visits steps
     depth: Int64  # number of frames in use
     top: Int64  # number of steps in use
 
 
 class GraphArrays(NamedTuple):
-    """A scenario and the state of its graph; the first three are arrays of one record each."""
+    """A scenario and the state of its graph. The first three fields are one-record arrays."""
 
     packed: Records[PackedScenario]
     plan: Records[KeyPlan]
@@ -131,18 +133,18 @@ class GraphArrays(NamedTuple):
 
 
 class Nodes(NamedTuple):
-    """Arrays of the nodes; in a sweep `values` and `chosen` have one column per lane."""
+    """Arrays of nodes. In a sweep, `values` and `chosen` have one column per lane."""
 
     keys: NDArray[np.uint64]  # (capacity, words)
-    slots: NDArray[np.int32]  # (a power of two,): numbers of nodes by hash; FREE, RESERVED
+    slots: NDArray[np.int32]  # (a power of two,): node numbers by hash, FREE or RESERVED
     kinds: NDArray[np.int8]  # (capacity,)
     counts: NDArray[np.int16]  # (capacity,): number of legal actions; 0 for chance nodes
-    values: NDArray[np.float64]  # (capacity, lanes): future points of the first army
+    values: NDArray[np.float64]  # (capacity, lanes): the first army's future points
     chosen: NDArray[np.int16]  # (capacity, lanes): code of the best action, or -1
 
 
 class PolicyBatch(NamedTuple):
-    """Pairs of policies that one sweep evaluates side by side, one pair per lane."""
+    """Pairs of policies evaluated side by side in one sweep, one pair per lane."""
 
     plays: NDArray[np.int64]  # (lanes, 2): a `SweepMode` for each army
     weights: NDArray[np.float64]  # (actions of all nodes,): probabilities, or values if REPORTED
@@ -154,8 +156,8 @@ class Expansion(NamedTuple):
 
     steps: Records[Successor]
     chain: Records[Successor]  # scratch: chance nodes whose rolls are still to be enumerated
-    outcomes: NDArray[np.int64]  # scratch of `chance_outcomes`
-    probabilities: NDArray[np.float64]  # scratch of `chance_outcomes`
+    outcomes: NDArray[np.int64]  # scratch for `chance_outcomes`
+    probabilities: NDArray[np.float64]  # scratch for `chance_outcomes`
     codes: NDArray[np.int64]  # (ACTIONS,): legal actions of the last expanded decision
     sums: NDArray[np.float64]  # (ACTIONS,): scratch: values of these actions
     work: Records[WorkSpace]
@@ -167,7 +169,7 @@ class Stack(NamedTuple):
     place: Records[Place]  # (1,)
     frames: Records[ExploredNode]
     keys: NDArray[np.uint64]  # (steps, words): keys of the successors
-    unknown: NDArray[np.uint64]  # (STATE_WORDS,): bits that are missing in the key plan
+    unknown: NDArray[np.uint64]  # (STATE_WORDS,): bits missing from the key plan
 
 
 def new_expansion(size: int) -> Expansion:

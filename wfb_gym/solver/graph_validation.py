@@ -1,7 +1,7 @@
-"""Validation of the nodes of a game graph from a file.
+"""Validation of a game graph loaded from a file.
 
-Optimal players take their moves from saved graphs without checking that they are legal. Therefore
-the graph is validated once, when it is loaded.
+Optimal players take their moves from saved graphs without checking that they are legal. The graph
+is therefore validated once, when it is loaded.
 """
 
 import numpy as np
@@ -27,17 +27,17 @@ from wfb_gym.solver.graph_arrays import CHANCE, NODES, GraphArrays, Nodes
 from wfb_gym.solver.node_index import find_node
 
 _TOGETHER = 20_000
-"""Nodes that are validated in one batch."""
+"""Number of nodes validated per batch."""
 
 
 @jit(forceinline=False)
 def _unpack(
     game: GraphArrays, nodes: Nodes, first: int, states: Records[State], key: NDArray[np.uint64]
 ) -> int:
-    """Write the nodes' positions from `first`; return the first with an invalid key, or -1."""
+    """Write the nodes' positions from `first` on; return the first with an invalid key, or -1."""
     for k in range(states.shape[0]):
         unpack_key(game.plan[0], nodes.keys[first + k], states[k])
-        # Invalid: another node has the key too, or it has bits that are not in the key plan.
+        # Invalid: another node has the same key, or the key has bits that are not in the plan.
         if find_node(game.plan[0], states[k], nodes.keys, nodes.slots, key) != first + k:
             return first + k
     return -1
@@ -47,7 +47,7 @@ def _unpack(
 def _first_illegal(
     game: GraphArrays, nodes: Nodes, first: int, states: Records[State], scratch: Records[WorkSpace]
 ) -> int:
-    """Return the first node with an illegal best action or a wrong number of actions, or -1."""
+    """Return the first node with an illegal best action or the wrong number of actions, or -1."""
     work = scratch[0]
     for k in range(states.shape[0]):
         if nodes.kinds[first + k] == CHANCE:
@@ -62,7 +62,7 @@ def _first_illegal(
 
 
 def check_nodes(game: GraphArrays, nodes: Nodes) -> None:
-    """Raise a ValueError about the first node that solving cannot produce."""
+    """Raise a ValueError for the first node that cannot come from solving."""
     size = int(game.shared[NODES])
     values = nodes.values[:size, 0]
     if not np.isfinite(values).all():

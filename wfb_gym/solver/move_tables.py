@@ -1,4 +1,4 @@
-"""Move tables for optimal players, from solutions that are cached on disk."""
+"""Move tables for optimal players, built from solutions cached on disk."""
 
 import sys
 from collections.abc import Sequence
@@ -14,14 +14,14 @@ from wfb_gym.solver.solving import solve_all
 
 _CACHE: dict[tuple[str, ...], MoveTables] = {}
 _CACHE_SIZE = 4
-"""Number of move tables that a process caches for later environments."""
+"""Number of move tables that a process keeps for later environments."""
 
 
 def load_move_tables(scenarios: Sequence[Scenario], seat: int) -> MoveTables:
-    """Return a move table of a seat for each scenario; solve scenarios that are not solved yet.
+    """Return a seat's move table for each scenario; solve scenarios that are not cached.
 
     Raises:
-        TooLarge: the positions of a scenario do not fit into memory.
+        TooLarge: if a scenario's positions do not fit in memory.
     """
     name = (str(seat), *(packed_digest(pack(scenario)) for scenario in scenarios))
     if name in _CACHE:

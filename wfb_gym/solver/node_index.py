@@ -1,9 +1,9 @@
-"""Hash index of the game graph's nodes by key, compiled.
+"""Compiled hash index that maps keys to the game graph's nodes.
 
 Several threads look up and insert nodes concurrently. To insert a node, a thread reserves the free
-slot at which the search for its key ended, writes the node, and then writes its number into the
-slot. A thread that finds a reserved slot waits for the number (less than a microsecond), because
-the slot may belong to the same key.
+slot where its key search ended, writes the node, and then writes the node's number into the slot. A
+thread that finds a reserved slot waits for the number (less than a microsecond), because the slot
+may belong to the same key.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ from wfb_gym.solver.graph_arrays import (
 
 @jit
 def _is_key(words: int, keys: NDArray[np.uint64], node: int, key: NDArray[np.uint64]) -> bool:
-    """Whether `key` is the key of a node."""
+    """Whether `key` is a node's key."""
     same = True
     for word in range(words):
         same &= keys[node, word] == key[word]
@@ -38,7 +38,7 @@ def _is_key(words: int, keys: NDArray[np.uint64], node: int, key: NDArray[np.uin
 
 @jit
 def _number_in(slots: NDArray[np.int32], place: int) -> int:
-    """Return the number of the node in a slot, or FREE; wait while the slot is reserved."""
+    """Return the number of the node in a slot, or FREE; waits while the slot is reserved."""
     node = int64(load_item(slots, place))
     while node == RESERVED:
         pause()
@@ -53,14 +53,14 @@ def unpack_states(
     nodes: NDArray[np.int64],
     states: Records[State],
 ) -> None:
-    """Write the positions of some nodes."""
+    """Write the positions of the given nodes."""
     for row in range(nodes.shape[0]):
         unpack_key(plan[0], keys[nodes[row]], states[row])
 
 
 @jit(nogil=True, forceinline=False)
 def pack_states(plan: Records[KeyPlan], states: Records[State], keys: NDArray[np.uint64]) -> None:
-    """Write the keys of some positions; the key plan must contain all their bits."""
+    """Write the keys of the given positions; the key plan must contain all their bits."""
     for row in range(keys.shape[0]):
         pack_key(plan[0], states[row], keys[row])
 
@@ -73,7 +73,7 @@ def look_up(
     keys: NDArray[np.uint64],
     slots: NDArray[np.int32],
 ) -> int:
-    """Return the number of the node with a key, or UNKNOWN."""
+    """Return the number of the node with the given key, or UNKNOWN."""
     mask = slots.shape[0] - 1
     place = hashed & mask
     while True:
@@ -108,10 +108,10 @@ def reserve(
     keys: NDArray[np.uint64],
     slots: NDArray[np.int32],
 ) -> tuple[int, int]:
-    """Reserve a slot for a new node with a key.
+    """Reserve a slot for a new node with the given key.
 
     Returns:
-        The reserved slot and UNKNOWN; or, if the node exists, its slot and its number.
+        The reserved slot and UNKNOWN. If the node already exists, its slot and its number.
     """
     mask = slots.shape[0] - 1
     place = hashed & mask
@@ -181,13 +181,13 @@ def find_successors(
     end: int,
     keys: NDArray[np.uint64],
 ) -> bool:
-    """Write the nodes and keys of the steps from `first` to before `end`.
+    """Write the nodes and keys of the steps from `first` up to but not including `end`.
 
-    The work is split into short loops so that the processor can overlap the memory accesses of
-    many steps.
+    The work is split into short loops so that the processor can overlap memory accesses for many
+    steps.
 
     Returns:
-        False if the key plan lacks bits of a position.
+        False if the key plan lacks bits for a position.
     """
     packed = game.packed[0]
     plan = game.plan[0]

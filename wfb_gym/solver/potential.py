@@ -1,4 +1,4 @@
-"""The potential of a position: a number that falls with every move and every roll.
+"""A position's potential: a number that decreases with every move and every roll.
 
 It proves that a battle has no cycles. In descending order of potential, every position comes after
 all of its predecessors.
@@ -19,14 +19,14 @@ States = NDArray[Any]
 Whole = NDArray[np.int64]
 
 FREE_TARGET = len(Node)
-"""Extra node number for aiming the opponent's free spell, which comes after choosing it."""
+"""Extra node number for aiming the opponent's free spell, which follows choosing the spell."""
 _ROLLS_OF_STRIKE = 2 * WIZARDS + 4
-"""Upper bound on the rolls of one strike: its hits, two per character in a unit, and the unit."""
+"""Upper bound on the rolls for one strike: hits, two per character in a unit, and the unit."""
 _ROLLING_AGAIN = tuple(spec.again for spec in NODES.values() if spec.again is not None)
 
 
 def _places() -> Whole:
-    """Return the place of each node in a cast, counted from the last step of the rules."""
+    """Return each node's place within a cast, counted backwards from the final step."""
     order: list[int] = []
     for node, spec in NODES.items():
         if spec.stage in (Stage.CASTING, Stage.IN_PLAY):
@@ -45,7 +45,7 @@ _STAGES: Whole = np.full(len(Node), Stage.CASTING, np.int64)
 _STAGES[list(NODES)] = [spec.stage for spec in NODES.values()]
 LONGEST = 64
 BELOW_PHASE = 44
-"""Bits of a potential below the number of phases left."""
+"""Number of bits of a potential below the number of remaining phases."""
 
 
 def stages(states: States) -> Whole:
@@ -59,11 +59,12 @@ def stages(states: States) -> Whole:
 
 
 def potentials(packed: Records[PackedScenario], states: States) -> Whole:
-    """Return the potential of each position, int64 (k,).
+    """Return each position's potential, int64 (k,).
 
-    The highest bits are the phases left, then the stage of the phase. The other bits are counters
-    that the rules of the stage decrease: spells that may still be cast, steps left in a cast,
-    players and spells in play that have not had their turn, entries left in the engine's lists.
+    The highest bits hold the number of remaining phases, followed by the stage of the phase. The
+    other bits are counters that decrease within the stage: spells that may still be cast, remaining
+    steps of a cast, players and spells in play that have not had their turn, remaining entries in
+    the engine's lists.
     """
     node = states["node"].astype(np.int64)
     cursor, strike = states["cursor"].astype(np.int64), states["strike"].astype(np.int64)
@@ -116,7 +117,7 @@ def _bits(masks: NDArray[Any]) -> Whole:
 
 
 def _pack_bits(*parts: tuple[NDArray[Any], int]) -> Whole:
-    """Combine numbers with their widths in bits; the first takes the highest bits."""
+    """Concatenate numbers of given widths in bits; the first becomes the highest bits."""
     number = np.zeros(len(parts[0][0]), np.int64)
     for values, width in parts:
         number = number << width | values

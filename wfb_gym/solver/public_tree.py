@@ -1,12 +1,12 @@
 """The public tree of a scenario with hidden items.
 
-A node is a public history: the casts, rolls and answers, without the dealt items. The legal actions
-depend on the mover's items, so each action has one flag per set of hidden items. Roll results that
-lead to the same position are merged; different choices never are, because the enemy's beliefs
-depend on them. If the sets of both armies are known, the rest is a game of perfect information, and
-the node is a leaf with its exact value.
+A node is a public history: the casts, rolls and answers so far, without the dealt items. Which
+actions are legal depends on the mover's items, so each action has one flag per set of hidden items.
+Roll results that lead to the same position are merged. Different choices are never merged, because
+the enemy's beliefs depend on them. Once both armies' sets are known, the rest is a game of perfect
+information, and the node is a leaf with its exact value.
 
-In the arrays, a transition leads from an action to a child node: one result of the rolls.
+In the arrays, a transition leads from an action to a child node, one per outcome of the rolls.
 `wfb_gym.solver.equilibrium` solves such a tree.
 """
 
@@ -43,25 +43,25 @@ from wfb_gym.solver.graph_arrays import CHANCE, LEAF
 from wfb_gym.solver.node_index import pack_states, unpack_states
 
 _AT_ONCE = 1 << 10
-"""Nodes that are expanded in one batch."""
+"""Number of nodes expanded per batch."""
 
 
 class TreeArrays(NamedTuple):
     """A public tree for compiled code; parents come before children.
 
-    Transition w leads to node w + 1, because every node but the root has exactly one
-    parent. The actions of a node and the transitions of an action are contiguous.
+    Transition w leads to node w + 1, because every node except the root has exactly one parent. The
+    actions of a node and the transitions of an action are contiguous.
     """
 
-    mover: NDArray[np.int8]  # (nodes,): the army that decides, CHANCE or LEAF
+    mover: NDArray[np.int8]  # (nodes,): the army to move, CHANCE or LEAF
     first_action: NDArray[np.int64]  # (nodes + 1,): a chance node has one action, a leaf none
     # (actions, kinds): by the mover's set of hidden items; only the first column for chance
     legal: NDArray[np.bool_]
-    gain: NDArray[np.float64]  # (actions,): expected points of the first army up to the children
+    gain: NDArray[np.float64]  # (actions,): the first army's expected points up to the children
     first_transition: NDArray[np.int64]  # (actions + 1,)
-    # (transitions,): per action 1 minus the probability of the end
+    # (transitions,): sums per action to 1 minus the probability of the end
     probability: NDArray[np.float64]
-    value: NDArray[np.float64]  # (nodes,): of a leaf, future points of the first army
+    value: NDArray[np.float64]  # (nodes,): at a leaf, the first army's future points
 
 
 class PublicTree(NamedTuple):
@@ -69,10 +69,10 @@ class PublicTree(NamedTuple):
 
     Attributes:
         arrays: the tree.
-        code: engine codes of the actions, int16 (actions,); -1 for chance.
+        code: the actions' engine codes, int16 (actions,); -1 for chance.
         kinds: sets of hidden items that each army may have, bool (nodes, 2, kinds).
         weights: probabilities of the deals, float64 (2, kinds).
-        parts: positions of the nodes in batches: a key plan and the keys, uint64 (k, words).
+        parts: the nodes' positions in batches: a key plan and the keys, uint64 (k, words).
     """
 
     arrays: TreeArrays
@@ -83,7 +83,7 @@ class PublicTree(NamedTuple):
 
     @property
     def counts(self) -> tuple[int, int]:
-        """Numbers of nodes and of actions."""
+        """Number of nodes and number of actions."""
         return len(self.arrays.mover), len(self.code)
 
     @property
@@ -95,21 +95,21 @@ class PublicTree(NamedTuple):
 
     @property
     def bytes(self) -> int:
-        """Memory of the tree, in bytes."""
+        """Memory used by the tree, in bytes."""
         keys = sum(keys.nbytes for _, keys in self.parts)
         return keys + sum(each.nbytes for each in (*self.arrays, self.code, self.kinds))
 
     def actions_of(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the actions of nodes (k,), and the row of each action's node, int64 (a,) each."""
+        """Return the actions at `nodes` (k,), and each action's row in `nodes`, both int64 (a,)."""
         first = self.arrays.first_action
         counts = first[nodes + 1] - first[nodes]
         row = np.repeat(np.arange(len(nodes)), counts)
         return np.arange(len(row)) + (first[nodes] - np.cumsum(counts) + counts)[row], row
 
     def decisions(self, seat: int) -> Iterator[tuple[NDArray[np.int64], Records[State]]]:
-        """Yield the decisions of a seat in batches: nodes and positions, both (k,).
+        """Yield a seat's decisions in batches: nodes and positions, both (k,).
 
-        The positions contain one of the possible deals.
+        Each position contains one of the possible deals.
         """
         first = 0
         for plan, keys in self.parts:
@@ -126,8 +126,8 @@ class TreeHistories:
 
     Args:
         packed: the packed scenario, (1,).
-        redactor: redactor of the scenario.
-        tree: tree of its public histories.
+        redactor: the scenario's redactor.
+        tree: tree of the scenario's public histories.
     """
 
     def __init__(
@@ -162,7 +162,7 @@ class TreeHistories:
             first = last
 
     def at(self, nodes: NDArray[np.int64]) -> Records[History]:
-        """Return the histories of some nodes, (k,)."""
+        """Return the histories at the given nodes, (k,)."""
         histories = new_histories(len(nodes))
         _bytes_of(histories)[:, self._bytes] = self._kept[nodes]
         return histories
@@ -176,7 +176,7 @@ def _note_each(
     actions: NDArray[np.int64],
     scratch: Records[WorkSpace],
 ) -> None:
-    """Add actions (-1: a roll), and immediate rolls after them, to histories; change the states."""
+    """Append actions (-1: a roll) and immediate rolls to histories; modifies the states."""
     for k in range(states.shape[0]):
         state, history = states[k], histories[k]
         note(packed[0], history, state, actions[k])
@@ -192,7 +192,7 @@ def _bytes_of(histories: Records[History]) -> NDArray[np.uint8]:
 
 
 class Redactor:
-    """Hides the dealt items: positions with the same public information become equal."""
+    """Hides the dealt items, so that positions with the same public information become equal."""
 
     def __init__(self, packed: PackedScenario) -> None:
         self.counts = [int(army.n_kinds) for army in packed.armies]
@@ -204,7 +204,7 @@ class Redactor:
                 self.weights[army, 0] = 1.0
 
     def possible(self, states: Records[State]) -> NDArray[np.bool_]:
-        """Return the possible sets of each army, bool (k, 2, 4); the first if it hides nothing."""
+        """Return each army's possible sets, bool (k, 2, 4); only the first if it hides nothing."""
         found = np.zeros((len(states), *self.weights.shape), np.bool_)
         for army, count in enumerate(self.counts):
             shown = self.shown(states, army)
@@ -215,14 +215,14 @@ class Redactor:
         return found
 
     def shown(self, states: Records[State], army: int) -> NDArray[np.int64]:
-        """Return the uses of each item that both players have seen, int64 (k, items)."""
+        """Return how often both players have seen each item used, int64 (k, items)."""
         dealt = np.maximum(np.asarray(states["hidden_set"])[:, army].astype(np.int64) - 1, 0)
         left: NDArray[np.int64] = np.asarray(states["items"])[:, army].astype(np.int64)
         shown: NDArray[np.int64] = self.uses[army, dealt] - left
         return shown
 
     def deal(self, states: Records[State], army: int, kinds: NDArray[np.int64]) -> None:
-        """Give the army other sets of hidden items in place; uses that were seen stay used."""
+        """Replace the army's hidden items with other sets, in place; uses seen stay used."""
         if not self.counts[army]:
             return
         shown = self.shown(states, army)
@@ -230,7 +230,7 @@ class Redactor:
         states["hidden_set"][:, army] = kinds + 1
 
     def hide(self, states: Records[State]) -> None:
-        """Deal each army its first possible set, in place."""
+        """Deal each army its first possible set of items, in place."""
         is_running = np.asarray(states["node"]) != Node.END
         some = as_records(State, np.asarray(states)[is_running])
         possible = self.possible(some)
@@ -242,39 +242,39 @@ class Redactor:
 class PublicNodes(NamedTuple):
     """A batch of public positions."""
 
-    mover: NDArray[np.int8]  # (nodes,): the army that decides, CHANCE or LEAF
+    mover: NDArray[np.int8]  # (nodes,): the army to move, CHANCE or LEAF
     possible: NDArray[np.bool_]  # (nodes, 2, 4): sets that each army may have
-    value: NDArray[np.float64]  # (nodes,): of a leaf, future points of the first army
+    value: NDArray[np.float64]  # (nodes,): at a leaf, the first army's future points
 
 
 class PublicTransitions(NamedTuple):
-    """Actions of a batch of public positions, and the transitions of these actions."""
+    """Actions at a batch of public positions, and the transitions that follow these actions."""
 
     counts: NDArray[np.int64]  # (nodes,): number of actions
     code: NDArray[np.int16]  # (actions,): engine codes; -1 for chance
     legal: NDArray[np.bool_]  # (actions, 4): by the mover's set; only the first for chance
-    gain: NDArray[np.float64]  # (actions,): expected points of the first army
+    gain: NDArray[np.float64]  # (actions,): the first army's expected points
     transitions: NDArray[np.int64]  # (actions,): number of transitions
     probability: NDArray[np.float64]  # (transitions,)
     states: Records[State]  # (transitions,): positions after `Redactor.hide`
 
 
 class PublicExpansion:
-    """Enumerates the successors of public positions; indistinguishable successors are merged.
+    """Enumerates the successors of public positions, merging indistinguishable ones.
 
     Args:
         scenario: a scenario, with or without hidden items.
         max_bytes: maximum memory for the positions, in bytes.
         whole: whether to expand positions in which all items are known; otherwise they are leaves.
-        start: position to start from, (1,), with any deal that is possible in it; default: the
+        start: position to start from, (1,), with any deal that is possible there. Defaults to the
             start of the battle.
-        known_bytes: maximum memory for positions in which all items are known, in bytes; default:
-            `max_bytes`.
+        known_bytes: maximum memory for positions in which all items are known, in bytes. Defaults
+            to `max_bytes`.
 
     Attributes:
         packed: the packed scenario, (1,).
-        redactor: redactor of the scenario.
-        graph: game graph with the exact values of the leaves.
+        redactor: the scenario's redactor.
+        graph: game graph with the leaves' exact values.
     """
 
     def __init__(
@@ -323,7 +323,7 @@ class PublicExpansion:
     def _kinds_of_nodes(
         self, states: Records[State], possible: NDArray[np.bool_]
     ) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
-        """Return the movers of some nodes, and the values of leaves."""
+        """Return the side to move at each of the given nodes, and the values of leaves."""
         nodes = np.asarray(states["node"])
         decides = (nodes >= FIRST_DECISION) & (nodes <= LAST_DECISION)
         mover = np.where(decides, np.asarray(states["mover"]), CHANCE).astype(np.int8)
@@ -338,7 +338,7 @@ class PublicExpansion:
     def _expand(
         self, states: Records[State], possible: NDArray[np.bool_], mover: NDArray[np.int8]
     ) -> PublicTransitions:
-        """Return the successors of some nodes, for each possible set of the mover."""
+        """Return the given nodes' successors, for each possible set of the mover."""
         decides = mover < CHANCE
         own = possible[np.arange(len(states)), np.where(decides, mover, 0)]
         own[~decides] = False
@@ -383,20 +383,20 @@ class PublicExpansion:
 
 
 def position_chunks(states: Records[State]) -> Iterator[Records[State]]:
-    """Yield copies of positions in batches for `PublicExpansion.expand`."""
+    """Split positions into batches, as copies, for `PublicExpansion.expand`."""
     for first in range(0, len(states), _AT_ONCE):
         yield states[first : first + _AT_ONCE].copy()
 
 
 def build_tree(expansion: PublicExpansion, progress: Progress | None = None) -> PublicTree:
-    """Return the tree of a scenario's public histories.
+    """Build the tree of a scenario's public histories.
 
     Args:
-        expansion: expansion of the scenario.
+        expansion: the scenario's expansion.
         progress: called with the number of histories found so far.
 
     Raises:
-        TooLarge: the tree exceeds the memory limit of the expansion.
+        TooLarge: if the tree exceeds the expansion's memory limit.
     """
     waiting = deque([expansion.root()])
     nodes: list[PublicNodes] = []
@@ -434,7 +434,7 @@ def build_tree(expansion: PublicExpansion, progress: Progress | None = None) -> 
 
 
 def _pack_states(states: Records[State]) -> tuple[Records[KeyPlan], NDArray[np.uint64]]:
-    """Return a key plan for some positions, and their keys, uint64 (k, words)."""
+    """Return a key plan for the given positions, and their keys, uint64 (k, words)."""
     words = np.asarray(states).view(np.uint64).reshape(len(states), -1)
     plan = new_plan(words[0].copy(), np.bitwise_or.reduce(words ^ words[0], axis=0))
     keys = np.zeros((len(states), int(plan[0].words)), np.uint64)
@@ -445,7 +445,7 @@ def _pack_states(states: Records[State]) -> tuple[Records[KeyPlan], NDArray[np.u
 def _merge_equal(
     action: NDArray[np.int64], states: Records[State]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first transition with each action and position, and the group of each one."""
+    """Return the first transition with each action and position, and each transition's group."""
     if not len(action):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     words = np.asarray(states).view(np.int64).reshape(len(action), -1)

@@ -1,15 +1,15 @@
 """Counterfactual regret minimization on a public tree.
 
-A sweep computes reach probabilities from the root down, and then values and regrets from the leaves
-up. Strategies and values have one column per set of hidden items, so one sweep handles all sets.
-Values are counterfactual: weighted by the probability that chance and the other army lead to the
-node, summed over the sets of the other army (Zinkevich et al. 2007). The update is predictive CFR+
-with quadratic averaging (Farina, Kroer and Sandholm 2021): regrets never fall below 0, and the last
-regrets are used as the prediction of the next ones.
+A sweep first computes reach probabilities from the root down, then values and regrets from the
+leaves up. Strategies and values have one column per set of hidden items, so a single sweep handles
+all sets. Values are counterfactual: they are weighted by the probability that chance and the other
+army lead to the node, and summed over the other army's sets (Zinkevich et al. 2007). The update is
+predictive CFR+ with quadratic averaging (Farina, Kroer and Sandholm 2021): regrets are clipped at
+0, and the latest regrets serve as the prediction for the next ones.
 
-A node depends only on its parent and its children. Threads can therefore share a sweep: the tree is
-cut below some depth, and each thread sweeps a part of the lower nodes. The number of threads does
-not change the results.
+A node depends only on its parent and its children, so threads can share a sweep. The tree is cut
+below some depth, and each thread sweeps part of the lower nodes. The number of threads does not
+affect the results.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -28,18 +28,18 @@ from wfb_gym.solver.public_tree import TreeArrays
 
 Floats = NDArray[np.float64]
 Spans = NDArray[np.int64]
-"""Ranges of nodes, int64 (k, 2): first node and end (exclusive), parents before children."""
+"""Ranges of nodes, int64 (k, 2): first node and end (exclusive), with parents before children."""
 
 _DOWN, _UP = 1, 2
 """Directions of a sweep, as bit flags."""
 _SHARED = 20_000
-"""Minimum number of nodes of a tree that threads share."""
+"""Minimum size, in nodes, of a tree that threads share."""
 _WIDE = 16
-"""Minimum number of nodes per thread at the cut, so that the parts have about the same size."""
+"""Minimum number of nodes per thread at the cut, so that the parts are of similar size."""
 
 
 class Sweep(NamedTuple):
-    """Arrays of one army's sweep over the tree; "kinds" are sets of hidden items."""
+    """Arrays for one army's sweep over the tree; "kinds" are sets of hidden items."""
 
     # (nodes, kinds of the other army): reach probability from chance and the other army's choices
     other_reach: Floats
@@ -53,7 +53,7 @@ class Learned(NamedTuple):
 
     regrets: Floats  # (actions, kinds): cumulative regrets, not below 0
     sums: Floats  # (actions, kinds): sums of strategies, weighted by sweep and own reach
-    weight: Floats  # (1,): weight of this sweep in the average; 0 to learn nothing
+    weight: Floats  # (1,): weight of this sweep in the average; 0 turns learning off
 
 
 class Sweeper:
@@ -64,7 +64,7 @@ class Sweeper:
         weights: probability of each army's sets of hidden items, float64 (2, kinds).
 
     Attributes:
-        sweep: arrays of the last sweep.
+        sweep: arrays from the latest sweep.
     """
 
     def __init__(self, tree: TreeArrays, weights: Floats) -> None:
@@ -77,7 +77,7 @@ class Sweeper:
 
     @contextmanager
     def shared(self, threads: int | None) -> Iterator[None]:
-        """Use several threads for a large tree within the context; default: one per core."""
+        """Within this context, sweep large trees with several threads; one per core if None."""
         threads = available_cores() if threads is None else threads
         if threads == 1 or len(self._tree.mover) < _SHARED:
             yield
@@ -93,14 +93,15 @@ class Sweeper:
     def points(
         self, seat: int, answers_best: bool, strategy: Floats, learned: Learned | None = None
     ) -> float:
-        """Sweep the tree and return the expected points of a seat.
+        """Sweep the tree and return a seat's expected points.
 
         Args:
-            seat: the seat whose values are computed.
-            answers_best: whether the seat plays its best response; otherwise its strategy.
-            strategy: action probabilities of both seats by the mover's set of hidden items,
+            seat: seat whose values are computed.
+            answers_best: whether the seat plays its best response instead of its strategy.
+            strategy: both seats' action probabilities by the mover's set of hidden items,
                 float64 (actions, kinds). If the seat learns, its part is updated in place.
-            learned: regrets and sums of the seat, updated in place; None to learn nothing.
+            learned: the seat's regrets and sums, updated in place. If None, the seat does not
+                learn.
         """
         tree, sweep = self._tree, self.sweep
         learned = self._nothing if learned is None else learned
@@ -120,10 +121,10 @@ class Sweeper:
 def cut(tree: TreeArrays, parts: int) -> list[Spans]:
     """Cut a tree below some depth.
 
-    Nodes are ordered by depth, so the children of a range of nodes are a range too.
+    Nodes are ordered by depth, so the children of a range of nodes also form a range.
 
     Returns:
-        The ranges above the cut, then `parts` lists of ranges below it, of about the same size.
+        The ranges above the cut, followed by `parts` lists of ranges below it, of similar size.
     """
     depths = [np.array([0, 1])]
     while np.diff(depths[-1])[0] < _WIDE * parts:
@@ -143,7 +144,7 @@ def cut(tree: TreeArrays, parts: int) -> list[Spans]:
 
 
 def _first_children(tree: TreeArrays, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the first child of each node, or the end of the children before it."""
+    """Return each node's first child, or the end of the preceding children if it has none."""
     children: NDArray[np.int64] = 1 + tree.first_transition[tree.first_action[nodes]]
     return children
 
@@ -175,7 +176,7 @@ def _sweep(
 def _spread_reaches(
     tree: TreeArrays, seat: int, strategy: Floats, sweep: Sweep, first_node: int, end_node: int
 ) -> None:
-    """Write the reach probabilities of the nodes' children."""
+    """Write the reach probabilities of the children of a range of nodes."""
     other_reach, own_reach = sweep.other_reach, sweep.own_reach
     kinds = strategy.shape[1]
     for node in range(first_node, end_node):
@@ -205,7 +206,7 @@ def _sum_values(
     first_node: int,
     end_node: int,
 ) -> None:
-    """Write the counterfactual values of nodes and actions, by the army's hidden items."""
+    """Write the counterfactual values of nodes and actions, for each set of the army's items."""
     other_reach, values = sweep.other_reach, sweep.values
     action_values = sweep.action_values
     kinds = strategy.shape[1]
@@ -291,7 +292,7 @@ def _learn(
 
 @jit(nogil=True, forceinline=False)
 def to_probabilities(tree: TreeArrays, sums: Floats, strategy: Floats) -> None:
-    """Normalize each node's sums to probabilities; uniform if all sums of a node are 0.
+    """Normalize each node's sums to probabilities; uniform if a node's sums are all 0.
 
     Args:
         tree: tree of public histories.

@@ -1,15 +1,15 @@
-"""Sample the positions of a scenario's game to estimate their number.
+"""Samples the positions of a scenario's game to estimate how many there are.
 
-Positions are grouped by rank, their potential (`wfb_gym.solver.potential`). The rank falls with
-every move and every roll, so in descending order of rank every position comes after all of its
-predecessors. In each group, the positions with the lowest hashes are expanded, so the choice does
-not depend on the path to a position. The number of positions that the sample missed is estimated
-from the hits of the others, that is, from how many expanded positions lead to each: if most have
-two or three hits, few were missed; if most have one hit, most were missed.
+Positions are grouped by rank, which is their potential (`wfb_gym.solver.potential`). The rank
+decreases with every move and every roll, so in descending order of rank every position comes after
+all of its predecessors. In each group, the positions with the lowest hashes are expanded, so
+whether a position is chosen does not depend on the path to it. The number of positions that the
+sample missed is estimated from hits. A position's hits are the expanded positions that lead to it.
+If most positions have two or three hits, few were missed; if most have one, many were missed.
 
-The positions of a sample are related, so their successors coincide more often than successors of
-independent positions, and the estimate is too low. The error falls with the size of the sample.
-`estimate_count` extrapolates from the growth between a sample and one of a quarter of its size.
+Sampled positions are related, so their successors coincide more often than the successors of
+independent positions, and the estimate is too low. The error decreases with the size of the sample.
+`estimate_count` extrapolates from the growth between a sample and one a quarter of its size.
 """
 
 from functools import cache
@@ -30,43 +30,43 @@ Floats = NDArray[np.float64]
 
 _FIRST_WIDTH = 8
 _MOST_WIDTH = 2048
-"""Minimum and maximum number of positions that are expanded in a group."""
+"""Minimum and maximum number of positions expanded per group."""
 _SPARE = 4
-"""A group stores this many times the positions that it expands."""
+"""A group stores this many times as many positions as it expands."""
 _FIRST_EFFORT = 0.5
 _EFFORT = 1.1
-"""Effort of the first and of the last sample, roughly in seconds."""
+"""Effort of the first and the last sample, roughly in seconds."""
 _GROUP_EFFORT, _STATE_EFFORT, _STEP_EFFORT = 1.2e-3, 1e-5, 1e-6
 _STEPS_AT_ONCE = 20_000
 _KEPT_FOR_CAUSES = 250
 
 
 class Sample(NamedTuple):
-    """Result of one sample of the game."""
+    """Result of sampling the game once."""
 
-    width: int  # maximum number of positions that were expanded in a group
-    number: float  # estimated number of positions in the groups that were processed
+    width: int  # maximum number of positions expanded per group
+    number: float  # estimated number of positions in the processed groups
     exact: bool  # whether the sample contains all positions
-    left: int  # phases left when the sample stopped early; 0 if it reached the end of the game
-    effort: float  # effort used, roughly in seconds
-    groups: int  # groups that were processed
+    left: int  # phases left if the sample stopped early; 0 if it reached the end of the game
+    effort: float  # effort spent, roughly in seconds
+    groups: int  # number of processed groups
     origin: NDArray[np.uint64]  # words of the first position
-    moves: NDArray[np.uint64]  # bits in which other positions differ from it
+    moves: NDArray[np.uint64]  # bits in which other positions differ from the first
     states: States  # some of the positions
-    weights: Floats  # estimated number of positions that each of them represents
+    weights: Floats  # estimated number of positions that each of these represents
 
 
 def sample_once(battle: Battle) -> Sample:
-    """Return a small sample of the positions that can follow."""
+    """Return a small sample of the positions reachable from a battle's position."""
     return _sample(battle, _FIRST_WIDTH, _FIRST_EFFORT)
 
 
 def sample_game(battle: Battle, first: Sample | None = None) -> list[Sample]:
-    """Return samples of increasing size; the last is the most reliable.
+    """Return samples of increasing size; the last one is the most reliable.
 
     Args:
-        battle: the position to start from.
-        first: result of `sample_once` for this position, if it is known.
+        battle: battle at the position to start from.
+        first: result of `sample_once` for this position, if known.
     """
     first = first or sample_once(battle)
     samples = [first]
@@ -84,12 +84,12 @@ def sample_game(battle: Battle, first: Sample | None = None) -> list[Sample]:
 
 
 def estimate_count(samples: list[Sample]) -> float:
-    """Return the number of positions: from the last sample if exact, else extrapolated.
+    """Estimate the number of positions: exact if the last sample is, otherwise extrapolated.
 
-    If four times the width multiplies the count by g, the true count is about g ** g times the
-    last one. This rule was fitted to games that could be solved: the factor is below 2 for a
-    growth close to 1, and 4 for a growth of 2. For a growth above 3 the sample is too small, and
-    4 is used.
+    If quadrupling the width multiplies the count by g, the true count is about g ** g times the
+    last one. This rule was fitted to games that could be solved: the factor is below 2 for a growth
+    close to 1, and 4 for a growth of 2. If the growth exceeds 3, the sample is too small, and a
+    growth of 4 is used.
     """
     last = samples[-1]
     if last.exact:
@@ -105,7 +105,7 @@ class _Group:
     """Sampled positions of one rank."""
 
     def __init__(self, capacity: int) -> None:
-        self.limit = 1 << 64  # positions with this hash or a higher one are dropped
+        self.limit = 1 << 64  # positions whose hash is not below this are dropped
         self._capacity = capacity
         self._parts: list[tuple[NDArray[np.uint64], Whole, Floats, States]] = []
         self._size = 0
@@ -113,7 +113,7 @@ class _Group:
     def add(
         self, hashes: NDArray[np.uint64], hits: Whole, represented: Floats, states: States
     ) -> None:
-        """Add distinct positions: numbers of expanded parents, and of positions these represent."""
+        """Add distinct positions, their hits, and the numbers of positions these represent."""
         if self.limit < 1 << 64:
             low = hashes < np.uint64(self.limit)
             hashes, hits = hashes[low], hits[low]
@@ -124,7 +124,7 @@ class _Group:
             self.merge()
 
     def merge(self) -> tuple[NDArray[np.uint64], Whole, Floats, States]:
-        """Return the distinct positions in order of hashes, at most as many as the capacity."""
+        """Return the distinct positions in hash order, up to the group's capacity."""
         hashes, hits, represented, states = (
             np.concatenate(column) for column in zip(*self._parts, strict=True)
         )
@@ -141,7 +141,7 @@ class _Group:
 
 
 def _sample(battle: Battle, width: int, most: float) -> Sample:
-    """Sample the game, at most `width` positions per group; stop after the effort `most`."""
+    """Sample the game with at most `width` positions per group; stop after an effort of `most`."""
     packed = battle.packed_scenarios
     graph = GameGraph(packed, max_bytes=1 << 62, merging=True)  # used only to expand positions
     start = np.zeros(1, STATE)
@@ -190,7 +190,7 @@ def _spread(
     groups: dict[int, _Group],
     capacity: int,
 ) -> None:
-    """Add the steps from some positions, `counts` for each, to the groups of their ranks."""
+    """Add the steps from the given positions, `counts` from each, to the groups of their ranks."""
     states = np.asarray(steps)["state"]
     alive = states["node"] != Node.END
     states = np.ascontiguousarray(states[alive])
@@ -224,20 +224,20 @@ def _hashes(states: States) -> NDArray[np.uint64]:
 
 
 _PARENT_COUNTS: Whole = np.unique(np.round(1.25 ** np.arange(60)).astype(np.int64))
-"""Candidate numbers of parents of a position."""
+"""Candidates for a position's number of parents."""
 _ROUNDS = 40
 
 
 @cache
 def _log_factorials() -> Floats:
-    """Return log(k!) up to the largest number of parents; cached, because few processes need it."""
+    """Return log(k!) up to the largest number of parents; cached, because few processes use it."""
     return np.array([lgamma(k + 1.0) for k in range(int(_PARENT_COUNTS[-1]) + 1)])
 
 
 def _represented_counts(hits: Whole, represented: Floats) -> Floats:
-    """Return the number of positions that each hit position represents, including itself."""
-    # Assume that every possible parent was expanded with the same probability `chance`. A position
-    # with n parents then has a binomial number of hits, and is missed if that number is 0. The
+    """Return how many positions each hit position represents, including itself."""
+    # Assume that each possible parent was expanded with the same probability `chance`. A position
+    # with n parents then has a binomial number of hits, and is missed if there are none. The
     # distribution of n is fitted to the hits by expectation-maximization.
     chance = float(hits.sum() / represented.sum())
     if chance > 1 - 1e-9:

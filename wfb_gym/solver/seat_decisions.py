@@ -1,9 +1,10 @@
-"""The decisions of one seat of a solved scenario, and the policies that play them.
+"""One seat's decisions in a solved scenario, and the policies that make them.
 
-Exact values require a policy that is a function of the observation or the position: without memory
-and without random draws of its own. No two positions of a scenario have the same observation, so
-one call per decision determines the whole policy. For the value at the start it is enough to call
-the policy at the decisions that it can reach, which are few for a deterministic caster.
+Exact values require a policy that is a function of the observation or the position: it has no
+memory and draws no random numbers of its own. No two positions in a scenario have the same
+observation, so one call per decision determines the whole policy. For the value at the start it is
+enough to call the policy at the decisions that it can reach. For a deterministic caster there are
+few of these.
 """
 
 from collections.abc import Callable, Iterator
@@ -33,31 +34,31 @@ from wfb_gym.solver.game_graph import GameGraph, Progress
 from wfb_gym.solver.graph_arrays import LEAF
 
 PolicyLike = Any
-"""A scripted player's name, "NAME:EPSILON", a saved model's path, an agent, or a function of
+"""A scripted player's name, "NAME:EPSILON", the path of a saved model, an agent, or a function of
 observations (k, size) and masks (k, actions) that returns actions (k,) or probabilities
 (k, actions). An agent that plays from positions also gets these (`wfb_gym.encoding.positions`)."""
 
 _BATCH = 1 << 15
-"""Decisions in one call of a policy."""
+"""Number of decisions per call to a policy."""
 _ASKED_TWICE = 1024
-"""Decisions at which a policy is called again, to check that it has no memory."""
+"""Number of decisions at which a policy is called again, to check that it has no memory."""
 _EXPANDED = 1024
-"""Positions that are expanded in one batch."""
+"""Number of positions expanded per batch."""
 _REORDERED = 0.01
-"""Fraction of answers that may change with the order of the rows: the order changes the rounding of
-floating-point sums, which can break ties differently."""
+"""Fraction of answers that may change with the order of the rows. The order affects how
+floating-point sums are rounded, which can break ties differently."""
 
 
 class SeatDecisions:
-    """The decisions of one seat of a solved scenario, as policies see them.
+    """One seat's decisions in a solved scenario, as policies see them.
 
     Args:
         graph: the game graph; it must not merge positions.
         seat: 0 or 1.
-        limits: limits of the spaces; default: fitted to the scenario.
+        limits: limits of the spaces. Defaults to limits fitted to the scenario.
 
     Attributes:
-        nodes: nodes of the decisions, int64 (n,).
+        nodes: the decisions' nodes, int64 (n,).
         view: layout and codec of the observations and actions.
     """
 
@@ -67,12 +68,12 @@ class SeatDecisions:
         self.view = View.fitted(graph.packed, seat, limits)
 
     def positions(self, nodes: NDArray[np.int64]) -> Positions:
-        """Return the positions of some decisions, as planners see them."""
+        """Return the positions at the given decisions, as planners see them."""
         states, scenario = self.graph.states(nodes), np.zeros(len(nodes), np.int64)
         return Positions(self.graph.packed, scenario, states, self.view.seat, self.view.codec)
 
     def observe(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """Return observations (k, size) and masks (k, actions) of some decisions."""
+        """Return observations (k, size) and masks (k, actions) at the given decisions."""
         positions = self.positions(nodes)
         return self.view.show(positions.scenario, positions.states)
 
@@ -82,17 +83,17 @@ class SeatDecisions:
             yield self.nodes[first : first + _BATCH]
 
     def codes_of(self, policy: int) -> NDArray[np.int64]:
-        """Return the action code of a scripted player at each decision, int64 (n,).
+        """Return the code of a scripted player's action at each decision, int64 (n,).
 
         Raises:
-            ValueError: the player draws random numbers.
+            ValueError: if the player draws random numbers.
         """
         if policy == Scripted.OPTIMAL:
             return self.graph.chosen[self.nodes].astype(np.int64)
         if policy == Scripted.RANDOM or policy == Scripted.EXTERNAL:
             name = Scripted(policy).name
             raise ValueError(f"policy: expected a deterministic scripted player, found {name}")
-        chooser = dispatch.new_chooser(policy, no_move_tables())  # the others are deterministic
+        chooser = dispatch.new_chooser(policy, no_move_tables())  # all others are deterministic
         actions = [np.zeros(0, np.int64)]
         for nodes in self.batches():
             actions.append(np.empty(len(nodes), np.int64))
@@ -109,16 +110,16 @@ class SeatDecisions:
         """Write a policy's action probabilities at each decision.
 
         Args:
-            probabilities: output: probabilities of the legal actions of all nodes, in the order of
+            probabilities: output: probabilities of the legal actions at all nodes, in the order of
                 `GameGraph.offsets`, float64 (sum of counts,).
             policy: see `PolicyLike`.
             start: if given, call the policy only at decisions that it can reach from this node, and
-                write uniform probabilities elsewhere. Scripted players ignore it.
-            progress: called with the number of decisions at which the policy was called.
+                write uniform probabilities elsewhere. Ignored for scripted players.
+            progress: called with the number of decisions processed so far.
 
         Raises:
-            ValueError: `policy` is not a policy or has other sizes; or it returns something other
-                than legal actions or probabilities, or different answers for one observation.
+            ValueError: if `policy` is not a policy or has other sizes; or if it returns anything
+                but legal actions or probabilities, or different answers for the same observation.
         """
         offsets = self.graph.offsets()
         spec = PolicySpec.find(policy) if isinstance(policy, str) else None
@@ -174,7 +175,7 @@ class SeatDecisions:
     def _reached(
         self, probabilities: NDArray[np.float64], offsets: NDArray[np.int64], start: int
     ) -> Iterator[NDArray[np.int64]]:
-        """Yield the nodes of the reachable decisions in batches, breadth first."""
+        """Yield the nodes of the reachable decisions in batches, in breadth-first order."""
         graph, seat = self.graph, self.view.seat
         known = np.zeros(graph.size, np.bool_)
         known[start] = True
@@ -188,7 +189,7 @@ class SeatDecisions:
                 nodes = wave[first : first + _EXPANDED]
                 steps, counts = graph.successors(graph.states(nodes))
                 sources = np.repeat(nodes, counts)
-                is_open = steps.node >= 0  # the end has no node
+                is_open = steps.node >= 0  # the end of the battle is not a node
                 chosen = graph.kinds[sources] == seat
                 places = offsets[sources[chosen]] + steps.action[chosen]
                 is_open[chosen] &= probabilities[places] > 0.0
@@ -205,7 +206,7 @@ class SeatDecisions:
         observations: NDArray[np.float32],
         masks: NDArray[np.bool_],
     ) -> NDArray[np.float64]:
-        """Return a policy's action probabilities at some decisions, float64 (k, actions)."""
+        """Return a policy's action probabilities at the given decisions, float64 (k, actions)."""
         answer = ask_policy(policy, observations, masks, partial(self.positions, nodes))
         return validated_probabilities(answer, masks, "policy")
 
@@ -216,7 +217,7 @@ class SeatDecisions:
             self._ask(policy, some, *self.observe(some)) for some in (nodes, nodes, nodes[order])
         )
         moved = (np.abs(first[order] - reordered) > CLOSE).any(axis=1)
-        # A repeated call must give identical answers; a call with permuted rows nearly identical.
+        # Repeating a call must give identical answers; permuting its rows, nearly identical ones.
         if not np.array_equal(first, again) or moved.mean() > _REORDERED:
             raise ValueError(
                 "policy: expected equal answers to equal observations, found different ones: it "
@@ -227,7 +228,7 @@ class SeatDecisions:
     def _action_indices(
         self, nodes: NDArray[np.int64], offsets: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return indices of the nodes' legal actions in the array of all, and counts by node."""
+        """Return the nodes' legal actions as indices into the array of all, and counts by node."""
         lengths = self.graph.counts[nodes].astype(np.int64)
         starts = offsets[nodes] - np.cumsum(lengths) + lengths
         return np.repeat(starts, lengths) + np.arange(lengths.sum()), lengths
@@ -244,7 +245,7 @@ def _write_certain(
     works: Records[WorkSpace],
     certain: NDArray[np.float64],
 ) -> None:
-    """Write 1 for the chosen action of each decision, else 0; `states` and `works` are scratch."""
+    """Write 1 for each decision's chosen action, else 0; `states` and `works` are scratch."""
     state, work = states[0], works[0]
     top = 0
     for row in range(nodes.shape[0]):
@@ -255,13 +256,13 @@ def _write_certain(
 
 
 class TablePolicy:
-    """Agent that looks up the action of each observation in a table.
+    """Agent that looks up the action for each observation in a table.
 
-    Observations are looked up by 64-bit hashes. The constructor chooses a hash function for which
-    all observations of the scenario have different hashes.
+    Observations are looked up by 64-bit hash. The constructor chooses a hash function that gives
+    every observation in the scenario a different hash.
 
     Args:
-        decisions: decisions of the seat.
+        decisions: the seat's decisions.
         codes: engine code of the action at each decision, int64 (n,).
     """
 
@@ -284,15 +285,15 @@ class TablePolicy:
         action_masks: NDArray[np.bool_],
         positions: Positions | None = None,
     ) -> NDArray[np.int64]:
-        """Return the table's actions, int64 (k,).
+        """Return the actions from the table, int64 (k,).
 
         Args:
             observations: float32 (k, size).
-            action_masks: bool (k, actions); used to recognize ended battles.
+            action_masks: bool (k, actions); used to recognize battles that have ended.
             positions: unused.
 
         Raises:
-            ValueError: the shape is wrong, or an observation is not in the table.
+            ValueError: if the shape is wrong, or an observation is not in the table.
         """
         if observations.ndim != 2 or observations.shape[1] != self.size:
             raise ValueError(

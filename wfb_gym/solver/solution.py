@@ -1,7 +1,7 @@
-"""A solved scenario: its value, and the best action and the action values at any position.
+"""A solved scenario: its value, and the best action and action values at any position.
 
-A solution file is a ZIP archive that contains a JSON header and NumPy arrays. `load` rejects
-damaged files and solutions for other rules.
+A solution file is a ZIP archive with a JSON header and NumPy arrays. `load` rejects corrupt files
+and solutions computed under different rules.
 """
 
 import hashlib
@@ -38,32 +38,32 @@ from wfb_gym.solver.seat_decisions import SeatDecisions, TablePolicy
 _FORMAT, _VERSION = "wfb_gym solution", 1
 _HEADER = "header.json"
 _MOST_RATIO, _SMALL = 100, 2**24
-"""Limit on the size of an unpacked file: this many bytes per packed byte (4 are usual), but never
-below the second number of bytes."""
+"""Limit on a file's unpacked size: this many bytes per packed byte (4 is typical), but at least the
+second number of bytes."""
 _FASTEST = 1
-"""Compression level; higher levels are slower and hardly make keys and values smaller."""
+"""Compression level; higher levels are slower and hardly reduce the size of keys and values."""
 
 
 class SolutionError(ValueError):
-    """The file is not a solution, is damaged, or was solved under other rules."""
+    """The file is not a solution, is corrupt, or was computed under different rules."""
 
 
 def packed_digest(packed: Records[PackedScenario]) -> str:
-    """Return the hash of a packed scenario."""
+    """Return a packed scenario's hash."""
     return hashlib.sha256(packed.tobytes()).hexdigest()
 
 
 class Solution:
-    """Exact values and optimal play of a scenario, at any position.
+    """A scenario's exact values and optimal play, at any position.
 
     Returned by `wfb_gym.solver.solve`. Positions are passed as a `Battle`. A position that the
-    scenario cannot reach (with other pools, for example) is solved when it is first needed.
+    scenario cannot reach (one with other pools, for example) is solved on demand.
 
     Attributes:
         scenario: the solved scenario.
         packed: the packed scenario, shape (1,).
-        graph: all reachable positions with their values.
-        seconds: time that solving took, in seconds.
+        graph: all reachable positions and their values.
+        seconds: time taken to solve the scenario, in seconds.
     """
 
     def __init__(self, scenario: Scenario, graph: GameGraph, seconds: float) -> None:
@@ -74,38 +74,38 @@ class Solution:
 
     @property
     def value(self) -> float:
-        """The expected points of the first army if both sides play optimally."""
+        """The first army's expected points under optimal play by both sides."""
         battle = Battle(self.packed)
         return battle.points + self.value_of(battle)
 
     @property
     def states(self) -> int:
-        """The number of solved decisions."""
+        """Number of solved decisions."""
         return int((~np.isin(self.graph.kinds, (CHANCE, LEAF))).sum())
 
     @property
     def bytes(self) -> int:
-        """The memory of the solution, in bytes."""
+        """Memory used by the solution, in bytes."""
         return self.graph.bytes
 
     def value_of(self, battle: Battle) -> float:
-        """Return the expected future points of the first army if both sides play optimally."""
+        """Return the first army's expected future points under optimal play by both sides."""
         if battle.is_over:
             return 0.0
         node = self.graph.explore(battle.state)  # first: it may reallocate the arrays
         return float(self.graph.values[node])
 
     def action_values(self, battle: Battle) -> Mapping[int, float]:
-        """Return the value of each legal action if play is optimal afterwards.
+        """Return the value of each legal action, assuming optimal play afterwards.
 
         Args:
-            battle: a battle at a decision; not changed.
+            battle: a battle at a decision; not modified.
 
         Returns:
-            Expected future points of the first army by engine code, in ascending order of codes.
+            The first army's expected future points by engine code, in ascending order of codes.
 
         Raises:
-            ValueError: the battle is not at a decision.
+            ValueError: if the battle is not at a decision.
         """
         if not battle.is_decision():
             raise ValueError(f"action values: expected a decision, found {battle.node.name}")
@@ -121,10 +121,10 @@ class Solution:
         return {code: float(value) for code, value in zip(codes, sums, strict=True)}
 
     def best_action(self, battle: Battle) -> int:
-        """Return the engine code of the best action; the lowest code if several are equal.
+        """Return the engine code of the best action; ties go to the lowest code.
 
         Raises:
-            ValueError: the battle is not at a decision.
+            ValueError: if the battle is not at a decision.
         """
         if not battle.is_decision():
             raise ValueError(f"best action: expected a decision, found {battle.node.name}")
@@ -133,25 +133,25 @@ class Solution:
 
     @cached_property
     def full(self) -> GameGraph:
-        """The graph without merging of equivalent positions; solved on first access.
+        """The graph without merging equivalent positions; solved on first access.
 
         Equivalent positions can have different observations, so a policy may play them differently.
 
         Raises:
-            TooLarge: the positions do not fit into memory.
+            TooLarge: if the positions do not fit in memory.
         """
         return self.solve_full()
 
     def solve_full(self, progress: Progress | None = None) -> GameGraph:
-        """Return `full`, and report progress if it is not solved yet.
+        """Return `full`, reporting progress if it is not solved yet.
 
         Args:
-            progress: called with the number of positions solved so far; default: a progress bar on
-                a terminal if solving takes long.
+            progress: called with the number of positions solved so far. Defaults to a progress bar,
+                shown on a terminal if solving takes long.
         """
         if "full" in vars(self):
             return self.full
-        # One thread, so that the order of nodes, and of batches for policies, is reproducible.
+        # Use one thread, so that the order of nodes, and of batches for policies, is reproducible.
         graph, horizon = self.graph, self.graph.horizon
         positions = GameGraph(
             self.packed, graph.max_bytes, horizon=horizon, leaf_values=graph.leaf_values
@@ -168,7 +168,7 @@ class Solution:
         return positions
 
     def points_at_start(self, values: NDArray[np.float64]) -> float:
-        """Return the points of the whole battle, given values of `full`'s nodes, (n,)."""
+        """Return the points for the whole battle, given the values of `full`'s nodes, (n,)."""
         battle = Battle(self.packed)
         start = self.start_node
         return battle.points + (0.0 if start is None else float(values[start]))
@@ -184,19 +184,19 @@ class Solution:
 
         Args:
             seat: 0 or "caster", 1 or "dispeller".
-            limits: limits of the observations; default: fitted to the scenario.
+            limits: limits of the observations. Defaults to limits fitted to the scenario.
         """
         decisions = SeatDecisions(self.full, seat_number(seat), limits)
         return TablePolicy(decisions, decisions.codes_of(Scripted.OPTIMAL))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the solution to one compressed file; `wfb_gym.solver.load` reads it.
+        """Write the solution to a compressed file that `wfb_gym.solver.load` can read.
 
         The write is atomic and replaces an existing file.
 
         Raises:
-            OSError: the file cannot be written.
-            ValueError: the solution has leaf values, which cannot be saved.
+            OSError: if the file cannot be written.
+            ValueError: if the solution has leaf values, which cannot be saved.
         """
         if self.graph.leaf_values is not None:
             raise ValueError("save: expected a solution to the end, found one with leaf values")
@@ -224,19 +224,20 @@ def save(solution: Solution, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_BYTES) -> Solution:
-    """Read a solution from a file.
+    """Load a solution from a file.
 
     A loaded solution is safe to play: all actions are legal and all values are finite. The values
-    themselves are not verified. If the file comes from an untrusted source and exact values
-    matter, solve the scenario again.
+    themselves are not verified. If the file comes from an untrusted source and exact values matter,
+    solve the scenario again.
 
     Args:
-        path: a file that `Solution.save` wrote.
+        path: a file written by `Solution.save`.
         max_bytes: maximum memory for the positions, in bytes, including positions solved later.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        SolutionError: the file is not a solution, is damaged, or was solved under other rules.
+        FileNotFoundError: if the file does not exist.
+        SolutionError: if the file is not a solution, is corrupt, or was computed under different
+            rules.
     """
     target = Path(path)
     if not target.is_file():

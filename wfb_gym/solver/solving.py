@@ -1,7 +1,7 @@
-"""Solve one or several scenarios, with a cache of solutions on disk.
+"""Solves one or more scenarios, and caches solutions on disk.
 
-Cached solutions are stored in the folder of the compiled code, which is named after a hash of the
-sources. Another version of the rules therefore never uses them.
+Cached solutions are stored in the folder for compiled code, which is named after a hash of the
+sources. A different version of the rules therefore never uses them.
 """
 
 import contextlib
@@ -34,16 +34,16 @@ from wfb_gym.solver.graph_arrays import NO_HORIZON
 from wfb_gym.solver.solution import Solution, SolutionError, load, packed_digest
 
 LeafValues = Callable[[Positions], NDArray[np.float64]]
-"""Function from positions (k,) to the future points of the first army, float64 (k,)."""
+"""Function from positions (k,) to the first army's future points, float64 (k,)."""
 
 _SAVE_EVERY = 120.0
-"""Seconds between two saves of a partial solution to the cache."""
+"""Seconds between saves of a partial solution to the cache."""
 _NOTICE_EVERY = 2.0
-"""Seconds between two lines of progress."""
+"""Seconds between progress lines."""
 _MOST_WAITING = 64
-"""Maximum number of solutions of `solve_all` that wait for earlier ones."""
+"""Maximum number of solutions in `solve_all` that wait for earlier ones."""
 _BYTES_WAITING = 2**28
-"""Maximum memory of the waiting solutions, in bytes."""
+"""Maximum memory for waiting solutions, in bytes."""
 
 
 def solve(  # noqa: PLR0913 - keyword-only except for the scenario
@@ -58,32 +58,32 @@ def solve(  # noqa: PLR0913 - keyword-only except for the scenario
     notice: TextIO | None = None,
     threads: int | None = None,
 ) -> Solution:
-    """Return exact values and optimal play of a scenario, by expectiminimax.
+    """Solve a scenario exactly by expectiminimax, and return its values and optimal play.
 
     Args:
-        scenario: a bundled name, a path, or a `Scenario`.
-        battle: a position of the scenario to start from; default: the start of the battle.
-            Earlier positions are then solved only on demand. Not allowed with `cache`.
-        horizon: number of phases to solve, including the current phase of `battle` or the first
-            one; default: all. Without `leaf_values` the battle ends after them.
+        scenario: the name of a bundled scenario, a path, or a `Scenario`.
+        battle: position to start from. Defaults to the start of the battle. Earlier positions are
+            then solved only on demand. Not allowed with `cache`.
+        horizon: number of phases to solve, counting from the current phase of `battle` or from the
+            first one. Defaults to all phases. Without `leaf_values`, the battle ends after them.
         leaf_values: function of `wfb_gym.encoding.positions.Positions` (k,) at the start of the
-            phase after the horizon, before its first roll. Returns the future points of the first
-            army, float64 (k,). Not allowed with `cache`; the solution cannot be saved.
+            phase after the horizon, before its first roll. Returns the first army's future points,
+            float64 (k,). Not allowed with `cache`. The solution cannot be saved.
         max_bytes: maximum memory for the positions, in bytes.
-        progress: called repeatedly with the number of positions solved so far; default: a progress
-            bar on a terminal if solving takes long, unless `notice` is given.
-        cache: whether to use the cache on disk: read a stored solution, resume an interrupted
-            one, and store the result.
-        notice: stream for lines of progress if solving takes long.
-        threads: number of threads for a large scenario; default: the number of cores. Values and
-            actions do not depend on it. With 1 the order of the nodes is reproducible too.
+        progress: called repeatedly with the number of positions solved so far. Defaults to a
+            progress bar, shown on a terminal if solving takes long, unless `notice` is given.
+        cache: whether to use the disk cache: load a stored solution, resume an interrupted one, and
+            store the result.
+        notice: stream for progress lines if solving takes long.
+        threads: number of threads for a large scenario. Defaults to the number of cores. Values and
+            actions do not depend on it. With 1, the order of the nodes is reproducible too.
 
     Raises:
-        TooLarge: the positions do not fit into memory; the message lists the main causes.
-        ScenarioError: the scenario does not exist or is invalid.
-        ValueError: `battle` or `leaf_values` is given together with `cache`; `horizon` is below 1;
-            `leaf_values` is given without `horizon`, or does not return one finite number per
-            position; `max_bytes` or `threads` is not a positive integer.
+        TooLarge: if the positions do not fit in memory; the message lists the main causes.
+        ScenarioError: if the scenario does not exist or is invalid.
+        ValueError: if `battle` or `leaf_values` is given together with `cache`; if `horizon` is
+            less than 1; if `leaf_values` is given without `horizon`, or does not return one finite
+            number per position; if `max_bytes` or `threads` is not a positive integer.
     """
     for name, number in (("max_bytes", max_bytes), ("threads", threads)):
         if number is not None and (not isinstance(number, Integral) or number < 1):
@@ -168,7 +168,7 @@ def solve(  # noqa: PLR0913 - keyword-only except for the scenario
 
 
 def _of_states(leaf_values: LeafValues, packed: Records[PackedScenario]) -> StateValues:
-    """Return leaf values as a function of states instead of positions."""
+    """Convert leaf values to a function of states instead of positions."""
     codec = View.fitted(packed, 0).codec
 
     def ask(states: Records[State]) -> NDArray[np.float64]:
@@ -187,22 +187,23 @@ def solve_all(
 ) -> Iterator[Solution]:
     """Solve several scenarios in parallel, one thread per scenario.
 
-    Later scenarios are solved while an earlier one still takes long: at least twice as many as the
+    While an earlier scenario is still running, later ones are solved: at least twice as many as the
     process has cores, and more if their solutions are small.
 
     Args:
-        scenarios: bundled names, paths, or `Scenario` objects.
-        max_bytes: maximum memory for the positions of each scenario, in bytes.
+        scenarios: names of bundled scenarios, paths, or `Scenario` objects.
+        max_bytes: maximum memory for each scenario's positions, in bytes.
         cache: see `solve`.
         notice: see `solve`.
 
     Yields:
-        The solution of each scenario, in the given order.
+        Each scenario's solution, in the given order.
 
     Raises:
-        TooLarge: as in `solve`, after the solutions of earlier scenarios; later ones are canceled.
-        ScenarioError: as for `TooLarge`.
-        ValueError: `scenarios` is a single name or path.
+        TooLarge: if a scenario is too large, after yielding the solutions of earlier scenarios;
+            later ones are canceled.
+        ScenarioError: if a scenario does not exist or is invalid; raised at the same point.
+        ValueError: if `scenarios` is a single name or path.
     """
     if isinstance(scenarios, str | Path):
         raise ValueError(f"solve_all: expected several scenarios, found {scenarios!r}")

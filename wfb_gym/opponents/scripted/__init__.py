@@ -1,10 +1,11 @@
 """Scripted players, one module each. The module's name is the player's name.
 
-A module `NAME.py` has one compiled function, also called `NAME`:
+A module `NAME.py` contains one compiled function, also called `NAME`:
 
     NAME(packed, state, work, count) -> code of one of the `count` legal actions in `work.legal`
 
-It draws nothing and leaves the state as it was, so that the solver can grade the player exactly.
-The first line of the module's docstring is the player's description in the documentation. A new
-module is found on import: it becomes an opponent, an agent and a name on the command line.
+It draws no random numbers and leaves the state unchanged, so that the solver can evaluate the
+player exactly. The first line of the module's docstring is the player's description in the
+documentation. A new module is discovered on import: it becomes an opponent, an agent and a name on
+the command line.
 """

@@ -1,8 +1,8 @@
 """Maximises the next roll and ignores all later rolls.
 
-It casts the spell with the highest expected points. It uses the number of dice with the highest
-chance of success, or the smallest of several such numbers. It tries to dispel every spell, with the
-number of dice that makes success most likely. It reads a scroll whenever it can.
+It casts the spell with the highest expected points. It rolls the number of dice with the highest
+chance of success; ties go to fewer dice. It tries to dispel every spell, with the number of dice
+that makes success most likely. It reads a scroll whenever it can.
 """
 
 from wfb_gym._jit import jit

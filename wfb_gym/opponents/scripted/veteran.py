@@ -1,4 +1,4 @@
-"""Keeps dice for important spells. A chance of success of 60 % is enough for it.
+"""Saves dice for important spells, and is satisfied with a 60 % chance of success.
 
 - *Cast.* It casts the most valuable spell with a chance of at least 60 %, with the minimum number
   of dice that reaches 60 %. If no spell reaches 60 %, it casts the spell with the highest expected
@@ -7,8 +7,8 @@
 - *Dispel.* It does not dispel a spell worth less than half of the greatest remaining threat, unless
   it has dice for both, at 3.5 points per die. It dispels any other spell with the minimum number of
   dice that succeeds in 60 % of cases.
-- *Scroll.* It reads a scroll against a spell worth at least as much as any later threat. The chance
-  to dispel the spell with dice must be below 60 %.
+- *Scroll.* It reads a scroll against a spell worth at least as much as any later threat, if the
+  chance of dispelling the spell with dice is below 60 %.
 - *Spells in play.* It dispels the enemy's most valuable spell first, by the same rule.
 """
 

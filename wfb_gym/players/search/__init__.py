@@ -1,1 +1,1 @@
-"""Search agents, which use the engine as their model."""
+"""Search agents that use the engine as their model."""

@@ -1,8 +1,8 @@
-"""The duel that represents a magic phase: its records, and the table of its values.
+"""The duel that represents a magic phase: its records and the table of its values.
 
 In a duel each spell has a fixed value in points. The duel also has shared dice, wizards' own dice,
-one kind of scroll, items that help a cast, and spells in play. A position of the duel lies between
-two casts. `wfb_gym.players.search.reduction` builds the duels and lists the simplifications.
+one kind of scroll, items that help a cast, and spells in play. A position in the duel lies between
+two casts. `wfb_gym.players.search.reduction` builds the duels and documents the simplifications.
 `wfb_gym.players.search.phase_duel` computes the values.
 """
 
@@ -18,24 +18,24 @@ from wfb_gym.engine.queries import bit, clear_bits
 from wfb_gym.scenario.sizes import DICE, NO_BEARER, SPELLS, WIZARDS
 
 MOST_SPELLS = 8
-"""Spells that may still be cast in a duel."""
+"""Maximum number of castable spells in a duel."""
 MOST_KEPT = 4
-"""Spells of the active army that remain in play until their wizard casts again."""
+"""Maximum number of the active army's spells that remain in play until their wizard casts again."""
 MOST_TO_DISPEL = 6
-"""Spells in play of one army that may be dispelled."""
+"""Maximum number of one army's spells in play that may be dispelled."""
 MOST_OWN = 4
-"""Wizards with own dice that a duel tracks."""
+"""Maximum number of wizards with their own dice in a duel."""
 MOST_AIDS = 2
-"""Kinds of item that help a cast."""
+"""Maximum number of kinds of item that help a cast."""
 MOST_USES = 7
-"""Uses of one kind of item that a duel tracks."""
+"""Maximum number of uses that a duel tracks for one kind of item."""
 MOST_SCROLLS = 15
 MOST_LATER = (MOST_USES + 1) ** MOST_AIDS
 NONE = -1
 
 
 class DuelSpell(Record):
-    """A spell that may be cast."""
+    """A castable spell."""
 
     spell: Int64  # number in the active army
     wizard: Int64
@@ -45,55 +45,55 @@ class DuelSpell(Record):
     cap: Int64  # maximum number of dice for the casting roll
     own: Int64  # index of its wizard in `own_dice`, or NONE
     bound: Int64
-    resistance: Int64  # dice that Magic Resistance adds to a dispel
+    resistance: Int64  # dice that Magic Resistance adds to a dispel attempt
     kept: Int64  # its index in `Duel.kept`, or NONE
-    barred: Int64  # bit set over `Duel.kept`: it cannot be cast while one of them is in play
-    miscast_cost: Float64  # expected points, including a free spell of the enemy
+    barred: Int64  # bit set over `Duel.kept`: it cannot be cast while any of them is in play
+    miscast_cost: Float64  # expected points, including a free spell for the enemy
 
 
 class SpellInPlay(Record):
     """A spell of the active army that remains in play, or will remain in play if it is cast."""
 
     spell: Int64
-    worth: Float64  # points, if it is in play when casting ends
+    worth: Float64  # points if it is in play when casting ends
     wizard: Int64
 
 
 class InPlay(Record):
-    """A spell in play from an earlier phase, which the enemy of its owner may dispel."""
+    """A spell in play from an earlier phase, which its owner's enemy may dispel."""
 
     spell: Int64  # number in its owner's army
     worth: Float64  # points for its owner
-    number: Int64  # that a dispel roll has to match
+    number: Int64  # number that a dispel roll must match
     kept: Int64  # its index in `Duel.kept`, or NONE
 
 
 class CastAid(Record):
-    """An item that helps one cast with each use."""
+    """An item that helps one cast per use."""
 
     item: Int64  # number in the active army
-    wizard: Int64  # that may use it, or NO_BEARER
+    wizard: Int64  # wizard that may use it, or NO_BEARER
     extra_dice: Int64
     bonus: Int64  # to the casting roll
     irresistible: Int64  # 1 if the cast may be irresistible
 
 
 class Miscast(Record):
-    """Cost and effects of a wizard's miscast. With the remaining probability casting continues."""
+    """Cost and effects of a wizard's miscast. With the remaining probability, casting continues."""
 
     cost: Float64  # expected points
-    locked: Float64  # chance that the wizard casts no more in this phase
+    locked: Float64  # chance that the wizard cannot cast again in this phase
     no_dice: Float64  # chance that all power dice are lost
     ends: Float64  # chance that casting ends
-    ends_in_play: Float64  # chance that casting and every spell in play end
+    ends_in_play: Float64  # chance that casting and all spells in play end
     succeeds: Float64  # chance that the spell takes effect after all
-    free_any: Float64  # chance that the enemy casts any spell of its own
-    free_limited: Float64  # chance that it casts one with a casting value no higher
-    later: Float64  # expected fraction of the wizard's casts in later phases that is lost
+    free_any: Float64  # chance that the enemy casts any of its own spells
+    free_limited: Float64  # chance that it casts one with the same casting value or lower
+    later: Float64  # expected fraction of the wizard's casts lost in later phases
 
 
 class Duel(Record):
-    """A duel. Counts of dice, scrolls and uses are the ones at its start."""
+    """A duel. Dice, scrolls and uses are counted at its start."""
 
     n_spells: Int64
     n_kept: Int64
@@ -108,50 +108,50 @@ class Duel(Record):
     in_play: Int64  # bit set over `kept`: spells in play at the start
     dispel_bonus: Int64
     double_six: Int64
-    base_points: Float64  # of spells in play that are not in `kept`
+    base_points: Float64  # points from spells in play that are not in `kept`
     greatest: Float64  # points of the most valuable spell that may be cast
     miscasts: Annotated[Records[Miscast], WIZARDS]
     spells: Annotated[Records[DuelSpell], MOST_SPELLS]
     kept: Annotated[Records[SpellInPlay], MOST_KEPT]
     aids: Annotated[Records[CastAid], MOST_AIDS]
-    # points of later phases relative to using nothing in this one, by the uses of aids and the
-    # scrolls that are left
+    # points in later phases relative to using nothing in this one, by the uses of aids and the
+    # remaining scrolls
     later: Annotated[NDArray[np.float64], MOST_LATER, MOST_SCROLLS + 1]
-    # points of its own spells that the dispeller loses, by the number of scrolls that it reads
+    # points the dispeller loses with its own spells, by the number of scrolls that it reads
     scroll_reader_loss: Annotated[NDArray[np.float64], MOST_SCROLLS + 1]
     # maximum points from dispelling after the last cast, by dice: for the active army also by the
     # scrolls that were read, for the dispeller by the spells of `kept` that are in play
     by_power: Annotated[NDArray[np.float64], MOST_SCROLLS + 1, DICE + 1]
     by_dispel: Annotated[NDArray[np.float64], 1 << MOST_KEPT, DICE + 1]
-    # scratch of the reduction: score of each spell of the army, and its aim or NONE
+    # scratch for the reduction: score of each of the army's spells, and its aim or NONE
     scores: Annotated[NDArray[np.float64], SPELLS]
     score_aims: Annotated[NDArray[np.int64], SPELLS]
 
 
 class Dispels(Record):
-    """One army's spells in play that the enemy may dispel, and the maximum points from that."""
+    """One army's spells in play that the enemy may dispel, and the maximum points for doing so."""
 
     count: Int64
     spells: Annotated[Records[InPlay], MOST_TO_DISPEL]
-    # maximum points, by the set of spells that are still to be tried, and by dice
+    # maximum points, by the set of spells not tried yet and by dice
     most: Annotated[NDArray[np.float64], 1 << MOST_TO_DISPEL, DICE + 1]
 
 
 class DuelTable(NamedTuple):
-    """Values of a duel's positions, and scratch arrays. "The table" below explains blocks."""
+    """Values of a duel's positions, and scratch arrays. For blocks, see "the table" below."""
 
     values: NDArray[np.float64]
-    blocks: NDArray[np.float64]  # a block for every number that a dispel may have to match
+    blocks: NDArray[np.float64]  # a block for every number that a dispel may need to match
     block: NDArray[np.float64]
     miscast_values: NDArray[np.float64]  # a block: values after a miscast
 
 
 class DuelState(NamedTuple):
-    """A position of a duel, between two casts or during a cast."""
+    """A position in a duel, between two casts or during a cast."""
 
     left: int  # bit set over `Duel.spells`: spells that may still be cast
     in_play: int  # bit set over `Duel.kept`: spells in play
-    aid_state: int  # uses of aids and own dice that are left, as a mixed-radix number
+    aid_state: int  # remaining uses of aids and own dice, as a mixed-radix number
     power: int  # shared dice
     dispel: int
     scrolls: int
@@ -162,7 +162,7 @@ _NUMBERS = HIGHEST_NEED + 1
 
 
 def new_table(places: int) -> DuelTable:
-    """Return a table with that many values, all 0."""
+    """Return a table with this many values, all 0."""
     return DuelTable(
         np.zeros(places), np.zeros(_NUMBERS * _BLOCK), np.zeros(_BLOCK), np.zeros(_BLOCK)
     )
@@ -224,19 +224,19 @@ def table_size(duel: Duel) -> int:
 
 @jit
 def uses_in(duel: Duel, aid_state: int, aid: int) -> int:
-    """Return the uses of an aid that are left."""
+    """Return the remaining uses of an aid."""
     return int64(aid_state // _stride_of_use(duel, aid) % (duel.uses[aid] + 1))
 
 
 @jit
 def own_in(duel: Duel, aid_state: int, own: int) -> int:
-    """Return the remaining own dice of a wizard."""
+    """Return a wizard's remaining own dice."""
     return int64(aid_state // _stride_of_own(duel, own) % (duel.own_dice[own] + 1))
 
 
 @jit
 def spend_dice(duel: Duel, aid_state: int, slot: int, own: int, aid: int) -> int:
-    """Return `aid_state` after a cast with `own` own dice and an aid, or NONE for no aid."""
+    """Return `aid_state` after a cast with `own` own dice and an aid (NONE for no aid)."""
     if own > 0:
         aid_state -= own * _stride_of_own(duel, duel.spells[slot].own)
     if aid >= 0:
@@ -261,14 +261,14 @@ def place_of(duel: Duel, left: int, in_play: int, aid_state: int, power: int) ->
 
 @jit
 def value_at(duel: Duel, values: NDArray[np.float64], here: DuelState) -> float:
-    """Return the value of a position from the table."""
+    """Look up a position's value in the table."""
     place = place_of(duel, here.left, here.in_play, here.aid_state, here.power)
     return float(values[place + here.dispel * (duel.scrolls + 1) + here.scrolls])
 
 
 @jit
 def worth_of(duel: Duel, slot: int) -> float:
-    """Return the points of a spell that takes effect, including those while it is in play."""
+    """Return a spell's points if it takes effect, including those scored while it is in play."""
     worth = float(duel.spells[slot].worth)
     if duel.spells[slot].kept >= 0:
         worth += duel.kept[duel.spells[slot].kept].worth
@@ -277,7 +277,7 @@ def worth_of(duel: Duel, slot: int) -> float:
 
 @jit
 def kept_after(duel: Duel, slot: int, in_play: int) -> int:
-    """Return the spells in play after a nomination; unless it is bound, its wizard's spells end."""
+    """Return the spells in play after a nomination; unless bound, it ends its wizard's spells."""
     if duel.spells[slot].bound:
         return int64(in_play)
     for k in range(duel.n_kept):
@@ -288,7 +288,7 @@ def kept_after(duel: Duel, slot: int, in_play: int) -> int:
 
 @jit
 def blocks_after(duel: Duel, slot: int, here: DuelState) -> tuple[int, int]:
-    """Return the table indices of two blocks: after a cast is dispelled, after it takes effect."""
+    """Return the table indices of two blocks: if the cast is dispelled, and if it takes effect."""
     in_play, own = here.in_play, duel.spells[slot].kept
     if own >= 0:
         in_play |= bit(own)
@@ -298,7 +298,7 @@ def blocks_after(duel: Duel, slot: int, here: DuelState) -> tuple[int, int]:
 
 @jit
 def slot_of(duel: Duel, spell: int) -> int:
-    """Return the index of a spell in `Duel.spells`, or NONE."""
+    """Return a spell's index in `Duel.spells`, or NONE."""
     for slot in range(duel.n_spells):
         if duel.spells[slot].spell == spell:
             return int64(slot)
@@ -307,7 +307,7 @@ def slot_of(duel: Duel, spell: int) -> int:
 
 @jit
 def aid_of(duel: Duel, item: int) -> int:
-    """Return the index of an item in `Duel.aids`, or NONE."""
+    """Return an item's index in `Duel.aids`, or NONE."""
     for aid in range(duel.n_aids):
         if duel.aids[aid].item == item:
             return int64(aid)
@@ -316,7 +316,7 @@ def aid_of(duel: Duel, item: int) -> int:
 
 @jit
 def serves(duel: Duel, slot: int, aid: int) -> bool:
-    """Return whether an aid may help to cast a spell."""
+    """Return whether an aid may help cast a spell."""
     if duel.spells[slot].bound:
         return False
     wizard = duel.aids[aid].wizard
@@ -325,6 +325,6 @@ def serves(duel: Duel, slot: int, aid: int) -> bool:
 
 @jit
 def whole(duel: Duel) -> DuelState:
-    """Return the position at the start of the duel, with nothing used."""
+    """Return the position at the start of the duel, before anything is used."""
     left, aid_state = bit(duel.n_spells) - 1, mid_size(duel) - 1
     return DuelState(left, duel.in_play, aid_state, duel.power, duel.dispel, duel.scrolls)

@@ -1,6 +1,6 @@
-"""Values of spells in a duel: their expected points now, and in later phases while in play.
+"""Values of spells in a duel: expected points now, and in later phases while in play.
 
-Casualties count only by their expected points, at the best target of a spell.
+Casualties count only through their expected points, at the spell's best target.
 """
 
 import numpy as np
@@ -27,13 +27,13 @@ from wfb_gym.players.search.duel import NONE
 from wfb_gym.scenario.sizes import UNITS
 
 LEFT_OVER = 0.8
-"""Largest fraction of its victims' points that a spell is expected to destroy."""
+"""Maximum fraction of its victims' points that a spell is expected to destroy."""
 RESISTED = 0.15
-"""Fraction of a spell's value lost per die of Magic Resistance, when targets are compared."""
+"""Fraction of a spell's value lost per die of Magic Resistance when comparing targets."""
 
 Lasting = NDArray[np.float64]
-"""Expected number of phases, including this one, in which each spell scores if it is in play when
-this phase ends, (ARMIES, SPELLS)."""
+"""Expected number of phases, including this one, in which each spell scores if it is in play at the
+end of this phase, (ARMIES, SPELLS)."""
 
 
 @jit(forceinline=False)
@@ -42,7 +42,7 @@ def expect_survival(
 ) -> None:
     """Write `lasting` for the phase that is `later` phases away.
 
-    `survival` is the probability that a spell in play is still in play a phase later.
+    `survival` is the probability that a spell in play is still in play one phase later.
     """
     phases = 0.0
     chance = 1.0
@@ -56,7 +56,7 @@ def expect_survival(
 def expected_phases(
     packed: PackedScenario, state: State, army: int, spell: int, lasting: Lasting
 ) -> float:
-    """Return the expected number of phases in which a spell scores if it is put into play now."""
+    """Return the expected number of phases in which a spell scores if it comes into play now."""
     if packed.armies[army].spells[spell].duration == Duration.ONE_TURN:
         return float(min(2, phases_left(packed, state)))
     return float(lasting[army, spell])
@@ -64,7 +64,7 @@ def expected_phases(
 
 @jit(forceinline=False)
 def aim_at_once(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> float:
-    """Return the points of an aim at once, limited by the points of the surviving victims."""
+    """Return an aim's immediate points, limited by the points of the surviving victims."""
     entry = packed.armies[army].spells[spell]
     aim_entry = aim_record(packed, army, spell, aim)
     later = aim_entry.worth_per_phase * phases_left(packed, state)
@@ -83,7 +83,7 @@ def aim_at_once(packed: PackedScenario, state: State, army: int, spell: int, aim
 def _limit_to_survivors(
     packed: PackedScenario, state: State, army: int, spell: int, aim: int, points: float
 ) -> float:
-    """Scale casualties against full units down to the enemy models that are left."""
+    """Scale casualties against full units down to the remaining enemy models."""
     aim_entry = aim_record(packed, army, spell, aim)
     left = 0.0
     whole = 0.0
@@ -109,7 +109,7 @@ def _limit_to_survivors(
 def value_of_effect(
     packed: PackedScenario, state: State, army: int, spell: int, aim: int, lasting: Lasting
 ) -> float:
-    """Return the expected points of a spell that takes effect with this aim; NONE for no target."""
+    """Return a spell's expected points if it takes effect with this aim; NONE for no target."""
     entry = packed.armies[army].spells[spell]
     phases = expected_phases(packed, state, army, spell, lasting)
     if aim < 0:
@@ -122,7 +122,7 @@ def value_of_effect(
 def aim_value(
     packed: PackedScenario, state: State, army: int, spell: int, aim: int, lasting: Lasting
 ) -> float:
-    """Return the expected points of an aim if the spell is cast, less Magic Resistance."""
+    """Return an aim's expected points if the spell is cast, less Magic Resistance."""
     value = value_of_effect(packed, state, army, spell, aim, lasting)
     return float(value * (1.0 - RESISTED * resistance_of_aim(packed, state, army, spell, aim)))
 
@@ -145,7 +145,7 @@ def best_aim(packed: PackedScenario, state: State, army: int, spell: int, lastin
 def best_use(
     packed: PackedScenario, state: State, army: int, spell: int, lasting: Lasting
 ) -> tuple[int, float]:
-    """Return the best aim of a spell (NONE without a target), and its points if it is cast."""
+    """Return a spell's best aim (NONE without a target), and its points if it is cast."""
     if packed.armies[army].spells[spell].targeted:
         aim = best_aim(packed, state, army, spell, lasting)
         return aim, aim_value(packed, state, army, spell, aim, lasting)
@@ -156,7 +156,7 @@ def best_use(
 def value_in_play(
     packed: PackedScenario, state: State, army: int, spell: int, lasting: Lasting
 ) -> float:
-    """Return the expected points of a spell in play for its owner."""
+    """Return the expected points of a spell in play, for its owner."""
     duration = int64(packed.armies[army].spells[spell].duration)
     phases = expected_phases(packed, state, army, spell, lasting)
     if duration == Duration.ONE_TURN and not state.new_in_play[army] & bit(spell):

@@ -1,18 +1,18 @@
 """Heuristic value of a position, for searches that stop before the end of the phase.
 
-The estimate assumes average dice. The active side continues to cast, and the other side answers:
+The estimate assumes average dice. The active side continues to cast, and the other side responds:
 
-- Power dice go greedily to the spells where a die adds the most expected points. These are the
-  spells that may still be attempted, and the spell that is being cast.
-- The number to match for a dispel is 3.5 per power die, and at least the casting value.
+- Power dice are allotted greedily to the spells where a die adds the most expected points. These
+  are the castable spells and the spell being cast.
+- The number to match for a dispel is 3.5 per power die, but at least the casting value.
 - Scrolls stop the spells with the highest expected points. Dispel dice are allotted like power
   dice.
 - Spells in play score until they end by themselves. A free spell that may still be dispelled takes
-  effect. The remaining strikes of a spell are carried out.
+  effect. A spell's remaining strikes are carried out.
 
-A spell's value is the average of its damage against the surviving victims, plus its healing.
-Therefore the estimate does not change on average if a spell is let through, or if a spell that
-nothing can stop is rolled. Miscasts, items that help a cast and Magic Resistance are ignored.
+A spell's value is its average damage against the surviving victims, plus its healing. Letting a
+spell through, or rolling for a spell that nothing can stop, therefore does not change the estimate
+on average. Miscasts, items that help a cast, and Magic Resistance are ignored.
 """
 
 import numpy as np
@@ -41,16 +41,16 @@ TO_MATCH = SPELLS
 NEED = 2 * SPELLS
 MOST_DICE = 3 * SPELLS
 ALLOTTED = 4 * SPELLS
-"""Offsets of the columns of a plan in the scratch array. The columns have an entry for each spell:
-expected points, number that a dispel has to match, row of the chance table, maximum number of
-dice, dice allotted."""
+"""Column offsets of a plan in the scratch array. Each column has one entry per spell: expected
+points, number that a dispel must match, row in the chance table, maximum number of dice, dice
+allotted."""
 
 
 @jit(forceinline=False)
 def estimate_phase(packed: PackedScenario, state: State, phase: int, work: WorkSpace) -> float:
-    """Return the points still to come for the first army, without casts after `phase`.
+    """Estimate the first army's future points, without casts after `phase`.
 
-    `work.pmf` is overwritten.
+    Overwrites `work.pmf`.
     """
     points = 0.0
     if state.node == Node.END:
@@ -116,7 +116,7 @@ def _plan_casts(packed: PackedScenario, state: State, plan: NDArray[np.float64])
 
 @jit
 def _worth_of_cast(packed: PackedScenario, state: State, spell: int) -> float:
-    """Return the points of a spell that may be cast or is being cast; 0 for other spells."""
+    """Return the points of a spell that is castable or being cast; 0 for other spells."""
     army = int64(state.active)
     if state.spell - 1 == spell:
         if not _is_being_cast(state):
@@ -131,7 +131,7 @@ def _worth_of_cast(packed: PackedScenario, state: State, spell: int) -> float:
 
 @jit
 def _is_being_cast(state: State) -> bool:
-    """Return whether the nominated spell still has to be rolled for."""
+    """Return whether the nominated spell has not been rolled for yet."""
     return bool(
         state.attempt == DispelAttempt.NONE
         and state.striking == 0
@@ -142,13 +142,13 @@ def _is_being_cast(state: State) -> bool:
 
 @jit(forceinline=False)
 def _worth_of_best_aim(packed: PackedScenario, state: State, army: int, spell: int) -> float:
-    """Return the points of a spell with its best legal aim; 0 without a legal aim."""
+    """Return a spell's points with its best legal aim; 0 without a legal aim."""
     entry = packed.armies[army].spells[spell]
     if not entry.targeted:
         return _worth_of_effect(packed, state, army, spell, int64(0))
     if entry.duration == Duration.DELAYED:
         return float(expected_points(packed, state, army, spell, 0.0))
-    # Aims are ranked by their points against full units. A strike seldom scores more than that.
+    # Aims are ranked by their points against full units. A strike rarely scores more than that.
     is_ranked = not (packed.victory_points or entry.heals or entry.gains_wound)
     most = -np.inf
     for k in range(entry.n_aims):
@@ -166,7 +166,7 @@ def _worth_of_best_aim(packed: PackedScenario, state: State, army: int, spell: i
 def _worth_of_effect(
     packed: PackedScenario, state: State, army: int, spell: int, aim_plus_one: int
 ) -> float:
-    """Return the points for its owner if a spell takes effect now; `aim_plus_one` is 0 for none."""
+    """Return a spell's points for its owner if it takes effect now; `aim_plus_one`: 0 if none."""
     entry = packed.armies[army].spells[spell]
     if entry.duration == Duration.DELAYED:
         return float(expected_points_of_pending(packed, state, army, spell, aim_plus_one, 0.0))
@@ -189,7 +189,7 @@ def _scoring_phases(packed: PackedScenario, state: State, army: int, spell: int)
 
 @jit
 def _points_in_play(packed: PackedScenario, state: State, army: int, spell: int) -> float:
-    """Return the points still to come from a spell in play, if neither side ends it."""
+    """Return the future points from a spell in play, if neither side ends it."""
     if packed.armies[army].spells[spell].duration != Duration.ONE_TURN:
         return float(expected_points_in_play(packed, state, army, spell, 0.0))
     phases = _scoring_phases(packed, state, army, spell)
@@ -202,7 +202,7 @@ def _points_in_play(packed: PackedScenario, state: State, army: int, spell: int)
 
 @jit(forceinline=False)
 def _worth_of_free_spell(packed: PackedScenario, state: State, army: int) -> float:
-    """Return the points for its owner from a miscast's free spell that is still to take effect."""
+    """Return the owner's points from a miscast's free spell that has not taken effect yet."""
     spell = int64(state.free - 1)
     if state.attempt == DispelAttempt.FREE:
         return _worth_of_effect(packed, state, army, spell, int64(state.free_aim))
@@ -215,7 +215,7 @@ def _worth_of_free_spell(packed: PackedScenario, state: State, army: int) -> flo
 def _plan_dispels(
     packed: PackedScenario, state: State, plan: NDArray[np.float64], count: int
 ) -> None:
-    """Reduce the expected points of the plan by the other side's scrolls and dispel dice."""
+    """Reduce the plan's expected points by the other side's scrolls and dispel dice."""
     if count == 0:
         return
     enemy = queries.opponent_of(state.active)
@@ -237,7 +237,7 @@ def _plan_dispels(
 def _allot_dice(
     chances: NDArray[np.float64], plan: NDArray[np.float64], first: int, count: int, dice: int
 ) -> None:
-    """Allot dice greedily: each time the group of dice with the highest points per die."""
+    """Allot dice greedily, each time the group of dice with the most points per die."""
     for k in range(first, count):
         plan[ALLOTTED + k] = 0.0
     while dice > 0:

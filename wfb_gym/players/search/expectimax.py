@@ -1,10 +1,9 @@
 """Expectimax: a full-width search with exact dice to a fixed depth, then a heuristic value.
 
-The search expands every position that can follow, level by level. Positions that several paths
-reach are stored once. The engine enumerates the dice. At the end of the search
-`wfb_gym.players.search.estimate` supplies the value, or the caller does
-(`wfb_gym.players.search.ply_search`). The search ends with the phase at the latest. If a battle of
-one phase fits as a whole, the agent plays it optimally.
+The search expands every reachable position, level by level. Positions reached by several paths are
+stored once. The engine enumerates the dice. Leaves are valued by `wfb_gym.players.search.estimate`
+or by the caller (`wfb_gym.players.search.ply_search`). The search ends with the phase at the
+latest. If a one-phase battle fits as a whole, the agent plays it optimally.
 """
 
 from typing import NamedTuple
@@ -29,9 +28,9 @@ from wfb_gym.solver.expansion import expand
 from wfb_gym.solver.graph_arrays import NO_HORIZON, TIE, Expansion, Successor, new_expansion
 
 FULL = 1 << 30
-"""A depth in decisions that no phase reaches: no limit."""
+"""Unlimited depth, in decisions: no phase is this long."""
 DEFAULT_TRANSITIONS = 50_000
-"""Default limit on the transitions of a search."""
+"""Default limit on the number of transitions in a search."""
 
 DONE = 0
 NODES_FULL = 1
@@ -39,7 +38,7 @@ TRANSITIONS_FULL = 2
 STEPS_FULL = 3
 TOO_MANY = 4
 """Status of `search`: finished, an array is too small (three cases), or the first decision has more
-transitions than the limit."""
+transitions than the limit allows."""
 
 CHOOSE = 0
 LAY_OUT = 1
@@ -48,15 +47,15 @@ BACK_UP = 2
 
 
 class SearchNode(Record):
-    """A position of the search."""
+    """A position in the search."""
 
     state: State
-    value: Float64  # points still to come for the first army
+    value: Float64  # the first army's expected future points
     hash: Int64
     first: Int64  # its first transition; -1 if it is not expanded
     end: Int64  # end of its transitions
     cursor: Int64  # next transition to evaluate; -1 once the value is known
-    depth: Int64  # decisions on the shortest path to it
+    depth: Int64  # number of decisions on the shortest path to it
     count: Int64  # number of legal actions; 0 at a chance node
 
 
@@ -64,7 +63,7 @@ class Transition(Record):
     """A transition from one node to another."""
 
     probability: Float64
-    gain: Float64  # points scored by the transition
+    gain: Float64  # points scored during the transition
     node: Int64  # -1 if the battle ends
     action: Int64  # index of the legal action that it starts with
 
@@ -80,16 +79,16 @@ class SearchGraph(NamedTuple):
 
 
 class ExpectimaxAgent(PositionAgent):
-    """Searches to a depth in decisions, or up to a number of transitions.
+    """Searches to a fixed depth in decisions, or up to a number of transitions.
 
     Args:
-        depth: maximum number of decisions on a path, 1 or more; if None, only `max_transitions`
-            limits it.
-        max_transitions: maximum number of transitions of one search. The first decision is always
-            expanded; another level is used only if it fits as a whole.
+        depth: maximum number of decisions on a path, at least 1. If None, only `max_transitions`
+            limits the search.
+        max_transitions: maximum number of transitions per search. The first decision is always
+            expanded. A further level is used only if it fits as a whole.
 
     Raises:
-        ValueError: `depth` or `max_transitions` is below 1.
+        ValueError: if `depth` or `max_transitions` is less than 1.
     """
 
     _called = "expectimax"
@@ -106,22 +105,22 @@ class ExpectimaxAgent(PositionAgent):
         self._expansion = new_expansion(1 << 12)
 
     def action_values(self, battle: Battle) -> dict[int, float]:
-        """Return the search's value of each legal action for the first army.
+        """Return the search value of each legal action for the first army.
 
         Args:
-            battle: at a decision of either army; not changed.
+            battle: a battle at a decision of either army; not modified.
 
         Returns:
-            Points still to come, by engine code in ascending order.
+            Expected future points by engine code, in ascending order of codes.
 
         Raises:
-            ValueError: the battle is at no decision.
+            ValueError: if the battle is not at a decision.
         """
         if not battle.is_decision():
             raise ValueError(f"action values: expected a decision, found {battle.node.name}")
         self._choose(position_of(battle), np.zeros(1, np.int64))
         legal = battle.legal_actions()
-        # The root is backed up last, and the `expand` that follows does not overwrite its sums.
+        # The root is backed up last, and the following `expand` does not overwrite its sums.
         return dict(zip(legal, self._expansion.sums[: len(legal)].tolist(), strict=True))
 
     def _choose(self, asked: PositionArrays, actions: Actions) -> None:
@@ -143,16 +142,16 @@ class ExpectimaxAgent(PositionAgent):
 
 
 def new_graph() -> SearchGraph:
-    """Return arrays for a small search."""
+    """Return arrays sized for a small search."""
     return _with_nodes(1 << 10, new_records(Transition, 1 << 12))
 
 
 def enlarged(
     status: int, graph: SearchGraph, expansion: Expansion
 ) -> tuple[SearchGraph, Expansion]:
-    """Return the arrays of a search, with one array enlarged: the status names it.
+    """Return a search's arrays, with the array named by the status enlarged.
 
-    Array sizes do not change the result of a search.
+    Array sizes do not affect the result of a search.
     """
     if status == NODES_FULL:
         return _with_nodes(4 * len(graph.nodes), graph.transitions), expansion
@@ -185,17 +184,17 @@ def search(
     expansion: Expansion,
     actions: Actions,
 ) -> tuple[int, int]:
-    """Do one of three operations.
+    """Run one of three operations.
 
     A single entry point serves all three, because each would compile the whole engine again.
 
-    - CHOOSE writes the best actions of the positions from `row` on. It returns a status and the row
-      at which it stops.
-    - LAY_OUT expands the position of a row, whether or not its seat decides. Decisions that no duel
-      represents and the dice at the start of the next phase do not end a path. It returns a status
-      and the number of complete levels.
+    - CHOOSE writes the best actions for the positions from `row` on. It returns a status and the
+      row at which it stops.
+    - LAY_OUT expands the position in a row, whether or not its seat is to move. Paths continue
+      through decisions that no duel represents and through the dice at the start of the next phase.
+      It returns a status and the number of complete levels.
     - BACK_UP computes the values of the graph, cut off after `depth` decisions, and writes the best
-      action of the row. It returns DONE and the row. A node whose cursor is -1 already has its
+      action for the row. It returns DONE and the row. A node whose cursor is -1 already has its
       value.
     """
     if operation == BACK_UP:
@@ -230,11 +229,11 @@ def _lay_out(
     graph: SearchGraph,
     expansion: Expansion,
 ) -> tuple[int, int]:
-    """Expand a position breadth first, to `depth` decisions or `most` transitions.
+    """Expand a position breadth-first, to `depth` decisions or `most` transitions.
 
     With `through`, decisions that no duel represents do not count as decisions, the dice at the
-    start of the next phase are expanded, and the limit `most` holds for the first level too. Return
-    the status, and the number of complete levels.
+    start of the next phase are expanded, and the limit `most` also applies to the first level.
+    Returns the status and the number of complete levels.
     """
     nodes, transitions, queue = graph.nodes, graph.transitions, graph.queue
     graph.slots[:] = -1
@@ -306,7 +305,7 @@ def _lay_out(
 
 @jit(forceinline=False)
 def _find(state: State, graph: SearchGraph, size: int) -> int:
-    """Return the node of a position. A new position is written to node `size`."""
+    """Return a position's node. A new position is written to node `size`."""
     nodes, slots = graph.nodes, graph.slots
     mixed = np.uint64(0)
     for word in range(STATE_WORDS):
@@ -331,7 +330,7 @@ def _find(state: State, graph: SearchGraph, size: int) -> int:
 
 @jit(forceinline=False)
 def _back_up(packed: PackedScenario, level: int, graph: SearchGraph, expansion: Expansion) -> int:
-    """Compute the values from the leaves to the root; return the index of its best legal action.
+    """Compute values from the leaves to the root; return the index of the root's best legal action.
 
     Positions after `level` decisions are estimated even if they were expanded, so that all actions
     are searched to the same depth.

@@ -1,9 +1,10 @@
-"""Values of later phases: scrolls, items that help a cast, and spells in play.
+"""Values in later phases of scrolls, items that help a cast, and spells in play.
 
 Each later phase starts in the position in which its army's phase would start now. Casualties, moves
-and resources spent in between are ignored. Phases are solved from the last one back: the values of
-one phase are the prices of resources in the phase before. `wfb_gym.players.search.reduction`
-reduces each phase to a duel; `wfb_gym.players.search.phase_values` uses the prices in decisions.
+and resources spent in between are ignored. Phases are solved backwards, from the last one: the
+values of one phase are the prices of resources in the phase before it.
+`wfb_gym.players.search.reduction` reduces each phase to a duel.
+`wfb_gym.players.search.phase_values` uses the prices to value decisions.
 """
 
 from typing import NamedTuple
@@ -40,25 +41,25 @@ from wfb_gym.players.search.reduction import Terms, charge_miscasts, reduce_phas
 from wfb_gym.scenario.sizes import ARMIES, SPELLS
 
 _MOST_PLACES = 40_000
-"""Table entries of a later phase's duel; spells are left out until the duel fits."""
+"""Table size limit for a later phase's duel; spells are left out until the duel fits."""
 _NEAR = 5
-"""Later phases in which the values of spells in play are computed."""
+"""Number of later phases in which the values of spells in play are computed."""
 _SURVIVAL = 0.5
-"""Assumed probability that a spell stays in play for another phase, in all other cases."""
+"""Otherwise, the assumed probability that a spell stays in play for another phase."""
 _SCRATCH = ARMIES
-"""Index of the scratch entry, after the entries of the armies."""
+"""Index of the scratch entry, after the armies' entries."""
 
 
 class FuturePhases(NamedTuple):
-    """Values of later phases, and scratch arrays."""
+    """Values in later phases, and scratch arrays."""
 
     terms: Terms
     duels: Records[Duel]  # (ARMIES + 1,): each army's next phase, and scratch
     has_next: NDArray[np.bool_]  # (ARMIES,): whether the army has another phase
-    # points of the army that casts, by uses of aids and scrolls that are left
+    # the casting army's points, by remaining uses of aids and scrolls
     later: NDArray[np.float64]  # (ARMIES + 1, MOST_LATER, MOST_SCROLLS + 1)
-    baseline: NDArray[np.float64]  # (1,): `later` of the active army if it uses nothing before
-    before: Lasting  # `Terms.lasting` of the phase before
+    baseline: NDArray[np.float64]  # (1,): the active army's `later` if it uses nothing before
+    before: Lasting  # `Terms.lasting` in the phase before
     table: DuelTable
     dispels: Records[Dispels]  # (ARMIES,)
     state: Records[State]  # (1,)
@@ -76,7 +77,7 @@ def new_future(terms: Terms) -> FuturePhases:
 
 @jit(forceinline=False)
 def look_ahead(packed: PackedScenario, state: State, future: FuturePhases) -> None:
-    """Write the values of later phases, from the last one back to the next one."""
+    """Compute the values in later phases, from the last one back to the next one."""
     terms = future.terms
     steps = min(phases_left(packed, state) - 1, terms.phases_ahead)
     expect_survival(packed, state, _SURVIVAL, steps, terms.lasting)
@@ -108,7 +109,7 @@ def look_ahead(packed: PackedScenario, state: State, future: FuturePhases) -> No
                     duel = future.duels[_SCRATCH]
                     more = value_at(duel, future.table.values, whole(duel)) - base
                     more = more if owner == army else -more
-                    # in phases: this one, and the gain in later ones over the points per phase
+                    # in phases: this one, plus later gains divided by the points per phase
                     future.before[owner, spell] = 1.0 + more / pays
                 phase_start.in_play[owner] = 0
         _copy(future.before, terms.lasting)
@@ -120,7 +121,7 @@ def look_ahead(packed: PackedScenario, state: State, future: FuturePhases) -> No
 
 @jit(forceinline=False)
 def _price_answer(packed: PackedScenario, state: State, future: FuturePhases) -> None:
-    """Write `Terms.answers`: the cost of a scroll for the active army against a free spell."""
+    """Write `Terms.answers`: the active army's cost of a scroll against a free spell."""
     army = int64(state.active)
     enemy = opponent_of(army)
     future.terms.answers[enemy] = np.inf
@@ -131,13 +132,13 @@ def _price_answer(packed: PackedScenario, state: State, future: FuturePhases) ->
 
 @jit
 def has_units(packed: PackedScenario) -> bool:
-    """Return whether the battle has units; duels ignore their casualties and moves."""
+    """Return whether the battle has units, whose casualties and moves duels ignore."""
     return bool(packed.armies[0].n_units + packed.armies[1].n_units > 0)
 
 
 @jit
 def fade_of(packed: PackedScenario, future: FuturePhases) -> float:
-    """Return the weight of later phases: 1 without units, else `Terms.fade`."""
+    """Return the weight of later phases: 1 without units, otherwise `Terms.fade`."""
     return future.terms.fade if has_units(packed) else 1.0
 
 
@@ -150,7 +151,7 @@ def _copy(source: NDArray[np.float64], target: NDArray[np.float64]) -> None:
 
 @jit(forceinline=False)
 def _begin_phase(packed: PackedScenario, state: State, army: int, later: int) -> None:
-    """Advance by `later` phases to the start of an army's phase, without spells in play."""
+    """Skip `later` phases ahead to the start of an army's phase, without spells in play."""
     state.phase += later
     state.active = army
     for side in range(ARMIES):
@@ -168,7 +169,7 @@ def _begin_phase(packed: PackedScenario, state: State, army: int, later: int) ->
 def _solve_later(
     packed: PackedScenario, phase_start: State, army: int, place: int, future: FuturePhases
 ) -> None:
-    """Reduce the start of a phase to `duels[place]`, and solve that duel."""
+    """Reduce the start of a phase to `duels[place]`, and solve this duel."""
     duel = future.duels[place]
     for spells in range(future.terms.later_spells, -1, -1):
         reduce_phase(packed, phase_start, spells, NONE, future.terms, duel, future.dispels)
@@ -184,7 +185,7 @@ def _solve_later(
 
 @jit(forceinline=False)
 def _keep_values(duel: Duel, table: DuelTable, later: NDArray[np.float64]) -> None:
-    """Write the values of a phase, by the uses of aids and the scrolls at its start."""
+    """Save a phase's values, by the uses of aids and the scrolls at its start."""
     start = whole(duel)
     least = start.aid_state - (uses_size(duel) - 1)
     for left in range(uses_size(duel)):
@@ -196,7 +197,7 @@ def _keep_values(duel: Duel, table: DuelTable, later: NDArray[np.float64]) -> No
 
 @jit(forceinline=False)
 def _may_be_in_play(packed: PackedScenario, state: State, army: int, spell: int) -> bool:
-    """Return whether a spell is in play, or may enter play in this phase."""
+    """Return whether a spell is in play, or may come into play in this phase."""
     if packed.armies[army].spells[spell].duration != Duration.REMAINS_IN_PLAY:
         return False
     if state.in_play[army] & bit(spell):
@@ -228,11 +229,11 @@ def _aim_in_play(
 
 @jit(forceinline=False)
 def price_later(packed: PackedScenario, state: State, duel: Duel, future: FuturePhases) -> None:
-    """Write `Duel.later`: the value of resources that a duel leaves for its army's next phase.
+    """Write `Duel.later`: the value of the resources that a duel leaves for its army's next phase.
 
-    It is 0 without a next phase. Values are relative to using nothing from the position of
-    `look_ahead` on; the duel may belong to a later position of the same phase. The expected loss
-    from miscasts in later phases is added to `DuelSpell.miscast_cost`.
+    It is 0 without a next phase. Values are relative to using nothing after the position in which
+    `look_ahead` was called; the duel may belong to a later position in the same phase. The expected
+    loss from miscasts in later phases is added to `DuelSpell.miscast_cost`.
     """
     army = int64(state.active)
     duel.later[:] = 0.0
@@ -250,7 +251,7 @@ def price_later(packed: PackedScenario, state: State, duel: Duel, future: Future
 
 @jit
 def value_of_later(packed: PackedScenario, state: State, army: int, future: FuturePhases) -> float:
-    """Return the points of an army's later phases if it uses no more resources before."""
+    """Return an army's points in later phases if it uses no more resources before them."""
     if not future.has_next[army]:
         return 0.0
     next_duel = future.duels[army]
@@ -266,7 +267,7 @@ def value_of_later(packed: PackedScenario, state: State, army: int, future: Futu
 
 @jit
 def _scrolls_of(packed: PackedScenario, state: State, army: int) -> int:
-    """Return the scrolls of an army, whether or not they may be read now."""
+    """Return an army's scrolls, whether or not they may be read now."""
     scrolls = int64(0)
     for item in range(packed.armies[army].n_items):
         if packed.armies[army].items[item].dispel_use == DispelUse.AUTOMATIC:
@@ -276,7 +277,7 @@ def _scrolls_of(packed: PackedScenario, state: State, army: int) -> int:
 
 @jit
 def price_of_scroll(packed: PackedScenario, army: int, future: FuturePhases) -> float:
-    """Return the cost of a scroll for the enemy of an army, in points of later phases."""
+    """Return the cost of a scroll for the army's enemy, in points in later phases."""
     next_duel = future.duels[army]
     if not future.has_next[army] or next_duel.scrolls == 0:
         return 0.0
@@ -287,7 +288,7 @@ def price_of_scroll(packed: PackedScenario, army: int, future: FuturePhases) -> 
 
 @jit
 def _uses_of(state: State, duel: Duel, left: int, army: int, next_duel: Duel) -> int:
-    """Return the index in the later duel of the uses of aids that a duel leaves."""
+    """Return the index, in the later duel, of the uses of aids that a duel leaves."""
     found = int64(0)
     stride = int64(1)
     for k in range(next_duel.n_aids):

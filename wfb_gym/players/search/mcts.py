@@ -1,16 +1,16 @@
 """Monte Carlo tree search (MCTS) with full backups.
 
-The tree has decision nodes for both sides and chance nodes between them. A simulation descends from
-the root to a decision that is not expanded, and tries each of its actions once. On the path the
+The tree has decision nodes for both sides, with chance nodes between them. A simulation descends
+from the root to an unexpanded decision, and tries each of its actions once. Along the path, the
 side to move takes the action with the highest upper confidence bound (UCB1; Auer, Cesa-Bianchi and
-Fischer 2002; Kocsis and Szepesvári 2006), scaled by the range of points seen. The search has its
-own generator for dice. A new node gets the value of `wfb_gym.players.search.estimate`; a chance
-node gets the mean over its outcomes. The end of the phase is the horizon.
+Fischer 2002; Kocsis and Szepesvári 2006), scaled by the range of points seen. The search rolls dice
+with its own random number generator. A new node is valued by `wfb_gym.players.search.estimate`, a
+chance node by the mean over its outcomes. The end of the phase is the horizon.
 
-In the backup a decision gets the value of its best action. A chance node gets the mean over its
-outcomes; outcomes that were never rolled count with their estimates (as in MaxUCT; Keller and
-Helmert 2013). Means over rollouts would need thousands of simulations, because the variance from
-miscasts that kill a wizard is larger than most differences between actions.
+During backup, a decision takes the value of its best action, and a chance node the mean over its
+outcomes. Outcomes that were never rolled count with their estimates (as in MaxUCT; Keller and
+Helmert 2013). Averaging rollouts instead would require thousands of simulations, because miscasts
+that kill a wizard cause more variance than most actions make a difference.
 
 The result depends only on the position and the seed, not on the row in a batch.
 """
@@ -39,37 +39,37 @@ from wfb_gym.scenario.sizes import DICE
 
 DEFAULT_SIMULATIONS = 400
 EXPLORATION = 0.3
-"""Weight of the confidence bound, as a fraction of the range of points."""
+"""Weight of the confidence bound, relative to the range of points."""
 
 NODES_PER_SIMULATION = 16
 LONGEST = 1 << 10
-"""Longest path through the tree, in nodes."""
+"""Maximum length of a path through the tree, in nodes."""
 
 
 class TreeNode(Record):
-    """A node of the tree. The children of a decision are contiguous, one for each action."""
+    """A node in the tree. A decision's children are contiguous, one per action."""
 
     state: State
-    value: Float64  # points still to come for the first army
-    gain: Float64  # points scored between its parent and it
-    probability: Float64  # of the outcome that leads to it, if its parent is a chance node
-    label: Int64  # the action's code or the dice's outcome that leads to it
-    tries: Int64  # number of times that the action leading to it was tried
-    first: Int64  # its first child; -1 for none
+    value: Float64  # the first army's expected future points
+    gain: Float64  # points scored on the way from its parent
+    probability: Float64  # probability of the outcome leading to it, if its parent is a chance node
+    label: Int64  # code of the action, or outcome of the dice, that leads to it
+    tries: Int64  # number of times the action leading to it was tried
+    first: Int64  # its first child, or -1 if none
     count: Int64  # number of a decision's children; 0 before it is expanded
     visits: Int64
-    next: Int64  # next child of its parent, if that is a chance node; -1 for none
+    next: Int64  # next child of its parent, if that is a chance node, or -1 if none
 
 
 class PathStep(Record):
-    """A node on the path of a simulation."""
+    """A node on a simulation's path."""
 
     node: Int64
     before: Float64  # the node's value before the simulation
 
 
 class Tree(NamedTuple):
-    """The arrays of a search: its tree, and scratch."""
+    """Arrays for a search: its tree, and scratch."""
 
     nodes: Records[TreeNode]
     used: NDArray[np.int64]  # (1,): number of nodes in use
@@ -82,20 +82,21 @@ class Tree(NamedTuple):
 
 
 class MctsAgent(PositionAgent):
-    """Plays the action with the highest value after its simulations.
+    """Plays the action with the highest value after a number of simulations.
 
     Args:
-        simulations: simulations per decision, 1 or more.
-        seed: seed of the dice; None draws a new seed for each agent.
-        exploration: weight of the confidence bound, more than 0.
+        simulations: simulations per decision, at least 1.
+        seed: seed for the dice. If None, each agent draws a new seed.
+        exploration: weight of the confidence bound, greater than 0.
 
     Raises:
-        ValueError: an argument is out of range.
+        ValueError: if an argument is out of range.
     """
 
     _called = "mcts"
     seeded = True
-    """The seed determines the agent's actions; another seed makes another player."""
+    """The seed determines the agent's actions, so agents with different seeds are different
+    players."""
 
     def __init__(
         self,
@@ -137,7 +138,7 @@ def _search(
     tree: Tree,
     actions: Actions,
 ) -> None:
-    """Write the best actions of the rows in which the seat decides."""
+    """Write the best actions for the rows in which the seat is to move."""
     nodes, rng = tree.nodes, tree.rng[0]
     for row in range(positions.states.shape[0]):
         root = positions.states[row]
@@ -176,7 +177,7 @@ def _clear(node: TreeNode) -> None:
 
 @jit(forceinline=False)
 def _expand(packed: PackedScenario, here: int, tree: Tree) -> None:
-    """Try every action of a decision once, if the tree has space for the children."""
+    """Try each of a decision's actions once, if the tree has space for the children."""
     node, work = tree.nodes[here], tree.work[0]
     phase = int64(tree.nodes[0].state.phase)
     first = int64(tree.used[0])
@@ -201,7 +202,7 @@ def _expand(packed: PackedScenario, here: int, tree: Tree) -> None:
 
 @jit(forceinline=False)
 def _first_value(packed: PackedScenario, state: State, phase: int, tree: Tree) -> float:
-    """Return the value of a new node: an estimate, or the mean estimate over the dice."""
+    """Return a new node's value: an estimate, or the mean estimate over the dice."""
     work = tree.work[0]
     if not is_chance(state.node) or state.phase != phase:
         return float(estimate_phase(packed, state, phase, work))
@@ -217,7 +218,7 @@ def _first_value(packed: PackedScenario, state: State, phase: int, tree: Tree) -
 
 @jit(forceinline=False)
 def _descend(packed: PackedScenario, weight: float, tree: Tree) -> int:
-    """Descend to a decision that is not expanded, and expand it; return the path's length."""
+    """Descend to an unexpanded decision and expand it; return the path's length."""
     nodes, path = tree.nodes, tree.path
     phase = int64(nodes[0].state.phase)
     here = 0
@@ -254,7 +255,7 @@ def _descend(packed: PackedScenario, weight: float, tree: Tree) -> int:
 def _add_child(
     packed: PackedScenario, node: TreeNode, child: int, outcome: int, tree: Tree
 ) -> None:
-    """Write the child of a chance node for an outcome."""
+    """Write a chance node's child for an outcome."""
     work, phase = tree.work[0], int64(tree.nodes[0].state.phase)
     outcomes, probabilities = tree.outcomes, tree.probabilities
     new = tree.nodes[child]
@@ -293,13 +294,13 @@ def _back_up(tree: Tree, length: int) -> tuple[float, float]:
 
 @jit
 def _worth_of(child: TreeNode) -> float:
-    """Return the value of the action that leads to a node."""
+    """Return the value of the action leading to a node."""
     return float(child.gain + child.value)
 
 
 @jit
 def _best_child(node: TreeNode, nodes: Records[TreeNode]) -> int:
-    """Return the child of the best action; the first one if several are best."""
+    """Return the best action's child; ties go to the first."""
     sign = 1.0 if node.state.mover == 0 else -1.0
     best = int64(node.first)
     for k in range(node.first + 1, node.first + node.count):

@@ -1,6 +1,6 @@
 """Miscasts in a duel: the probability of each effect, and the expected cost in points.
 
-They are computed from the rows of each wizard's table, as `wfb_gym.engine.miscasts` plays them.
+They are computed from the rows of each wizard's table, as `wfb_gym.engine.miscasts` executes them.
 `wfb_gym.players.search.phase_duel` uses the result.
 """
 
@@ -15,21 +15,21 @@ from wfb_gym.players.search.duel import Miscast
 _SIX = 5 / 6
 """Chance that a wizard locked until it rolls a 6 stays locked."""
 _LEVEL = 0.25
-"""Fraction of a wizard's casts in later phases that it loses with a level."""
+"""Fraction of a wizard's casts in later phases lost with each level."""
 
 
 @jit(forceinline=False)
 def write_miscast(
     packed: PackedScenario, state: State, army: int, wizard: int, phases: int, miscast: Miscast
 ) -> None:
-    """Write the cost and the effects of a wizard's miscast.
+    """Write the cost and effects of a wizard's miscast.
 
     Args:
         packed: the battle's scenario.
         state: the position.
         army: the wizard's army.
-        wizard: the wizard that casts.
-        phases: number of the army's later phases.
+        wizard: the casting wizard.
+        phases: number of later phases for the army.
         miscast: overwritten.
     """
     miscast.cost = 0.0
@@ -61,7 +61,7 @@ def _add_row(
     probability: float,
     miscast: Miscast,
 ) -> None:
-    """Add the effects of a row; if several of them stop casting, only the strongest counts."""
+    """Add a row's effects; if several of them stop casting, only the strongest counts."""
     entry = packed.armies[army].wizards[wizard]
     lives = 1.0
     locked = no_dice = ends = in_play = succeeds = False
@@ -128,7 +128,7 @@ def _locked_share(phases: int) -> float:
 
 @jit
 def _known_spells(packed: PackedScenario, state: State, army: int, wizard: int) -> int:
-    """Return the number of spells that a wizard knows."""
+    """Return how many spells a wizard knows."""
     count = int64(0)
     for s in range(packed.armies[army].n_spells):
         if packed.armies[army].spells[s].wizard == wizard and state.known[army] >> s & 1:

@@ -1,10 +1,10 @@
-"""Exact values of a magic phase that is simplified to a duel.
+"""Exact values of a magic phase that has been simplified to a duel.
 
-The value of a position of the duel (`wfb_gym.players.search.duel`) depends only on positions with
-fewer spells to cast, so one pass over a table computes all values. Chances of dice come from
-`wfb_gym.engine.odds` and `wfb_gym.rules.casting`.
+The value of a position in the duel (`wfb_gym.players.search.duel`) depends only on positions with
+fewer castable spells, so a single pass over a table computes all values. Dice probabilities come
+from `wfb_gym.engine.odds` and `wfb_gym.rules.casting`.
 
-Values are points still to come in the phase for the active army, which may be either army.
+Values are the active army's future points in this phase. Either army can be the active one.
 """
 
 import numpy as np
@@ -68,8 +68,8 @@ def _casting_rolls() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[
 
 
 _PLAIN, _IRRESISTIBLE, _MISCAST = _casting_rolls()
-"""Probabilities of casting rolls, indexed by whether the roll may be irresistible and by dice.
-Rolls that are neither irresistible nor a miscast are also indexed by total."""
+"""Probabilities of casting rolls, indexed by whether the roll may be irresistible and by number of
+dice. Rolls that are neither irresistible nor a miscast are also indexed by total."""
 
 
 @jit(forceinline=False)
@@ -93,7 +93,7 @@ def most_by_dispels(duel: Duel, dispels: Dispels, bonus: int, dice: int) -> None
 
 @jit(forceinline=False)
 def end_value(duel: Duel, here: DuelState) -> float:
-    """Return the value after the last cast: spells in play, and resources for later phases."""
+    """Return the value after the last cast: spells in play, and resources left for later phases."""
     value = duel.base_points - duel.by_dispel[here.in_play, here.dispel]
     read = duel.scrolls - here.scrolls
     value += (
@@ -115,7 +115,7 @@ def end_value(duel: Duel, here: DuelState) -> float:
 def _highest_number(duel: Duel, slot: int, dice: int, bonus: int) -> int:
     """Return the largest number to match that makes a difference.
 
-    Higher numbers are out of reach for the casting roll, or for every dispel roll.
+    Higher numbers are out of reach for the casting roll or for all dispel rolls.
     """
     spell = duel.spells[slot]
     thrown = min(DICE, duel.dispel + spell.resistance)
@@ -133,13 +133,13 @@ def answer_block(
     won: int,
     block: NDArray[np.float64],
 ) -> None:
-    """Write the values of a spell that is cast and may be dispelled.
+    """Write the values of a spell that has been cast and may be dispelled.
 
     Args:
         duel: the duel.
-        values: its table.
+        values: the duel's table.
         slot: the spell's index in `Duel.spells`.
-        number: that a dispel roll has to match.
+        number: number that a dispel roll must match.
         lost: table index of the block that follows if the spell is dispelled.
         won: table index of the block that follows if it takes effect.
         block: overwritten.
@@ -173,7 +173,7 @@ def roll_block(
 
     Args:
         duel: the duel.
-        table: its values; `answers_after` has filled its `blocks` and `miscast_values`.
+        table: the duel's values; `answers_after` must have filled `blocks` and `miscast_values`.
         slot: the spell's index in `Duel.spells`; not a bound spell.
         lost: see `answer_block`.
         won: see `answer_block`.
@@ -213,7 +213,7 @@ def roll_block(
 
 @jit
 def _most_of_roll(duel: Duel, slot: int) -> tuple[int, int]:
-    """Return the maximum dice and the largest bonus of a roll for a spell, with any aid."""
+    """Return the maximum dice and the largest bonus for a spell's roll, with any aid."""
     spell = duel.spells[slot]
     dice, bonus = int64(0), int64(0)
     for aid in range(duel.n_aids):
@@ -227,7 +227,7 @@ def _most_of_roll(duel: Duel, slot: int) -> tuple[int, int]:
 def _write_miscast_values(
     duel: Duel, table: DuelTable, slot: int, here: DuelState, lost: int, won: int
 ) -> None:
-    """Write the values after a miscast, with the dice spent, to `table.miscast_values`."""
+    """Write the values after a miscast, once the dice are spent, to `table.miscast_values`."""
     values, miscast_values, spell = table.values, table.miscast_values, duel.spells[slot]
     miscast = duel.miscasts[spell.wizard]
     others = here.left
@@ -258,10 +258,10 @@ def _write_miscast_values(
 
 @jit(forceinline=False)
 def answers_after(duel: Duel, table: DuelTable, slot: int, here: DuelState) -> tuple[int, int]:
-    """Fill `table.blocks` and `table.miscast_values` for a spell, after its dice are spent.
+    """Fill `table.blocks` and `table.miscast_values` for a spell once its dice are spent.
 
     Returns:
-        The table indices `lost` and `won`, see `answer_block`.
+        The table indices `lost` and `won`; see `answer_block`.
     """
     lost, won = blocks_after(duel, slot, here)
     lowest = highest = int64(duel.spells[slot].casting_value)
@@ -285,7 +285,7 @@ def value_of_roll(
 
     Args:
         duel: the duel.
-        table: its values.
+        table: the duel's values.
         slot: the spell's index in `Duel.spells`.
         here: the position after the nomination, with the dice and the aid spent. The spell is not
             in `left`, and its wizard's other spells have ended.
@@ -302,12 +302,13 @@ def value_of_roll(
 
 @jit(forceinline=False)
 def value_of_cast(duel: Duel, table: DuelTable, slot: int, here: DuelState, aid: int) -> float:
-    """Return the value of casting a spell with the best number of dice, and this aid or NONE.
+    """Return the value of casting a spell with this aid (or NONE) and the best number of dice.
 
-    Like `value_of_roll`, but `here` still has all dice. The wizard's own dice are spent first.
+    Like `value_of_roll`, except that `here` still has all dice. The wizard's own dice are spent
+    first.
 
     Returns:
-        The value; minus infinity if there are no dice, or the aid cannot be used.
+        The value, or minus infinity if there are no dice or the aid cannot be used.
     """
     spell = duel.spells[slot]
     extra = int64(0)
@@ -331,7 +332,7 @@ def value_of_cast(duel: Duel, table: DuelTable, slot: int, here: DuelState, aid:
 
 @jit(forceinline=False)
 def value_of_nomination(duel: Duel, table: DuelTable, slot: int, here: DuelState) -> float:
-    """Return the value of nominating a spell of `left`, with the best aid or none."""
+    """Return the value of nominating a spell in `left`, with the best aid or none."""
     left = clear_bits(here.left, bit(slot))
     in_play = kept_after(duel, slot, here.in_play)
     after = DuelState(left, in_play, here.aid_state, here.power, here.dispel, here.scrolls)
@@ -343,7 +344,7 @@ def value_of_nomination(duel: Duel, table: DuelTable, slot: int, here: DuelState
 
 @jit(forceinline=False)
 def solve_duel(duel: Duel, table: DuelTable) -> None:
-    """Fill a duel's table, which has at least `table_size` entries."""
+    """Fill a duel's table, which must have at least `table_size` entries."""
     for left in range(bit(duel.n_spells)):
         for in_play in range(bit(duel.n_kept)):
             impossible = int64(0)
@@ -368,7 +369,7 @@ def solve_duel(duel: Duel, table: DuelTable) -> None:
 
 @jit(forceinline=False)
 def _fill_ends(duel: Duel, table: DuelTable, left: int, in_play: int) -> None:
-    """Write the values if no more spells are cast."""
+    """Write the values of casting no more spells."""
     for aid_state in range(mid_size(duel)):
         for power in range(duel.power + 1):
             place = place_of(duel, left, in_play, aid_state, power)
@@ -381,7 +382,7 @@ def _fill_ends(duel: Duel, table: DuelTable, left: int, in_play: int) -> None:
 
 @jit(forceinline=False)
 def _fill_end_of(duel: Duel, table: DuelTable, left: int, in_play: int, ended: int) -> None:
-    """Raise the values where ending a spell in play is better."""
+    """Raise the values of positions in which ending a spell in play is better."""
     place = place_of(duel, left, in_play, 0, 0)
     ending = place_of(duel, left, clear_bits(in_play, bit(ended)), 0, 0)
     values = table.values
@@ -391,10 +392,10 @@ def _fill_end_of(duel: Duel, table: DuelTable, left: int, in_play: int, ended: i
 
 @jit(forceinline=False)
 def _fill_casts(duel: Duel, table: DuelTable, left: int, in_play: int, slot: int) -> None:
-    """Raise the values where casting one spell is better.
+    """Raise the values of positions in which casting one spell is better.
 
-    For each set of resources after the cast, it updates every position from which a number of dice
-    leads there: so each block is computed once.
+    For each set of resources after the cast, it updates every position from which some number of
+    dice leads there, so each block is computed only once.
     """
     spell = duel.spells[slot]
     after = kept_after(duel, slot, in_play)

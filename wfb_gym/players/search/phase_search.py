@@ -1,13 +1,13 @@
-"""Phase search: solves this magic phase and later ones as duels.
+"""Phase search: solves the current magic phase and later ones as duels.
 
 Each decision is reduced to a duel (`wfb_gym.players.search.reduction`), and the duel is solved
-exactly (`wfb_gym.players.search.phase_duel`). Duels of later phases give the values of unused
+exactly (`wfb_gym.players.search.phase_duel`). Duels for later phases supply the values of unused
 scrolls, items that help a cast, and spells in play (`wfb_gym.players.search.future_phases`).
 
-- The agent declares an item that re-rolls dispel dice against a valuable spell. It makes other
-  decisions outside the duel (re-rolls, spell swaps, stored dice) like the veteran.
-- In battles with units, if several spells are nearly as good to cast, the least valuable one goes
-  first: opponents who do not plan ahead spend their dice on it.
+- Against a valuable spell, the agent declares an item that re-rolls dispel dice. For other
+  decisions outside the duel (re-rolls, spell swaps, stored dice), it plays like the veteran.
+- In battles with units, if several spells are nearly as good to cast, the agent casts the least
+  valuable one first, because opponents who do not plan ahead spend their dice on it.
 """
 
 import numpy as np
@@ -30,11 +30,12 @@ from wfb_gym.scenario.sizes import ARMIES, ITEMS, SPELLS
 
 DEFAULT_SPELLS = 6
 _MATTERS = 0.6
-"""Smallest value of a spell that justifies a re-roll, as a fraction of the maximum value."""
+"""Minimum value of a spell that justifies a re-roll, as a fraction of the maximum value."""
 _NEARLY = 0.005
-"""Largest loss from casting a lesser spell first, as a fraction of the maximum value."""
+"""Maximum loss from casting a lesser spell first, as a fraction of the maximum value."""
 _BETTER = 1e-9
-"""Points by which an action must be better than one with a lower code."""
+"""An action must be better by more than this, in points, to be chosen over one with a lower
+code."""
 
 
 @jit(forceinline=False)
@@ -96,11 +97,11 @@ def choose_all(
     chosen: Actions,
     values: NDArray[np.float64],
 ) -> None:
-    """Write the actions of decisions that a duel represents; do not change the others.
+    """Write the actions for decisions that a duel represents, leaving the others unchanged.
 
-    With a non-empty `values`, write values instead of actions: all positions belong to one battle
-    and follow the first one, see `position_value`. One entry point serves both uses, to compile
-    less.
+    If `values` is not empty, write values instead of actions. All positions must then belong to one
+    battle and follow the first one; see `position_value`. A single entry point serves both uses, to
+    reduce compile time.
     """
     if values.shape[0] > 0:
         first = positions.states[0]
@@ -124,17 +125,17 @@ _NO_VALUES = np.zeros(0)
 
 
 class PhaseSearchAgent(PositionAgent):
-    """Solves this phase, reduced to a duel of its best spells, and later phases in the same way.
+    """Solves this phase as a duel of its best spells, and later phases in the same way.
 
     Args:
         spells: maximum number of castable spells in the duel, 1 to `MOST_SPELLS` - 1.
-        phases_ahead: maximum number of later phases to solve; 0 solves only this one.
-        later_spells: maximum number of castable spells in the duel of a later phase.
-        fade: discount per later phase of the casting army, in battles with units. The duels ignore
-            casualties and moves in between.
+        phases_ahead: maximum number of later phases to solve; 0 solves only the current one.
+        later_spells: maximum number of castable spells in a later phase's duel.
+        fade: discount per later phase of the casting army, in battles with units, because the duels
+            ignore casualties and moves in between.
 
     Raises:
-        ValueError: spells or phases out of bounds.
+        ValueError: if a number of spells or phases is out of range.
     """
 
     _called = "phase-search"
@@ -166,11 +167,11 @@ class PhaseSearchAgent(PositionAgent):
         choose_all(asked, self._spells, False, self._scratch, actions, _NO_VALUES)
 
     def action_values(self, battle: Battle) -> dict[int, float]:
-        """Return the values of the legal actions of a decision for the first army.
+        """Return the values of the legal actions at a decision for the first army.
 
         Returns:
-            Points by engine code, for the actions that a duel represents: points until the end of
-            the phase, plus the value of unused resources in later phases.
+            Points by engine code, for the actions that a duel represents. These are the points
+            until the end of the phase, plus the value of unused resources in later phases.
         """
         scratch, asked, unused_actions = self._scratch, position_of(battle), np.zeros(1, np.int64)
         choose_all(asked, self._spells, True, scratch, unused_actions, _NO_VALUES)
@@ -179,15 +180,15 @@ class PhaseSearchAgent(PositionAgent):
         return {code: sign * value for code, value in points if not np.isnan(value)}
 
     def least_first(self, asked: PositionArrays, row: int, points: NDArray[np.float64]) -> int:
-        """Return the best action of a nomination, or the least valuable spell that is as good.
+        """Return a nomination's best action, or the least valuable spell that is nearly as good.
 
         Args:
             asked: positions.
             row: index of a nomination in a battle with units.
-            points: values of the legal actions for the caster, by ascending code.
+            points: values of the legal actions for the caster, in ascending order of codes.
 
         Returns:
-            The engine code of the action.
+            The action's engine code.
         """
         scratch, unused_actions = self._scratch, np.zeros(1, np.int64)
         one = asked._replace(
@@ -198,16 +199,16 @@ class PhaseSearchAgent(PositionAgent):
         return int(_least_of(scratch.duel[0], legal, points, len(points), best))
 
     def values_behind(self, positions: PositionArrays) -> NDArray[np.float64]:
-        """Return the points still to come for the first army, at positions after the first one.
+        """Return the first army's future points at positions that follow the first one.
 
         Args:
-            positions: positions of one battle, (k,). The first is a decision. The others follow it:
-                decisions of the same phase that a duel represents, or the start of a later phase.
+            positions: positions in one battle, (k,). The first is a decision. The others follow it:
+                decisions in the same phase that a duel represents, or the start of a later phase.
                 The seat is ignored.
 
         Returns:
-            Float64 (k,), 0 for the first: points until the end of the phase, plus the value of
-            unused resources in later phases.
+            Points until the end of the phase, plus the value of unused resources in later phases,
+            float64 (k,); 0 for the first position.
         """
         values = np.zeros(len(positions.states))
         unused_actions = np.zeros(len(values), np.int64)

@@ -1,7 +1,7 @@
-"""Values of the legal actions of a decision in a magic phase, from its duel.
+"""Values of the legal actions at a decision in a magic phase, computed from its duel.
 
-One compiled function, `action_points`, serves every kind of decision that a duel represents. Its
-callers are the phase search and the advice for users.
+A single compiled function, `action_points`, handles every kind of decision that a duel represents.
+It is called by phase search and by the advice for users.
 """
 
 from typing import NamedTuple
@@ -89,11 +89,11 @@ from wfb_gym.players.search.reduction import (
 from wfb_gym.scenario.sizes import ARMIES, DICE, ITEMS, SPELLS
 
 _MOST_PLACES = 200_000
-"""Table entries of a duel; spells are left out until the duel fits."""
+"""Table size limit for a duel; spells are left out until the duel fits."""
 
 
 class Scratch(NamedTuple):
-    """Scratch arrays of one search, and its values of later phases."""
+    """Scratch arrays for one search, and its values in later phases."""
 
     duel: Records[Duel]  # (1,)
     dispels: Records[Dispels]  # (ARMIES,)
@@ -104,7 +104,7 @@ class Scratch(NamedTuple):
 
 
 def new_scratch(terms: Terms) -> Scratch:
-    """Return scratch arrays for a search."""
+    """Return scratch arrays for one search."""
     return Scratch(
         new_records(Duel, 1), new_records(Dispels, ARMIES), new_table(_MOST_PLACES),
         new_future(terms), np.zeros(ACTIONS), new_work_spaces(),
@@ -130,15 +130,15 @@ def _solve(
 def action_points(
     packed: PackedScenario, state: State, most_spells: int, every_spell: bool, scratch: Scratch
 ) -> int:
-    """Write the values of the legal actions of a decision for its mover.
+    """Write the values of the legal actions at a decision, for the side to move.
 
     Args:
         packed: the battle's scenario.
         state: the position.
         most_spells: maximum number of spells in a duel.
-        every_spell: whether to value the other spells too, each in a separate duel.
-        scratch: arrays whose `future` `look_ahead` has filled. The values, in points, are written
-            to `points`: NaN for an action that no duel represents.
+        every_spell: whether to also value the remaining spells, each in a separate duel.
+        scratch: arrays; `look_ahead` must have filled `future`. The action values are written to
+            `points`; NaN if no duel represents the action.
 
     Returns:
         The number of legal actions.
@@ -174,7 +174,7 @@ def action_points(
 
 @jit
 def is_known(state: State) -> bool:
-    """Return whether `action_points` gives the position's value."""
+    """Return whether `action_points` determines the position's value."""
     node = state.node
     if node == Node.TARGET and state.free:  # it only compares the targets
         return False
@@ -188,17 +188,17 @@ def is_known(state: State) -> bool:
 def position_value(
     packed: PackedScenario, state: State, phase: int, most_spells: int, scratch: Scratch
 ) -> float:
-    """Return the points still to come for the first army, including resources for later phases.
+    """Return the first army's future points, including resources left for later phases.
 
-    All positions that follow one call of `look_ahead` use the same values of later phases, so their
+    All positions that follow one call to `look_ahead` use the same values in later phases, so their
     values are comparable.
 
     Args:
         packed: the battle's scenario.
-        state: a decision that a duel represents, or a position of a later phase.
+        state: a decision that a duel represents, or a position in a later phase.
         phase: the phase in which `look_ahead` was called.
         most_spells: maximum number of spells in a duel.
-        scratch: arrays; `future` is read, the others are overwritten.
+        scratch: arrays; `future` is only read, the others are overwritten.
     """
     if state.phase != phase:
         return _value_beyond(packed, state, phase, scratch.future)
@@ -214,7 +214,7 @@ def position_value(
 
 @jit(forceinline=False)
 def _value_beyond(packed: PackedScenario, state: State, phase: int, future: FuturePhases) -> float:
-    """Return the first army's points after a phase: unused resources and spells in play."""
+    """Return the first army's points after a phase, from unused resources and spells in play."""
     army = int64(state.active)
     if (state.phase - phase) % 2 == 1:
         army = opponent_of(army)
@@ -225,7 +225,7 @@ def _value_beyond(packed: PackedScenario, state: State, phase: int, future: Futu
             if state.in_play[side] & bit(spell):
                 worth = value_in_play(packed, state, side, spell, future.terms.lasting)
                 if packed.armies[side].spells[spell].duration == Duration.REMAINS_IN_PLAY:
-                    paid = float(state.phase - phase)  # scored since: must not count twice
+                    paid = float(state.phase - phase)  # scored since then: must not count twice
                     paid *= worth_per_phase(packed, state, side, spell)
                     worth = max(0.0, worth - paid) if worth > 0.0 else min(0.0, worth - paid)
                 points += gain(side, worth)
@@ -258,7 +258,7 @@ def _value_nominations(count: int, scratch: Scratch) -> None:
 def _value_other_spells(
     packed: PackedScenario, state: State, most_spells: int, count: int, scratch: Scratch
 ) -> None:
-    """Value the spells outside the duel; each takes the place of the duel's worst spell."""
+    """Value the spells outside the duel; each one replaces the duel's worst spell."""
     duel = scratch.duel[0]
     for i in range(count):
         code = int64(scratch.work[0].legal[i])
@@ -280,7 +280,7 @@ def _value_free_targets(packed: PackedScenario, state: State, count: int, scratc
 
 @jit(forceinline=False)
 def _value_targets(packed: PackedScenario, state: State, count: int, scratch: Scratch) -> None:
-    """Value the targets of the spell that is being cast; other spells use their best target."""
+    """Value the targets of the spell being cast; other spells use their best target."""
     duel = scratch.duel[0]
     army, spell, slot = int64(state.active), int64(state.spell - 1), int64(duel.n_spells)
     one, lasting = duel.spells[slot], scratch.future.terms.lasting
@@ -298,7 +298,7 @@ def _value_targets(packed: PackedScenario, state: State, count: int, scratch: Sc
 
 @jit(forceinline=False)
 def _value_dice(packed: PackedScenario, state: State, count: int, scratch: Scratch) -> None:
-    """Value the items and the dice for the spell that is being cast."""
+    """Value the items and dice for the spell being cast."""
     duel, legal = scratch.duel[0], scratch.work[0].legal
     slot, here = int64(duel.n_spells), whole(duel)
     cap = dice_cap(packed, state, state.active, duel.spells[slot].wizard)
@@ -334,7 +334,7 @@ def _value_dice(packed: PackedScenario, state: State, count: int, scratch: Scrat
 
 @jit(forceinline=False)
 def _value_answers(packed: PackedScenario, state: State, count: int, scratch: Scratch) -> None:
-    """Value the dispeller's answers to a spell that has been cast."""
+    """Value the dispeller's responses to a spell that has been cast."""
     duel, values, legal = scratch.duel[0], scratch.table.values, scratch.work[0].legal
     slot, mover = int64(duel.n_spells), int64(state.mover)
     lasting = scratch.future.terms.lasting
@@ -377,7 +377,7 @@ def _value_answers(packed: PackedScenario, state: State, count: int, scratch: Sc
 
 @jit
 def _standing(state: State, duel: Duel) -> float:
-    """Return the value of spells in play for the mover, after the other side's later dispels."""
+    """Return the mover's value of spells in play, after the other side's later dispels."""
     value = float(duel.base_points)
     for k in range(duel.n_kept):
         if duel.in_play & bit(k):
@@ -389,7 +389,7 @@ def _standing(state: State, duel: Duel) -> float:
 
 @jit(forceinline=False)
 def _after_own_dispel(state: State, power: int, scratch: Scratch) -> float:
-    """Return the value for the mover after its dispel leaves `power` shared dice."""
+    """Return the mover's value after its dispel leaves `power` shared dice."""
     duel = scratch.duel[0]
     if state.attempt == DispelAttempt.IN_PLAY:
         dispels = scratch.dispels[opponent_of(state.mover)]
@@ -404,7 +404,7 @@ def _after_own_dispel(state: State, power: int, scratch: Scratch) -> float:
 
 @jit(forceinline=False)
 def _value_own_dispels(packed: PackedScenario, state: State, count: int, scratch: Scratch) -> None:
-    """Value the dice against a spell in play, or the active army's against a free spell."""
+    """Value the dice against a spell in play, or the active army's dice against a free spell."""
     legal, mover = scratch.work[0].legal, int64(state.mover)
     pool, lasting = int64(attempt_pool(state)), scratch.future.terms.lasting
     if state.attempt == DispelAttempt.IN_PLAY:
@@ -418,7 +418,7 @@ def _value_own_dispels(packed: PackedScenario, state: State, count: int, scratch
     added = resistance(packed, state)
     for i in range(count):
         code = int64(legal[i])
-        # minimum and maximum of the wizard's own dice, then of the shared dice
+        # minimum and maximum number of the wizard's own dice, then of shared dice
         own, most_own, least, most = int64(0), int64(0), int64(0), int64(0)
         if state.node == Node.DISPEL_POOL:
             own = most_own = int64(state.reserve)

@@ -1,7 +1,7 @@
-"""Ply search: an exact search over some decisions, with phase search's values at its end.
+"""Ply search: an exact search to a fixed depth, with phase search's values at the leaves.
 
-Expectimax expands every position for some decisions, with exact dice, casualties and miscasts. Each
-leaf gets the value of its duel, including unused resources for later phases
+Expectimax expands every position for a number of decisions, with exact dice, casualties and
+miscasts. Each leaf is valued by its duel, including unused resources for later phases
 (`wfb_gym.players.search.phase_values`). Decisions that no duel represents (re-rolls, spell swaps,
 stored dice) are expanded further. If several spells are nearly as good to cast, the least valuable
 one goes first, as in phase search. A network can restrict the choice to likely actions. If a single
@@ -33,9 +33,9 @@ from wfb_gym.solver.graph_arrays import new_expansion
 
 DEFAULT_PLIES = 1
 DEFAULT_TRANSITIONS = 200_000
-"""Default limit on the transitions of a search."""
+"""Default limit on the number of transitions in a search."""
 LIKELY = 0.002
-"""Lowest probability of an action that may be chosen, as a fraction of the likeliest action's."""
+"""Minimum probability of an action that may be chosen, relative to the most likely action."""
 
 
 class Values(Protocol):
@@ -46,33 +46,33 @@ class Values(Protocol):
 
 
 class Policy(Protocol):
-    """Restricts the choice to its likely actions."""
+    """Restricts the choice to actions that the policy considers likely."""
 
     def chances_at(
         self, positions: PositionArrays, rows: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Return engine codes (a,), ascending, and their probabilities in some rows, (k, a).
+        """Return engine codes (a,), ascending, and their probabilities in the given rows, (k, a).
 
         Probabilities of illegal actions are negative.
         """
 
 
 class PlySearchAgent(PositionAgent):
-    """Searches some decisions exactly, and values the leaves like phase search.
+    """Searches a number of decisions exactly, and values the leaves like phase search.
 
     Args:
-        plies: depth in decisions, including this one, 1 or more; less if the transitions exceed
-            `max_transitions`.
-        values: supplies the values of leaves; phase search by default.
+        plies: depth in decisions, including the current one, at least 1. The search is shallower if
+            the transitions exceed `max_transitions`.
+        values: supplies the values of leaves. Defaults to phase search.
         policy: excludes unlikely actions (see `LIKELY`), so that an error in the values does not
-            outweigh a choice that the policy is sure of.
-        max_transitions: maximum number of transitions of one search. If the first decision has
-            more, phase search decides.
-        spells: maximum number of castable spells in the duels of leaves.
-        later_spells: maximum number of castable spells in the duel of a later phase.
+            override a choice of which the policy is certain.
+        max_transitions: maximum number of transitions per search. If the first decision has more,
+            phase search decides.
+        spells: maximum number of castable spells in the duels at the leaves.
+        later_spells: maximum number of castable spells in a later phase's duel.
 
     Raises:
-        ValueError: plies or spells out of bounds.
+        ValueError: if the number of plies or spells is out of range.
     """
 
     _called = "search"
@@ -96,18 +96,18 @@ class PlySearchAgent(PositionAgent):
         self._graph, self._expansion = new_graph(), new_expansion(1 << 12)
 
     def action_values(self, battle: Battle) -> dict[int, float]:
-        """Return the search's value of each legal action for the first army.
+        """Return the search value of each legal action for the first army.
 
         Args:
-            battle: at a decision of either army; not changed.
+            battle: a battle at a decision of either army; not modified.
 
         Returns:
-            Points by engine code in ascending order: points until the end of the phase, plus the
-            value of unused resources in later phases. If the decision has too many transitions,
-            the values are estimates of expectimax at depth 1.
+            Points by engine code, in ascending order of codes. These are the points until the end
+            of the phase, plus the value of unused resources in later phases. If the decision has
+            too many transitions, the values are expectimax estimates at depth 1.
 
         Raises:
-            ValueError: the battle is at no decision.
+            ValueError: if the battle is not at a decision.
         """
         if not battle.is_decision():
             raise ValueError(f"action values: expected a decision, found {battle.node.name}")
@@ -138,7 +138,7 @@ class PlySearchAgent(PositionAgent):
                 actions[row] = asked.indices[self._phases.least_first(asked, int(row), points)]
 
     def _search_one(self, asked: PositionArrays, row: int, actions: Actions) -> bool:
-        """Write the best action of a row; return whether its transitions were within the limit."""
+        """Write a row's best action; return whether its transitions were within the limit."""
         while True:
             status, level = search(
                 LAY_OUT,

@@ -1,12 +1,12 @@
 """Reduction of a magic phase to a duel that is small enough to solve exactly.
 
-Casualties make a phase large: every number of models left is a separate position. The reduction
-leaves units out:
+Casualties make a phase large, because every number of surviving models is a separate position. The
+reduction leaves units out:
 
-- Each spell gets a fixed value: its expected points now, at its best target. A lasting spell also
-  gets its expected points in later phases.
+- Each spell gets a fixed value: its expected points now, at its best target. For a lasting spell,
+  expected points in later phases are added.
 - Only the best spells are kept.
-- Wounds and free spells from a miscast count only by their points.
+- Wounds and free spells from a miscast count only through their points.
 - Re-rolls, items that add to a dispel roll, and spells that a wizard forgets by reading a scroll
   are left out.
 
@@ -64,21 +64,22 @@ from wfb_gym.rules.casting import HIGHEST_CASTING_VALUE
 from wfb_gym.scenario.sizes import ARMIES, DICE, NO_BEARER, SPELLS, WIZARDS
 
 KEEP = 0.5
-"""Value of keeping an item that adds to a dispel, as a fraction of the maximum spell value."""
+"""Value of keeping an item that adds to a dispel roll, as a fraction of the maximum spell value."""
 HOPE = 0.05
-"""Added to the chance to cast when spells are ranked: a Power Stone may help an unlikely cast."""
+"""Added to the chance of casting when ranking spells, because a Power Stone may help an unlikely
+cast."""
 
 
 class Terms(NamedTuple):
-    """Settings of the reduction, and inputs from later phases.
+    """Settings for the reduction, and inputs from later phases.
 
     Attributes:
         phases_ahead: maximum number of later phases to solve.
-        later_spells: spells to consider in each later phase.
+        later_spells: number of spells to consider in each later phase.
         fade: weight of later phases in battles with units.
         lasting: see `Lasting`.
-        free: points of each spell if a miscast lets its army cast it for free; 0 without a target,
-            (ARMIES, SPELLS).
+        free: points for each spell if a miscast lets its army cast it for free, (ARMIES, SPELLS); 0
+            without a target.
         answers: points above which each army's enemy reads a scroll against such a free spell,
             (ARMIES,); infinite without a scroll.
     """
@@ -117,11 +118,11 @@ def reduce_phase(
     Args:
         packed: the battle's scenario.
         state: the position, at a decision.
-        most_spells: maximum number of castable spells in the duel; below `MOST_SPELLS`.
+        most_spells: maximum number of castable spells in the duel; less than `MOST_SPELLS`.
         forced: a spell that is always included, or -1.
-        terms: settings of the reduction.
-        duel: overwritten except `later`. A spell that is being cast comes after the castable ones,
-            at index `n_spells`.
+        terms: settings for the reduction.
+        duel: overwritten, except for `later`. A spell being cast follows the castable ones, at
+            index `n_spells`.
         dispels: dispels of each army's spells in play, (ARMIES,); overwritten.
     """
     army = int64(state.active)
@@ -157,7 +158,7 @@ def reduce_phase(
 
 @jit
 def most_power(state: State) -> int:
-    """Return the maximum dice of the active army for a roll: shared dice and a wizard's dice."""
+    """Return the active army's maximum dice for a roll: shared dice plus a wizard's own dice."""
     own = int64(0)
     for wizard in range(WIZARDS):
         own = max(own, int64(state.own_dice[wizard]))
@@ -168,7 +169,7 @@ def most_power(state: State) -> int:
 def _reduce_spells_in_play(
     packed: PackedScenario, state: State, army: int, lasting: Lasting, duel: Duel, dispels: Dispels
 ) -> None:
-    """Write the values of an army's spells in play, and the spells that may be dispelled."""
+    """Write the values of an army's spells in play, and which of them may be dispelled."""
     active = army == state.active
     dispels.count = 0
     for s in range(packed.armies[army].n_spells):
@@ -183,7 +184,7 @@ def _reduce_spells_in_play(
         else:
             duel.base_points += worth if active else -worth
         tried = int64(state.new_in_play[army])
-        if army != state.mover:  # the mover may still try spells that their owner has tried
+        if army != state.mover:  # the mover may still try spells that their owner already tried
             tried |= state.attempted[army]
         lasts = entry.duration != Duration.ONE_TURN or packed.dispel_one_turn != 0
         if lasts and worth > 0.0 and not tried & bit(s) and dispels.count < MOST_TO_DISPEL:
@@ -216,7 +217,7 @@ def _choose_spells(
     lasting: Lasting,
     duel: Duel,
 ) -> None:
-    """Write the best castable spells, followed by the spell that is being cast."""
+    """Write the best castable spells, followed by the spell being cast."""
     army = int64(state.active)
     pending = int64(state.spell - 1) if is_pending(state) else int64(NONE)
     count = int64(packed.armies[army].n_spells)
@@ -261,7 +262,7 @@ def _may_cast(packed: PackedScenario, state: State, spell: int, duel: Duel) -> b
 def _write_spell(
     packed: PackedScenario, state: State, spell: int, aim: int, lasting: Lasting, duel: Duel
 ) -> None:
-    """Write a spell after the duel's `n_spells` spells, with this aim if it has a target."""
+    """Append a spell to the duel's `n_spells` spells, with this aim if it has a target."""
     army = int64(state.active)
     entry = packed.armies[army].spells[spell]
     one = duel.spells[duel.n_spells]
@@ -306,7 +307,7 @@ def _write_spell(
 def write_free_spells(
     packed: PackedScenario, state: State, lasting: Lasting, free: NDArray[np.float64]
 ) -> None:
-    """Write `Terms.free`: the points of each spell as a free spell from an enemy miscast."""
+    """Write `Terms.free`: each spell's points when cast for free after an enemy miscast."""
     for army in range(ARMIES):
         for s in range(packed.armies[army].n_spells):
             free[army, s] = 0.0
@@ -317,7 +318,7 @@ def write_free_spells(
 
 @jit(forceinline=False)
 def _reduce_miscasts(packed: PackedScenario, state: State, terms: Terms, duel: Duel) -> None:
-    """Write the miscasts of the duel's spells; `charge_miscasts` adds the cost of `later`."""
+    """Write the miscasts for the duel's spells; `charge_miscasts` adds the cost of `later`."""
     army = int64(state.active)
     enemy = opponent_of(army)
     written = int64(0)
@@ -345,9 +346,9 @@ def _reduce_miscasts(packed: PackedScenario, state: State, terms: Terms, duel: D
 
 @jit(forceinline=False)
 def charge_miscasts(packed: PackedScenario, state: State, points: float, duel: Duel) -> None:
-    """Add to the cost of miscasts the expected loss of points in later phases.
+    """Add the expected loss of points in later phases to the cost of miscasts.
 
-    `points` are the army's points of later phases. They are divided among wizards by level.
+    `points` are the army's points in later phases. They are divided among its wizards by level.
     """
     army = int64(state.active)
     levels = int64(0)
@@ -391,7 +392,7 @@ def _reduce_items(packed: PackedScenario, state: State, duel: Duel) -> None:
 
 @jit(forceinline=False)
 def reader_loses(packed: PackedScenario, state: State, item: int, lasting: Lasting) -> float:
-    """Return the points of the dispeller's own spells that end if it reads this scroll."""
+    """Return the points from the dispeller's own spells that end if it reads this scroll."""
     army = opponent_of(state.active)
     entry = packed.armies[army].items[item]
     if not entry.ends_own_spells or entry.bearer == NO_BEARER:
@@ -414,13 +415,13 @@ def _ends_with(packed: PackedScenario, army: int, spell: int, wizard: int) -> bo
 def reduce_readers(
     packed: PackedScenario, state: State, lasting: Lasting, first: int, duel: Duel, dispels: Dispels
 ) -> None:
-    """Write the loss of the dispeller's own spells by reading scrolls, the cheapest scroll first.
+    """Write the loss of the dispeller's own spells from reading scrolls, cheapest scroll first.
 
     If `first` is an item, it is read before the others.
     """
     army = opponent_of(state.active)
     power = most_power(state)
-    readers = int64(0)  # bits of wizards that have read one
+    readers = int64(0)  # bit set of wizards that have read a scroll
     lost = 0.0
     left = bit(dispels.count) - 1
     for read in range(duel.scrolls + 1):
@@ -454,9 +455,9 @@ def reduce_readers(
 
 @jit
 def price_of_boost(packed: PackedScenario, state: State, greatest: float, uses: int) -> float:
-    """Return the value of keeping one of `uses` uses of an item that adds to a dispel.
+    """Return the value of keeping one of `uses` uses of an item that adds to a dispel roll.
 
-    It is a fixed fraction of the maximum spell value, not a computed value. It is smaller if the
+    The value is not computed: it is a fixed fraction of the maximum spell value. It is lower if the
     active army has fewer later phases than there are uses.
     """
     future = _own_phases_to_come(packed, state)
@@ -465,5 +466,5 @@ def price_of_boost(packed: PackedScenario, state: State, greatest: float, uses: 
 
 @jit
 def _own_phases_to_come(packed: PackedScenario, state: State) -> int:
-    """Return the number of the active army's later phases."""
+    """Return how many later phases the active army has."""
     return int64((phases_left(packed, state) - 1) // 2)
