@@ -1,9 +1,9 @@
 """Exact solver: values, best responses and exploitability.
 
-Without hidden items, the magic phase is a two-player zero-sum game of perfect information with dice.
-Its exact value is found by backward induction over the engine's own operations. With hidden items
-it is a game of imperfect information; `solve_hidden` finds an equilibrium, with a lower and an upper
-bound on the value.
+Without hidden items, the magic phase is a two-player zero-sum game of perfect information with
+dice. The solver computes its exact value by backward induction over the engine's own operations.
+With hidden items it becomes a game of imperfect information; `solve_hidden` computes an
+equilibrium, with lower and upper bounds on the value.
 """
 
 from wfb_gym.solver.belief import BeliefValue, value_by_belief

@@ -2,7 +2,7 @@
 
 This requires that only one army has hidden items, and that they are one of two sets. The value of a
 public position is then a function of the enemy's belief, the probability of the second set. If the
-informed army minimizes, the function is convex, and backward induction computes it without
+informed army minimises, the function is convex, and backward induction computes it without
 iteration (Aumann and Maschler 1966):
 
 - At a chance node, it is the average of the successors' functions.
