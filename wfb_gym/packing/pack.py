@@ -65,7 +65,7 @@ def pack(scenario: Scenario) -> Records[PackedScenario]:
         for owner, enemy in (packed.armies, packed.armies[::-1])
     )
     if targeted:
-        from wfb_gym.packing.aims import AimPacker  # only targets need it
+        from wfb_gym.packing.aims import AimPacker  # needed only for targets
 
         AimPacker(packed, scenario).pack()
     return packed_scenarios
