@@ -1,4 +1,4 @@
-"""Compilation with Numba: the only code that relies on Numba's internals. See README.md."""
+"""Compile with Numba. Only this package relies on Numba's internals; see README.md."""
 
 import warnings
 from collections.abc import Callable
@@ -20,10 +20,10 @@ _OLDEST_TESTED, _NEWEST_TESTED = (0, 61), (0, 68)
 
 
 def is_tested(release: tuple[int, int]) -> bool:
-    """Return whether a Numba release was tested; warn if it was not.
+    """Return whether a Numba release has been tested, and warn if it has not.
 
     Args:
-        release: major and minor version.
+        release: `(major, minor)` version.
     """
     if _OLDEST_TESTED <= release <= _NEWEST_TESTED:
         return True
@@ -47,14 +47,14 @@ def njit_cached(
     is_shared: bool = False,
     **options: Any,
 ) -> Any:
-    """Compile a function like `numba.njit(cache=True)`, with the changes of this package.
+    """Compile a function like `numba.njit(cache=True)`, with this package's changes.
 
     Args:
         function: the Python function.
-        is_brief: whether the first thousand calls from Python run it as plain Python, which is
+        is_brief: whether to run the first thousand calls from Python as plain Python, which is
             faster than loading machine code.
         is_shared: whether compiled callers call its machine code in the core.
-        **options: options of `numba.njit`.
+        **options: options to pass to `numba.njit`.
 
     Returns:
         The dispatcher.
@@ -72,17 +72,18 @@ def njit_cached(
 
 
 def use_entries(shipped: Path | None, on_compiling: Callable[[Callable[..., Any]], None]) -> None:
-    """Set the folder of shipped entries, and a callback for compilation.
+    """Set the folder with shipped entries and the callback for compilation.
 
     Args:
-        shipped: folder that `ship_entries_into` filled from the same sources, or None.
+        shipped: folder filled by `ship_entries_into` from the same sources. If None, no entries
+            are shipped.
         on_compiling: called with each function before it is compiled as an entry.
     """
     EntryCache.shipped, EntryCache.on_compiling = shipped, staticmethod(on_compiling)
 
 
 def ship_entries_into(folder: Path) -> None:
-    """Also write every entry that is compiled from now on to a folder."""
+    """From now on, also write every compiled entry to a folder."""
     EntryCache.ship_into = folder
 
 
@@ -90,7 +91,7 @@ def use_core(find: Callable[[], tuple[Any, tuple[Any, ...]]]) -> None:
     """Set the core.
 
     Args:
-        find: returns a function that calls every shared function, and example arguments for it;
-            only the types of the arguments are used.
+        find: callable that returns a function that calls every shared function, and example
+            arguments for it. Only the argument types are used.
     """
     Core.find = staticmethod(find)

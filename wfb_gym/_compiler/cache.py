@@ -1,4 +1,4 @@
-"""The cache of compiled entries on disk: its content, checksums, and locks between processes."""
+"""On-disk cache of compiled entries, with checksums and locks between processes."""
 
 import contextlib
 import os
@@ -31,7 +31,7 @@ except ImportError:  # Windows
 
 
 class _Locator(UserProvidedCacheLocator):
-    """Locates the cache folder; it is not checked for writability before the first write."""
+    """Locates the cache folder without checking up front that it is writable."""
 
     def ensure_cache_path(self) -> None:
         pass
@@ -41,10 +41,10 @@ class CacheImpl(CompileResultCacheImpl):
     _locator_classes = [_Locator, *CompileResultCacheImpl._locator_classes]  # noqa: RUF012, SLF001
 
     def reduce(self, cres: Any) -> Any:
-        """Return the data to keep for an entry.
+        """Return the data to cache for an entry.
 
-        Empty environments of inner functions are left out. The data of the core includes its shared
-        functions. The data of other entries includes the symbols of the core that they call.
+        Inner functions' empty environments are left out. The core's data includes its shared
+        functions. Other entries' data includes the core symbols that they call.
         """
         *payload, others = super().reduce(cres)
         shared: list[Any] = []
@@ -60,9 +60,9 @@ class CacheImpl(CompileResultCacheImpl):
         return payload, tuple(each for each in others if each.consts), shared, symbols
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
-        """Return the result that `reduce` was given; its intermediate code is parsed later.
+        """Rebuild the result that was passed to `reduce`; its intermediate code is parsed later.
 
-        Return None if the entry was compiled for another core than the one of this process.
+        Returns None if the entry was compiled against a different core than this process uses.
         """
         entry, others, shared, symbols = payload
         if symbols:
@@ -95,9 +95,9 @@ class CacheImpl(CompileResultCacheImpl):
 
 
 class CacheFiles(IndexDataCacheFile):
-    """The cache files of a function, written atomically and with a checksum.
+    """A function's cache files, written atomically and with a checksum.
 
-    Linking damaged machine code would crash the process.
+    Linking corrupt machine code would crash the process.
     """
 
     def _load_index(self) -> dict[Any, str]:
@@ -129,14 +129,14 @@ def _checksum(data: bytes) -> bytes:
 
 
 class EntryCache(FunctionCache):
-    """Keeps entries on disk, including the intermediate code of their inner functions."""
+    """Caches entries on disk, including the intermediate code of their inner functions."""
 
     _impl_class = CacheImpl
 
     shipped: Path | None = None
-    """Folder of the entries in a wheel."""
+    """Folder with the entries from a wheel."""
     ship_into: Path | None = None
-    """Folder that new entries are also written to, for a wheel."""
+    """Folder to which new entries are also written, for building a wheel."""
     on_compiling: Callable[[Callable[..., Any]], None] | None = None
     """Called with each function before it is compiled as an entry."""
 
@@ -148,7 +148,7 @@ class EntryCache(FunctionCache):
         self._lock: int | None = None
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the kept entry, or None; then this process holds the lock and may compile it."""
+        """Return the cached entry. If None, this process holds the lock and may compile it."""
         found = self._load_undamaged(sig, target_context)
         if found is None and not Core.compiles_inner():
             if self._lock_out_others():  # another process may have compiled it meanwhile
@@ -158,9 +158,9 @@ class EntryCache(FunctionCache):
         return found
 
     def _load_undamaged(self, sig: Any, target_context: Any) -> Any:
-        """Return the kept entry; initialize only the parts of Numba that running it needs.
+        """Return the cached entry, initializing only the parts of Numba needed to run it.
 
-        The imports for compiling, including SciPy, would take a third of a second.
+        Importing everything needed to compile, including SciPy, would take a third of a second.
         """
         rtsys.initialize(target_context)
         with contextlib.suppress(DamagedFileError), _wrap_damage(self._cache_path):
@@ -171,11 +171,11 @@ class EntryCache(FunctionCache):
             return found
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, Any, Any]:
-        """Return the key of an entry: types, processor, and the values of its closure.
+        """Return an entry's key: its types, the processor and its closure values.
 
-        Numba's key also has a hash of the bytecode. It would differ under ``python -OO``, which
-        removes docstrings. It is not needed, because the name of the cache folder and the manifest
-        depend on the sources.
+        Numba's key also includes a hash of the bytecode, which would differ under ``python -OO``
+        (it removes docstrings). The hash is not needed, because the cache folder's name and the
+        manifest depend on the sources.
         """
         sig, processor, (_, closure) = super()._index_key(sig, codegen)
         return sig, processor, closure
@@ -192,12 +192,12 @@ class EntryCache(FunctionCache):
         return CacheFiles(str(folder), name, source_stamp=None)  # the manifest has a source hash
 
     def _shipped_key(self, sig: Any, codegen: Any) -> tuple[Any, Any]:
-        """Return the key of an entry without its processor, which the manifest specifies."""
+        """Return an entry's key without the processor, which the manifest specifies."""
         _, _, closure = self._index_key(sig, codegen)
         return sig, closure
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep an entry, if the disk is writable."""
+        """Cache an entry if the disk is writable."""
         if data.entry_point is not None:
             with contextlib.suppress(OSError):
                 Path(self._cache_path).mkdir(parents=True, exist_ok=True)
@@ -207,9 +207,10 @@ class EntryCache(FunctionCache):
                 self._shipped_files(self.ship_into).save(key, self._impl.reduce(data))
 
     def _lock_out_others(self) -> bool:
-        """Wait until no other process compiles this function; False if locks are not supported.
+        """Wait until no other process is compiling this function.
 
-        The system releases the lock of a process that was killed.
+        Returns False if locks are not supported. If a process is killed, the system releases its
+        lock.
         """
         if fcntl is None:
             return False
@@ -222,7 +223,7 @@ class EntryCache(FunctionCache):
         return False
 
     def unlock(self) -> None:
-        """Let other processes compile."""
+        """Allow other processes to compile."""
         if self._lock is not None:
             lock, self._lock = self._lock, None
             # Closing is not enough: a forked process has a copy of the file descriptor.

@@ -1,4 +1,4 @@
-"""The core, which is the entry with the shared functions, and the current depth of compilation."""
+"""The core (the entry that holds the shared functions) and the current compilation depth."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -8,9 +8,9 @@ from numba.core.typing.context import CallStack
 
 
 class Core:
-    """The entry with the shared functions, compiled once for all their callers.
+    """The entry that holds the shared functions, compiled once for all their callers.
 
-    Machine code of other entries refers to symbols of the core, so it is valid only with this core.
+    Other entries' machine code refers to the core's symbols, so it is valid only with this core.
     """
 
     find: Callable[[], tuple[Any, tuple[Any, ...]]]
@@ -20,7 +20,7 @@ class Core:
     """Symbols of the shared functions' machine code; empty until it is loaded."""
     is_compiling = False  # also True while the core is loaded
     depth = 0
-    """Number of nested compilations: each function is called by the one before."""
+    """Number of nested compilations; each function is called by the previous one."""
     links_ours = False
     """Whether a library of this package is being linked, which adds its callees itself."""
 
@@ -31,18 +31,18 @@ class Core:
 
     @classmethod
     def prepare(cls) -> None:
-        """Load or compile the core, while another entry is compiled or loaded."""
+        """Load or compile the core while another entry is being compiled or loaded."""
         if cls.symbols or cls.is_compiling:
             return
         depth, cls.depth = cls.depth, 0
         links_ours, cls.links_ours = cls.links_ours, False
         cls.is_compiling, cls.shared = True, []
         for each in cls.members:
-            each.overloads.clear()  # remains of an interrupted attempt
+            each.overloads.clear()  # left over from an interrupted attempt
         core, arguments = cls.find()
         # The core may call a function that is being compiled right now. With the current call
-        # stack Numba would treat this call as recursion, and the core would lack the function. An
-        # empty call stack makes Numba compile the function again for the core.
+        # stack, Numba would treat this call as recursion, and the core would lack the function.
+        # With an empty call stack, Numba compiles the function again for the core.
         typing = core.typingctx
         callstack, typing.callstack = typing.callstack, CallStack()
         try:
@@ -62,8 +62,9 @@ class Core:
         """Make compiled callers use the shared functions in the core's library.
 
         Args:
-            functions: dispatcher, function descriptor and signature of each shared function.
-            library: the library of the core.
+            functions: a `(dispatcher, function descriptor, signature)` tuple for each shared
+                function.
+            library: the core's library.
         """
         library.is_core = True
         symbols = []

@@ -20,13 +20,13 @@ _BRIEF_CALLS = 1000
 
 
 def entries(dispatcher: Any) -> list[Callable[..., Any]]:
-    """Return the compiled functions that Python can call, one for each set of types."""
-    results = getattr(dispatcher, "overloads", {}).values()  # without a compiler there are none
+    """Return the compiled functions that Python can call, one per set of argument types."""
+    results = getattr(dispatcher, "overloads", {}).values()  # missing if compilation is disabled
     return [each.entry_point for each in results if not isinstance(each.entry_point, Inner)]
 
 
 def _wide(kind: Any) -> Any:
-    """Return the type under which a function is compiled for an argument of type `kind`."""
+    """Return the type that an argument of type `kind` is compiled as."""
     kind = types.unliteral(kind)
     if isinstance(kind, types.Integer | types.IntEnumMember) and kind != types.uint64:
         return types.int64
@@ -76,7 +76,7 @@ class Dispatcher(CPUDispatcher):
 
     @property
     def is_compiling(self) -> Any:
-        """Whether a call now would be recursion; functions waiting for the core do not count."""
+        """Whether a call now would be recursive, ignoring functions that wait for the core."""
         return self.typingctx.callstack.findfirst(self.py_func) is not None
 
     def enable_caching(self) -> None:
@@ -95,7 +95,7 @@ class Dispatcher(CPUDispatcher):
     def compile(self, sig: Any) -> Any:
         with global_compiler_lock:
             if self.is_shared and Core.depth > 0:
-                Core.prepare()  # provides this function, if the argument types are the same
+                Core.prepare()  # provides this function if the argument types match
             Core.depth += 1
             collects = gc.isenabled()
             try:

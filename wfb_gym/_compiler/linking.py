@@ -1,4 +1,4 @@
-"""Libraries of intermediate code (LLVM IR), and the selection of libraries that an entry links."""
+"""Libraries of intermediate code (LLVM IR), and the choice of libraries that an entry links."""
 
 from collections.abc import Iterable
 from typing import Any, Self
@@ -10,13 +10,13 @@ from wfb_gym._compiler.core import Core
 
 
 class Library(JITCodeLibrary):
-    """The intermediate code of a function; for an entry, also of everything that it calls."""
+    """A function's intermediate code. An entry's library also includes everything that it calls."""
 
     is_core = False
     calls_core = False
     is_inner = False
     is_inlined = False
-    """Whether callers inline it. Then it is not optimised itself, only as part of its callers."""
+    """Whether callers inline it. If so, it is optimised only as part of its callers."""
 
     def __init__(self, codegen: Any, name: str) -> None:
         super().__init__(codegen, name)
@@ -43,7 +43,7 @@ class Library(JITCodeLibrary):
         module = super()._get_module_for_linking()
         if not self.is_inner or Core.links_ours:
             return module
-        # A library of Numba itself links only its direct callees, so add the indirect ones.
+        # Numba's own libraries link only their direct callees, so add the indirect ones.
         module = module.clone()
         for library in reversed(self._to_link(whole=True, with_core=True)):
             module.link_in(shared_module_of(library), preserve=True)
@@ -55,8 +55,8 @@ class Library(JITCodeLibrary):
                 name = each.fndesc.llvm_func_name
                 self._final_module.get_function(name).linkage = llvm.Linkage.external
         super()._optimize_final_module()
-        # An entry is optimised twice, because its linked functions are optimised together only
-        # here: 1 to 4 % faster code.
+        # Optimise an entry twice, because this is the only time that its linked functions are
+        # optimised together. The resulting code is 1 to 4 % faster.
         if not self.is_inner:
             super()._optimize_final_module()
 
@@ -128,7 +128,7 @@ class LoadedLibrary(JITCodeLibrary):
 
 
 def shared_module_of(library: JITCodeLibrary) -> Any:
-    """Return the intermediate code of a library for linking, without its callees."""
+    """Return a library's intermediate code for linking, without its callees."""
     if isinstance(library, Library):
         return super(Library, library)._get_module_for_linking()
     return library._get_module_for_linking()  # noqa: SLF001 - as in Numba's libraries

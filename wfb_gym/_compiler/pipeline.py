@@ -1,4 +1,4 @@
-"""The compiler passes of one function, with the flags of an entry or of an inner function."""
+"""Compiler passes for one function, with the flags for an entry or an inner function."""
 
 from typing import Any
 
@@ -10,9 +10,9 @@ from wfb_gym._compiler.linking import Library
 
 
 class Flags(NumbaFlags):
-    """Flags with a cached hash: Numba looks up every operation of a function by its flags.
+    """Flags with a cached hash, because Numba looks up each operation in a function by its flags.
 
-    The class has the same name as Numba's, because it is part of the names of compiled functions.
+    The class has the same name as Numba's, because compiled functions' names include it.
     """
 
     __slots__ = ("_hashed",)
@@ -34,7 +34,7 @@ class Flags(NumbaFlags):
 
 
 class _Arguments(tuple[Any, ...]):  # noqa: SLOT001 - subclasses of tuple cannot have slots
-    """Argument types with a cached string: Numba formats all record fields for each pass."""
+    """Argument types with a cached string, because Numba formats all record fields in each pass."""
 
     _text: str | None = None
 

@@ -1,4 +1,4 @@
-"""One battle for people, tests and planners: the engine's operations on one state, by name.
+"""A single battle for people, tests and planners, with the engine's operations as methods.
 
 Each method calls one engine function on the state that the object owns. Batches use the compiled
 functions directly (`wfb_gym.envs.kernel`).
@@ -24,15 +24,15 @@ from wfb_gym.scenario.sizes import DICE
 
 
 class Battle:
-    """A battle in progress; the caller throws its dice.
+    """A battle in progress; the caller rolls the dice.
 
     Args:
         packed: a packed scenario, record array of shape (1,).
 
     Attributes:
-        packed_scenarios: the packed scenario, as given.
+        packed_scenarios: the packed scenario, as passed to the constructor.
         packed: its record.
-        points: points that have changed hands, as the first army sees them.
+        points: points that have changed hands, from the first army's perspective.
     """
 
     def __init__(self, packed: Records[PackedScenario]) -> None:
@@ -54,7 +54,7 @@ class Battle:
 
     @property
     def mover(self) -> int:
-        """The army that decides or rolls, 0 or 1."""
+        """The army to move or roll, 0 or 1."""
         return int(self.state.mover)
 
     @property
@@ -64,24 +64,24 @@ class Battle:
 
     @property
     def dice_to_roll(self) -> int | None:
-        """Number of D6 that the pending chance node takes; None if the number is open.
+        """Number of D6 to roll at the pending chance node, or None if the number is open.
 
-        It is open for the hits of a spell, the wounds of a miscast and spells rolled on a lore.
-        Then `dice_missing` returns the number of dice still to throw after each die.
+        It is open for a spell's hits, a miscast's wounds and spells drawn from a lore. In these
+        cases, `dice_missing` returns the number of dice still to roll after each die.
 
         Raises:
-            ValueError: not at a chance node.
+            ValueError: if this is not a chance node.
         """
         self._check_chance("roll")
         return None if is_open_roll(self.state) else int(dice_in_roll(self.packed, self.state))
 
     def dice_missing(self, *faces: int) -> int:
-        """Return the number of D6 still to throw after `faces`; at 0, pass them to `roll`.
+        """Return the number of D6 still to roll after `faces`; at 0, pass them to `roll`.
 
-        If the number of dice is open, the next dice may add to it.
+        If the number of dice is open, the next dice may increase it.
 
         Raises:
-            ValueError: not at a chance node.
+            ValueError: if this is not a chance node.
         """
         needed = self.dice_to_roll
         if needed is None:
@@ -99,19 +99,21 @@ class Battle:
         return twin
 
     def legal_actions(self) -> list[int]:
-        """Return the engine codes (`wfb_gym.engine.actions`) of the legal actions, ascending.
+        """Return the legal actions as engine codes (`wfb_gym.engine.actions`), in ascending order.
 
-        The list is empty at chance nodes and at the end.
+        The list is empty at chance nodes and at the end of the battle.
         """
         work = self._work[0]
         count = int(legal_actions(self.packed, self.state, work))
         return [int(code) for code in work.legal[:count]]
 
     def act(self, action: int) -> float:
-        """Play an action; return the points that change hands, as the first army sees them.
+        """Play an action; return the points that change hands.
+
+        The points are from the first army's perspective.
 
         Raises:
-            ValueError: the action is not legal here.
+            ValueError: if the action is not legal here.
         """
         legal = self.legal_actions()
         if action not in legal:
@@ -123,11 +125,11 @@ class Battle:
     def roll(self, *faces: int) -> float:
         """Resolve a chance node with the given dice; return the points that change hands.
 
-        Hits take three dice each: to wound, armour save, ward save. If the number of dice is open,
-        `wfb_gym.engine.open_rolls.read_open_roll` documents their order.
+        Hits take three dice each: to wound, armour save and ward save. If the number of dice is
+        open, see `wfb_gym.engine.open_rolls.read_open_roll` for their order.
 
         Raises:
-            ValueError: wrong number of dice, or a face outside 1..6.
+            ValueError: if the number of dice is wrong or a face is outside 1..6.
         """
         needed = self.dice_to_roll
         if self.node == Node.DEAL:
@@ -160,7 +162,7 @@ class Battle:
         """Return the outcomes of the pending chance node with their exact probabilities.
 
         Raises:
-            ValueError: not at a chance node.
+            ValueError: if this is not a chance node.
         """
         self._check_chance("chance outcomes")
         capacity = most_outcomes(min(DICE, self.dice_to_roll or 0), rerolls=True)
@@ -172,10 +174,10 @@ class Battle:
         ]
 
     def play(self, script: Sequence[int | tuple[int, ...]]) -> float:
-        """Play a script: an integer is an action, a tuple holds the dice of a chance node.
+        """Play a script, where an integer is an action and a tuple is the dice for a chance node.
 
         Returns:
-            Points that change hands, as the first army sees them.
+            Points that change hands, from the first army's perspective.
         """
         before = self.points
         for item in script:
@@ -190,9 +192,9 @@ class Battle:
             raise ValueError(f"{where}: expected a chance node, found {self.node.name}")
 
     def is_decision(self) -> bool:
-        """Return whether a player chooses now."""
+        """Return whether the current node is a decision."""
         return bool(is_decision(int(self.state.node)))
 
     def is_chance(self) -> bool:
-        """Return whether dice decide now."""
+        """Return whether the current node is a chance node."""
         return bool(is_chance(int(self.state.node)))

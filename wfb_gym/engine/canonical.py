@@ -1,13 +1,13 @@
 """Remove differences between positions that can no longer matter.
 
-`canonicalize_targets` clears data that no later play can use, so that a state's bytes are its
-key; it is part of every position. `canonicalize` merges more, for the solver only: it merges
-positions that look different to an observer but play alike. For example, in the last phase a
-Level 4 wizard with two dice left casts like a Level 1 wizard, and three wounds are like two if
-only one can still be lost. A policy can see these differences in its observations, so these
-positions must not be merged for policies.
+`canonicalize_targets` clears data that cannot affect later play, so that a state's bytes can serve
+as its key; the engine applies it to every position. `canonicalize` is only for the solver: it also
+merges positions that look different to an observer but play the same. For example, in the last
+phase a Level 4 wizard with two dice left casts like a Level 1 wizard, and three wounds are as good
+as two if only one can still be lost. Policies see these differences in their observations, so
+these positions must not be merged for policies.
 
-Both functions bound the wounds and levels that may still be lost. The costs of miscasts are in
+Both functions bound the wounds and levels that may still be lost. Miscast costs are in
 `wfb_gym.packing.effects`.
 """
 
@@ -27,13 +27,13 @@ from wfb_gym.scenario.sizes import ARMIES, MARK_WORDS, TARGETS, UNITS
 
 @jit(forceinline=False)
 def canonicalize(packed: PackedScenario, state: State) -> None:
-    """Replace the state by the representative of all states that play like it.
+    """Replace the state with the representative of all states that play the same.
 
-    The successors of a representative are the representatives of the successors of the merged
-    states. So the values of the representatives cover a whole battle.
+    A representative's successors are the representatives of the merged states' successors, so the
+    values of the representatives cover a whole battle.
 
-    Nothing is merged before the last phase or before its dice are generated. Nothing is merged if
-    spells are aimed at units and characters.
+    Nothing is merged until the last phase's dice have been generated. Nothing is merged if spells
+    are aimed at units and characters.
     """
     if packed.targets or not last_phase(packed, state) or _before_dice(state):
         return
@@ -70,9 +70,9 @@ def canonicalize(packed: PackedScenario, state: State) -> None:
         lost = int64(packed.miscast_levels)
         if lost <= 2:
             coming = _levels_to_come(packed, state) if pending else int64(0)
-            # The lowest level that limits no cast and stays above 0 while dice are left. A cast
-            # may use level + 1 dice. Each miscast uses at least two dice and costs at most two
-            # levels, so a level that does not limit the first cast limits no later one.
+            # The lowest level that does not limit any cast and stays above 0 while dice are left.
+            # A cast may use level + 1 dice. Each miscast uses at least two dice and costs at most
+            # two levels, so a level that does not limit the first cast limits no later cast.
             level = max(dice - 1 + coming, 1 + coming + lost * miscasts)
             if state.level[army, wizard] > level:
                 state.level[army, wizard] = level
@@ -84,7 +84,7 @@ _WITH_DICE = bits_of(NODES) & ~_BEFORE_DICE
 
 @jit
 def _before_dice(state: State) -> bool:
-    """Return whether the phase's dice are still to come, so that wizards decide their number."""
+    """Return whether the phase's dice are yet to be generated and wizards still affect them."""
     here = 1 << int64(state.node)
     if here & _WITH_DICE:
         return False
@@ -95,7 +95,7 @@ def _before_dice(state: State) -> bool:
 
 @jit
 def _may_miscast(state: State) -> bool:
-    """Return whether the current cast may still miscast, or has, with its row not yet known."""
+    """Return whether the cast may still miscast, or has miscast and its row is not yet known."""
     if state.node == Node.ROLL_MISCAST:
         return True
     if state.attempt != DispelAttempt.NONE or not (
@@ -153,7 +153,7 @@ def _is_needed_caster(packed: PackedScenario, state: State, army: int, wizard: i
 
 @jit(forceinline=False)
 def _idle(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
-    """Return whether it makes no difference that a wizard that no longer casts is alive."""
+    """Return whether it no longer matters if a wizard with no casts left is alive."""
     if packed.wounds_others or state.own_dice[wizard] > 0:
         return False
     for item in range(packed.armies[army].n_items):
@@ -169,8 +169,8 @@ def _idle(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
 def most_loss(packed: PackedScenario, state: State, army: int, index: int) -> int:
     """Return the maximum number of wounds that spells may still cost a target in this phase.
 
-    Return `UNBOUNDED` if there is no maximum.
-    `index` counts units first, then characters. Call it only between two casts.
+    Returns `UNBOUNDED` if there is no maximum. `index` numbers units first, then characters. Call
+    this only between casts.
     """
     victim = army * TARGETS + index
     active = int64(state.active)
@@ -210,11 +210,11 @@ def _most_loss_to_one_free(packed: PackedScenario, state: State, victim: int) ->
 
 @jit(forceinline=False)
 def _sharing_limit(packed: PackedScenario, state: State, army: int, unit: int) -> int:
-    """Return the maximum wounds at which a unit shares hits, minus the wounds of the last spell.
+    """Return the maximum wounds at which a unit shares hits, minus the last spell's wounds.
 
-    The result plus `most_loss` is the maximum number of wounds with which the unit may still become
+    The result plus `most_loss` is the maximum number of wounds from which the unit may still become
     small before a spell hits it. The last spell's own wounds affect no other hits, so the minimum
-    that a spell can cost is subtracted. Negative if no hits are shared.
+    that a spell can cost is subtracted. The result is negative if no hits are shared.
     """
     if not _is_joined(packed, state, army, unit):
         return -1
@@ -230,7 +230,7 @@ def _sharing_limit(packed: PackedScenario, state: State, army: int, unit: int) -
 
 @jit(forceinline=False)
 def _is_joined(packed: PackedScenario, state: State, army: int, unit: int) -> bool:
-    """Return whether a living character in the unit may share the hits of some spell on it."""
+    """Return whether a living character in the unit may share a spell's hits on it."""
     if packed.armies[army].units[unit].shares:
         for wizard in range(packed.armies[army].n_wizards):
             if packed.armies[army].wizards[wizard].unit == unit + 1:
@@ -258,7 +258,7 @@ def can_still_be_hurt(packed: PackedScenario, state: State, army: int, index: in
 
 @jit(forceinline=False)
 def _miscasts_can_hurt(packed: PackedScenario, state: State, army: int, unit: int) -> bool:
-    """Return whether a miscast may still cost the unit models: as a caster, or in contact."""
+    """Return whether a miscast may still kill the unit's models, as the caster or in contact."""
     if army == state.active and packed.armies[army].units[unit].caster:
         wizard = int64(packed.armies[army].units[unit].caster - 1)
         if state.castable & packed.armies[army].wizards[wizard].spells:
@@ -287,7 +287,7 @@ def most_loss_of_unit(packed: PackedScenario, state: State, army: int, unit: int
 
 @jit(forceinline=False)
 def _models_matter(packed: PackedScenario, state: State, army: int, unit: int) -> bool:
-    """Return whether the models left decide a Panic test, or whether a spell may rally the unit."""
+    """Return whether the number of models left may affect a Panic test or a rally spell."""
     began = int64(state.phase_models[army, unit])
     if began:
         return not needs_panic_test(began, began - models_left(packed, state, army, unit))
@@ -301,7 +301,7 @@ def _models_matter(packed: PackedScenario, state: State, army: int, unit: int) -
 
 @jit(forceinline=False)
 def canonicalize_targets(packed: PackedScenario, state: State) -> None:
-    """Clear the data of units and marks that can no longer matter in the last phase."""
+    """Clear unit and mark data that can no longer matter in the last phase."""
     idle = state.castable == 0
     for army in range(ARMIES):
         if idle and not state.known[1 - army]:

@@ -1,4 +1,4 @@
-"""Cast a spell: nominate it, declare an item, commit dice, apply the roll (S0, S2, S4).
+"""Cast a spell: nominate it, declare an item, commit dice and apply the roll (S0, S2, S4).
 
 `wfb_gym.engine.roll_results` reads the dice.
 """
@@ -27,9 +27,9 @@ from wfb_gym.scenario.sizes import DICE
 def act_nominate(packed: PackedScenario, state: State, action: int) -> float:
     """Stop casting, end one of the player's spells in play, or nominate a spell.
 
-    The nomination is the attempt: it uses up the spell for this phase and ends the caster's spells
-    that remain in play, even if the roll fails (S0; spell texts). A bound spell does not count as
-    an attempt at one of its bearer's own spells (house rule C.77).
+    Nominating a spell counts as attempting it: this uses up the spell for the phase and ends the
+    caster's spells that remain in play, even if the roll fails (S0; spell texts). A bound spell
+    does not count as an attempt at one of its bearer's own spells (house rule C.77).
     """
     army = int64(state.active)
     if action == PASS:
@@ -52,7 +52,7 @@ def act_nominate(packed: PackedScenario, state: State, action: int) -> float:
 
 @jit
 def act_target(packed: PackedScenario, state: State, action: int) -> float:
-    """Aim the nominated spell, or the other army's free spell, before any dice (S0, S2, S4)."""
+    """Aim the nominated spell, or the opponent's free spell, before any dice (S0, S2, S4)."""
     code = action - FIRST_TARGET
     if state.free:
         state.free_aim = aim_at(packed, state.mover, state.free - 1, code) + 1
@@ -89,14 +89,14 @@ def _cast_bound(packed: PackedScenario, state: State) -> float:
 
 @jit
 def to_dice(packed: PackedScenario, state: State) -> None:
-    """Go to the wizard's own dice if it has any, else to the shared dice."""
+    """Go to the wizard's own dice if it has any, otherwise to the shared dice."""
     wizard = caster(packed, state)
     state.node = Node.RESERVE_DICE if state.own_dice[wizard] > 0 else Node.POOL_DICE
 
 
 @jit
 def act_item(packed: PackedScenario, state: State, action: int) -> None:
-    """Declare an item with the cast, or no item."""
+    """Declare an item for the cast, or no item."""
     if action != PASS:
         state.cast_item = action - FIRST_ITEM + 1
     to_dice(packed, state)
@@ -131,7 +131,7 @@ def act_pool_dice(packed: PackedScenario, state: State, action: int) -> None:
 
 @jit
 def cast_bonus(packed: PackedScenario, state: State) -> int:
-    """Return the bonus of items to the pending casting roll."""
+    """Return the bonus from items to the pending casting roll."""
     army = int64(state.active)
     wizard = caster(packed, state)
     bonus = int(packed.armies[army].wizards[wizard].cast_bonus)
@@ -150,7 +150,7 @@ def may_be_irresistible(packed: PackedScenario, state: State) -> bool:
 
 @jit
 def any_double_is_irresistible(packed: PackedScenario, state: State) -> bool:
-    """Return whether any double makes the pending cast irresistible, if the spell is cast."""
+    """Return whether any double makes the pending cast irresistible if it succeeds."""
     return packed.armies[state.active].wizards[caster(packed, state)].any_double != 0
 
 

@@ -1,7 +1,8 @@
-"""Wounds: characters lose them and die, units lose models and are wiped out.
+"""Remove wounds from characters and models from units.
 
-Each function changes the state and returns the points that change hands, as the first army sees
-them; `scoring` computes the points. `strikes` and `miscasts` roll the dice that cause wounds.
+Each function changes the state and returns the points that change hands, from the first army's
+perspective; `scoring` computes the points. `strikes` and `miscasts` roll the dice that cause
+wounds.
 """
 
 from wfb_gym._jit import int64, jit
@@ -40,10 +41,10 @@ def remove_wizard(packed: PackedScenario, state: State, army: int, wizard: int) 
 def wound_wizard(
     packed: PackedScenario, state: State, army: int, wizard: int, wounds: int
 ) -> float:
-    """Take wounds from a character.
+    """Remove wounds from a character.
 
-    The focal model of a unit of Daemons is one of the unit's models, so the unit loses the wounds
-    (house rule C.87).
+    A unit of Daemons' focal model is one of its models, so the unit loses the wounds (house rule
+    C.87).
     """
     entry = packed.armies[army].wizards[wizard]
     if entry.daemons:
@@ -56,7 +57,7 @@ def wound_wizard(
 
 @jit(forceinline=False)
 def wound_unit(packed: PackedScenario, state: State, army: int, unit: int, wounds: int) -> float:
-    """Take wounds from a unit, whole models first."""
+    """Remove wounds from a unit, whole models first."""
     if state.unit_wounds[army, unit] == 0:
         return 0.0
     left = max(0, int(state.unit_wounds[army, unit]) - wounds)
@@ -73,7 +74,7 @@ def wound_unit(packed: PackedScenario, state: State, army: int, unit: int, wound
 
 @jit
 def wound_target(packed: PackedScenario, state: State, army: int, index: int, wounds: int) -> float:
-    """Take wounds from a unit or character; `index` counts units first."""
+    """Remove wounds from a unit or character; `index` numbers units first."""
     if wounds == 0:
         return 0.0
     if index < UNITS:
@@ -83,7 +84,7 @@ def wound_target(packed: PackedScenario, state: State, army: int, index: int, wo
 
 @jit
 def gain_wound(packed: PackedScenario, state: State, army: int, wizard: int) -> float:
-    """Give the wizard a wound, even above its starting number (Steal Soul)."""
+    """Give the wizard a wound, even beyond its starting number (Steal Soul)."""
     entry = packed.armies[army].wizards[wizard]
     left = int(state.wounds[army, wizard])
     if left == 0 or entry.daemons:

@@ -1,7 +1,7 @@
-"""Chance nodes: read, roll and resolve their dice.
+"""Read, roll and resolve the dice at chance nodes.
 
-`sample` rolls dice and `wfb_gym.engine.chance_outcomes` enumerates outcomes. Both read dice by the
-functions in this module, so they cannot disagree about a rule.
+`sample` rolls dice and `wfb_gym.engine.chance_outcomes` enumerates outcomes. Both read dice with
+the functions in this module, so they always apply the same rules.
 """
 
 import numpy as np
@@ -66,13 +66,13 @@ def miscast_table_of(packed: PackedScenario, state: State) -> int:
 
 @jit
 def has_pmf(node: int) -> bool:
-    """Return whether one draw from probabilities of the outcomes 0, 1, 2 ... decides the node."""
+    """Return whether one draw from a distribution over outcomes 0, 1, 2 ... resolves the node."""
     return (_DRAWN >> int64(node)) & 1 != 0
 
 
 @jit(forceinline=False)
 def write_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    """Write the probabilities of a node with `has_pmf` to `work.pmf`; return their number."""
+    """Write the distribution for a node with `has_pmf` to `work.pmf`; return its length."""
     if state.node == Node.ROLL_STRIKE:
         return strike_pmf(packed, state, work)
     if state.node == Node.ROLL_WOUNDS:
@@ -95,19 +95,19 @@ def is_cast_or_dispel_roll(node: int) -> bool:
 
 @jit
 def is_one_die(node: int) -> bool:
-    """Return whether one D6 that must reach a number decides the node."""
+    """Return whether the node is resolved by one D6 that must reach a number."""
     return (_ONE_DIE >> int64(node)) & 1 != 0
 
 
 @jit
 def is_morale_roll(node: int) -> bool:
-    """Return whether 2D6 against Leadership decide the node."""
+    """Return whether the node is resolved by 2D6 against Leadership."""
     return (_MORALE >> int64(node)) & 1 != 0
 
 
 @jit
 def dice_in_roll(packed: PackedScenario, state: State) -> int:
-    """Return the number of D6 that decide the chance node; 0 if the number is open."""
+    """Return the number of D6 to roll at the chance node; 0 if the number is open."""
     node = state.node
     if is_cast_or_dispel_roll(node):
         return int(state.dice)
@@ -126,10 +126,10 @@ def dice_in_roll(packed: PackedScenario, state: State) -> int:
 
 @jit
 def outcome_of_roll(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    """Return the outcome of the first `dice_in_roll` faces of `work.faces`, 1 to 6 in rolled order.
+    """Return the outcome for the first `dice_in_roll` faces in `work.faces`, in the order rolled.
 
-    For hits, the order is: to wound, armour save and ward save of the first model, then of the
-    next.
+    Faces are 1 to 6. For hits, the order is: to wound, armour save and ward save for the first
+    model, then for the next.
     """
     if not is_cast_or_dispel_roll(state.node):
         return _outcome_of_other_roll(packed, state, work)
@@ -149,7 +149,7 @@ def outcome_of_roll(packed: PackedScenario, state: State, work: WorkSpace) -> in
 
 @jit(forceinline=False)
 def _outcome_of_other_roll(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    """Return `outcome_of_roll` of a roll that is neither a cast nor a dispel."""
+    """Return `outcome_of_roll` for a roll that is neither a cast nor a dispel."""
     node = state.node
     if node == Node.ROLL_MISCAST:
         chosen = miscast_table_of(packed, state)
@@ -171,7 +171,7 @@ def _outcome_of_other_roll(packed: PackedScenario, state: State, work: WorkSpace
 
 @jit(forceinline=False)
 def needed(packed: PackedScenario, state: State) -> int:
-    """Return the lowest face that succeeds at a node that one D6 decides."""
+    """Return the lowest face that succeeds at a node resolved by one D6."""
     node = state.node
     if node == Node.ROLL_FORGET:
         return forgotten_on(packed, state)
@@ -208,7 +208,7 @@ def _wounds_of_roll(packed: PackedScenario, state: State, work: WorkSpace) -> in
 def roll_dice(rng: Rng, count: int, work: WorkSpace) -> None:
     """Roll `count` D6 with the generator into `work.faces`, starting at index 0.
 
-    One word gives up to ten dice, as base-6 digits of a 58-bit fraction. The probability of any
+    One word yields up to ten dice, as base-6 digits of a 58-bit fraction. The probability of any
     roll of ten dice differs from the exact one by less than 2 parts in 10**10.
     """
     left = 0
@@ -225,7 +225,7 @@ def roll_dice(rng: Rng, count: int, work: WorkSpace) -> None:
 
 @jit(forceinline=False)
 def _draw(packed: PackedScenario, state: State, rng: Rng, work: WorkSpace) -> int:
-    """Draw the outcome of a node with an open number of dice."""
+    """Sample the outcome of a node with an open number of dice."""
     if state.node == Node.ROLL_SPELLS:
         drawn = 0
         left = draws(packed, state)
@@ -250,9 +250,9 @@ def _draw(packed: PackedScenario, state: State, rng: Rng, work: WorkSpace) -> in
 
 @jit(forceinline=False)
 def sample(packed: PackedScenario, state: State, rng: Rng, work: WorkSpace) -> int:
-    """Draw one outcome of a chance node by rolling its dice, or wounds by one draw.
+    """Sample an outcome of a chance node, by rolling its dice or with a single draw for wounds.
 
-    The generator advances and the state does not change; `work.faces` holds the dice afterwards.
+    The generator advances, but the state does not change. Afterwards, `work.faces` holds the dice.
     """
     if has_pmf(state.node) or state.node == Node.ROLL_SPELLS:
         return _draw(packed, state, rng, work)
@@ -262,7 +262,7 @@ def sample(packed: PackedScenario, state: State, rng: Rng, work: WorkSpace) -> i
 
 @jit(forceinline=False, is_shared=True)
 def resolve_outcome(packed: PackedScenario, state: State, outcome: int) -> float:
-    """Apply an outcome of a chance node; `wfb_gym.engine.transition.resolve` is the whole step."""
+    """Apply a chance node's outcome; see `wfb_gym.engine.transition.resolve` for the whole step."""
     if is_cast_or_dispel_roll(state.node):
         return resolve_roll(packed, state, outcome)
     return _resolve_other(packed, state, outcome)
@@ -270,7 +270,7 @@ def resolve_outcome(packed: PackedScenario, state: State, outcome: int) -> float
 
 @jit(forceinline=False)
 def _resolve_other(packed: PackedScenario, state: State, outcome: int) -> float:
-    """Do the same as `resolve_outcome` for rolls that are neither casts nor dispels."""
+    """Apply an outcome like `resolve_outcome`, for rolls that are neither casts nor dispels."""
     node = state.node
     if node == Node.ROLL_MISCAST:
         resolve_miscast(packed, state, outcome)

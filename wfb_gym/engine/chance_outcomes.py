@@ -1,7 +1,7 @@
-"""Enumeration of chance nodes: every outcome of the dice with its probability.
+"""Enumerate chance nodes: every outcome of the dice with its probability.
 
-Outcomes with equal successors are merged. `wfb_gym.engine.chance` reads, rolls and resolves dice;
-this module uses its functions to read them.
+Outcomes that lead to the same successor are merged. `wfb_gym.engine.chance` reads, rolls and
+resolves dice; this module uses its functions to read them.
 """
 
 from math import comb
@@ -44,7 +44,7 @@ from wfb_gym.scenario.sizes import LORE_SPELLS, MISCAST_ROWS
 
 
 class _Outcomes(NamedTuple):
-    """Arrays that outcomes and their probabilities are written to."""
+    """Output arrays for outcomes and their probabilities."""
 
     outcomes: NDArray[np.int64]
     probabilities: NDArray[np.float64]
@@ -84,7 +84,7 @@ def _roll_outcomes(
     end = start
     if terms.may_reroll or terms.doubles_count:
         end = _face_outcomes(packed, state, terms, found, start, merged)
-    elif terms.first:  # no dice rolled before: constants let the compiler make a short loop
+    elif terms.first:  # no dice rolled yet: constants let the compiler make a short loop
         first = RollTerms(
             True, True, False, terms.number, terms.bonus, terms.sixes_count, False, terms.highest
         )
@@ -99,7 +99,7 @@ def _merge_totals(
     packed: PackedScenario, state: State, terms: RollTerms, kept: DiceSummary,
     merged: NDArray[np.float64],
 ) -> None:  # fmt: skip
-    """Add the probabilities of the dice to `merged`; no outcome depends on single faces."""
+    """Add the dice's probabilities to `merged`; no outcome depends on individual faces."""
     dice = int(state.dice)
     for row in range(ROLL_SUMMARY_START[dice], ROLL_SUMMARY_START[dice + 1]):
         rolled = DiceSummary(
@@ -111,7 +111,7 @@ def _merge_totals(
 
 @jit
 def _two_outcomes(success: float, found: _Outcomes, start: int) -> int:
-    """Write a success with this probability, and a failure."""
+    """Write a success with this probability, and a failure with the remaining probability."""
     return _add(found, _add(found, start, OUTCOME_FAIL, 1.0 - success), OUTCOME_WORKS, success)
 
 
@@ -169,7 +169,7 @@ def _miscast_outcomes(packed: PackedScenario, state: State, found: _Outcomes, st
 
 @jit(_nrt=True, forceinline=False)
 def _hit_outcomes(packed: PackedScenario, state: State, found: _Outcomes, start: int) -> int:
-    """Write the binomial distribution of the number of models that are wounded."""
+    """Write the binomial distribution of the number of models wounded."""
     wounded = wound_probability(packed, state)
     models = hit_models(packed, state)
     end = start
@@ -195,13 +195,13 @@ def chance_outcomes(
     Args:
         packed: the scenario.
         state: at a chance node; not changed.
-        outcomes: int64, filled from `start`; `most_outcomes` gives the number of entries needed.
+        outcomes: int64, filled from `start`; `most_outcomes` returns the number of entries needed.
         probabilities: float64, filled like `outcomes`; the new entries sum to 1.
-        start: first entry to fill, so that a caller can write several lists to one array.
+        start: first entry to fill, so that a caller can write several lists into one array.
         work: scratch space; `work.pmf` is overwritten.
 
     Returns:
-        Index after the last entry.
+        Index one past the last entry.
     """
     found = _Outcomes(outcomes, probabilities)
     node = state.node
@@ -230,7 +230,7 @@ def chance_outcomes(
 
 @jit(_nrt=True, forceinline=False)
 def _spell_outcomes(packed: PackedScenario, state: State, found: _Outcomes, start: int) -> int:
-    """Write every set of `draws` spells of the six; all sets are equally likely."""
+    """Write every set of `draws` spells out of the six; all sets are equally likely."""
     wanted = draws(packed, state)
     end = start
     for drawn in range(1 << LORE_SPELLS):
@@ -247,7 +247,7 @@ def most_outcomes(dice: int, rerolls: bool) -> int:
     """Return the number of entries that `chance_outcomes` needs for one node.
 
     Args:
-        dice: maximum number of dice of one casting or dispel roll.
-        rerolls: whether any item of the scenario re-rolls dice.
+        dice: maximum number of dice in one casting or dispel roll.
+        rerolls: whether any item in the scenario re-rolls dice.
     """
     return max(OUTCOME_CODES, MAX_PMF) + (comb(dice + FACES - 1, FACES - 1) if rerolls else 0)

@@ -1,4 +1,4 @@
-"""Shared functions of the engine, compiled once for all compiled code that calls them.
+"""The engine's shared functions, compiled once for all compiled code that calls them.
 
 A compiled caller that bypasses this module compiles its own copy of the whole engine. This module
 contains no rules.
@@ -27,5 +27,5 @@ def core(packed: PackedScenario, state: State, work: WorkSpace, code: int) -> fl
 
 
 def example_arguments() -> tuple[Any, ...]:
-    """Return arguments of the types for which `core` is compiled."""
+    """Return arguments with the types that `core` is compiled for."""
     return new_records(PackedScenario, 1)[0], new_states(1)[0], new_work_spaces()[0], 0

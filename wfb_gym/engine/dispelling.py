@@ -1,4 +1,4 @@
-"""Attempts to dispel a spell just cast, the free spell of a miscast, or a spell in play (S0)."""
+"""Attempts to dispel a spell just cast, a miscast's free spell or a spell in play (S0)."""
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.actions import FIRST_DICE, FIRST_IN_PLAY, FIRST_ITEM, FIRST_WIZARD, PASS
@@ -28,7 +28,7 @@ from wfb_gym.scenario.sizes import DICE, SPELLS
 
 @jit
 def act_dispel(packed: PackedScenario, state: State, action: int) -> float:
-    """Let the spell through, use or declare an item, name a wizard that adds its dice, or roll."""
+    """Let the spell through, use or declare an item, name a wizard to add its dice, or roll."""
     if action == PASS:
         return apply_dispel_outcome(packed, state, OUTCOME_FAIL)
     if action >= FIRST_WIZARD:
@@ -80,7 +80,7 @@ def forgotten_on(packed: PackedScenario, state: State) -> int:
 
 @jit(forceinline=False)
 def resolve_forget(packed: PackedScenario, state: State, forgotten: bool) -> float:
-    """Dispel the spell by an item; its caster forgets it if `forgotten`."""
+    """Dispel the spell with an item; its caster forgets it if `forgotten`."""
     if forgotten:
         if state.attempt == DispelAttempt.FREE:
             army = opponent_of(state.active)
@@ -109,7 +109,7 @@ def act_dispel_pool(packed: PackedScenario, state: State, action: int) -> None:
 
 @jit
 def roll_dispel(packed: PackedScenario, state: State, shared: int) -> None:
-    """Spend the dice, before they are rolled (S4), and add the dice of Magic Resistance."""
+    """Spend the dice before they are rolled (S4), and add the Magic Resistance dice."""
     if state.mover == state.active:
         state.power -= shared
     else:
@@ -138,7 +138,7 @@ def act_in_play(packed: PackedScenario, state: State, action: int) -> None:
 
 @jit
 def bonus_to_dispel(packed: PackedScenario, state: State) -> int:
-    """Return the bonus of permanent and declared items to the pending dispel roll."""
+    """Return the bonus from permanent and declared items to the pending dispel roll."""
     army = int64(state.mover)
     return dispel_bonus(packed, state, army) + declared_bonus(packed, state, army)
 

@@ -1,14 +1,13 @@
-"""Expected change of the points by the end of the phase if a spell takes effect, from the position.
+"""Expected change in points by the end of the phase if a spell takes effect in a position.
 
-`strikes.pmf_of_strike` gives the probabilities of a victim's wounds. For each number of wounds
-left, a unit scores its points at the end of the phase. If it fails a Panic test, it scores the
-points of the fleeing unit and of the characters in it instead. Two effects are left out: the unit
-may rally before the battle ends, and shared hits may also wound the characters in a unit that
-flees.
+`strikes.pmf_of_strike` computes the distribution of a victim's wounds. For each number of wounds
+left, a unit concedes its points at the end of the phase. If it fails a Panic test, it concedes the
+points for a fleeing unit and the characters in it instead. Two effects are ignored: the unit may
+rally before the battle ends, and shared hits may also wound the characters in a fleeing unit.
 
-Under points for models, flight brings no points. Then the same sums measure, roughly, the magic
-that flight takes away: for each character in the unit its best spell, if the unit does not rally
-before its next phase. Dice and items are left out.
+With points for models, flight scores nothing. In this case, the same sums roughly measure the magic
+lost to flight: the best spell of each character in the unit, if the unit does not rally before its
+next phase. Dice and items are ignored.
 """
 
 import numpy as np
@@ -46,7 +45,7 @@ from wfb_gym.rules.sharing import hits_each, odd_hits
 from wfb_gym.scenario.sizes import ARMIES, PHASES, UNITS
 
 LANDS_NOW = -1
-"""Used in place of a number of phase starts: the Comet lands now."""
+"""Passed instead of a number of phase starts if the Comet lands now."""
 
 
 def _reach_chances() -> NDArray[np.float64]:
@@ -63,7 +62,7 @@ def _reach_chances() -> NDArray[np.float64]:
 _REACH_CHANCES = _reach_chances()
 """Probability that a Comet reaches a victim.
 
-Indices: phase starts minus `LANDS_NOW`, markers at the first of these starts, and inches.
+Indexed by phase starts minus `LANDS_NOW`, markers at the first of these starts, and inches.
 """
 
 
@@ -71,7 +70,7 @@ Indices: phase starts minus `LANDS_NOW`, markers at the first of these starts, a
 def change_by_aim(
     packed: PackedScenario, state: State, army: int, spell: int, aim: int, wound_weight: float
 ) -> float:
-    """Return the expected points of an army if its spell takes effect now.
+    """Return an army's expected points if its spell takes effect now.
 
     Args:
         packed: the scenario, with victory points unless `wound_weight` is `BY_MODELS`.
@@ -79,8 +78,8 @@ def change_by_aim(
         army: the spell's owner.
         spell: one of its spells, not a Comet.
         aim: one of the spell's aims.
-        wound_weight: minimum fraction of a wound's points that each lost wound scores; `BY_MODELS`
-            scores points for models if the scenario does.
+        wound_weight: minimum fraction of a wound's points that each wound lost scores. If
+            `BY_MODELS`, points are scored for models if the scenario does so.
     """
     entry = packed.armies[army].spells[spell]
     aim_entry = aim_record(packed, army, spell, aim)
@@ -98,11 +97,11 @@ def change_by_aim(
 
 @jit(forceinline=False)
 def change_by_rest(packed: PackedScenario, state: State, wound_weight: float) -> float:
-    """Return the points that its owner can expect from the rest of a spell that is striking.
+    """Return the points that a striking spell's owner can expect from the rest of the spell.
 
     Args:
         packed: the scenario.
-        state: a position in which a victim is to be struck.
+        state: a position in which a victim is about to be struck.
         wound_weight: as in `change_by_aim`.
     """
     army, spell = striking_spell(state)
@@ -123,7 +122,7 @@ def change_by_rest(packed: PackedScenario, state: State, wound_weight: float) ->
 
 @jit
 def _gain_by_loss(packed: PackedScenario, army: int, strike: int, lost: float) -> float:
-    """Return the points of an army if its strike costs the owner of the victim `lost` points."""
+    """Return an army's points if its strike costs the victim's owner `lost` points."""
     side, _ = victim_of(packed, strike)
     return lost if side != army else -lost
 
@@ -132,7 +131,7 @@ def _gain_by_loss(packed: PackedScenario, army: int, strike: int, lost: float) -
 def _gain_by_strike(
     packed: PackedScenario, state: State, army: int, spell: int, strike: int, wound_weight: float
 ) -> float:
-    """Return the expected points of an army from one strike of its spell."""
+    """Return an army's expected points from one strike of its spell."""
     entry = packed.armies[army].spells[spell]
     lost = _change_by_strike(packed, state, strike, wound_weight, True)
     points = _gain_by_loss(packed, army, strike, lost)
@@ -151,10 +150,10 @@ def changes_by_victim(
     wound_weight: float,
     changes: NDArray[np.float64],
 ) -> None:
-    """Write the victory points that its owner can expect from each victim of a Comet to `changes`.
+    """Write to `changes` the victory points that a Comet's owner can expect from each victim.
 
-    The victims count as they are now. Panic tests are left out, because the Comet lands in another
-    phase.
+    Victims are assumed to stay as they are now. Panic tests are ignored, because the Comet lands in
+    another phase.
 
     Args:
         packed: the scenario, with victory points.
@@ -163,7 +162,7 @@ def changes_by_victim(
         spell: the Comet.
         aim: one of its aims.
         wound_weight: as in `change_by_aim`.
-        changes: float64; one entry for each strike of the aim is overwritten.
+        changes: float64; one entry for each of the aim's strikes is overwritten.
     """
     aim_entry = aim_record(packed, army, spell, aim)
     for k in range(aim_entry.n_strikes):
@@ -184,16 +183,16 @@ def change_by_landing(
     starts: int,
     changes: NDArray[np.float64],
 ) -> float:
-    """Return the expected victory points of a Comet within the next `starts` phase starts.
+    """Return the expected victory points from a Comet within the next `starts` phase starts.
 
     Args:
         packed: the scenario, with victory points.
         army: the Comet's owner.
         spell: the Comet.
         aim: one of its aims.
-        markers: markers of the Comet at the first of these starts.
+        markers: markers on the Comet at the first of these starts.
         starts: number of phase starts, or `LANDS_NOW` if it lands with these markers.
-        changes: from `changes_by_victim`.
+        changes: as written by `changes_by_victim`.
     """
     aim_entry = aim_record(packed, army, spell, aim)
     points = 0.0
@@ -208,9 +207,9 @@ def change_by_landing(
 
 @jit
 def flight_may_pay(packed: PackedScenario, state: State) -> bool:
-    """Return whether flight can take magic away: some unit may still take a Panic test.
+    """Return whether flight can cost magic, because some unit may still take a Panic test.
 
-    Returns False under victory points, which count flight directly.
+    Returns False with victory points, which score flight directly.
     """
     if not packed.panic or packed.victory_points:
         return False
@@ -253,7 +252,7 @@ def flight_by_aim(packed: PackedScenario, state: State, army: int, spell: int, a
 def _change_by_strike(
     packed: PackedScenario, state: State, strike: int, wound_weight: float, panic: bool
 ) -> float:
-    """Return the expected points that a strike costs its victim and characters that share hits."""
+    """Return the expected points that a strike costs its victim and characters sharing its hits."""
     if packed.strikes[strike].n_members and shares_hits(packed, state, strike):
         return _change_with_members(packed, state, strike, wound_weight, panic, False)
     most = int64(most_wounds_of_strike(packed, state, strike, OWN_HITS))
@@ -268,7 +267,7 @@ def _change_by_strike(
 
 @jit(_nrt=True, forceinline=False)
 def _change_by_models(packed: PackedScenario, state: State, strike: int, counts: Counts) -> float:
-    """Return the expected points of a strike whose number of hits depends on the models left."""
+    """Return the expected points from a strike whose number of hits depends on the models left."""
     pmf = np.empty(MAX_PMF)
     count = pmf_of_strike(packed, state, strike, OWN_HITS, pmf)
     return mean_change(counts, pmf, int64(0), count)
@@ -298,7 +297,7 @@ def _change_by_shared_hits(
     is_begun: bool,
     scratch: NDArray[np.float64],
 ) -> float:
-    """Return `_change_with_members`, allocating hits member by member as the game does."""
+    """Return `_change_with_members`, allocating hits member by member as in the game."""
     hits, dealt, pmf = scratch[0], scratch[1], scratch[2]  # dealt: to one character
     row = packed.strikes[unit]
     first = packed.strikes[row.first_member]
@@ -331,7 +330,7 @@ def _change_by_shared_hits(
 def _allocate_hits(
     hits: NDArray[np.float64], dealt: NDArray[np.float64], size: int, members: int
 ) -> None:
-    """Move the hits of one of `members` members from the distribution `hits` to `dealt`."""
+    """Move one of `members` members' hits from the distribution `hits` to `dealt`."""
     for k in range(size):
         dealt[k] = 0.0
     for number in range(size):
@@ -355,7 +354,7 @@ def _allocate_known_hits(
     hits: NDArray[np.float64],
     dealt: NDArray[np.float64],
 ) -> None:
-    """Do the same as `_allocate_hits` for a character whose odd hit has been rolled already."""
+    """Allocate hits like `_allocate_hits`, for a character whose odd hit is already rolled."""
     hits_of_one = int64(hits_on_victim(packed, state, unit))
     for k in range(size):
         dealt[k] = hits[k] = 0.0
@@ -374,7 +373,7 @@ def _mean_of_hits(
     panic: bool,
     pmf: NDArray[np.float64],
 ) -> float:
-    """Return the expected points that the victim of strike `row` loses by the hits dealt to it."""
+    """Return the expected points that strike `row`'s victim loses to the hits dealt to it."""
     most = int64(most_wounds_of_strike(packed, state, row, size))
     counts = counts_of(packed, state, row, most, wound_weight, panic)
     points = 0.0
@@ -386,7 +385,7 @@ def _mean_of_hits(
     return points
 
 
-# --- points that return ------------------------------------------------------------------
+# --- points regained ---------------------------------------------------------------------
 
 
 @jit(forceinline=False)

@@ -1,10 +1,10 @@
-"""Hidden items: each army is dealt one of several sets of items, which only its owner sees.
+"""Hidden items: each army is dealt one of several item sets, which only its owner can see.
 
-This module holds the public knowledge about hidden items: an army has at least the items that it
-has revealed, and no more than some possible set leaves it. The opponent's questions, the reading
-of dice and the choice whether to ask a player depend only on this knowledge. So an opponent
-learns about hidden items only from the actions that are played. An item is revealed when it is
-used or declared (house rule, after the custom of tournaments).
+This module computes the public knowledge about hidden items: an army has at least the items that it
+has revealed, and at most the remaining items of some possible set. The choices offered to the
+opponent, the reading of dice and the decision to ask a player depend only on this knowledge, so an
+opponent learns about hidden items only from the actions played. An item is revealed when it is used
+or declared (house rule, following tournament practice).
 """
 
 from wfb_gym._jit import int64, jit
@@ -28,7 +28,7 @@ def next_deal(packed: PackedScenario, state: State) -> None:
 
 @jit(forceinline=False)
 def resolve_deal(packed: PackedScenario, state: State, kind: int) -> None:
-    """Give the army the set of items with index `kind` and continue."""
+    """Deal the army the item set with index `kind` and continue."""
     army = int64(state.mover)
     state.hidden_set[army] = kind + 1
     for item in range(packed.armies[army].n_items):
@@ -70,7 +70,7 @@ def may_be_kind(packed: PackedScenario, state: State, army: int, kind: int) -> b
 
 @jit
 def uses_at_most(packed: PackedScenario, state: State, army: int, item: int) -> int:
-    """Return the maximum number of uses left of an item of the army, by public knowledge."""
+    """Return the maximum number of uses that an army's item may have left, as publicly known."""
     if not is_set_hidden(state, army):
         return int64(state.items[army, item])
     return _hidden_uses_at_most(packed, state, army, item)
@@ -88,9 +88,9 @@ def _hidden_uses_at_most(packed: PackedScenario, state: State, army: int, item: 
 
 @jit(forceinline=False)
 def deal_likeliest(packed: PackedScenario, state: State, army: int) -> None:
-    """Replace the army's set by the likeliest set that fits the items it has revealed.
+    """Replace the army's set with the likeliest set that is consistent with its revealed items.
 
-    Only the probabilities of the deal count, not how the army has played.
+    Only the deal probabilities count, not how the army has played.
     """
     if not is_set_hidden(state, army):
         return
@@ -107,7 +107,7 @@ def deal_likeliest(packed: PackedScenario, state: State, army: int) -> None:
 def is_emptied(packed: PackedScenario, state: State, army: int, item: int) -> bool:
     """Return whether a miscast has emptied the item.
 
-    An emptied item is as good as used, but its loss is not revealed.
+    An emptied item counts as used, but its loss is not revealed.
     """
     entry = packed.armies[army].items[item]
     return (int64(state.emptied) >> army) & 1 != 0 and entry.stores_dice != 0 and entry.count != 0
@@ -115,7 +115,7 @@ def is_emptied(packed: PackedScenario, state: State, army: int, item: int) -> bo
 
 @jit(forceinline=False)
 def deal_instead(packed: PackedScenario, state: State, army: int, kind: int) -> None:
-    """Replace the army's set by the set `kind`, which must pass `may_be_kind`.
+    """Replace the army's set with the set `kind`, which must pass `may_be_kind`.
 
     Uses that the army has revealed stay used.
     """

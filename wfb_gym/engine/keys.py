@@ -1,9 +1,9 @@
-"""Short keys of positions: only the bits of a state that a scenario can change.
+"""Short position keys that contain only the bits of a state that a scenario can change.
 
-A state's bytes are its key (`wfb_gym.engine.state`), but most of them never change in a given
-scenario. A plan lists the bits that do, and only these bits are stored. A key is the whole
-position, not a hash: `pack_key` detects a changed bit that is not in the plan, and `unpack_key`
-restores the state.
+A state's bytes can serve as its key (`wfb_gym.engine.state`), but most of them never change in a
+given scenario. A plan lists the bits that do change, and only these bits are stored. A key encodes
+the whole position and is not a hash: `pack_key` detects changed bits that are not in the plan, and
+`unpack_key` restores the state.
 """
 
 from typing import Annotated, Any
@@ -25,16 +25,16 @@ _WORD_BITS = 64
 
 
 class KeyPlan(Record):
-    """The bits of a state that make its key, run by run."""
+    """The bits of a state that make up its key, as runs of adjacent bits."""
 
     # reference state that all others are compared with
     origin: Annotated[NDArray[np.uint64], STATE_WORDS]
     moves: Annotated[NDArray[np.uint64], STATE_WORDS]  # bits that may differ from it
-    words: Int64  # 64-bit words of a key, 1 or more
+    words: Int64  # 64-bit words in a key, 1 or more
     runs: Int64
     from_word: Annotated[NDArray[np.int64], _MOST_RUNS]
     from_bit: Annotated[NDArray[np.uint64], _MOST_RUNS]
-    bits: Annotated[NDArray[np.uint64], _MOST_RUNS]  # as a mask, at bit 0
+    bits: Annotated[NDArray[np.uint64], _MOST_RUNS]  # as a mask, starting at bit 0
     to_word: Annotated[NDArray[np.int64], _MOST_RUNS]
     to_bit: Annotated[NDArray[np.uint64], _MOST_RUNS]
 
@@ -45,7 +45,7 @@ _ZERO = np.uint64(0)
 
 
 def words_of(state: State) -> NDArray[np.uint64]:
-    """Return a view of a state as 64-bit words, uint64 (STATE_WORDS,), sharing its memory.
+    """Return a view of a state's memory as 64-bit words, uint64 (STATE_WORDS,).
 
     Compiled code uses `word_of` and `set_word`.
     """
@@ -132,7 +132,7 @@ def new_plan(base: NDArray[np.uint64], moves: NDArray[np.uint64]) -> Records[Key
     record = plan[0]
     record.origin[:] = base
     record.moves[:] = moves
-    runs: list[tuple[int, ...]] = []  # written at once, since fields of records are slow
+    runs: list[tuple[int, ...]] = []  # written all at once, because record fields are slow
     word = bit = 0
     for index in np.flatnonzero(moves).tolist():
         left = int(moves[index])
@@ -163,8 +163,8 @@ def pack_key(plan: KeyPlan, state: State, key: NDArray[np.uint64]) -> bool:
         key: uint64, at least `plan.words` long; overwritten from index 0.
 
     Returns:
-        False if the position differs from `plan.origin` in a bit outside the plan; nothing is
-        written.
+        True if the key was written. False if the position differs from `plan.origin` in a bit
+        outside the plan; nothing is written.
     """
     unknown = _ZERO
     for index in range(STATE_WORDS):
@@ -183,7 +183,7 @@ def pack_key(plan: KeyPlan, state: State, key: NDArray[np.uint64]) -> bool:
 
 @jit
 def unpack_key(plan: KeyPlan, key: NDArray[np.uint64], state: State) -> None:
-    """Write the position of a key to `state`."""
+    """Restore a key's position into `state`."""
     for index in range(STATE_WORDS):
         set_word(state, index, plan.origin[index])
     for run in range(plan.runs):
@@ -194,7 +194,7 @@ def unpack_key(plan: KeyPlan, key: NDArray[np.uint64], state: State) -> None:
 
 @jit
 def hash_of(key: NDArray[np.uint64], words: int) -> np.uint64:
-    """Return a hash of the key, the start of its search in a table."""
+    """Return the key's hash, at which a search in a hash table starts."""
     mixed = _ZERO
     for index in range(words):
         mixed = mix(mixed ^ key[index])

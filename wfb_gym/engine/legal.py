@@ -1,4 +1,4 @@
-"""Legal actions of the player to move, node by node."""
+"""Legal actions for the player to move, by node."""
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.actions import (
@@ -38,7 +38,7 @@ from wfb_gym.scenario.sizes import DICE, LORE_SPELLS, SPELLS, WIZARDS
 
 @jit
 def _add(work: WorkSpace, count: int, action: int) -> int:
-    """Write one more action after the first `count`."""
+    """Append an action after the first `count`; return the new count."""
     work.legal[count] = action
     return count + 1
 
@@ -109,8 +109,8 @@ def _keep(packed: PackedScenario, state: State, work: WorkSpace) -> int:
 
 @jit(forceinline=False)
 def _dispel(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    """Pass, use an item or roll dice; after an item is declared, dice must follow."""
-    # Casts with irresistible force never come here: see `casting.apply_cast_outcome`.
+    """List passing, using an item or rolling dice; once an item is declared, dice must follow."""
+    # Casts with irresistible force never get here: see `casting.apply_cast_outcome`.
     army = int64(state.mover)
     count = 0
     later = state.attempt == DispelAttempt.IN_PLAY
@@ -152,7 +152,7 @@ def _joining_wizards(packed: PackedScenario, state: State, work: WorkSpace, coun
 
 @jit
 def free_spell_limit(packed: PackedScenario, state: State) -> int:
-    """Return the highest casting value that the free spell of the miscast may have."""
+    """Return the highest casting value allowed for the miscast's free spell."""
     first = packed.miscast_rows[state.row - 1].first
     effect = packed.effects[first + state.cursor]
     if effect.limit == Limit.MISCAST_VALUE:
@@ -197,7 +197,7 @@ def _target(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     count = 0
     entry = packed.armies[army].spells[spell]
     is_open = entry.landing >= 0 and can_aim(packed, state, army, spell, int64(0))
-    for aim in range(entry.n_aims):  # all points of a Comet are legal, or none
+    for aim in range(entry.n_aims):  # either all of a Comet's points are legal, or none
         if is_open or (entry.landing < 0 and can_aim(packed, state, army, spell, aim)):
             count = _add(work, count, FIRST_TARGET + target_code(packed, army, spell, aim))
     return count
@@ -205,7 +205,7 @@ def _target(packed: PackedScenario, state: State, work: WorkSpace) -> int:
 
 @jit(forceinline=False)
 def _swap_spell(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    """Keep the spells as rolled, or swap one of them for the lore's first."""
+    """List keeping the spells as rolled, and swapping each of them for the lore's first."""
     count = _add(work, 0, PASS)
     army = int64(state.mover)
     first = int64(packed.armies[army].wizards[state.cursor % WIZARDS].first_spell)
@@ -217,12 +217,12 @@ def _swap_spell(packed: PackedScenario, state: State, work: WorkSpace) -> int:
 
 @jit
 def legal_actions(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    """List the legal actions of the player to move.
+    """List the legal actions for the player to move.
 
     Args:
         packed: the packed scenario.
-        state: at a decision node, a chance node or the end.
-        work: scratch space; `work.legal` is overwritten from index 0, ascending.
+        state: at a decision node, a chance node or the end of the battle.
+        work: scratch space; `work.legal` is overwritten from index 0, in ascending order.
 
     Returns:
         Number of actions; 0 at chance nodes and at the end, never at a decision node.
@@ -232,7 +232,7 @@ def legal_actions(packed: PackedScenario, state: State, work: WorkSpace) -> int:
 
 @jit(forceinline=False, is_shared=True)
 def list_actions(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    """Do the same as `legal_actions`; compiled once in the shared core."""
+    """List actions for `legal_actions`, compiled once in the shared core."""
     node = state.node
     if node == Node.NOMINATE:
         return _nominate(packed, state, work)

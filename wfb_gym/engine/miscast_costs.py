@@ -1,6 +1,6 @@
-"""Average cost of a row of a miscast table, for observations and for players.
+"""Average cost of a row in a miscast table, for observations and players.
 
-`wfb_gym.engine.miscasts` plays the rows.
+`wfb_gym.engine.miscasts` applies the rows.
 """
 
 from wfb_gym._jit import int64, jit
@@ -13,10 +13,10 @@ from wfb_gym.scenario.sizes import UNITS
 
 @jit(forceinline=False)
 def row_cost(packed: PackedScenario, army: int, wizard: int, row: int) -> float:
-    """Return the expected points that a row costs the army of the wizard that miscasts.
+    """Return the expected points that a row costs the miscasting wizard's army.
 
-    This is an approximation: each hit and removal counts as if it came without the others and hit
-    an unhurt model. Wounds of other wizards, dice, spells and lost phases count nothing.
+    This is an approximation: each hit and removal counts as if it occurred by itself and hit an
+    unwounded model. Other wizards' wounds, dice, spells and lost phases are ignored.
     """
     cost = 0.0
     entry = packed.armies[army].wizards[wizard]
@@ -93,7 +93,10 @@ def row_stops(packed: PackedScenario, row: int) -> bool:
 def _points_of_hits(
     packed: PackedScenario, army: int, index: int, hits: int, probability: float
 ) -> float:
-    """Return the expected points that hits cost an unhurt target, units first, then characters."""
+    """Return the expected points that hits cost an unwounded target.
+
+    `index` numbers units first, then characters.
+    """
     points = 0.0
     combinations = 1.0
     for k in range(hits + 1):
@@ -105,7 +108,7 @@ def _points_of_hits(
 
 @jit(forceinline=False)
 def _points_of_wounds(packed: PackedScenario, army: int, index: int, wounds: int) -> float:
-    """Return the points that this number of wounds costs an unhurt target."""
+    """Return the points that this number of wounds costs an unwounded target."""
     if index < UNITS:
         entry = packed.armies[army].units[index]
         whole = int64(entry.models) * int64(entry.wounds)

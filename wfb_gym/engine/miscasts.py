@@ -1,6 +1,6 @@
-"""Miscasts: the row that 2D6 choose, its effects in order, and the opponent's free spell.
+"""Miscasts: the row rolled on 2D6, its effects in order, and the opponent's free spell.
 
-The rows are data (`wfb_gym/data/miscasts`); this module plays the effects that they consist of.
+The rows are data (`wfb_gym/data/miscasts`); this module applies the effects in them.
 """
 
 from wfb_gym._jit import int64, jit
@@ -33,7 +33,7 @@ from wfb_gym.rules.wounds import wounding_rolls
 
 @jit
 def resolve_miscast(packed: PackedScenario, state: State, row: int) -> None:
-    """Start the row of the table that the dice chose."""
+    """Start the table row that was rolled."""
     state.row = row + 1
     state.cursor = 0
     state.node = Node.MISCAST_EFFECTS
@@ -53,13 +53,13 @@ def row_casts(packed: PackedScenario, row: int) -> bool:
 
 @jit
 def current_effect(packed: PackedScenario, state: State) -> PackedEffect:
-    """Return the current effect of the row."""
+    """Return the row's current effect."""
     return packed.effects[packed.miscast_rows[state.row - 1].first + state.cursor]
 
 
 @jit(forceinline=False)
 def run_effects(packed: PackedScenario, state: State) -> float:
-    """Play effects until dice or the opponent must decide, or until the row ends."""
+    """Apply effects until dice must be rolled, the opponent must decide or the row ends."""
     points = 0.0
     while state.cursor < packed.miscast_rows[state.row - 1].count:
         gained, waits = _play_effect(packed, state)
@@ -73,7 +73,7 @@ def run_effects(packed: PackedScenario, state: State) -> float:
 
 @jit(forceinline=False)
 def _play_effect(packed: PackedScenario, state: State) -> tuple[float, bool]:
-    """Play the current effect; return its points, and whether the row waits at another node."""
+    """Apply the current effect; return its points, and whether the row waits at another node."""
     effect = current_effect(packed, state)
     army = int64(state.active)
     wizard = caster(packed, state)
@@ -149,7 +149,7 @@ def _leave_row(packed: PackedScenario, state: State) -> None:
 
 @jit(forceinline=False)
 def _remove_caster(packed: PackedScenario, state: State, army: int, wizard: int) -> float:
-    """Remove the caster, or only the focal model if it is a unit of Daemons (house rule C.87)."""
+    """Remove the caster, or only the focal model of a unit of Daemons (house rule C.87)."""
     entry = packed.armies[army].wizards[wizard]
     if not entry.daemons:
         return remove_wizard(packed, state, army, wizard)
@@ -173,7 +173,7 @@ def _lock(packed: PackedScenario, state: State, wizard: int) -> None:
 
 @jit
 def _lose_dice(packed: PackedScenario, state: State, wizard: int, whose: int) -> None:
-    """Remove power dice: the caster's own, or all of its army."""
+    """Remove power dice: the caster's own, or all of its army's."""
     if whose == Whose.CASTER:
         state.own_dice[wizard] = 0
     elif whose == Whose.SIDE:
@@ -225,7 +225,7 @@ def _next_group(packed: PackedScenario, state: State) -> bool:
 
 @jit
 def _models_touching(packed: PackedScenario, state: State) -> int:
-    """Return the models of the current group; a unit replaces lost ones while it has models."""
+    """Return the models in the current group; a unit replaces casualties while it has models."""
     contact = packed.contacts[state.group]
     models = int(state.contacts[state.group])
     if contact.unit == 0:
@@ -248,7 +248,7 @@ def _next_wizard(packed: PackedScenario, state: State) -> bool:
 
 @jit
 def wounded_wizard(packed: PackedScenario, state: State) -> int:
-    """Return the wizard that the pending wounds are rolled for."""
+    """Return the wizard for which the pending wounds are rolled."""
     kind = current_effect(packed, state).kind
     if kind == EffectKind.OTHER_WIZARDS_WOUNDS:
         return int64(state.group)
@@ -301,7 +301,7 @@ def miscast_wounds_pmf(packed: PackedScenario, state: State, work: WorkSpace) ->
 
 @jit(forceinline=False)
 def resolve_wounds(packed: PackedScenario, state: State, wounds: int) -> float:
-    """Take this many wounds from the wizard and continue the row."""
+    """Remove this many wounds from the wizard and continue the row."""
     wizard = wounded_wizard(packed, state)
     kind = current_effect(packed, state).kind
     if kind == EffectKind.OTHER_WIZARDS_WOUNDS:
@@ -400,7 +400,7 @@ def act_free_spell(packed: PackedScenario, state: State, action: int) -> None:
 
 @jit
 def begin_free_attempt(packed: PackedScenario, state: State) -> None:
-    """Let the active player try to dispel the free spell, after it has been aimed."""
+    """Let the active player try to dispel the free spell once it has been aimed."""
     army = opponent_of(state.active)
     spell = int64(state.free - 1)
     state.number = packed.armies[army].spells[spell].casting_value

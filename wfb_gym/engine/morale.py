@@ -1,8 +1,8 @@
-"""Morale: units that lose many models in a phase may flee, and rally before their next phase.
+"""Morale: units that lose many models in a phase may flee, then rally before their next phase.
 
-Panic tests come at the very end of a phase, and rally rolls at the very start. So no unit starts to
-flee during a phase. Flight that changes nothing is not rolled for (house rule C.123): models never
-move, and a fleeing unit without magic is as good a target as a steady one.
+Panic tests are taken at the very end of a phase and rally rolls at the very start, so no unit
+starts to flee during a phase. No roll is made if flight would change nothing (house rule C.123):
+models never move, and a fleeing unit without magic is as good a target as a steady one.
 """
 
 import numpy as np
@@ -32,20 +32,20 @@ PASS_CHANCE = np.array([float(chance_to_pass(each)) for each in range(MOST_LEADE
 
 @jit
 def is_in(packed: PackedScenario, state: State, army: int, wizard: int, index: int) -> bool:
-    """Return whether a living character is this target, or is in this unit."""
+    """Return whether a character is alive, and is this target or in this unit."""
     unit = packed.armies[army].wizards[wizard].unit
     return state.wounds[army, wizard] > 0 and (unit == index + 1 or index == UNITS + wizard)
 
 
 @jit
 def _flees_on_its_own(packed: PackedScenario, state: State, army: int, index: int) -> bool:
-    """Return whether a target flees on its own: a unit, or a character outside a unit."""
+    """Return whether a living target flees by itself: a unit, or a character outside a unit."""
     return wounds_left(state, army, index) > 0 and is_on_its_own(packed, state, army, index)
 
 
 @jit(forceinline=False)
 def leadership(packed: PackedScenario, state: State, army: int, index: int) -> int:
-    """Return the best Leadership in a unit or of a character on its own.
+    """Return a unit's best Leadership, or the Leadership of a character on its own.
 
     A unit uses its own Leadership or a living character's, whichever is better (house rule C.116).
     """
@@ -60,16 +60,16 @@ def leadership(packed: PackedScenario, state: State, army: int, index: int) -> i
 
 @jit
 def tested_leadership(packed: PackedScenario, state: State) -> int:
-    """Return the Leadership of the pending Panic test or rally roll."""
+    """Return the Leadership for the pending Panic test or rally roll."""
     return leadership(packed, state, int64(state.mover), int64(state.cursor) % TARGETS)
 
 
 @jit(forceinline=False)
 def set_flight(packed: PackedScenario, state: State, army: int, index: int, fled: bool) -> float:
-    """Make a unit with all its characters, or a character on its own, flee or rally.
+    """Make a unit and all its characters, or a character on its own, flee or rally.
 
     Returns:
-        Points that change hands, as the first army sees them.
+        Points that change hands, from the first army's perspective.
     """
     group = bit(index)
     for wizard in range(packed.armies[army].n_wizards):
@@ -83,7 +83,7 @@ def set_flight(packed: PackedScenario, state: State, army: int, index: int, fled
 
 @jit(forceinline=False)
 def _points_of_group(packed: PackedScenario, state: State, army: int, group: int) -> float:
-    """Return the victory points for the targets in a bit mask; 0 if the scenario has none."""
+    """Return the victory points for the targets in a bit mask; 0 if they are not used."""
     points = 0.0
     if packed.victory_points:
         for index in range(TARGETS):
@@ -99,16 +99,16 @@ def _points_of_group(packed: PackedScenario, state: State, army: int, group: int
 def flight_matters(
     packed: PackedScenario, state: State, army: int, index: int, phases: int
 ) -> bool:
-    """Return whether it makes a difference if a unit, or a character on its own, flees.
+    """Return whether it matters if a unit, or a character on its own, flees.
 
-    It matters for victory points, if a character in it could add dice, cast or use an item, or if a
-    spell needs or changes flight.
+    It matters if the scenario uses victory points, if a character in it could add dice, cast or use
+    an item, or if a spell depends on or changes flight.
 
     Args:
         packed: the scenario.
         state: the position.
-        army: army of the target.
-        index: the target, units first.
+        army: the target's army.
+        index: the target's index, units first.
         phases: number of phases whose dice are still to be generated.
     """
     if packed.victory_points:
@@ -125,7 +125,7 @@ def flight_matters(
 
 @jit(forceinline=False)
 def _has_magic(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
-    """Return whether a character adds dice, casts or uses an item while it does not flee."""
+    """Return whether a character could add dice, cast or use an item while not fleeing."""
     entry = packed.armies[army].wizards[wizard]
     if state.level[army, wizard] > 0 or (entry.rune and entry.dispel_dice > 0):
         return True
@@ -173,7 +173,7 @@ def next_rally(packed: PackedScenario, state: State) -> None:
 
 @jit
 def resolve_rally(packed: PackedScenario, state: State, rallies: bool) -> float:
-    """Rally the current target, or let it flee on; return points as `set_flight` does."""
+    """Rally the current target, or let it keep fleeing; return points like `set_flight`."""
     index = int64(state.cursor)
     state.cursor += 1
     state.node = Node.RALLY
@@ -185,7 +185,7 @@ def resolve_rally(packed: PackedScenario, state: State, rallies: bool) -> float:
 
 @jit(forceinline=False)
 def count_models(packed: PackedScenario, state: State) -> None:
-    """Record the models at the start of the phase of each unit that may take a Panic test."""
+    """Record each unit's models at the start of the phase if it may take a Panic test."""
     for army in range(ARMIES):
         for unit in range(packed.armies[army].n_units):
             if _may_panic(packed, state, army, unit):
@@ -210,9 +210,9 @@ def _may_panic(packed: PackedScenario, state: State, army: int, unit: int) -> bo
 
 @jit(forceinline=False)
 def canonicalize_tests(packed: PackedScenario, state: State) -> None:
-    """Clear the models at the start of the phase if no Panic test needs them.
+    """Clear the recorded models at the start of the phase if no Panic test needs them.
 
-    Call it only between two casts.
+    Call this only between casts.
     """
     for army in range(ARMIES):
         for unit in range(packed.armies[army].n_units):
@@ -269,7 +269,7 @@ def next_test(packed: PackedScenario, state: State) -> bool:
 
 @jit
 def resolve_panic(packed: PackedScenario, state: State, passes: bool) -> float:
-    """Apply the Panic test of the current unit; return points as `set_flight` does."""
+    """Apply the current unit's Panic test; return points like `set_flight`."""
     army = int64(state.mover)
     unit = int64(state.cursor) % TARGETS
     state.phase_models[army, unit] = 0
@@ -280,7 +280,7 @@ def resolve_panic(packed: PackedScenario, state: State, passes: bool) -> float:
 
 @jit(forceinline=False)
 def forget_flight(packed: PackedScenario, state: State) -> None:
-    """Clear the flight of targets for which it no longer matters in the last phase."""
+    """In the last phase, clear the flight of targets for which it no longer matters."""
     if packed.victory_points:
         return
     for army in range(ARMIES):

@@ -1,6 +1,6 @@
-"""Nodes of a battle: one row of `NODES` for each, with its mover, actions and texts.
+"""Battle nodes: `NODES` has a row for each, with its mover, actions and texts.
 
-Code that asks for properties of a node reads this table. Numba needs three explicit chains of
+Code that needs a node's properties reads this table. For Numba, there are three explicit chains of
 comparisons instead: `wfb_gym.engine.transition.play_action` plays actions,
 `wfb_gym.engine.legal.list_actions` lists them, and `wfb_gym.engine.chance` resolves rolls.
 """
@@ -15,7 +15,7 @@ from wfb_gym.engine.state import DispelAttempt, Node
 
 
 class Mover(Enum):
-    """Army that decides."""
+    """The army to move."""
 
     ACTIVE = "the active army"
     OTHER = "the other army"
@@ -42,7 +42,7 @@ class ActionKind(Enum):
 
 
 class Dice(Enum):
-    """Dice that decide a chance node."""
+    """Dice rolled at a chance node."""
 
     TOTAL = "casting or dispel dice, as many as were committed"
     MISCAST = "dice of the miscast table"
@@ -82,13 +82,13 @@ class NodeGroup(Enum):
 
 
 class NodeState(NamedTuple):
-    """Fields of a saved state at a node, in addition to the fields that it always has.
+    """Fields that a state saved at a node has, in addition to the fields that it always has.
 
     Attributes:
-        needed: fields that are not 0.
-        allowed: other fields of `UNDER_WAY` that may differ from 0.
+        needed: fields that must not be 0.
+        allowed: other fields in `UNDER_WAY` that may differ from 0.
         attempt: kind of dispel attempt.
-        mover: army that decides.
+        mover: the army to move.
     """
 
     needed: tuple[str, ...] = ()
@@ -102,14 +102,14 @@ class NodeSpec(NamedTuple):
 
     Attributes:
         words: the army's action at a decision, or the purpose of the dice at a chance node.
-        stage: stage of the phase; the hits of a Comet belong to `Stage.COMETS`.
-        part: group of nodes that it belongs to, if any.
-        actions: kinds of actions of a decision, with their texts; {} is replaced by the choice.
+        stage: stage of the phase; a Comet's hits belong to `Stage.COMETS`.
+        part: the group that it belongs to, if any.
+        actions: kinds of actions at a decision, with their texts; {} is replaced with the choice.
         question: question shown to a player.
         meaning: description of a decision, for tables.
-        situations: possible contents of states saved at this node; none at chance nodes, where no
-            state is saved.
-        dice: dice that decide a chance node.
+        situations: possible contents of states saved at this node; empty for chance nodes, where
+            no state is saved.
+        dice: dice rolled at a chance node.
         again: for `NodeGroup.KEEPING`, the node that re-rolls the dice.
     """
 
@@ -130,12 +130,12 @@ class NodeSpec(NamedTuple):
 
     @property
     def is_before_dice(self) -> bool:
-        """Whether the dice of the phase are not generated yet; includes the hits of a Comet."""
+        """Whether the phase's dice are not generated yet, including during a Comet's hits."""
         return self.stage > Stage.CASTING
 
     @property
     def is_between_casts(self) -> bool:
-        """Whether the node is a decision outside a cast and outside a dispel attempt."""
+        """Whether the node is a decision outside any cast or dispel attempt."""
         return bool(self.actions) and not any(each.needed for each in self.situations)
 
 
@@ -143,19 +143,19 @@ UNDER_WAY = (
     "number", "spell", "aim", "cast_item", "reserve", "declared", "joined", "target",
     "natural_result", "row", "cursor", "after_miscast", "free", "free_aim", "faces", "held",
 )  # fmt: skip
-"""Fields of a state that are 0 outside a cast and outside a dispel attempt."""
+"""State fields that are 0 outside any cast or dispel attempt."""
 _ROLLED = ("natural_result", "faces", "held")
 _MISCAST = ("aim", "cursor", "after_miscast")
 _CURSOR_ONLY = (NodeState(allowed=("cursor",), mover=Mover.EITHER),)
 
 
 def _casting(*allowed: str) -> tuple[NodeState, ...]:
-    """Return the contents of a state during a cast, after its spell is named."""
+    """Return a state's contents during a cast, once its spell is named."""
     return (NodeState(("spell",), allowed),)
 
 
 def _dispelling(*needed: str, allowed: tuple[str, ...] = ()) -> tuple[NodeState, ...]:
-    """Return the contents of a state during a dispel, for each kind of attempt."""
+    """Return a state's contents during a dispel, for each kind of attempt."""
     attempts = (
         (DispelAttempt.CAST, ("spell",), ("aim",), Mover.OTHER),
         (DispelAttempt.FREE, ("spell", "row", "free"), (*_MISCAST, "free_aim"), Mover.ACTIVE),
@@ -335,19 +335,19 @@ NODES: Mapping[Node, NodeSpec] = {
         "the battle is over", Stage.PANIC, situations=(NodeState(mover=Mover.EITHER),)
     ),
 }
-"""Every node that a caller can meet, in the order of a phase.
+"""Every node that callers can encounter, in the order of a phase.
 
-`NOMINATE` comes after the nodes of a cast, because it ends the cast before it.
+`NOMINATE` comes after the nodes for a cast, because it ends the previous cast.
 """
 
 
 def nodes_of(*parts: NodeGroup) -> tuple[Node, ...]:
-    """Return the nodes of some groups, in the order of `NODES`."""
+    """Return the nodes in these groups, in the order of `NODES`."""
     return tuple(node for node, spec in NODES.items() if spec.part in parts)
 
 
 def nodes_with(*dice: Dice) -> tuple[Node, ...]:
-    """Return the chance nodes that any of these dice decide, in the order of `NODES`."""
+    """Return the chance nodes at which any of these dice are rolled, in the order of `NODES`."""
     return tuple(node for node, spec in NODES.items() if spec.dice in dice)
 
 

@@ -1,7 +1,7 @@
-"""Tables of success probabilities of casting and dispel rolls.
+"""Tables of success probabilities for casting and dispel rolls.
 
-The functions of the rules compute them over all rolls. Observations, scripted opponents
-and the enumeration of a dispel roll that cannot be re-rolled look them up.
+They are computed over all rolls with the functions in `wfb_gym.rules`, for observations, scripted
+opponents and the enumeration of dispel rolls that cannot be re-rolled.
 """
 
 import numpy as np
@@ -60,14 +60,14 @@ def _dispel_table() -> NDArray[np.float64]:
 
 @jit(_nrt=True, forceinline=False)
 def through_table(most_dice: int) -> NDArray[np.float64]:
-    """Return the probability of casting a spell that a dispel roll with all dice does not stop.
+    """Return the probability that a spell is cast and a dispel roll with all dice fails.
 
     Args:
-        most_dice: maximum number of dice of either roll.
+        most_dice: maximum number of dice in either roll.
 
     Returns:
         float64 (2, needs, most_dice + 1, most_dice + 1): [two 6s dispel, casting value minus
-        bonuses, power dice, dispel dice]. Bonuses count only against the casting value.
+        bonuses, power dice, dispel dice]. Bonuses count only towards the casting value.
     """
     table = np.zeros((2, _CAST_NEEDS, most_dice + 1, most_dice + 1))
     for need in range(_CAST_NEEDS):
@@ -94,18 +94,18 @@ CAST_CHANCES: NDArray[np.float64] = _cast_table()
 CAST_CHANCE: NDArray[np.float64] = CAST_CHANCES[1]
 """Probability of casting if the cast may be irresistible: [casting value minus bonuses, dice]."""
 BEST_CAST_CHANCE: NDArray[np.float64] = np.maximum.accumulate(CAST_CHANCE, axis=1)
-"""`CAST_CHANCE` with the best number of dice up to this number."""
+"""`CAST_CHANCE` for the best number of dice up to the given number."""
 DISPEL_CHANCE: NDArray[np.float64] = _dispel_table()
 """Probability of dispelling: [two 6s count, number to match minus bonuses, dice], float64."""
 
 
 @jit
 def cast_need(casting_value: int, bonus: int) -> int:
-    """Return the row of the cast tables."""
+    """Return the row index in the cast tables."""
     return min(_CAST_NEEDS - 1, max(0, casting_value - bonus))
 
 
 @jit
 def dispel_need(number: int, bonus: int) -> int:
-    """Return the row of the dispel table."""
+    """Return the row index in the dispel table."""
     return min(HIGHEST_NEED, max(0, number - bonus))

@@ -1,6 +1,6 @@
-"""Rolls whose number of dice depends on the faces: hits of a spell, wounds, spells drawn.
+"""Rolls whose number of dice depends on the faces: a spell's hits, wounds and spells drawn.
 
-Reads dice thrown by a person or scripted by a test, in the order in which players throw them.
+Reads dice rolled by a person or scripted by a test, in the order in which players roll them.
 `wfb_gym.engine.chance.outcome_of_roll` reads rolls with a fixed number of dice.
 """
 
@@ -26,12 +26,12 @@ _NAMES = {dice: name for name, dice in HIT_DICE.items()}
 
 
 class OpenRoll(NamedTuple):
-    """Result of the dice thrown so far.
+    """Result of the dice rolled so far.
 
     Attributes:
-        outcome: outcome of the chance node; meaningless while dice are missing.
+        outcome: the chance node's outcome; meaningless while dice are missing.
         used: number of dice read.
-        missing: number of dice to throw next, after which more may be needed; 0 if the outcome is
+        missing: number of dice to roll next, after which more may be needed; 0 if the outcome is
             known.
         what: purpose of the dice, in words.
     """
@@ -43,29 +43,29 @@ class OpenRoll(NamedTuple):
 
 
 def is_open_roll(state: State) -> bool:
-    """Return whether the number of dice of the chance node depends on the faces."""
+    """Return whether the chance node's number of dice depends on the faces."""
     return int(state.node) in OPEN_ROLLS
 
 
 def read_open_roll(packed: PackedScenario, state: State, faces: Sequence[int]) -> OpenRoll:
-    """Read the dice thrown so far at a chance node with an open number of dice.
+    """Read the dice rolled so far at a chance node with an open number of dice.
 
     A strike takes the dice for its number of hits (`rules.damage.hits_of_dice`), or one die for
-    each model that a template only touches. Then it takes three dice for each hit: to wound, armour
-    save, ward save.
+    each model that a template only touches. It then takes three dice per hit: to wound, armour save
+    and ward save.
 
-    If hits are shared, their number and the allocation of the odd hits are separate rolls.
-    For the odd hits, one die numbers the members, the character first (two dice for more than six
-    members). A number that no member has is rolled again. Odd hits fall on the lowest numbers.
+    If hits are shared, their number and the allocation of the odd hits are separate rolls. For the
+    odd hits, members are numbered, starting with the character, and one die is rolled (two for more
+    than six members). Numbers that no member has are re-rolled. Odd hits fall on the lowest
+    numbers.
 
-    Wounds of a miscast take one die for their number (a D3 is half a D6, rounded up), then three
-    dice for each hit if the effect causes hits. Spells take one die each, and one more for each
-    repeat.
+    A miscast's wounds take one die for their number (a D3 is half a D6, rounded up), then three
+    dice per hit if the effect causes hits. Spells take one die each, plus one for each repeat.
 
     Args:
         packed: the scenario.
         state: at a chance node with an open number of dice.
-        faces: 1 to 6, in the order thrown; dice left over are not read.
+        faces: 1 to 6, in the order rolled; leftover dice are not read.
     """
     if state.node == Node.ROLL_STRIKE:
         return _read_strike(packed, state, faces)
@@ -117,7 +117,7 @@ def _read_number_of_hits(packed: PackedScenario, state: State, faces: Sequence[i
 
 
 def _read_odd_hit(packed: PackedScenario, state: State, faces: Sequence[int]) -> OpenRoll:
-    """Read one die for up to six members, or two dice that count from 1 to 36."""
+    """Read one die for up to six members, or two dice as a number from 1 to 36."""
     members = int(members_left(packed, state, int(current_strike(packed, state))))
     dice = 1 if members <= FACES else 2
     words = f"to allocate the odd hits to {members} members"
@@ -125,7 +125,7 @@ def _read_odd_hit(packed: PackedScenario, state: State, faces: Sequence[int]) ->
         number = 0
         for face in faces[used - dice : used]:
             number = number * FACES + face - 1
-        # The largest multiple of `members`: above it, the roll is repeated to keep it fair.
+        # Numbers above the largest multiple of `members` are re-rolled to keep the roll fair.
         if number < FACES**dice // members * members:
             struck = number % members < odd_hits(int(state.hits), members)
             return OpenRoll(int(struck), used, 0, words)
@@ -137,7 +137,7 @@ def _read_odd_hit(packed: PackedScenario, state: State, faces: Sequence[int]) ->
 def _models_struck(
     packed: PackedScenario, state: State, strike: PackedStrike, faces: Sequence[int]
 ) -> tuple[int, int, int]:
-    """Return the number of models hit, of dice read for them and of dice missing."""
+    """Return the number of models hit, the dice read for them and the dice missing."""
     side, index = divmod(int(strike.victim), TARGETS)
     left = models_left(packed, state, side, index) if index < UNITS else 1
     hits = int(packed.hits[strike.hits + left])

@@ -1,7 +1,7 @@
-"""Codes of the outcomes of rolls, and tables that enumerate dice.
+"""Outcome codes for rolls, and tables that enumerate dice.
 
-An outcome is one integer. If only the result of a roll matters, it is a small code. If the dice may
-be re-rolled, it holds the number of dice of each face.
+An outcome is a single integer. If only a roll's result matters, it is a small code. If the dice may
+be re-rolled, it holds the number of dice showing each face.
 """
 
 import numpy as np
@@ -21,12 +21,12 @@ FIRST_TOTAL = 3
 OUTCOME_WORKS = 1
 """The dispel succeeds; the wizard is free; the test is passed."""
 OUTCOME_CODES = FIRST_TOTAL + 256
-"""Size of an array indexed by such codes."""
+"""Size of an array indexed by these codes."""
 
 _BITS = 5
 _MASK = (1 << _BITS) - 1
 FACES_APART = 1 << 40
-"""Flag of an outcome that holds face counts: `_BITS` bits for the number of dice of each face."""
+"""Flag for an outcome that holds face counts: `_BITS` bits for the number of dice per face."""
 
 
 def _roll_summaries() -> tuple[np.ndarray, ...]:
@@ -52,16 +52,16 @@ def _roll_summaries() -> tuple[np.ndarray, ...]:
     ROLL_SUMMARY_TOTAL,
     ROLL_SUMMARY_PROBABILITY,
 ) = _roll_summaries()
-"""Different results of n dice, by ones, sixes and total.
+"""Distinct results of n dice, by ones, sixes and total.
 
-They are the rows from ROLL_SUMMARY_START[n] up to ROLL_SUMMARY_START[n + 1]; their probabilities
-are in ROLL_SUMMARY_PROBABILITY.
+They are the rows from ROLL_SUMMARY_START[n] up to, but not including, ROLL_SUMMARY_START[n + 1];
+their probabilities are in ROLL_SUMMARY_PROBABILITY.
 """
 
 
 @jit
 def one_die(face: int) -> int:
-    """Return the face counts of one die that shows `face`."""
+    """Return the face counts for a single die that shows `face`."""
     return 1 << (_BITS * (face - 1))
 
 
@@ -88,7 +88,7 @@ def has_double(face_counts: int) -> bool:
 
 @jit(forceinline=False)
 def face_counts_of(state: State) -> int:
-    """Return the face counts of the pending roll's dice that have been rolled already."""
+    """Return the face counts of the pending roll's dice rolled so far."""
     face_counts = 0
     for face in range(FACES):
         face_counts += (int(state.faces[face]) + int(state.held[face])) * one_die(face + 1)
@@ -97,7 +97,7 @@ def face_counts_of(state: State) -> int:
 
 @jit
 def rerollable_dice(state: State) -> int:
-    """Return the number of dice of the pending roll that have not been re-rolled."""
+    """Return the number of dice in the pending roll that have not been re-rolled."""
     dice = 0
     for face in range(FACES):
         dice += int(state.faces[face])

@@ -1,4 +1,4 @@
-"""Read-only questions about wizards, items and dice that the rules ask of a state."""
+"""Read-only queries about wizards, items and dice in a state."""
 
 from wfb_gym._intrinsics import trailing_zeros
 from wfb_gym._jit import int64, jit
@@ -43,19 +43,19 @@ def clear_bits(mask: int, bits: int) -> int:
 
 @jit
 def opponent_of(army: int) -> int:
-    """Return the enemy of an army."""
+    """Return an army's opponent."""
     return int64(1 - army)
 
 
 @jit
 def gain(army: int, points: float) -> float:
-    """Return the points won by `army`, as the first army sees them."""
+    """Return the points that `army` wins, from the first army's perspective."""
     return points if army == 0 else -points
 
 
 @jit
 def last_phase(packed: PackedScenario, state: State) -> bool:
-    """Whether no magic phase follows this one."""
+    """Return whether this is the last magic phase."""
     return state.phase + 1 >= packed.phases
 
 
@@ -81,10 +81,10 @@ def may_cast(packed: PackedScenario, state: State, army: int, wizard: int) -> bo
 
 @jit
 def item_works(packed: PackedScenario, state: State, army: int, item: int) -> bool:
-    """Return whether the permanent effects of an item work; its bearer may flee (house rule C.6).
+    """Return whether an item's permanent effects work, even if its bearer flees (house rule C.6).
 
-    A bearer, if the item needs one, must be alive, on the table and not barred. Hidden items that a
-    miscast has emptied do not work.
+    If the item needs a bearer, the bearer must be alive, on the table and not barred. Hidden items
+    that a miscast has emptied do not work.
     """
     if state.emptied and is_emptied(packed, state, army, item):
         return False
@@ -100,7 +100,7 @@ def item_works(packed: PackedScenario, state: State, army: int, item: int) -> bo
 
 @jit
 def bearer_can_use(packed: PackedScenario, state: State, army: int, item: int) -> bool:
-    """Return whether the item works and its bearer, if it needs one, does not flee."""
+    """Return whether the item works and its bearer, if it needs one, is not fleeing."""
     bearer = packed.armies[army].items[item].bearer
     fled = bearer != NO_BEARER and flees(state, army, UNITS + bearer)
     return not fled and item_works(packed, state, army, item)
@@ -114,27 +114,27 @@ def has_use(packed: PackedScenario, state: State, army: int, item: int) -> bool:
 
 @jit
 def may_have_use(packed: PackedScenario, state: State, army: int, item: int) -> bool:
-    """Return `has_use` by public knowledge: a hidden item counts if the army may have it."""
+    """Return `has_use` as publicly known: a hidden item counts if the army may have it."""
     return uses_at_most(packed, state, army, item) > 0 and bearer_can_use(packed, state, army, item)
 
 
 @jit
 def serves_cast(packed: PackedScenario, state: State, army: int, item: int, wizard: int) -> bool:
-    """Return whether the item may help a cast of `wizard`: it belongs to the wizard or the army."""
+    """Return whether the item may help `wizard` cast: it belongs to the wizard or the army."""
     bearer = packed.armies[army].items[item].bearer
     return (bearer == NO_BEARER or bearer == wizard) and has_use(packed, state, army, item)
 
 
 @jit
 def may_serve_cast(packed: PackedScenario, state: State, army: int, item: int, wizard: int) -> bool:
-    """Return `serves_cast` by public knowledge: a hidden item counts if the army may have it."""
+    """Return `serves_cast` as publicly known: a hidden item counts if the army may have it."""
     bearer = packed.armies[army].items[item].bearer
     return (bearer == NO_BEARER or bearer == wizard) and may_have_use(packed, state, army, item)
 
 
 @jit
 def dispel_bonus(packed: PackedScenario, state: State, army: int) -> int:
-    """Return the bonus of permanent items to every dispel roll of the army."""
+    """Return the bonus from permanent items to each of the army's dispel rolls."""
     bonus = 0
     for item in range(packed.armies[army].n_items):
         extra = packed.armies[army].items[item].dispel_bonus
@@ -145,7 +145,7 @@ def dispel_bonus(packed: PackedScenario, state: State, army: int) -> int:
 
 @jit
 def one_use(item: int) -> int:
-    """Return one use of the item in the encoding of `State.declared`; uses add up."""
+    """Return one use of the item, encoded as in `State.declared`; uses add up."""
     return bit(DECLARED_BITS * item)
 
 
@@ -157,7 +157,7 @@ def declared_uses(state: State, item: int) -> int:
 
 @jit
 def declared_bonus(packed: PackedScenario, state: State, army: int) -> int:
-    """Return the bonus of the items declared with the pending dispel."""
+    """Return the bonus from the items declared with the pending dispel."""
     bonus = 0
     if state.declared == 0:
         return bonus
@@ -176,19 +176,19 @@ def caster_of(packed: PackedScenario, army: int, spell: int) -> int:
 
 @jit
 def caster(packed: PackedScenario, state: State) -> int:
-    """Return the wizard that casts the current spell."""
+    """Return the wizard that is casting the current spell."""
     return caster_of(packed, int64(state.active), state.spell - 1)
 
 
 @jit
 def split_spell(code: int) -> tuple[int, int]:
-    """Return the army and the spell of a code, army x SPELLS + spell."""
+    """Split a code, army x SPELLS + spell, into the army and the spell."""
     return int64(code) // SPELLS, int64(code) % SPELLS
 
 
 @jit
 def dice_cap(packed: PackedScenario, state: State, army: int, wizard: int) -> int:
-    """Return the maximum number of power dice for a spell of the wizard, without items' dice."""
+    """Return the maximum number of power dice for the wizard's spells, excluding items' dice."""
     cap = most_casting_dice(int64(state.level[army, wizard]))
     return min(DICE, cap + int(packed.armies[army].wizards[wizard].extra_dice_cap))
 
@@ -212,7 +212,7 @@ def can_nominate(packed: PackedScenario, state: State, spell: int) -> bool:
 
 @jit
 def can_attempt(packed: PackedScenario, state: State, spell: int) -> bool:
-    """Return whether `can_nominate` holds when no spell in play prevents it."""
+    """Return `can_nominate`, ignoring spells in play that bar the spell."""
     army = int64(state.active)
     return (
         (state.castable & bit(spell)) != 0
@@ -223,7 +223,7 @@ def can_attempt(packed: PackedScenario, state: State, spell: int) -> bool:
 
 @jit
 def has_bound_use(packed: PackedScenario, state: State, army: int, spell: int) -> bool:
-    """Return whether the item of a bound spell has a use left; true if its uses are not counted."""
+    """Return whether a bound spell's item has a use left; True if its uses are unlimited."""
     item = packed.armies[army].spells[spell].bound_in
     return item == 0 or state.items[army, item - 1] > 0
 
@@ -232,7 +232,7 @@ def has_bound_use(packed: PackedScenario, state: State, army: int, spell: int) -
 def can_cast_free(
     packed: PackedScenario, state: State, army: int, spell: int, highest: int
 ) -> bool:
-    """Return whether `army` may take its spell as the free spell of a miscast."""
+    """Return whether `army` may take its spell as a miscast's free spell."""
     return (
         (state.known[army] & bit(spell)) != 0
         and not packed.armies[army].spells[spell].bound
@@ -247,7 +247,7 @@ def can_cast_free(
 def later_spells(state: State, army: int) -> int:
     """Return the mask of the army's spells in play that the mover may still try to dispel.
 
-    These came into play in earlier phases, and the mover has not tried them in this phase.
+    They came into play in earlier phases, and the mover has not tried to dispel them in this phase.
     """
     return clear_bits(
         clear_bits(state.in_play[army], state.new_in_play[army]), state.attempted[army]
@@ -269,7 +269,7 @@ def can_dispel_later(packed: PackedScenario, state: State, army: int, spell: int
 
 @jit
 def pool_of(state: State, army: int) -> int:
-    """Return the shared dice of an army: power dice in its own phase, else dispel dice."""
+    """Return an army's shared dice: power dice in its own phase, otherwise dispel dice."""
     return int(state.power) if army == state.active else int(state.dispel)
 
 
@@ -281,7 +281,7 @@ def attempt_pool(state: State) -> int:
 
 @jit
 def has_dispel_dice(packed: PackedScenario, state: State) -> bool:
-    """Return whether the mover has any die to dispel with."""
+    """Return whether the mover has any dice to dispel with."""
     if attempt_pool(state) > 0 or resistance(packed, state) > 0:
         return True
     if state.mover == state.active:
@@ -301,9 +301,9 @@ def dispels_outright(packed: PackedScenario, state: State, army: int, item: int)
 
 @jit
 def highest_dispel(packed: PackedScenario, state: State) -> int:
-    """Return a number that no dispel roll of the inactive army can match by its total.
+    """Return a number that the total of the inactive army's dispel roll cannot reach.
 
-    Casting results from this number on are equivalent. Hidden items count if the army may have
+    Casting results at or above this number are equivalent. Hidden items count if the army may have
     them.
     """
     army = opponent_of(state.active)
@@ -318,7 +318,7 @@ def highest_dispel(packed: PackedScenario, state: State) -> int:
 
 @jit
 def can_answer_cast(packed: PackedScenario, state: State) -> bool:
-    """Return whether the inactive army can, or by hidden items might, try to stop a spell."""
+    """Return whether the inactive army can, or with hidden items might, try to stop a spell."""
     if state.dispel > 0 or resistance_to_cast(packed, state) > 0:
         return True
     army = opponent_of(state.active)
@@ -358,7 +358,7 @@ def _reroll_item(
     natural_result: int,
     may_be_hidden: bool,
 ) -> int:
-    """Return `reroll_item` for an army that has such items or may have hidden ones."""
+    """Return `reroll_item` for an army that has or may have items that re-roll."""
     casting = state.attempt == DispelAttempt.NONE
     for item in range(packed.armies[army].n_items):
         entry = packed.armies[army].items[item]
@@ -406,11 +406,11 @@ def number_against(packed: PackedScenario, target: int) -> int:
 
 @jit
 def is_decision(node: int) -> bool:
-    """Return whether a player chooses at this node."""
+    """Return whether this is a decision node."""
     return FIRST_DECISION <= node <= LAST_DECISION
 
 
 @jit
 def is_chance(node: int) -> bool:
-    """Return whether dice decide at this node."""
+    """Return whether this is a chance node."""
     return FIRST_CHANCE <= node <= LAST_CHANCE

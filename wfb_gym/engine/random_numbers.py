@@ -1,8 +1,8 @@
-"""Counter-based random generator for dice and for opponents' choices.
+"""Counter-based random number generator for dice and opponents' choices.
 
 Each environment owns one record. It is not part of the state, so planners cannot see it. Each word
-is a function of only key and counter, so a renderer can show earlier rolls again. Dice and choices
-have separate counters, so another opponent does not change the dice.
+depends only on the key and a counter, so a renderer can show earlier rolls again. Dice and choices
+have separate counters, so changing the opponent does not change the dice.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class Rng(Record):
-    """Random generator of one environment."""
+    """One environment's random number generator."""
 
     key: UInt64
     dice: UInt64  # number of words drawn for dice
@@ -37,7 +37,7 @@ _S32 = np.uint64(32)
 
 
 def _wrapping(function: _Function) -> _Function:
-    """Compile; without the compiler, silence NumPy's warning about integer overflow."""
+    """Compile a function or, if compilation is disabled, silence NumPy's overflow warnings."""
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return np.errstate(over="ignore")(function)
     return jit(function)
@@ -60,9 +60,9 @@ def next_word(rng: Rng) -> np.uint64:
 
 @_wrapping
 def next_choice(rng: Rng, options: int) -> int:
-    """Return a uniform random integer in 0..`options` - 1, for an opponent that plays at random.
+    """Return a uniform random integer from 0 to `options` - 1, for an opponent's random choices.
 
-    `options` is 1 or more.
+    `options` must be at least 1.
     """
     rng.choices += _ONE
     word = mix((rng.key ^ _CHOICES) + rng.choices * _GOLDEN)

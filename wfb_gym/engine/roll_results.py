@@ -1,7 +1,7 @@
 """Results of casting and dispel rolls, and decisions to keep or re-roll their dice.
 
-Sampled, enumerated and resolved rolls all take the same path: dice, natural result, outcome. The
-natural dice before any re-roll decide miscasts, irresistible force and double 6s in a dispel.
+Sampled, enumerated and resolved rolls all follow the same path: dice, natural result, outcome. The
+natural dice before any re-roll determine miscasts, irresistible force and double 6s in a dispel.
 They are read again after a re-roll only if the re-roll item has `changes_natural` (S4).
 """
 
@@ -39,7 +39,7 @@ from wfb_gym.rules.dispelling import matches, natural_result_of_dispel
 
 
 class RollTerms(NamedTuple):
-    """Everything except the dice that decides the pending roll.
+    """Everything that determines the pending roll, except for the dice.
 
     Attributes:
         casts: whether it is a casting roll; if not, it is a dispel roll.
@@ -47,10 +47,11 @@ class RollTerms(NamedTuple):
         may_reroll: whether an item could re-roll them.
         number: the casting value, or the number to match.
         bonus: added to the total.
-        sixes_count: whether two 6s decide the roll at any total.
-        doubles_count: whether any double is irresistible, if `sixes_count` and the spell is cast.
-        highest: for a casting roll, a result that the inactive army cannot match. All results from
-            it on are one outcome. 0 if the army cannot try to dispel at all.
+        sixes_count: whether two 6s decide the roll regardless of the total.
+        doubles_count: whether any double is irresistible if `sixes_count` is True and the spell is
+            cast.
+        highest: for a casting roll, a result that the inactive army cannot match. All results at or
+            above it are merged into one outcome. 0 if the army cannot try to dispel at all.
     """
 
     casts: bool
@@ -64,13 +65,13 @@ class RollTerms(NamedTuple):
 
 
 class DiceSummary(NamedTuple):
-    """The numbers that the rules read from some dice.
+    """The numbers that the rules read from a set of dice.
 
     Attributes:
         ones: number of 1s.
         sixes: number of 6s.
         total: their sum.
-        face_counts: packed, see `wfb_gym.engine.outcomes`; 0 if no rule reads single faces.
+        face_counts: packed as in `wfb_gym.engine.outcomes`; 0 if no rule reads individual faces.
     """
 
     ones: int
@@ -104,7 +105,7 @@ def roll_terms(packed: PackedScenario, state: State) -> RollTerms:
 
 @jit
 def dice_on_table(state: State) -> DiceSummary:
-    """Return the dice of the pending roll that have been rolled already; none on a first roll."""
+    """Return the pending roll's dice that have already been rolled; none on a first roll."""
     total = 0
     for face in range(FACES):
         total += (face + 1) * (int(state.faces[face]) + int(state.held[face]))
@@ -131,7 +132,7 @@ def natural_result(state: State, terms: RollTerms, dice: DiceSummary) -> int:
 def outcome_of(terms: RollTerms, natural: int, total: int) -> int:
     """Return the outcome of a final roll from its `NaturalResult` and the total of its dice.
 
-    Casting results that the inactive army cannot match are one outcome.
+    Casting results that the inactive army cannot match are merged into one outcome.
     """
     if not terms.casts:
         matched = matches(natural, total, terms.bonus, terms.number)
@@ -161,7 +162,7 @@ def read_roll(
         packed: the scenario.
         state: the position.
         terms: terms of the pending roll.
-        kept: dice rolled before.
+        kept: dice rolled earlier.
         rolled: dice rolled now.
     """
     dice = DiceSummary(
@@ -178,7 +179,7 @@ def read_roll(
 
 @jit
 def outcome_if_kept(packed: PackedScenario, state: State) -> int:
-    """Return the outcome of a roll that may be re-rolled, if it is kept."""
+    """Return the outcome of keeping a roll that may be re-rolled."""
     terms = roll_terms(packed, state)
     return outcome_of(terms, int64(state.natural_result), dice_on_table(state).total)
 
@@ -225,7 +226,7 @@ def act_keep(packed: PackedScenario, state: State, action: int) -> float:
         state.natural_result = NaturalResult.OPEN
     if casting:
         use_item(packed, state, state.mover, item)
-    else:  # it was spent when it was declared; the bonus that it adds to the roll stays
+    else:  # it was spent when declared; its bonus to the roll stays
         state.number -= packed.armies[state.mover].items[item].dispel_use_bonus
         state.declared -= one_use(item)
     if all_dice:

@@ -1,8 +1,8 @@
 """Points that the enemy scores for an army: points for models, or victory points.
 
-Points for models count the models and wounds lost. Both kinds are functions of the position. The
-engine pays the changes of these points: over a battle they add up to the final points minus the
-initial points, and a unit that recovers returns its points. The `index` of a target counts units
+Points for models count the models and wounds lost. Both kinds depend only on the position. The
+engine pays out changes in these points: over a battle they add up to the final points minus the
+initial points, and a unit that recovers gives its points back. A target's `index` numbers units
 first, then characters.
 """
 
@@ -22,8 +22,8 @@ def points_of_unit(packed: PackedScenario, army: int, unit: int, left: int, fled
     Args:
         packed: the scenario.
         army: the unit's army.
-        unit: index of the unit.
-        left: wounds of all its models together.
+        unit: the unit's index.
+        left: total wounds left on all its models.
         fled: whether it is fleeing.
     """
     entry = packed.armies[army].units[unit]
@@ -44,8 +44,7 @@ def points_of_wizard(
 ) -> float:
     """Return the points that the enemy scores for a character with `left` wounds.
 
-    Wounds above the starting number score nothing. The points of Daemons are scored with their
-    unit.
+    Wounds above the starting number score nothing. Daemons' points are scored with their unit.
     """
     entry = packed.armies[army].wizards[wizard]
     own = int(entry.wounds)
@@ -92,7 +91,10 @@ def points_for(packed: PackedScenario, state: State, army: int, index: int) -> f
 
 @jit(forceinline=False)
 def set_wounds(packed: PackedScenario, state: State, army: int, index: int, left: int) -> float:
-    """Set the wounds of a target; return the points that change hands, as the first army sees."""
+    """Set a target's wounds; return the points that change hands.
+
+    The points are from the first army's perspective.
+    """
     before = points_for(packed, state, army, index)
     if index < UNITS:
         state.unit_wounds[army, index] = left
@@ -103,9 +105,9 @@ def set_wounds(packed: PackedScenario, state: State, army: int, index: int, left
 
 @jit
 def points_of_models(packed: PackedScenario, models: int, points: float) -> float:
-    """Return the points for models in base contact that belong to no unit of the scenario.
+    """Return the points for models in base contact that belong to no unit in the scenario.
 
-    Under victory points they count nothing, because the rest of their unit is unknown (house rule
+    With victory points, they score nothing, because the rest of their unit is unknown (house rule
     C.110).
     """
     return 0.0 if packed.victory_points else float(models * points)
@@ -129,7 +131,7 @@ def half_of_wizard(packed: PackedScenario, army: int, wizard: int) -> int:
 def unit_threshold(packed: PackedScenario, state: State, army: int, unit: int) -> int:
     """Return the maximum wounds left at which a unit that is now above half would be below half.
 
-    Returns 0 without victory points and for a unit that is below half already. The number of wounds
+    Returns 0 without victory points, or if the unit is already below half. The number of wounds
     above the threshold matters only while the unit can still lose wounds.
     """
     threshold = half_of_unit(packed, army, unit)
@@ -140,7 +142,7 @@ def unit_threshold(packed: PackedScenario, state: State, army: int, unit: int) -
 
 @jit
 def wizard_threshold(packed: PackedScenario, state: State, army: int, wizard: int) -> int:
-    """Return `unit_threshold` of a character."""
+    """Return `unit_threshold` for a character."""
     threshold = half_of_wizard(packed, army, wizard)
     if packed.victory_points and state.wounds[army, wizard] > threshold:
         return threshold

@@ -1,9 +1,9 @@
 """Hits on a small unit that characters have joined: rolled, then allocated member by member.
 
-While the unit is small and one of the characters lives, the number of hits is rolled first
-(`Node.ROLL_HITS`) and kept in `State.hits`. Each character in turn takes an equal number of the
-hits left, and one of the odd hits by chance (`Node.ROLL_ODD_HIT`). The models of the unit take the
-hits left at the end. `wfb_gym.rules.sharing` has the rule.
+While the unit is small and any of the characters is alive, the number of hits is rolled first
+(`Node.ROLL_HITS`) and stored in `State.hits`. Each character in turn takes an equal part of the
+remaining hits and, by chance, one of the odd hits (`Node.ROLL_ODD_HIT`). The unit's models take the
+hits that remain. See `wfb_gym.rules.sharing` for the rule.
 """
 
 from wfb_gym._jit import int64, jit
@@ -15,16 +15,16 @@ from wfb_gym.rules.sharing import hits_each, odd_hits, spares_characters
 
 @jit
 def lives(packed: PackedScenario, state: State, unit: int, member: int) -> bool:
-    """Return whether a character that may share the hits of a strike on a unit is alive."""
+    """Return whether a character that may share the hits from a strike on a unit is alive."""
     side, index = victim_of(packed, packed.strikes[unit].first_member + member)
     return wounds_left(state, side, index) > 0
 
 
 @jit(forceinline=False)
 def members_left(packed: PackedScenario, state: State, unit: int) -> int:
-    """Return the number of members of a unit that have not taken their hits yet.
+    """Return the number of a unit's members that have not taken their hits yet.
 
-    They are its models and its living characters, starting with the next one. `unit` is the row of
+    These are its models and its living characters, starting with the next one. `unit` is the row of
     the strike on the unit.
     """
     side, index = victim_of(packed, unit)
@@ -36,7 +36,7 @@ def members_left(packed: PackedScenario, state: State, unit: int) -> int:
 
 @jit
 def row_of_victim(packed: PackedScenario, state: State, unit: int) -> int:
-    """Return the row of strikes for the next member, or the unit's row if no hits are shared."""
+    """Return the strike row for the next member, or the unit's row if no hits are shared."""
     if state.hits > 0 and state.member < packed.strikes[unit].n_members:
         return int64(packed.strikes[unit].first_member) + int64(state.member)
     return unit
@@ -61,7 +61,7 @@ def shares_hits(packed: PackedScenario, state: State, unit: int) -> bool:
 
 @jit(forceinline=False)
 def next_member(packed: PackedScenario, state: State, unit: int) -> int:
-    """Move to the next member of a unit that is hit; return the node of its roll.
+    """Move to the next member of a unit that is hit; return the node for its roll.
 
     If no hits are shared, the node is `Node.ROLL_STRIKE`, with the spell's own dice.
     """
@@ -112,7 +112,7 @@ def odd_hit_pmf(packed: PackedScenario, state: State, unit: int, work: WorkSpace
 
 @jit
 def resolve_hits(state: State, hits: int) -> None:
-    """Store the number of hits, to allocate them next."""
+    """Store the number of hits, which are allocated next."""
     state.hits = hits
     state.node = Node.STRIKES
 

@@ -1,8 +1,8 @@
 """Spells that wizards roll for when the battle begins (6th edition, "Selecting spells").
 
-A wizard rolls one D6 for each level and rolls repeats again. Then it may swap one of the spells for
-the lore's first. Wizards roll army by army, in the order of the scenario. No roll affects another,
-so the order does not change the chances (house rule C.84).
+A wizard rolls one D6 per level and re-rolls repeats. It may then swap one of the spells for the
+lore's first. Wizards roll army by army, in scenario order. No roll affects another, so the order
+does not change the chances (house rule C.84).
 """
 
 from wfb_gym._jit import int64, jit
@@ -37,7 +37,7 @@ def draws(packed: PackedScenario, state: State) -> int:
 
 @jit
 def resolve_spells(packed: PackedScenario, state: State, drawn: int) -> None:
-    """Give the wizard these spells of its lore: bit k for the spell numbered k + 1."""
+    """Give the wizard these spells from its lore: bit k for the spell numbered k + 1."""
     army = int64(state.mover)
     first = int64(packed.armies[army].wizards[state.cursor % WIZARDS].first_spell)
     for k in range(LORE_SPELLS):

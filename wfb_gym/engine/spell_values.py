@@ -1,11 +1,10 @@
-"""Expected value of a spell to its owner: with its best aim, with one aim, or in play (read-only).
+"""A spell's expected value to its owner: with its best aim, with one aim, or in play (read-only).
 
-Under points for models, a strike has the value that was computed against whole units when the
-scenario was packed. Under victory points, it has the value that
-`wfb_gym.engine.expected_score` expects from the current position.
+With points for models, a strike's value is computed against whole units when the scenario is
+packed. With victory points, `wfb_gym.engine.expected_score` computes it from the current position.
 
-All functions take `wound_weight`: under victory points, each lost wound scores at least this
-fraction of its points. It is 0, except for players who also reward wounds that change no
+All functions take `wound_weight`: with victory points, each wound lost scores at least this
+fraction of its points. It is 0, except for players that also reward wounds that do not affect the
 victory points yet.
 """
 
@@ -30,7 +29,7 @@ _LANDING_CHANCES = np.array(landing_chances(PHASES))
 
 @jit
 def phases_left(packed: PackedScenario, state: State) -> int:
-    """Return the number of phases that have not ended, including the current one."""
+    """Return the number of phases left, including the current one."""
     return int(packed.phases) - int(state.phase)
 
 
@@ -38,10 +37,10 @@ def phases_left(packed: PackedScenario, state: State) -> int:
 def expected_points(
     packed: PackedScenario, state: State, army: int, spell: int, wound_weight: float
 ) -> float:
-    """Return the expected points of a spell with its best aim, if it takes effect now.
+    """Return a spell's expected points with its best aim, if it takes effect now.
 
-    A spell that stays in play pays for each phase that ends while it is in play. A Comet scores the
-    points of landing at the start of one of the later phases.
+    A spell that stays in play scores for each phase that ends while it is in play. A Comet scores
+    the points for landing at the start of a later phase.
     """
     if packed.armies[army].spells[spell].targeted:
         return _value_of_best_aim(packed, state, army, spell, wound_weight)
@@ -75,7 +74,7 @@ def _value_of_best_aim(
 def _value_of_best_point(
     packed: PackedScenario, state: State, army: int, spell: int, wound_weight: float
 ) -> float:
-    """Return `_value_of_best_aim` of a Comet aimed at points: all of them are legal, or none."""
+    """Return `_value_of_best_aim` for a Comet aimed at points; either all are legal, or none."""
     if not can_aim(packed, state, army, spell, int64(0)):
         return 0.0
     if packed.victory_points:
@@ -90,7 +89,7 @@ def _value_of_best_point(
 def _value_by_victory_points(
     packed: PackedScenario, state: State, army: int, spell: int, wound_weight: float
 ) -> float:
-    """Return the value of a Comet aimed at its best point, under victory points."""
+    """Return a Comet's value at its best point, with victory points."""
     values = np.empty(POINTS)
     count = expected_points_at_comet_points(packed, state, army, spell, wound_weight, values)
     return float(values[:count].max())
@@ -105,7 +104,7 @@ def expected_points_at_comet_points(
     wound_weight: float,
     values: NDArray[np.float64],
 ) -> int:
-    """Write `expected_points_at` of each point of a Comet to `values`; return their number."""
+    """Write `expected_points_at` for each of a Comet's points to `values`; return their number."""
     entry = packed.armies[army].spells[spell]
     starts = int64(phases_left(packed, state) - 1)
     changes = np.empty(ARMIES * TARGETS)
@@ -125,7 +124,7 @@ def expected_points_at_comet_points(
 def _value_without_landing(
     packed: PackedScenario, state: State, army: int, spell: int, aim: int
 ) -> float:
-    """Return the points of an aim, without the points of a landing Comet."""
+    """Return an aim's points, excluding the points for a landing Comet."""
     aim_entry = aim_record(packed, army, spell, aim)
     return float(aim_entry.worth + aim_entry.worth_per_phase * phases_left(packed, state))
 
@@ -134,7 +133,7 @@ def _value_without_landing(
 def expected_points_at(
     packed: PackedScenario, state: State, army: int, spell: int, aim: int, wound_weight: float
 ) -> float:
-    """Return `expected_points` of one aim."""
+    """Return `expected_points` for one aim."""
     aim_entry = aim_record(packed, army, spell, aim)
     phases = phases_left(packed, state)
     if aim_entry.landing >= 0:
@@ -157,7 +156,7 @@ def expected_points_of_pending(
     aim_plus_one: int,
     wound_weight: float,
 ) -> float:
-    """Return `expected_points` of a spell with its aim; `aim_plus_one` is 0 without an aim."""
+    """Return `expected_points` for a spell with its aim; `aim_plus_one` is 0 if it has no aim."""
     if aim_plus_one == 0:
         entry = packed.armies[army].spells[spell]
         return float(entry.worth + entry.worth_per_phase * phases_left(packed, state))
@@ -168,8 +167,8 @@ def expected_points_of_pending(
 def expected_points_in_play(
     packed: PackedScenario, state: State, army: int, spell: int, wound_weight: float
 ) -> float:
-    """Return the points that a spell in play still brings its owner, if no player ends it."""
-    paid = int64(state.node == Node.ROLL_PANIC)  # 1 if this phase has been paid already
+    """Return the points that a spell in play will still earn its owner if it is not ended."""
+    paid = int64(state.node == Node.ROLL_PANIC)  # 1 if this phase has already been scored
     lasting = worth_per_phase(packed, state, army, spell) * (phases_left(packed, state) - paid)
     if packed.armies[army].spells[spell].duration == Duration.DELAYED:
         return lasting + _value_of_comet(packed, state, army, spell, wound_weight)
@@ -180,7 +179,7 @@ def expected_points_in_play(
 def _value_of_comet(
     packed: PackedScenario, state: State, army: int, spell: int, wound_weight: float
 ) -> float:
-    """Return the points of a Comet in play in the phases left; 0 while it is striking."""
+    """Return a Comet's points over the phases left while in play; 0 while it is striking."""
     if state.striking == army * SPELLS + spell + 1:
         return 0.0
     aim = int64(state.aims[army, spell] - 1)
@@ -207,7 +206,7 @@ def _mean_of_comet(
     starts: int,
     wound_weight: float,
 ) -> float:
-    """Return the points of a Comet within the next `starts` phase starts if it is not dispelled."""
+    """Return a Comet's points within the next `starts` phase starts if it is not dispelled."""
     if packed.victory_points:
         changes = np.empty(ARMIES * TARGETS)
         changes_by_victim(packed, state, army, spell, aim, wound_weight, changes)
@@ -218,10 +217,10 @@ def _mean_of_comet(
 
 @jit
 def _mean_when_landing(packed: PackedScenario, landing: int, markers: int, starts: int) -> float:
-    """Return `_mean_of_comet` under points for models, from the packed table at `landing`.
+    """Return `_mean_of_comet` with points for models, from the packed table at `landing`.
 
-    The table counts from the casting. Dividing by the probability that the Comet has not landed
-    before gives the value for a Comet that has `markers` now.
+    The table starts at the time of casting. Dividing by the probability that the Comet has not
+    landed yet gives the value for a Comet that now has `markers` markers.
     """
     first = landing + markers - 1
     if starts == LANDS_NOW:

@@ -1,7 +1,7 @@
-"""Spells take effect, stay in play and end; items are used.
+"""Apply spells, keep them in play and end them; use items.
 
-`strikes` has the strikes, and `casualties` the wounds. Functions that return a float return the
-points that change hands, as the first army sees them.
+`strikes` handles strikes and `casualties` handles wounds. Functions that return a float return the
+points that change hands, from the first army's perspective.
 """
 
 from wfb_gym._jit import int64, jit
@@ -25,18 +25,18 @@ from wfb_gym.scenario.sizes import MARKS_PER_WORD, SPELLS
 def take_effect(
     packed: PackedScenario, state: State, army: int, spell: int, aim: int, back: int
 ) -> float:
-    """Apply the army's spell: pay its worth, and keep it in play if it lasts (S4).
+    """Apply the army's spell: score its points, and keep it in play if it lasts (S4).
 
-    If the spell strikes victims, the state is left at `Node.STRIKES`. If not, the caller sets the
-    node.
+    If the spell strikes victims, the state is left at `Node.STRIKES`. Otherwise, the caller sets
+    the node.
 
     Args:
         packed: the scenario.
         state: the position.
         army: the spell's owner.
         spell: one of its spells.
-        aim: 1 + aim of the spell; 0 for a spell of fixed worth.
-        back: member of `ReturnTo`, for the node after all victims have been struck.
+        aim: 1 + the spell's aim; 0 for a spell with a fixed value.
+        back: member of `ReturnTo`, for the node to go to after all victims have been struck.
     """
     entry = packed.armies[army].spells[spell]
     if entry.duration in (Duration.REMAINS_IN_PLAY, Duration.ONE_TURN, Duration.DELAYED):
@@ -123,7 +123,7 @@ def end_spells_at(packed: PackedScenario, state: State, army: int, index: int) -
 def end_remaining(packed: PackedScenario, state: State, army: int, wizard: int) -> None:
     """End the wizard's spells that remain in play.
 
-    Call it when the wizard attempts another spell or uses an item that ends its spells.
+    Call this when the wizard attempts another spell or uses an item that ends its spells.
     """
     mask = packed.armies[army].wizards[wizard].spells & state.in_play[army]
     if mask:
@@ -151,13 +151,13 @@ def end_with_caster(packed: PackedScenario, state: State, army: int, wizard: int
 
 @jit
 def close_spells(packed: PackedScenario, state: State, wizard: int) -> None:
-    """Make the spells of a wizard of the active army uncastable for this phase."""
+    """Make the spells of a wizard in the active army uncastable for this phase."""
     state.castable = clear_bits(state.castable, packed.armies[state.active].wizards[wizard].spells)
 
 
 @jit
 def close_bound(packed: PackedScenario, state: State, wizard: int) -> None:
-    """Make the bound spells of a character of the active army uncastable for this phase."""
+    """Make the bound spells of a character in the active army uncastable for this phase."""
     state.castable = clear_bits(state.castable, packed.armies[state.active].wizards[wizard].bound)
 
 

@@ -1,6 +1,6 @@
-"""Items that store power or dispel dice of one phase for a later one.
+"""Items that store power or dispel dice from one phase for a later one.
 
-Stored dice are counted in `State.items`, like the uses of other items: no item has both.
+Stored dice are counted in `State.items`, like other items' uses; no item has both.
 """
 
 from wfb_gym._jit import int64, jit
@@ -27,7 +27,7 @@ def storable(packed: PackedScenario, state: State) -> int:
 
 @jit(forceinline=False)
 def next_store(packed: PackedScenario, state: State) -> None:
-    """Go to the next item that may store a die of this phase, or to the end of the phase."""
+    """Go to the next item that may store a die from this phase, or to the end of the phase."""
     while state.cursor < 2 * ITEMS and not last_phase(packed, state):
         army = int64(state.cursor) // ITEMS
         item = int64(state.cursor) % ITEMS
@@ -44,7 +44,7 @@ def next_store(packed: PackedScenario, state: State) -> None:
 
 @jit
 def act_store(state: State, action: int) -> None:
-    """Store this many dice of the phase that ends."""
+    """Store this many dice from the phase that is ending."""
     army = int64(state.cursor) // ITEMS
     dice = action - FIRST_DICE
     state.items[army, state.cursor % ITEMS] = dice
@@ -73,7 +73,7 @@ def next_stored(packed: PackedScenario, state: State) -> None:
 
 @jit
 def resolve_stored(packed: PackedScenario, state: State, kept: bool) -> None:
-    """Keep the item's dice if the D6 reached their number, else remove them (Rod of Power)."""
+    """Keep the item's dice if the D6 reached their number; if not, remove them (Rod of Power)."""
     if not kept:
         state.items[state.active, state.cursor] = 0
     state.cursor += 1
@@ -82,7 +82,7 @@ def resolve_stored(packed: PackedScenario, state: State, kept: bool) -> None:
 
 @jit
 def stored_dice(packed: PackedScenario, state: State, army: int) -> int:
-    """Return the dice that items add to the army's pool in this phase, and empty these items."""
+    """Return the dice that items add to the army's pool in this phase, and empty the items."""
     dice = 0
     if not packed.stores:
         return dice

@@ -1,8 +1,8 @@
-"""Strikes of spells on their victims, one after the other, and Comets.
+"""Spells' strikes on their victims, one after the other, and Comets.
 
-The probabilities of wounds were computed when the scenario was packed; here they are cut off at the
-wounds that the victim has left. Enumeration and sampling read the same list (`work.pmf`), so they
-cannot disagree.
+Wound probabilities are computed when the scenario is packed; here they are truncated at the
+victim's remaining wounds. Enumeration and sampling read the same list (`work.pmf`), so they always
+agree.
 
 A Comet of Casandora stays in play from its casting until it lands, even if its caster dies, and can
 be dispelled like any spell in play.
@@ -29,7 +29,7 @@ from wfb_gym.packing.records import Duration, PackedScenario
 from wfb_gym.scenario.sizes import SPELLS, UNITS
 
 OWN_HITS = -1
-"""Used in place of a number of hits: the spell's own hits, of which none are shared."""
+"""Passed instead of a number of hits for the spell's own hits, when none are shared."""
 
 
 @jit
@@ -40,7 +40,7 @@ def striking_spell(state: State) -> tuple[int, int]:
 
 @jit
 def _current_aim(packed: PackedScenario, state: State) -> int:
-    """Return the aim of the spell that is striking."""
+    """Return the striking spell's aim."""
     army, spell = striking_spell(state)
     if state.return_to == ReturnTo.COMETS:
         return int64(state.aims[army, spell] - 1)
@@ -49,7 +49,7 @@ def _current_aim(packed: PackedScenario, state: State) -> int:
 
 @jit
 def aim_of_strikes(packed: PackedScenario, state: State) -> tuple[int, int]:
-    """Return the first strike and the number of strikes of the current aim."""
+    """Return the current aim's first strike and number of strikes."""
     army, spell = striking_spell(state)
     aim_entry = aim_record(packed, army, spell, _current_aim(packed, state))
     return int64(aim_entry.first_strike), int64(aim_entry.n_strikes)
@@ -64,7 +64,7 @@ def current_strike(packed: PackedScenario, state: State) -> int:
 
 @jit
 def strike_on_victim(packed: PackedScenario, state: State) -> int:
-    """Return the row of strikes of the current victim: a unit or a character."""
+    """Return the strike row for the current victim, a unit or a character."""
     return row_of_victim(packed, state, current_strike(packed, state))
 
 
@@ -92,7 +92,7 @@ def next_strike(packed: PackedScenario, state: State) -> bool:
 
 @jit(forceinline=False)
 def reaches(packed: PackedScenario, state: State, strike: int) -> bool:
-    """Return whether a victim is in reach of the spell that is striking; only a Comet can miss."""
+    """Return whether a victim is in reach of the striking spell; only a Comet can miss."""
     if state.radius == 0:
         return True
     army, spell = striking_spell(state)
@@ -109,9 +109,9 @@ def most_of_strike(packed: PackedScenario, state: State) -> int:
 
 @jit
 def most_wounds_of_strike(packed: PackedScenario, state: State, row: int, hits: int) -> int:
-    """Return the maximum number of wounds that the victim of a row can take.
+    """Return the maximum number of wounds that a row's victim can take.
 
-    This is the number of wounds left, or the largest number in its distribution if that is less.
+    This is the number of wounds left, or the largest number in its distribution if that is smaller.
     `hits` is the same as in `pmf_of_strike`.
     """
     strike = packed.strikes[row]
@@ -128,8 +128,8 @@ def _binomial(
 ) -> int:
     """Add `hits` more hits to the first `count` probabilities in `pmf`; return their new number.
 
-    Each hit wounds with this probability and causes `each` wounds. The entry `most` includes all
-    larger numbers.
+    Each hit wounds with this probability and causes `each` wounds. Entry `most` includes all larger
+    numbers.
     """
     for _ in range(hits):
         grown = min(most + 1, count + each)
@@ -145,7 +145,7 @@ def _binomial(
 
 @jit(forceinline=False)
 def strike_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    """Write the probabilities of 0, 1, 2 ... wounds of the current victim to `work.pmf`.
+    """Write the probabilities of 0, 1, 2 ... wounds to the current victim to `work.pmf`.
 
     Returns:
         Number of probabilities; the last includes all larger numbers of wounds.
@@ -160,12 +160,12 @@ def strike_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
 def pmf_of_strike(
     packed: PackedScenario, state: State, row: int, hits: int, pmf: NDArray[np.float64]
 ) -> int:
-    """Write the probabilities of 0, 1, 2 ... wounds of a victim, as it is now, to `pmf`.
+    """Write to `pmf` the probabilities of 0, 1, 2 ... wounds to a victim in its current state.
 
     Args:
         packed: the scenario.
         state: the position.
-        row: row of the strikes, which names the victim.
+        row: strike row, which identifies the victim.
         hits: number of shared hits on the victim, or `OWN_HITS` for the spell's own hits.
         pmf: float64, overwritten from index 0.
 
@@ -199,7 +199,7 @@ def pmf_of_strike(
 
 @jit(forceinline=False)
 def resolve_strike(packed: PackedScenario, state: State, wounds: int) -> float:
-    """Take this many wounds from the current victim and move to the next."""
+    """Remove this many wounds from the current victim and move to the next."""
     army, spell = striking_spell(state)
     side, index = victim_of(packed, strike_on_victim(packed, state))
     if state.hits == 0 or take_hits(packed, state, current_strike(packed, state)):
@@ -241,7 +241,7 @@ def resolve_comet(packed: PackedScenario, state: State, lands: bool) -> None:
 
 @jit
 def resolve_radius(packed: PackedScenario, state: State, die: int) -> None:
-    """Strike every victim within the die times the markers, in inches."""
+    """Strike every victim within `die` times the number of markers, in inches."""
     army, spell = split_spell(state.cursor)
     markers = int(state.markers[army, packed.armies[army].spells[spell].wizard])
     state.radius = die * markers

@@ -1,8 +1,8 @@
 """Legal aims of spells, and the state of their targets (read-only).
 
 The packed scenario holds the aims that the battlefield allows. This module checks conditions that
-change in play: whether a target is alive, is on its own or carries a mark. Codes of targets are
-relative to the spell's owner, like the codes of actions (`wfb_gym.engine.actions`).
+change during play: whether a target is alive, is on its own or carries a mark. Target codes are
+relative to the spell's owner, like action codes (`wfb_gym.engine.actions`).
 """
 
 from wfb_gym._jit import int64, jit
@@ -14,7 +14,7 @@ from wfb_gym.scenario.sizes import MARKS_PER_WORD, TARGETS, UNITS
 
 @jit
 def army_of(owner: int, code: int) -> int:
-    """Return the army of a target code other than 0."""
+    """Return the army for a nonzero target code."""
     return owner if code <= TARGETS else int64(1 - owner)
 
 
@@ -26,13 +26,13 @@ def index_of(code: int) -> int:
 
 @jit
 def unit_stands(state: State, army: int, unit: int) -> bool:
-    """Return whether the unit has a model left."""
+    """Return whether the unit has any models left."""
     return bool(state.unit_wounds[army, unit] > 0)
 
 
 @jit
 def wounds_left(state: State, army: int, index: int) -> int:
-    """Return the wounds left of a target: of all models of a unit together, or of a character."""
+    """Return a target's wounds left: a character's, or the total of all models in a unit."""
     if index < UNITS:
         return int(state.unit_wounds[army, index])
     return int(state.wounds[army, index - UNITS])
@@ -50,7 +50,7 @@ def models_left(packed: PackedScenario, state: State, army: int, unit: int) -> i
 
 @jit
 def victim_of(packed: PackedScenario, strike: int) -> tuple[int, int]:
-    """Return the army and the index of the victim of a row of strikes."""
+    """Return the army and the index of a strike row's victim."""
     victim = int64(packed.strikes[strike].victim)
     return victim // TARGETS, victim % TARGETS
 
@@ -88,7 +88,7 @@ def is_wounded(packed: PackedScenario, state: State, army: int, index: int) -> b
 
 @jit
 def healed_wounds(packed: PackedScenario, state: State, army: int, index: int) -> int:
-    """Return the wounds of a target once its living models have regained their lost wounds."""
+    """Return a target's wounds once its living models have regained their lost wounds."""
     left = int64(wounds_left(state, army, index))
     if index >= UNITS:
         return max(left, int64(packed.armies[army].wizards[index - UNITS].wounds))
@@ -107,7 +107,7 @@ def is_enough_to_rally(packed: PackedScenario, state: State, army: int, index: i
 
 @jit
 def can_aim(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> bool:
-    """Return whether the army's spell may now be cast with its aim number `aim`."""
+    """Return whether the army's spell may now be cast with aim number `aim`."""
     entry = packed.armies[army].spells[spell]
     aim_entry = aim_record(packed, army, spell, aim)
     code = int64(aim_entry.target)
@@ -123,7 +123,7 @@ def can_aim(packed: PackedScenario, state: State, army: int, spell: int, aim: in
 
 @jit(forceinline=False)
 def _can_aim_there(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> bool:
-    """Return `can_aim` if it depends on more than whether the target is alive."""
+    """Return `can_aim` when it depends on more than whether the target is alive."""
     entry = packed.armies[army].spells[spell]
     aim_entry = aim_record(packed, army, spell, aim)
     code = int64(aim_entry.target)
@@ -154,7 +154,7 @@ def _can_aim_there(packed: PackedScenario, state: State, army: int, spell: int, 
 
 @jit(forceinline=False)
 def _is_in_play_on(packed: PackedScenario, state: State, army: int, spell: int, code: int) -> bool:
-    """Return whether a spell of the same name, which does not stack, is in play on the target."""
+    """Return whether a spell with the same name, which does not stack, is in play on the target."""
     found = 0
     for namesake in range(packed.armies[army].n_spells):
         entry = packed.armies[army].spells[namesake]
@@ -187,7 +187,7 @@ def _has_victim(packed: PackedScenario, state: State, army: int, spell: int, aim
 
 @jit
 def inches_to_victim(packed: PackedScenario, army: int, spell: int, aim: int, strike: int) -> int:
-    """Return the whole inches from the point of a Comet to a victim; 0 without a battlefield."""
+    """Return the inches from a Comet's point to a victim, rounded up; 0 without a battlefield."""
     code = target_code(packed, army, spell, aim)
     if code < FIRST_POINT:
         return int64(0)
@@ -206,7 +206,7 @@ def can_strike(packed: PackedScenario, state: State, strike: int) -> bool:
 
 @jit
 def has_aim(packed: PackedScenario, state: State, army: int, spell: int) -> bool:
-    """Return whether a spell has a legal aim; a spell of fixed worth needs none."""
+    """Return whether a spell has a legal aim; a spell with a fixed value needs none."""
     if not packed.armies[army].spells[spell].targeted:
         return True
     return _has_open_aim(packed, state, army, spell)
@@ -224,7 +224,7 @@ def _has_open_aim(packed: PackedScenario, state: State, army: int, spell: int) -
 
 @jit(forceinline=False)
 def aim_at(packed: PackedScenario, army: int, spell: int, code: int) -> int:
-    """Return the aim of the spell with this target code, or -1."""
+    """Return the spell's aim with this target code, or -1 if there is none."""
     for k in range(packed.armies[army].spells[spell].n_aims):
         if target_code(packed, army, spell, k) == code:
             return k
@@ -239,7 +239,7 @@ def target_code(packed: PackedScenario, army: int, spell: int, aim: int) -> int:
 
 @jit
 def worth_per_phase(packed: PackedScenario, state: State, army: int, spell: int) -> float:
-    """Return the points that a spell in play pays its owner at the end of a phase."""
+    """Return the points that a spell in play scores for its owner at the end of a phase."""
     entry = packed.armies[army].spells[spell]
     aim = int64(state.aims[army, spell])
     if not entry.targeted or aim == 0:
@@ -249,7 +249,7 @@ def worth_per_phase(packed: PackedScenario, state: State, army: int, spell: int)
 
 @jit(forceinline=False)
 def resistance_of_aim(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> int:
-    """Return the Magic Resistance of the target of the army's spell, if the target is an enemy.
+    """Return the Magic Resistance of the spell's target, or 0 if it is not an enemy.
 
     A Comet targets a point, so no unit resists it (house rule C.76).
     """
@@ -294,7 +294,7 @@ def resistance_to_cast(packed: PackedScenario, state: State) -> int:
 
 @jit
 def resistance(packed: PackedScenario, state: State) -> int:
-    """Return the dice of Magic Resistance in the pending dispel of a spell just cast (DW)."""
+    """Return the Magic Resistance dice for the pending dispel of a spell just cast (DW)."""
     if state.attempt == DispelAttempt.CAST:
         return resistance_to_cast(packed, state)
     if state.attempt == DispelAttempt.FREE and state.free_aim:

@@ -1,9 +1,9 @@
 """The engine's operations: `act`, `resolve` and the automatic steps between them.
 
-`act` and `resolve` change the state in place and return the points that change hands, as the
-first army sees them (positive: it gains). Nodes with one legal action are played here, so callers
-meet only real decisions, chance nodes and the end. If items are hidden, a decision is real if any
-set of items that the mover may have gives it a choice.
+`act` and `resolve` change the state in place and return the points that change hands, from the
+first army's perspective (positive if it gains). Nodes with a single legal action are played
+automatically, so callers encounter only real decisions, chance nodes and the end. If items are
+hidden, a decision is real if any item set that the mover may have gives it a choice.
 """
 
 from wfb_gym._jit import int64, jit
@@ -101,7 +101,7 @@ def _next_strike_or_return(packed: PackedScenario, state: State) -> None:
 
 @jit(forceinline=False)
 def _others_could_choose(packed: PackedScenario, state: State, work: WorkSpace) -> bool:
-    """Return whether the mover would have a choice with another set of items that it may have."""
+    """Return whether the mover would have a choice with another item set that it may have."""
     army = int64(state.mover)
     own = int64(state.hidden_set[army] - 1)
     most = 0
@@ -116,7 +116,7 @@ def _others_could_choose(packed: PackedScenario, state: State, work: WorkSpace) 
 
 @jit
 def is_asked(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> bool:
-    """Return whether the mover of a decision with `count` legal actions is asked to choose."""
+    """Return whether the mover is asked to choose at a decision with `count` legal actions."""
     if count > 1:
         return True
     # A player with hidden items is asked even without a choice: not asking would reveal the items.
@@ -173,10 +173,10 @@ def begin(packed: PackedScenario, state: State, work: WorkSpace) -> float:
     Args:
         packed: the packed scenario.
         state: overwritten.
-        work: scratch space; afterwards it lists the legal actions of the next decision.
+        work: scratch space; afterwards it lists the legal actions at the next decision.
 
     Returns:
-        Points that change hands before that node, as the first army sees them.
+        Points that change hands before that node, from the first army's perspective.
     """
     begin_battle(packed, state)
     points, _ = advance_to_choice(packed, state, work)
@@ -187,10 +187,10 @@ def begin(packed: PackedScenario, state: State, work: WorkSpace) -> float:
 def act_and_list(
     packed: PackedScenario, state: State, action: int, work: WorkSpace
 ) -> tuple[float, int]:
-    """Do the same as `act`, and also return the number of legal actions of the next decision.
+    """Play an action like `act`, and also return the number of legal actions at the next decision.
 
     The number is 0 if the next node is not a decision. `work.legal` lists the actions, so the
-    caller need not call `legal_actions` again.
+    caller does not need to call `legal_actions` again.
     """
     before = play_action(packed, state, action)
     points, count = advance_to_choice(packed, state, work)
@@ -201,7 +201,7 @@ def act_and_list(
 def resolve_and_list(
     packed: PackedScenario, state: State, outcome: int, work: WorkSpace
 ) -> tuple[float, int]:
-    """Do the same as `resolve`, and also return the number of next legal actions.
+    """Apply an outcome like `resolve`, and also return the number of next legal actions.
 
     See `act_and_list`.
     """
@@ -217,11 +217,11 @@ def act(packed: PackedScenario, state: State, action: int, work: WorkSpace) -> f
     Args:
         packed: the packed scenario.
         state: at a decision node; changed in place.
-        action: one of `legal_actions`; other actions give undefined results.
-        work: scratch space; afterwards it lists the legal actions of the next decision.
+        action: one of `legal_actions`; the result is undefined for any other action.
+        work: scratch space; afterwards it lists the legal actions at the next decision.
 
     Returns:
-        Points that change hands, as the first army sees them.
+        Points that change hands, from the first army's perspective.
     """
     points, _ = act_and_list(packed, state, action, work)
     return points
@@ -229,16 +229,16 @@ def act(packed: PackedScenario, state: State, action: int, work: WorkSpace) -> f
 
 @jit(forceinline=False)
 def resolve(packed: PackedScenario, state: State, outcome: int, work: WorkSpace) -> float:
-    """Apply one of the outcomes of a chance node.
+    """Apply one of a chance node's outcomes.
 
     Args:
         packed: the packed scenario.
         state: at a chance node; changed in place.
-        outcome: one of the node's outcomes; other outcomes give undefined results.
-        work: scratch space; afterwards it lists the legal actions of the next decision.
+        outcome: one of the node's outcomes; the result is undefined for any other outcome.
+        work: scratch space; afterwards it lists the legal actions at the next decision.
 
     Returns:
-        Points that change hands, as the first army sees them.
+        Points that change hands, from the first army's perspective.
     """
     points, _ = resolve_and_list(packed, state, outcome, work)
     return points

@@ -1,6 +1,6 @@
-"""Flow of a battle: phases begin and end, dice are generated, and states are made canonical.
+"""The flow of a battle: begin and end phases, generate dice and make states canonical.
 
-`canonicalize_unused` makes the state canonical: it clears the data that can no longer matter.
+`canonicalize_unused` makes the state canonical by clearing data that can no longer matter.
 """
 
 from wfb_gym._jit import int64, jit
@@ -53,7 +53,7 @@ def begin_battle(packed: PackedScenario, state: State) -> None:
             state.level[army, wizard] = side.wizards[wizard].level if alive else 0
             if side.wizards[wizard].fleeing:
                 state.fleeing[army] |= bit(UNITS + wizard)
-            if side.wizards[wizard].draws:  # known after they are rolled
+            if side.wizards[wizard].draws:  # known only once they are rolled
                 lore = bit(LORE_SPELLS) - 1
                 first = int64(side.wizards[wizard].first_spell)
                 state.known[army] = clear_bits(state.known[army], lore << first)
@@ -64,7 +64,7 @@ def begin_battle(packed: PackedScenario, state: State) -> None:
 
 @jit(forceinline=False)
 def begin_phase(packed: PackedScenario, state: State) -> None:
-    """End locks and one-turn spells that last until this phase, then go to the rolls for locks."""
+    """End locks and one-turn spells that last until this phase, then go to the lock rolls."""
     army = int64(state.active)
     if packed.panic:
         count_models(packed, state)
@@ -112,7 +112,7 @@ def resolve_lock_roll(packed: PackedScenario, state: State, freed: bool) -> None
 
 @jit
 def _power_dice(packed: PackedScenario, state: State, army: int) -> int:
-    """Return the army's shared power dice (S0; in S2, dice for levels are the wizards' own)."""
+    """Return the army's shared power dice (S0; under S2, level dice are the wizards' own)."""
     side = packed.armies[army]
     if side.fixed_power != GENERATED:
         return int(side.fixed_power)
@@ -174,7 +174,7 @@ def _dice_taken(packed: PackedScenario, state: State, army: int) -> int:
 
 @jit
 def _can_use_bound(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
-    """Return whether a character may use its bound spells, by the rules for using items."""
+    """Return whether a character may use its bound spells, under the rules for using items."""
     return is_active(packed, state, army, wizard) and state.lock[army, wizard] < BARS_ITEMS
 
 
@@ -219,7 +219,7 @@ def clear_cast(state: State) -> None:
 
 @jit
 def clear_roll(state: State) -> None:
-    """Clear the pending dice and the attempt that they belong to."""
+    """Clear the pending dice and the attempt they belong to."""
     state.reserve = 0
     state.dice = 0
     state.attempt = DispelAttempt.NONE
@@ -243,7 +243,7 @@ def to_nominate(packed: PackedScenario, state: State) -> None:
 
 @jit(forceinline=False)
 def to_in_play(packed: PackedScenario, state: State) -> None:
-    """End casting; the opponent may try first to dispel spells in play (S0)."""
+    """End casting. The opponent is then the first to try to dispel spells in play (S0)."""
     clear_cast(state)
     state.castable = 0
     if not state.in_play[0] | state.in_play[1]:
@@ -277,7 +277,7 @@ def pass_in_play(packed: PackedScenario, state: State) -> None:
 
 @jit(forceinline=False)
 def end_phase(packed: PackedScenario, state: State) -> float:
-    """Pay the owners of spells in play (house rule C.34) and end the effects of one phase."""
+    """Score points for spells in play (house rule C.34) and end effects that last one phase."""
     points = 0.0
     for army in range(2):
         if state.in_play[army]:
@@ -370,7 +370,7 @@ def canonicalize_unused(packed: PackedScenario, state: State) -> None:
 
 @jit
 def _item_matters(packed: PackedScenario, state: State, army: int, item: int) -> bool:
-    """Return whether a use of the item is still possible in the last phase."""
+    """Return whether the item can still be used in the last phase."""
     entry = packed.armies[army].items[item]
     if entry.dispel_use == DispelUse.BOOST:
         return True
@@ -388,7 +388,7 @@ def _item_matters(packed: PackedScenario, state: State, army: int, item: int) ->
 
 @jit
 def _canonicalize_wizard(packed: PackedScenario, state: State, army: int, wizard: int) -> None:
-    """Reduce a wizard that casts no more to the wounds that count for points."""
+    """Reduce a wizard that can no longer cast to the wounds that count for points."""
     least = wizard_threshold(packed, state, army, wizard) + 1
     if state.wounds[army, wizard] > least:
         state.wounds[army, wizard] = least

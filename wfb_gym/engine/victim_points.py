@@ -1,8 +1,8 @@
-"""Points that the enemy scores for a victim of a strike, by the wounds that the victim has left.
+"""Points that the enemy scores for a strike's victim, by the victim's wounds left.
 
-Under victory points these are the points at the end of the phase, including the chance that a
-Panic test fails. Under points for models, they are either the points of the models lost, or the
-value of the magic that a fleeing unit loses.
+With victory points, these are the points at the end of the phase, including the chance that a Panic
+test fails. With points for models, they are either the points for the models lost, or the value of
+the magic that a fleeing unit loses.
 """
 
 from typing import NamedTuple
@@ -20,16 +20,16 @@ from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario.sizes import UNITS
 
 BY_MODELS = -1.0
-"""Used in place of `wound_weight`: no fraction of a wound's points counts.
+"""Passed instead of `wound_weight` if no fraction of a wound's points counts.
 
-If the scenario counts points for models, the points of all models and wounds lost count.
+If the scenario scores points for models, the points for all models and wounds lost count.
 """
 
 
 class Counts(NamedTuple):
     """Points that the enemy scores for a victim, by the victim's wounds left."""
 
-    matters: bool  # whether the wounds it may lose can change the points
+    matters: bool  # whether the wounds that it may lose can change the points
     left: int  # wounds now
     half: int  # maximum number of wounds left at which it is below half
     test: int  # maximum number of wounds left at which it takes a Panic test
@@ -38,11 +38,11 @@ class Counts(NamedTuple):
     gone: float  # points when it is wiped out
     fled: float  # points when it flees, including the characters in it
     flight: float  # probability that the Panic test fails
-    wound_weight: float  # minimum points that each lost wound scores
-    # the next three are used only under points for models
+    wound_weight: float  # minimum points that each wound lost scores
+    # the next three are used only with points for models
     models: int
-    wounds: int  # of each model
-    points: float  # of each model
+    wounds: int  # per model
+    points: float  # per model
 
 
 @jit(forceinline=False)
@@ -54,9 +54,9 @@ def counts_of(
     Args:
         packed: the scenario.
         state: the position.
-        strike: row of the strikes, which names the victim.
+        strike: strike row, which identifies the victim.
         most: maximum number of wounds that the victim may lose.
-        wound_weight: minimum fraction of a wound's points that each lost wound scores, or
+        wound_weight: minimum fraction of a wound's points that each wound lost scores, or
             `BY_MODELS`.
         panic: whether a Panic test at the end of this phase counts.
     """
@@ -80,7 +80,7 @@ def counts_of(
         flight = 1.0 - float(PASS_CHANCE[leadership(packed, state, side, index)])
     if not packed.victory_points:
         if tested:
-            # Its characters lose their magic until its next phase, unless the unit rallies before.
+            # Its characters lose their magic until its next phase, unless the unit rallies first.
             # A rally roll fails with the same probability as the Panic test.
             fled = flight * _points_of_magic(packed, state, side, index)
         matters = fled > 0.0
@@ -107,7 +107,7 @@ def counts_of(
 
 @jit
 def _counts_of_models(packed: PackedScenario, side: int, index: int, left: int) -> Counts:
-    """Return `counts_of` under points for models and wounds lost."""
+    """Return `counts_of` with points for models and wounds lost."""
     zero = int64(0)
     models, wounds, points = zero, int64(1), 0.0
     if index < UNITS:
@@ -123,7 +123,7 @@ def _counts_of_models(packed: PackedScenario, side: int, index: int, left: int) 
 
 @jit
 def _points_with(packed: PackedScenario, side: int, index: int, left: int, fled: bool) -> float:
-    """Return the victory points for a target with `left` wounds, for Daemons with their caster."""
+    """Return the victory points for a target with `left` wounds; Daemons include their caster."""
     points = float(points_of(packed, side, index, left, fled))
     caster = int64(packed.armies[side].units[index].caster) if index < UNITS else int64(0)
     if caster and left == 0:  # a fleeing focal model is counted with the characters in the unit
@@ -148,7 +148,7 @@ def _expected_count(counts: Counts, left: int) -> float:
 
 @jit(forceinline=False)
 def mean_change(counts: Counts, pmf: NDArray[np.float64], first: int, count: int) -> float:
-    """Return the points that a victim loses on average.
+    """Return the average number of points that a victim loses.
 
     Args:
         counts: the victim's points by wounds left.
@@ -193,7 +193,7 @@ def cost_of_company(packed: PackedScenario, state: State, side: int, unit: int) 
 
 @jit(forceinline=False)
 def _points_of_magic(packed: PackedScenario, state: State, side: int, unit: int) -> float:
-    """Return the sum, over the characters in a unit, of the points of each one's best spell."""
+    """Return the total points of the best spell of each character in a unit."""
     points = 0.0
     for wizard in range(packed.armies[side].n_wizards):
         if is_in(packed, state, side, wizard, unit):

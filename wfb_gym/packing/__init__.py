@@ -1,4 +1,4 @@
-"""Packed scenarios: `pack` converts a scenario to the record array that the engine reads."""
+"""Packed scenarios: `pack` converts a scenario into the record array that the engine reads."""
 
 from wfb_gym.packing.pack import pack
 

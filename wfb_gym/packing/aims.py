@@ -1,5 +1,6 @@
-"""Spells with targets in packed form: each legal aim, with its strikes.
+"""Pack targeted spells: each legal aim, with its strikes.
 
+An aim is a spell and its target; a strike is the spell's hits on one unit or character.
 `wfb_gym.geometry` finds the legal targets and the models struck; `wfb_gym.rules.damage` computes
 the effect of hits. This module combines them once, when a scenario is packed.
 """
@@ -48,7 +49,7 @@ from wfb_gym.seats import SEATS
 
 
 class _Victim(NamedTuple):
-    """The values of a unit or character that a strike depends on."""
+    """The properties of a unit or character that a strike depends on."""
 
     toughness: int
     armour_save: int
@@ -60,7 +61,10 @@ class _Victim(NamedTuple):
 
 
 def _target(armies: Sequence[Army], code: int) -> tuple[str, Unit | Character]:
-    """Return the name of a target, and its models: for a focal model, its unit of Daemons."""
+    """Return a target's name, and its unit or character.
+
+    For a focal model, this is its unit of Daemons.
+    """
     army, index = armies[code // TARGETS], code % TARGETS
     target = army.units[index] if index < UNITS else army.characters[index - UNITS]
     if isinstance(target, Wizard) and target.daemon_unit is not None:
@@ -69,7 +73,7 @@ def _target(armies: Sequence[Army], code: int) -> tuple[str, Unit | Character]:
 
 
 def _victim(armies: Sequence[Army], code: int) -> _Victim:
-    """Return the target with that code; a character counts as one model per wound."""
+    """Return the target with this code; a character counts as one model per wound."""
     _, who = _target(armies, code)
     saves = packed_save(who.armour_save), packed_save(who.ward_save)
     if isinstance(who, Unit):
@@ -110,7 +114,7 @@ class _OpenAim(NamedTuple):
 
 
 class AimPacker:
-    """Fills the aims of both armies, and the strikes of all aims."""
+    """Packs both armies' aims, with the strikes of each aim."""
 
     def __init__(self, packed: records.PackedScenario, scenario: Scenario) -> None:
         self.packed = packed
@@ -154,7 +158,7 @@ class AimPacker:
             packed.n_aims = used
 
     def add_hits(self, models: Sequence[int]) -> int:
-        """Store the numbers of models struck, by models left; return the first index."""
+        """Store the number of models struck for each number left; return the first index."""
         most = np.iinfo(self.packed["hits"].dtype).max
         if max(models) > most:
             expected = f"at most {most} models of a unit struck at once"
@@ -182,7 +186,7 @@ class AimPacker:
         return self.scenario.deployment.comets(army).places[known] if known else np.empty((0, 2))
 
     def gains_wounds(self, army: int, index: int) -> bool:
-        """Whether the target is a character with a spell that gives it wounds."""
+        """Return whether the target is a character with a spell that gives it wounds."""
         return any(
             UNITS + slot.wizard == index
             and slot.spell.effect is not None
@@ -195,7 +199,7 @@ def comet_points(scenario: Scenario) -> tuple[Floats, ...]:
     """Return the points that each army's Comets may be aimed at.
 
     Returns:
-        For each army an array of shape (n, 2), in inches, in the order of its actions.
+        One array per army, shape (n, 2), in inches, in action order.
     """
     packer = AimPacker(new_records(records.PackedScenario, 1)[0], scenario)
     packer.pack()
@@ -203,7 +207,7 @@ def comet_points(scenario: Scenario) -> tuple[Floats, ...]:
 
 
 class _SpellAims:
-    """Fills the aims of one spell."""
+    """Packs one spell's aims."""
 
     def __init__(
         self, packer: AimPacker, army: int, index: int, slot: SpellSlot, effect: SpellEffect
@@ -250,7 +254,7 @@ class _SpellAims:
         for k, best in enumerate(ranked):
             packed.aims[used + k].ranked = best
         if ranked:
-            # Prefer the best aim that is legal from the beginning; else take the best aim.
+            # Prefer the best aim that is legal from the start; otherwise take the best aim.
             best = next((k for k in ranked if aims[k].opening == AimCondition.ALWAYS), ranked[0])
             spell.worth = packed.aims[used + best].expected_points
             spell.worth_per_phase = packed.aims[used + best].worth_per_phase
@@ -259,7 +263,7 @@ class _SpellAims:
         return used + len(aims)
 
     def _open_aims(self, in_play_target: int | None) -> Iterator[_OpenAim]:
-        """Yield the aims that are legal, may become legal, or have the spell in play."""
+        """Yield the aims that are legal, may become legal, or are the spell's aim in play."""
         if self._aim.falls_on_point:
             for number in self._find_points():
                 yield _OpenAim(number, AimCondition.ALWAYS, None)
@@ -291,7 +295,7 @@ class _SpellAims:
         return [FIRST_POINT + number for number in numbers]
 
     def _target_in_play(self) -> int | None:
-        """Return the code of the target that the spell is on when the battle begins."""
+        """Return the code of the spell's target if the spell is in play when the battle begins."""
         name = self._slot.spell.in_play_on
         if name is None:
             return None
@@ -304,7 +308,7 @@ class _SpellAims:
         return target_number(side, index)
 
     def _strikes(self, target: int | None) -> list[Strike]:
-        """Return the strikes of the spell; empty if it has no damage and targets no area."""
+        """Return the spell's strikes; empty if it causes no damage and targets no area."""
         if self._effect.damage is None and not self._is_on_area:
             return []
         return self._aim.strikes(target)
@@ -312,7 +316,7 @@ class _SpellAims:
     def _fill_aim(
         self, row: records.PackedAim, reach: NDArray[np.int16], target: int | None
     ) -> None:
-        """Fill one aim, and update `reach`, the largest number of wounds by victim."""
+        """Fill one aim, and update `reach`, the maximum number of wounds to each victim."""
         name, points = None, 0.0
         strikes = self._strikes(target)
         if target is not None:
@@ -352,7 +356,7 @@ class _SpellAims:
         return self._packer.landings.add(by_point.max(axis=0))
 
     def _inches(self, packed_target: int, victims: list[int]) -> NDArray[np.int8]:
-        """Return the inches from where a Comet falls to k victims, shape (k,)."""
+        """Return the distances from a Comet's landing point to k victims, in inches, shape (k,)."""
         if packed_target >= FIRST_POINT:
             army = self._packer.packed.armies[self._army]
             inches: NDArray[np.int8] = army.inches[packed_target - FIRST_POINT, victims]
@@ -361,7 +365,7 @@ class _SpellAims:
         return np.full(len(victims), away, np.int8)
 
     def _worth_of_places(self, comets: Comets) -> Worth:
-        """Return the function from distances to the pieces to a Comet's expected points."""
+        """Return a function that maps distances to the pieces to a Comet's expected points."""
         damage = self._effect.damage
         assert damage is not None  # a Comet strikes
         (row,) = new_records(records.PackedStrike, 1)
@@ -374,9 +378,9 @@ class _SpellAims:
         return lambda distances: strikes[inches_of(distances)] @ won
 
     def _pays_for_rallying(self, target: int | None) -> bool:
-        """Whether rallying a target earns the spell's worth (house rule C.124)."""
-        # With panic, only a unit that flees at the beginning does: its owner would otherwise be
-        # paid because the unit panicked. Victory points count rallied units.
+        """Return whether rallying a target earns the spell's points (house rule C.124)."""
+        # Under the panic rules, only a unit that is fleeing at the start earns them. Otherwise its
+        # owner would profit from the unit's panic. Victory points already count rallied units.
         if not self._panic or target is None:
             return True
         is_fleeing = self._scenario.deployment.pieces[target].fleeing
@@ -392,7 +396,7 @@ class _SpellAims:
     def _fill_strike(
         self, row: records.PackedStrike, reach: NDArray[np.int16], damage: Damage, strike: Strike
     ) -> float:
-        """Fill a strike; return the expected points that it wins, negative against friends."""
+        """Fill a strike; return the expected points gained, negative if the victim is friendly."""
         effect, packer = self._effect, self._packer
         side, index = divmod(strike.victim, TARGETS)
         victim = _victim(self._armies, strike.victim)
@@ -449,9 +453,10 @@ class _SpellAims:
         hits: Pmf,
         on_one: Pmf,
     ) -> float:
-        """Fill the strikes on characters in a unit; return the points that they lose if it is full.
+        """Fill the strikes on a unit's characters; return the points they lose if it is full.
 
-        `hits` is the distribution of hits on all of them, `on_one` on one character of a full unit.
+        `hits` is the distribution of hits on all members, and `on_one` is the distribution for one
+        character in a full unit.
         """
         rows = new_records(records.PackedStrike, len(members))
         lost = 0.0
@@ -470,7 +475,7 @@ class _SpellAims:
 
 
 def _fill_hit(row: records.PackedStrike, damage: Damage, code: int, victim: _Victim) -> None:
-    """Fill the victim of a strike, and the effect of each hit."""
+    """Fill in a strike's victim and the effect of each hit."""
     hit = _hit(damage, victim)
     # A flaming hit costs a flammable model two wounds, but no more than it has (house rule C.68).
     burns = damage.flaming and "flammable" in victim.traits
@@ -492,7 +497,7 @@ def _points_lost(victim: _Victim, wounds: Pmf) -> float:
 
 
 def _hit(damage: Damage, victim: _Victim) -> ModelHit:
-    """Return the values of one hit on the victim."""
+    """Return the properties of one hit on the victim."""
     strength = damage.strength
     if damage.strength_by_armour is not None:
         strength = strength_against(damage.strength_by_armour, victim.armour_save)

@@ -1,4 +1,4 @@
-"""Expected points of Comets, by the place where they fall."""
+"""Expected points from Comets, by landing point."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +11,7 @@ from wfb_gym.scenario.sizes import PHASES
 
 
 def inches_of(distances: ArrayLike) -> NDArray[np.int8]:
-    """Return distances rounded up to whole inches; `OUT_OF_REACH` beyond any Comet's reach."""
+    """Round distances up to whole inches; use `OUT_OF_REACH` for those beyond any Comet's reach."""
     inches = np.ceil(np.asarray(distances) - ROUNDING)
     near: NDArray[np.int8] = np.where(inches <= FACES * PHASES, inches, OUT_OF_REACH).astype(
         np.int8
@@ -20,10 +20,10 @@ def inches_of(distances: ArrayLike) -> NDArray[np.int8]:
 
 
 def points_by_starts(points: ArrayLike, inches: NDArray[np.int8], starts: int) -> Floats:
-    """Return the expected points of a Comet that may land at the next 0, 1, 2 ... phase starts.
+    """Return the expected points from a Comet that may land at the next 0, 1, 2 ... phase starts.
 
     Args:
-        points: expected points of a hit on each victim, shape (n,).
+        points: expected points from hitting each victim, shape (n,).
         inches: distances to the victims, shape (..., n).
         starts: maximum number of phase starts. At the first, the Comet has one marker.
 

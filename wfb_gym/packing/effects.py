@@ -1,8 +1,8 @@
 """Possible costs of each miscast effect, for code that evaluates a miscast before it is rolled.
 
-Packing computes from this table the largest cost of a row; canonical states and estimates read
-its columns. Every `EffectKind` needs a line: a missing line fails the import.
-`wfb_gym.engine.miscasts` plays the effects.
+Packing uses this table to compute a row's largest cost; canonical states and estimates read its
+columns. Every `EffectKind` needs an entry: if one is missing, the import fails.
+`wfb_gym.engine.miscasts` applies the effects.
 """
 
 from enum import Flag, auto
@@ -16,8 +16,8 @@ from wfb_gym.packing.records import EffectKind
 class Cost(Flag):
     """Possible costs of an effect other than points, dice and spells.
 
-    A canonical state keeps the wounds of the possible victims (`wfb_gym.engine.canonical`). So an
-    effect that wounds other models needs a new member.
+    A canonical state keeps the possible victims' wounds (`wfb_gym.engine.canonical`), so an effect
+    that wounds other models needs a new member.
     """
 
     NOTHING = 0

@@ -1,4 +1,4 @@
-"""From a scenario to the arrays that the engine reads (`wfb_gym.packing.records`)."""
+"""Convert a scenario into the arrays that the engine reads (`wfb_gym.packing.records`)."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,7 +19,7 @@ from wfb_gym.scenario.sizes import MAX_WOUNDS
 from wfb_gym.scenario.units import Unit
 
 _EFFECT_WORDS = {"until": records.Lock, "whose": records.Whose, "limit": records.Limit}
-"""Keys of a miscast effect that are packed as a member of an enumeration."""
+"""Keys of a miscast effect that are packed as enumeration members."""
 
 
 def pack(scenario: Scenario) -> Records[PackedScenario]:
@@ -32,7 +32,7 @@ def pack(scenario: Scenario) -> Records[PackedScenario]:
         Record array of dtype `PACKED_SCENARIO`, shape (1,).
 
     Raises:
-        ScenarioError: the scenario exceeds the capacity of the arrays.
+        ScenarioError: if the scenario exceeds the capacity of the arrays.
     """
     problems = capacity_problems(scenario)
     if problems:
@@ -65,7 +65,7 @@ def pack(scenario: Scenario) -> Records[PackedScenario]:
         for owner, enemy in (packed.armies, packed.armies[::-1])
     )
     if targeted:
-        from wfb_gym.packing.aims import AimPacker  # only targets need it
+        from wfb_gym.packing.aims import AimPacker  # needed only for targets
 
         AimPacker(packed, scenario).pack()
     return packed_scenarios
@@ -175,7 +175,7 @@ def _pack_spells(
             target.bound_in = slot.item + 1 if packed.items[slot.item].count else 0
             packed.bound |= 1 << index
             carrier.bound |= 1 << index
-        # The caster's death ends spells that remain in play (DW), but no one-turn spell.
+        # The caster's death ends spells that remain in play (DW), but not one-turn spells.
         target.survives_caster = spell.survives_caster or spell.duration == "one_turn"
         target.barred_by = namesakes if recast == "side" else 1 << index
     for wizard, who in zip(packed.wizards, army.wizards, strict=False):
@@ -258,7 +258,7 @@ def _pack_miscasts(packed: PackedScenario, scenario: Scenario) -> None:
 
 
 def _pack_most_costs(packed: PackedScenario, rows: Sequence[tuple[MiscastEffect, ...]]) -> None:
-    """Pack the largest costs of a single row of the miscast tables."""
+    """Pack the largest costs of any single row in the miscast tables."""
     costs = [
         [(EFFECT_COSTS[_kind_of(effect)], getattr(effect, "dice", "D1")) for effect in row]
         for row in rows

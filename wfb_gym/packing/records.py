@@ -1,10 +1,10 @@
-"""Enumerations and records of a packed scenario, which the engine reads and never writes.
+"""Enumerations and records for packed scenarios, which the engine reads but never writes.
 
-The sizes are in `wfb_gym.scenario.sizes`; `wfb_gym.packing.pack` fills the records. The state of a
-battle, which changes, is in `wfb_gym.engine.state`.
+The sizes are in `wfb_gym.scenario.sizes`, and `wfb_gym.packing.pack` fills the records. The mutable
+state of a battle is in `wfb_gym.engine.state`.
 
-All integers are signed: Numba converts mixed signed and unsigned operands to float. Loop bounds
-are int64, so the loop index is int64 too.
+All integers are signed, because Numba converts mixed signed and unsigned operands to float. Loop
+bounds are int64, so the loop index is int64 too.
 """
 
 from enum import IntEnum
@@ -29,11 +29,11 @@ from wfb_gym.scenario.sizes import (
 UNBOUNDED = -1
 """Reach of a spell whose casualties depend on the models left."""
 GENERATED = -1
-"""Value of a dice pool that the rules generate; other values are a fixed pool."""
+"""Marks a dice pool that the rules generate; any other value is a fixed pool."""
 FIRST_POINT = 1 + ARMIES * TARGETS
 """Target code of the first point that a Comet may be aimed at."""
 OUT_OF_REACH = np.iinfo(np.int8).max
-"""Distance in inches beyond the reach of any Comet."""
+"""Distance in inches that is beyond any Comet's reach."""
 
 
 class Duration(IntEnum):
@@ -46,7 +46,7 @@ class Duration(IntEnum):
 
 
 class EffectKind(IntEnum):
-    """Primitive effects of the rows of a miscast table."""
+    """Primitive effects that make up the rows of a miscast table."""
 
     POINTS_LOST = 0
     CASTER_HIT = 1
@@ -68,7 +68,7 @@ class EffectKind(IntEnum):
 
 
 class Lock(IntEnum):
-    """How long a wizard may not cast."""
+    """How long a wizard is barred from casting."""
 
     NONE = 0
     PHASE_END = 1
@@ -101,7 +101,7 @@ class RerollKind(IntEnum):
 
 
 class DispelUse(IntEnum):
-    """Effect of an item that is used in an attempt to dispel."""
+    """Effect of an item used in a dispel attempt."""
 
     NONE = 0
     AUTOMATIC = 1
@@ -113,11 +113,11 @@ class AimCondition(IntEnum):
 
     ALWAYS = 0
     ALONE = 1  # at a character, once its unit is destroyed
-    NEVER = 2  # only the aim of a spell that is in play from the beginning
+    NEVER = 2  # only for the aim of a spell that starts the battle in play
 
 
 class HitDice(IntEnum):
-    """Dice for the number of hits."""
+    """Dice that determine the number of hits."""
 
     NONE = 0
     ONE_HIT = 1
@@ -133,139 +133,139 @@ HIT_DICE = {
     "2D6": HitDice.TWO_D6,
     "D6 chain": HitDice.CHAIN,
 }
-"""Hit dice by their names in spells."""
+"""Hit dice by the names used in spells."""
 
 
 class PackedWizard(Record):
     """A character: a wizard, a Runesmith or Runelord, or a hero."""
 
-    level: Int8  # 0 for a character that is no wizard
+    level: Int8  # 0 for a character that is not a wizard
     dispel_dice: Int8  # dice added to the dispel pool at this level or rank
     leadership: Int8  # 2 to 10
-    general: Int8  # 1: general of its army
-    rune: Int8  # 1 for a Runesmith or Runelord: dispel_dice does not follow the level
+    general: Int8  # 1 for its army's general
+    rune: Int8  # 1 for a Runesmith or Runelord, whose dispel_dice does not depend on level
     wounds: Int8
     toughness: Int8
-    armour_save: Int8  # NO_SAVE for none
+    armour_save: Int8  # NO_SAVE if there is none
     ward_save: Int8
     on_table: Int8
     alive: Int8
-    fleeing: Int8  # 1: it flees when the battle begins
+    fleeing: Int8  # 1 if it is fleeing when the battle begins
     reserve: Int8  # fixed own dice, or GENERATED
     bearer_dice: Int8  # power dice from items, for its own casts only
-    extra_dice_cap: Int8  # items: added to its limit of dice in a roll
-    cast_bonus: Int8  # items: added to its casting rolls
-    any_double: Int8  # 1: any double in a successful cast is irresistible
+    extra_dice_cap: Int8  # from items; added to the maximum number of dice in a roll
+    cast_bonus: Int8  # from items; added to its casting rolls
+    any_double: Int8  # 1 if any double in a successful cast is irresistible
     miscast_table: Int8
-    unit: Int8  # 1 + the unit that it has joined, or that it is; 0 for none
-    daemons: Int8  # 1: it is the focal model of that unit of Daemons
+    unit: Int8  # 1 + the unit that it has joined or represents; 0 if none
+    daemons: Int8  # 1 for the focal model of that unit of Daemons
     magic_resistance: Int8
     draws: Int8  # number of spells drawn from its lore when the battle begins
-    first_spell: Int8  # first of the six spells of that lore
+    first_spell: Int8  # first of that lore's six spells
     points_per_wound: Float64
-    spells: Int32  # bit s: spell s of its army is a spell of this wizard
+    spells: Int32  # bit s: spell s of its army belongs to this wizard
     bound: Int32  # bit s: spell s is bound in an item that it carries
 
 
 class PackedSpell(Record):
-    """A spell of an army."""
+    """One of an army's spells."""
 
     wizard: Int8
     casting_value: Int8
     duration: Int8
-    in_play: Int8  # 1: already in play when the battle begins
-    in_play_aim: Int8  # 1 + its aim at the beginning; 0 for none
-    survives_caster: Int8  # 1: its caster's death does not end it
-    bound: Int8  # 1: bound in an item; its casting value is the power level
-    bound_in: Int8  # of a bound spell: 1 + the item whose uses it spends
-    targeted: Int8  # 1: it has aims; 0: it has a fixed worth
-    mark: Int8  # 1 + the mark that stops a second cast at the same target; 0 for none
+    in_play: Int8  # 1 if it is already in play when the battle begins
+    in_play_aim: Int8  # 1 + its aim when the battle begins; 0 if none
+    survives_caster: Int8  # 1 if its caster's death does not end it
+    bound: Int8  # 1 if it is bound in an item; its casting value is then the power level
+    bound_in: Int8  # for a bound spell, 1 + the item whose uses it spends
+    targeted: Int8  # 1 if it has aims, 0 if it has a fixed value in points
+    mark: Int8  # 1 + the mark that prevents a second cast at the same target; 0 if none
     reserved: Int8  # 0; keeps the digests of packed scenarios unchanged
-    gains_wound: Int8  # 1: its caster gains a wound if its target loses one
-    heals: Int8  # 1: its target regains lost wounds
-    needs_flight: Int8  # 1: its target must be fleeing
-    rallies: Int8  # 1: its target rallies, unless too few models are left
+    gains_wound: Int8  # 1 if its caster gains a wound when its target loses one
+    heals: Int8  # 1 if its target regains lost wounds
+    needs_flight: Int8  # 1 if its target must be fleeing
+    rallies: Int8  # 1 if its target rallies, unless too few models are left
     namesakes: Int32  # bit s: spell s of the army is the same spell
-    barred_by: Int32  # bit s: while spell s is in play this one cannot be cast
-    first_aim: Int64  # its aims are consecutive, in the order of their targets
+    barred_by: Int32  # bit s: this spell cannot be cast while spell s is in play
+    first_aim: Int64  # its aims are consecutive, in target order
     n_aims: Int64
-    worth: Float64  # points when it takes effect; at its best aim if it is targeted
-    worth_per_phase: Float64  # points at each end of phase while in play, at its best aim
-    landing: Int64  # of a Comet: index as in `PackedAim.landing`, for the best point; else -1
+    worth: Float64  # points when it takes effect, with its best aim if it is targeted
+    worth_per_phase: Float64  # points at the end of each phase in play, with its best aim
+    landing: Int64  # for a Comet, index like `PackedAim.landing`, for the best point; else -1
 
 
 class PackedAim(Record):
     """One spell aimed at one target."""
 
-    # 0 for none; 1 + t: own target t; 1 + TARGETS + t: enemy target t; FIRST_POINT + p: a point
+    # 0: none; 1 + t: own target t; 1 + TARGETS + t: enemy target t; FIRST_POINT + p: a point
     target: Int8
     open: Int8  # AimCondition
-    ranked: Int8  # in row k of a spell: index of its k-th best aim
+    ranked: Int8  # in a spell's row k, index of its k-th best aim
     first_strike: Int64
     n_strikes: Int64
-    worth: Float64  # points when it takes effect, without casualties
+    worth: Float64  # points when it takes effect, excluding casualties
     worth_per_phase: Float64
-    # expected points when it takes effect, with casualties of full units; for a Comet, expected
-    # points until the battle ends if it is cast in the first phase
+    # expected points when it takes effect, including casualties in full units; for a Comet,
+    # expected points until the battle ends if it is cast in the first phase
     expected_points: Float64
-    # of a Comet: index of its expected points by phase starts left (0, 1, 2 ...); else -1
+    # for a Comet, index of its expected points by phase starts left (0, 1, 2 ...); else -1
     landing: Int64
 
 
 class PackedStrike(Record):
-    """The hits of a spell on one unit or character."""
+    """A spell's hits on one unit or character."""
 
     victim: Int8  # army x TARGETS + target
-    wounds_per_hit: Int8  # of an unsaved hit
-    alone: Int8  # 1: a character that is struck only once its unit is destroyed
-    # index of its probabilities of 0, 1, 2 ... wounds; for a character that shares hits with its
-    # unit, probabilities of hits on all members together; -1 if it strikes models
+    wounds_per_hit: Int8  # for an unsaved hit
+    alone: Int8  # 1 for a character that is struck only once its unit is destroyed
+    # index of its probabilities of 0, 1, 2 ... wounds; for a character that shares its unit's
+    # hits, probabilities of hits on all members together; -1 if it strikes models
     pmf: Int64
     pmf_size: Int64
     hits: Int64  # index of its hits by models left; -1 if it has a pmf
     touched: Int64  # index of the models only touched, by models left, or -1
-    first_member: Int64  # of a unit: strikes on characters that share its hits while it is small
+    first_member: Int64  # for a unit, strikes on characters that share its hits while it is small
     n_members: Int64
     chance: Float64  # probability that a hit wounds
     touched_chance: Float64  # probability that a model only touched is hit and wounded
-    # the following fields are for hits that are rolled one by one
+    # the remaining fields are for hits that are rolled one by one
     dice: Int8  # HitDice
     extra_dice: Int8  # HitDice
     touched_on: Int8  # D6 needed to hit a model only touched
-    strength: Int8  # 0 if it is not needed
+    strength: Int8  # 0 if not needed
     toughness: Int8
     armour_save: Int8
     ward_save: Int8
     armour_allowed: Int8
     ward_allowed: Int8
-    automatic: Int8  # 1: a hit wounds without a roll
+    automatic: Int8  # 1 if hits wound without a roll
 
 
 class PackedUnit(Record):
     """A unit of fighting models."""
 
     models: Int16
-    wounds: Int8  # of each model
+    wounds: Int8  # per model
     leadership: Int8  # 2 to 10
-    panics: Int8  # 1: it takes Panic tests
-    magic_resistance: Int8  # its own; a character in it may have a better one
-    caster: Int8  # 1 + the character that is this unit of Daemons
-    shares: Int8  # 1: some spell's hits are shared with characters in it while it is small
+    panics: Int8  # 1 if it takes Panic tests
+    magic_resistance: Int8  # the unit's own; a character in it may have a better one
+    caster: Int8  # 1 + the character that represents this unit of Daemons
+    shares: Int8  # 1 if characters in it share some spell's hits while it is small
     engaged: Int8
-    fleeing: Int8  # 1: it flees when the battle begins
+    fleeing: Int8  # 1 if it is fleeing when the battle begins
     points: Float64  # per model
 
 
 class PackedItem(Record):
-    """A kind of magic item, by its bearer."""
+    """A kind of magic item, for one bearer."""
 
     bearer: Int8  # index of a character, or NO_BEARER
-    # uses for the whole battle; the maximum possible, if hidden; 0 if it is not used up
+    # uses for the whole battle (the maximum possible if hidden); 0 if it is never used up
     count: Int8
-    power_dice: Int8  # added to the army's pool in each own phase
+    power_dice: Int8  # added to the army's pool in each of its own phases
     dispel_dice: Int8
     dispel_bonus: Int8  # added to every dispel roll while the bearer can use the item
-    cast_use: Int8  # 1: can be used with a cast
+    cast_use: Int8  # 1 if it can be used with a cast
     cast_extra_dice: Int8  # extra dice beyond the level limit
     cast_use_bonus: Int8
     cast_not_irresistible: Int8
@@ -273,14 +273,14 @@ class PackedItem(Record):
     dispel_use_bonus: Int8
     reroll_cast: Int8  # RerollKind
     reroll_dispel: Int8  # RerollKind; declared before the roll, so dispel_use is BOOST
-    changes_natural: Int8  # 1: miscast and irresistible force use the re-rolled dice
-    ends_own_spells: Int8  # 1: its use ends the user's spells that remain in play
-    stores_dice: Int8  # 1: a miscast that loses stored dice empties it
-    forgotten_on: Int8  # D6 on which a spell it dispels is forgotten; 0 for never
+    changes_natural: Int8  # 1 if miscasts and irresistible force use the re-rolled dice
+    ends_own_spells: Int8  # 1 if its use ends the user's spells that remain in play
+    stores_dice: Int8  # 1 if a miscast that loses stored dice empties it
+    forgotten_on: Int8  # D6 on which a spell it dispels is forgotten; 0 means never
     takes_power: Int8  # power dice that it turns into dispel dice in each enemy phase
     stores: Int8  # dice that it can keep for a later phase
-    store_check: Int8  # 1: they return on a D6 of at least their number
-    store_either: Int8  # 1: keeps dice of any phase for the next; 0: only between own phases
+    store_check: Int8  # 1 if they are kept only on a D6 of at least their number
+    store_either: Int8  # 1: keeps any phase's dice for the next; 0: only between own phases
 
 
 class PackedArmy(Record):
@@ -293,36 +293,36 @@ class PackedArmy(Record):
     n_wizards: Int64
     n_spells: Int64
     n_items: Int64
-    rerolls: Int8  # 1: an item of the army re-rolls dice
+    rerolls: Int8  # 1 if one of the army's items re-rolls dice
     bound: Int32  # bit s: spell s is bound in an item
     healing: Int32  # bit s: spell s restores wounds
     gains_if_fleeing: Int32  # bit t: a spell gains points if target t is fleeing
-    staying: Annotated[NDArray[np.int64], MARK_WORDS]  # bits of `marks` that stay for the battle
-    n_kinds: Int64  # sets of hidden items, of which one is dealt; 0 without hidden items
-    kind_chances: Annotated[NDArray[np.float64], HIDDEN_KINDS]  # probabilities of the sets
+    staying: Annotated[NDArray[np.int64], MARK_WORDS]  # bits of `marks` that last all battle
+    n_kinds: Int64  # number of hidden item sets, one of which is dealt; 0 without hidden items
+    kind_chances: Annotated[NDArray[np.float64], HIDDEN_KINDS]  # each set's probability
     # uses of each item for the whole battle, known and hidden, by dealt set
     kind_uses: Annotated[NDArray[np.int8], HIDDEN_KINDS, sizes.ITEMS]
     n_units: Int64
     n_aims: Int64
     n_points: Int64  # number of points that its Comets may be aimed at
-    # distance from each point to each target of both armies, rounded up; or OUT_OF_REACH
+    # distance from each point to each target in both armies, rounded up; or OUT_OF_REACH
     inches: Annotated[NDArray[np.int8], POINTS, ARMIES * TARGETS]
     wizards: Annotated[Records[PackedWizard], sizes.WIZARDS]
     spells: Annotated[Records[PackedSpell], SPELLS]
     items: Annotated[Records[PackedItem], sizes.ITEMS]
     units: Annotated[Records[PackedUnit], UNITS]
     aims: Annotated[Records[PackedAim], sizes.AIMS]
-    # largest number of wounds by spell and target; UNBOUNDED if it depends on models
+    # maximum number of wounds by spell and target; UNBOUNDED if it depends on models
     reach: Annotated[NDArray[np.int16], SPELLS, ARMIES * TARGETS]
 
 
 class PackedContact(Record):
     """A group of models in base contact with a wizard."""
 
-    army: Int8  # army of the wizard
+    army: Int8  # the wizard's army
     wizard: Int8
-    owner: Int8  # army that loses the points
-    unit: Int8  # 1 + the owner's unit that they belong to; 0 for no unit
+    owner: Int8  # the army that loses the points
+    unit: Int8  # 1 + the owner's unit that they belong to; 0 if none
     models: Int8
     toughness: Int8
     armour_save: Int8
@@ -331,13 +331,13 @@ class PackedContact(Record):
 
 
 class PackedEffect(Record):
-    """One effect of a row of a miscast table."""
+    """One effect in a row of a miscast table."""
 
     kind: Int8
     strength: Int8
-    armour_save: Int8  # 1: an armour save is allowed
+    armour_save: Int8  # 1 if an armour save is allowed
     until: Int8  # Lock
-    bars_items: Int8  # 1: the lock also bars items
+    bars_items: Int8  # 1 if the lock also bars items
     whose: Int8  # Whose
     limit: Int8  # Limit
     dice_faces: Int8  # 3 or 6: D3 or D6 hits or wounds; 0: one
@@ -345,7 +345,7 @@ class PackedEffect(Record):
 
 
 class PackedMiscastRow(Record, align=False):
-    """The effects of one row of a miscast table, as a range of indices."""
+    """The effects in one row of a miscast table, as a range of indices."""
 
     first: Int64
     count: Int64
@@ -355,28 +355,28 @@ class PackedScenario(Record):
     """One scenario. `pack` returns a record array of this dtype with one row."""
 
     phases: Int8
-    own_dice: Int8  # 1: each wizard's level dice are its own (7th edition)
+    own_dice: Int8  # 1 if each wizard's level dice are its own (7th edition)
     dispel_double_six: Int8
-    dispel_one_turn: Int8  # 1: spells that last one turn may be dispelled later
-    in_play_recast_side: Int8  # 1: a spell in play bars the same spell in the whole army
-    panic: Int8  # 1: units that lose many models in a phase may flee
-    victory_points: Int8  # 1: rewards are victory points; 0: points of losses
-    reroll_all_dice: Int8  # 1: a re-roll of a cast re-rolls all its dice (7th edition)
-    targets: Int8  # 1: a spell has targets
-    draws: Int8  # 1: a wizard draws its spells when the battle begins
-    stores: Int8  # 1: an item keeps dice
-    deals: Int8  # 1: an army has hidden items
-    delayed: Int8  # 1: a spell is a Comet
-    wounds_others: Int8  # 1: a miscast can wound the other wizards
-    miscast_wounds: Int8  # maximum wounds of one wizard by a miscast; UNBOUNDED: it may die
+    dispel_one_turn: Int8  # 1 if spells that last one turn may be dispelled later
+    in_play_recast_side: Int8  # 1 if a spell in play bars the same spell for the whole army
+    panic: Int8  # 1 if units that lose many models in a phase may flee
+    victory_points: Int8  # 1: rewards are victory points; 0: points for losses
+    reroll_all_dice: Int8  # 1 if re-rolling a cast re-rolls all its dice (7th edition)
+    targets: Int8  # 1 if any spell has targets
+    draws: Int8  # 1 if any wizard draws its spells when the battle begins
+    stores: Int8  # 1 if any item keeps dice
+    deals: Int8  # 1 if any army has hidden items
+    delayed: Int8  # 1 if any spell is a Comet
+    wounds_others: Int8  # 1 if a miscast can wound other wizards
+    miscast_wounds: Int8  # maximum wounds to one wizard from a miscast; UNBOUNDED if it may die
     miscast_levels: Int8  # maximum number of levels that a miscast costs the caster
     miscast_spells: Int8  # maximum number of free spells after a miscast
-    destroys_bound: Int8  # 1: an enemy item may destroy a bound spell (7th edition)
+    destroys_bound: Int8  # 1 if an enemy item may destroy a bound spell (7th edition)
     n_contacts: Int64
     n_miscast_tables: Int64
     n_miscast_rows: Int64
-    miscast_dice: Annotated[NDArray[np.int8], MISCAST_TABLES]  # number of D6 for each table
-    miscast_row: Annotated[NDArray[np.int8], MISCAST_TABLES, 13]  # row by the total of the dice
+    miscast_dice: Annotated[NDArray[np.int8], MISCAST_TABLES]  # number of D6 per table
+    miscast_row: Annotated[NDArray[np.int8], MISCAST_TABLES, 13]  # row for each dice total
     miscast_rows: Annotated[Records[PackedMiscastRow], sizes.MISCAST_ROWS]
     effects: Annotated[Records[PackedEffect], sizes.EFFECTS]
     contacts: Annotated[Records[PackedContact], sizes.CONTACTS]

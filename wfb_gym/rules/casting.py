@@ -1,4 +1,4 @@
-"""Cast spells (6th edition, p. 136): numbers of dice and results of casting rolls."""
+"""Casting spells (6th edition, p. 136): dice limits and the results of casting rolls."""
 
 from enum import IntEnum
 from fractions import Fraction
@@ -7,10 +7,10 @@ from wfb_gym._jit import jit
 from wfb_gym.rules.dice import FACES, NaturalResult, double, roll_counts
 
 MINIMUM_TO_CAST = 3
-"""A natural total below this always fails, with any bonus (S0, S4)."""
+"""A natural total below this always fails, regardless of bonuses (S0, S4)."""
 LOWEST_CASTING_VALUE = 3
 HIGHEST_CASTING_VALUE = 15
-"""Casting values are between these two numbers (S2, S4)."""
+"""Casting values range from `LOWEST_CASTING_VALUE` to this number (S2, S4)."""
 
 
 class Casting(IntEnum):
@@ -42,7 +42,7 @@ def is_irresistible(ones: int, sixes: int) -> bool:
 
 @jit
 def natural_result_of_cast(ones: int, sixes: int, may_be_irresistible: bool) -> int:
-    """Return the `NaturalResult` of casting dice, in the order of the rules (S0, S4).
+    """Return the `NaturalResult` of casting dice, checked in the rulebook's order (S0, S4).
 
     Args:
         ones: number of natural 1s.
@@ -62,7 +62,7 @@ def is_cast(natural: int, bonus: int, casting_value: int) -> bool:
 
     Args:
         natural: total of the dice.
-        bonus: total bonus of items and other effects.
+        bonus: total bonus from items and other effects.
         casting_value: the value to equal or beat.
     """
     return natural >= MINIMUM_TO_CAST and natural + bonus >= casting_value
@@ -72,7 +72,7 @@ def is_cast(natural: int, bonus: int, casting_value: int) -> bool:
 def casting_outcome(
     ones: int, sixes: int, natural: int, bonus: int, casting_value: int, may_be_irresistible: bool
 ) -> int:
-    """Return the result of a casting roll, in the order of the rules (S0, S4).
+    """Return the result of a casting roll, checked in the rulebook's order (S0, S4).
 
     Args:
         ones: number of natural 1s.
@@ -97,7 +97,7 @@ def casting_outcome(
 def casting_probabilities(
     dice: int, casting_value: int, bonus: int = 0, may_be_irresistible: bool = True
 ) -> dict[Casting, Fraction]:
-    """Return the exact probability of every result of a casting roll.
+    """Return the exact probability of each result of a casting roll.
 
     Args:
         dice: power dice, 1 or more.
@@ -106,10 +106,10 @@ def casting_probabilities(
         may_be_irresistible: False if an item forbids irresistible force.
 
     Returns:
-        A fraction for each member of `Casting`; `CAST` does not include irresistible casts.
+        A fraction for each member of `Casting`; `CAST` excludes irresistible casts.
 
     Raises:
-        ValueError: no dice, or a casting value outside 3..15.
+        ValueError: if there are no dice, or the casting value is outside 3..15.
     """
     if dice < 1:
         raise ValueError(f"dice: expected 1 or more to cast, found {dice}")

@@ -1,8 +1,8 @@
-"""The Comet of Casandora: probabilities of landing and of its reach (W6, BS).
+"""The Comet of Casandora: landing and reach probabilities (W6, BS).
 
-The Comet is placed on the battlefield with one marker. At the start of every later phase of either
-side, a D6 is rolled. On a 4 or more the Comet lands, else it gets another marker. When it lands, it
-reaches D6 inches for each marker. These probabilities assume that it is not dispelled before.
+The Comet is placed on the battlefield with one marker. At the start of each later phase, of either
+side, a D6 is rolled. On a 4 or more, the Comet lands; otherwise it gains another marker. When it
+lands, it reaches D6 inches per marker. These probabilities assume that it is not dispelled first.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ LANDS_ON = 4
 
 
 def landing_chances(starts: int) -> tuple[float, ...]:
-    """Return the probabilities of landing at the first, second ... of `starts` phase starts."""
+    """Return the probability of landing at each of the next `starts` phase starts."""
     lands = (FACES + 1 - LANDS_ON) / FACES
     return tuple(lands * (1.0 - lands) ** k for k in range(starts))
 
@@ -24,7 +24,7 @@ def reach_chances(distances: ArrayLike, markers: int) -> NDArray[np.float64]:
     """Return the probability that a landing Comet reaches each distance.
 
     Args:
-        distances: inches, any shape.
+        distances: in inches, any shape.
         markers: number of markers on the Comet.
 
     Returns:

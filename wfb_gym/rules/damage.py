@@ -1,8 +1,7 @@
-"""Damage of spells (6th edition): numbers of hits, wounds and models lost.
+"""Spell damage (6th edition): the number of hits, wounds and models lost.
 
-Probabilities are exact except for the rounding of 64-bit floats. Dice are read in the order in
-which players throw them. `rules.wounds` resolves one hit; this module does not choose the models
-that are hit.
+Probabilities are exact up to 64-bit rounding. Dice are read in the order in which players roll
+them. `rules.wounds` resolves a single hit; this module does not choose the models that are hit.
 """
 
 from collections.abc import Sequence
@@ -30,26 +29,26 @@ class HitsRead(NamedTuple):
 
     hits: int  # number of hits so far
     used: int  # number of dice read
-    # number of dice to throw next, 0 if the hits are known; a chain may need more after these
+    # number of dice to roll next, 0 if the hits are known; a chain may need more after these
     needed: int
 
 
 def _dice_of(hits: str) -> int:
-    """Return the number of dice thrown together for this number of hits."""
+    """Return the number of dice rolled together for these hits."""
     if hits not in _DICE:
         raise ValueError(f"hits: expected one of {', '.join(_DICE)}, found {hits}")
     return _DICE[hits]
 
 
 def _chain_pmf() -> Pmf:
-    """Return the distribution of the hits that the chain of the Conflagration of Doom adds.
+    """Return the distribution of the hits added by the Conflagration of Doom's chain.
 
-    In k - 1 of the 36 results of two dice the caster's die shows k and beats the other.
+    In k - 1 of the 36 rolls of two dice, the caster's die shows k and beats the opponent's.
     """
     chances = np.arange(FACES) / FACES**2
     pmf, tail = [1.0 - float(chances.sum())], [1.0]
     # `tail[n]` is the probability of n or more hits. It follows the same recursion as `pmf`. One
-    # minus the sum of `pmf` would lose such small numbers in rounding.
+    # minus the sum of `pmf` would lose such small numbers to rounding.
     while True:
         n = len(tail)
         steps = range(1, FACES + 1)
@@ -68,10 +67,11 @@ def hits_pmf(hits: str, extra: str | None = None) -> Pmf:
         extra: additional hits, in the same format.
 
     Returns:
-        Probabilities of 0, 1, 2 and so on. A chain is cut off when the rest is below 1e-18.
+        Probabilities of 0, 1, 2 and so on. A chain is truncated once the remaining probability is
+        below 1e-18.
 
     Raises:
-        ValueError: `hits` is not a known format.
+        ValueError: if `hits` is not a known format.
     """
     die = np.array([0.0] + [1.0 / FACES] * FACES)
     pmf = np.array([1.0])
@@ -85,12 +85,12 @@ def hits_pmf(hits: str, extra: str | None = None) -> Pmf:
 
 
 def struck_pmf(struck: int, touched: int = 0, needed: int = NEVER) -> Pmf:
-    """Return the probability of each number of hits if models are hit by position.
+    """Return the probability of each number of hits when models are hit by position.
 
     Args:
         struck: models on the line, in the front rank or completely under the template.
         touched: models that the template only touches.
-        needed: D6 result that hits each touched model.
+        needed: D6 result needed to hit each touched model.
     """
     chance = (FACES + 1 - min(max(needed, 1), NEVER)) / FACES
     pmf = np.array([1.0])
@@ -104,7 +104,7 @@ def strength_against(strength_by_armour: Sequence[int], armour_save: int) -> int
 
     Args:
         strength_by_armour: against no save or 6+, against 5+, and against 4+ or better.
-        armour_save: D6 needed without modifiers; 7 for none.
+        armour_save: D6 needed without modifiers, or 7 if there is no save.
     """
     weak, middle, strong = strength_by_armour
     if armour_save >= 6:
@@ -117,17 +117,17 @@ class ModelHit(NamedTuple):
 
     strength: int | None  # 1 to 10; None if no roll needs it
     toughness: int  # of the model, 1 to 10
-    armour_save: int  # D6 needed without modifiers; 7 for none
-    ward_save: int  # D6 needed; 7 for none
+    armour_save: int  # D6 needed without modifiers, or 7 if there is no save
+    ward_save: int  # D6 needed, or 7 if there is no save
     armour_allowed: bool = True  # False for hits that ignore armour
     ward_allowed: bool = True  # False for hits that ignore ward saves
     automatic: bool = False  # it wounds without a roll; its Strength still counts against armour
 
     def wounds(self, wound_die: int, armour_die: int, ward_die: int) -> bool:
-        """Return whether the hit causes a wound; dice of rolls that are not made are ignored.
+        """Return whether the hit causes a wound. Dice for rolls that are not made are ignored.
 
         Raises:
-            ValueError: no Strength, although a roll needs it.
+            ValueError: if a roll needs a Strength and the hit has none.
         """
         if self.strength is None and (self.armour_allowed or not self.automatic):
             raise ValueError("strength: expected a Strength to wound with or to save against")
@@ -159,8 +159,8 @@ def wounds_pmf(hits: Pmf, chance: float, per: int, most: int) -> Pmf:
     Args:
         hits: probabilities of 0, 1, 2 and so on hits.
         chance: probability that a hit causes a wound, from `hit_chance`.
-        per: wounds of each successful hit: 2 if it is flaming and its target flammable.
-        most: wounds that the target has left; more are not counted.
+        per: wounds per successful hit; 2 if the hit is flaming and its target is flammable.
+        most: wounds that the target has left; any excess is ignored.
 
     Returns:
         Probabilities of 0 to `most` wounds.
@@ -181,12 +181,12 @@ def wounds_pmf(hits: Pmf, chance: float, per: int, most: int) -> Pmf:
 
 
 def models_lost(wounds_left: int, wounds: int, wounds_per_model: int) -> int:
-    """Return the number of models that a unit loses; wounds left over stay with the unit.
+    """Return the number of models that a unit loses; leftover wounds stay with the unit.
 
     Args:
-        wounds_left: wounds of all its models together, before.
+        wounds_left: total wounds of all its models, beforehand.
         wounds: wounds suffered.
-        wounds_per_model: wounds of an unhurt model.
+        wounds_per_model: wounds of an unwounded model.
     """
     after = max(0, wounds_left - wounds)
     # models before minus models after, both rounded up
@@ -194,19 +194,19 @@ def models_lost(wounds_left: int, wounds: int, wounds_per_model: int) -> int:
 
 
 def hits_of_dice(hits: str, dice: Sequence[int], extra: str | None = None) -> HitsRead:
-    """Return the number of hits that these dice give, and the number of dice still to throw.
+    """Return the number of hits from these dice, and the number of dice still to roll.
 
-    A chain is one die, followed by pairs of a die of the caster and a die of the opponent. While
-    the caster's die is higher, it is added to the hits and another pair is rolled. Dice for
-    `extra` come last.
+    A chain is one die, followed by pairs of one die for the caster and one for the opponent. As
+    long as the caster's die is higher, it is added to the hits and another pair is rolled. Dice
+    for `extra` come last.
 
     Args:
         hits: "1", "D6", "2D6" or "D6 chain".
-        dice: D6 in the order thrown; dice left over are not read.
+        dice: D6 results in the order rolled; leftover dice are not read.
         extra: additional hits, in the same format as `hits`.
 
     Raises:
-        ValueError: `hits` is not a known format, or a face is outside 1..6.
+        ValueError: if `hits` is not a known format, or a face is outside 1..6.
     """
     thrown = _dice_of(hits)
     _check(dice)
@@ -233,10 +233,10 @@ def wounds_of_dice(dice: Sequence[int], hit: ModelHit, per: int = 1) -> int:
     Args:
         dice: for each hit, one D6 to wound, one for the armour save, one for the ward save.
         hit: the properties of each hit.
-        per: wounds of each successful hit: 2 if it is flaming and its target flammable.
+        per: wounds per successful hit; 2 if the hit is flaming and its target is flammable.
 
     Raises:
-        ValueError: the number of dice is no multiple of three, or a face is outside 1..6.
+        ValueError: if the number of dice is not a multiple of three, or a face is outside 1..6.
     """
     _check(dice)
     if len(dice) % DICE_PER_HIT:

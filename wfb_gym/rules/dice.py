@@ -1,7 +1,7 @@
 """Six-sided dice: the results that the rules read from a roll, and their probabilities.
 
-Every rule of the phase reads three numbers from a roll: its ones, its sixes and its total.
-`roll_counts` counts exactly how many rolls have the same three numbers.
+Every rule in the phase reads three numbers from a roll: its ones, its sixes and its total.
+`roll_counts` counts exactly how many rolls share the same three numbers.
 """
 
 from enum import IntEnum
@@ -23,7 +23,7 @@ class NaturalResult(IntEnum):
 
 @jit
 def double(count: int) -> bool:
-    """Return whether `count` dice of one face are two or more (S0)."""
+    """Return whether `count` dice showing the same face make a double: two or more (S0)."""
     return count >= 2
 
 
@@ -35,8 +35,8 @@ def roll_counts(dice: int) -> dict[tuple[int, int, int], int]:
         dice: number of dice, 0 or more.
 
     Returns:
-        Number of rolls by (ones, sixes, total). Ones and sixes are counted up to 2, because no rule
-        needs more than two.
+        Number of rolls for each (ones, sixes, total). Ones and sixes are capped at 2, because no
+        rule looks at more than two.
     """
     if dice == 0:
         return {(0, 0, 0): 1}

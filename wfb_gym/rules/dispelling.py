@@ -1,4 +1,4 @@
-"""Attempts to dispel (6th edition, p. 137): results of dispel rolls."""
+"""Dispelling spells (6th edition, p. 137): the results of dispel rolls."""
 
 from fractions import Fraction
 
@@ -10,13 +10,13 @@ from wfb_gym.rules.dice import FACES, NaturalResult, double, roll_counts
 def natural_result_of_dispel(ones: int, sixes: int, double_six: bool) -> int:
     """Return the `NaturalResult` of dispel dice.
 
-    Two or more 1s fail at any total (S0, S4). If `double_six` is on, two or more 6s succeed unless
-    there are also two 1s (7th edition).
+    Two or more 1s fail regardless of the total (S0, S4). If `double_six` is True, two or more 6s
+    succeed unless there are also two 1s (7th edition).
 
     Args:
         ones: number of natural 1s.
         sixes: number of natural 6s.
-        double_six: whether two 6s dispel in this ruleset.
+        double_six: whether two 6s dispel under this ruleset.
     """
     if double(ones):
         return NaturalResult.MISCAST.value
@@ -48,7 +48,7 @@ def matches(natural_result: int, natural: int, bonus: int, number_to_match: int)
 def is_dispelled(
     ones: int, sixes: int, natural: int, bonus: int, number_to_match: int, double_six: bool
 ) -> bool:
-    """Return whether a dispel roll succeeds; arguments as in the two functions above."""
+    """Return whether a dispel roll succeeds; see the two functions above for the arguments."""
     result = natural_result_of_dispel(ones, sixes, double_six)
     return matches(result, natural, bonus, number_to_match)
 
@@ -65,7 +65,7 @@ def dispel_chance(
         double_six: whether two 6s dispel automatically.
 
     Raises:
-        ValueError: no dice.
+        ValueError: if there are no dice.
     """
     if dice < 1:
         raise ValueError(f"dice: expected 1 or more to dispel, found {dice}")

@@ -1,6 +1,6 @@
-"""Panic, flight and rallying: conditions for tests, results of tests, and units that may rally.
+"""Panic, flight and rallying: when units take tests, test results, and units that may rally.
 
-The facts and sources are in chapter P of docs/rules.md: `W7` and `RE` are pages of the rulebook,
+Chapter P of docs/rules.md lists the facts and sources: `W7` and `RE` are pages of the rulebook, and
 `REC` is general knowledge of it.
 """
 
@@ -10,15 +10,15 @@ from wfb_gym._jit import jit
 from wfb_gym.rules.dice import FACES, roll_counts
 
 MORALE_DICE = 2
-"""Number of D6 of a Panic test or a rally roll (REC; RE, rallying)."""
+"""Number of D6 in a Panic test or rally roll (REC; RE, rallying)."""
 
 
 @jit
 def needs_panic_test(models_at_phase_start: int, models_lost: int) -> bool:
-    """Return whether a unit has lost a quarter of its models or more in a phase (W7).
+    """Return whether a unit has lost a quarter or more of its models in a phase (W7).
 
     Args:
-        models_at_phase_start: models of the unit when the phase began.
+        models_at_phase_start: models in the unit when the phase began.
         models_lost: models lost since then.
     """
     return models_lost > 0 and 4 * models_lost >= models_at_phase_start
@@ -26,18 +26,18 @@ def needs_panic_test(models_at_phase_start: int, models_lost: int) -> bool:
 
 @jit
 def models_until_test(models_at_phase_start: int, models_lost: int) -> int:
-    """Return the models that a unit must still lose in the phase to test; 0 if it must already."""
+    """Return how many more models a unit must lose this phase to take a test; 0 if it must now."""
     # a quarter, rounded up
     return max(0, (models_at_phase_start + 3) // 4 - models_lost)
 
 
 @jit
 def may_rally(models_left: int, original: int) -> bool:
-    """Return whether a unit has at least a quarter of its models left, so that it may rally (RE).
+    """Return whether a unit may rally, because at least a quarter of its models are left (RE).
 
     Args:
         models_left: models left in the unit.
-        original: models of the unit at the start of the battle.
+        original: models in the unit at the start of the battle.
     """
     return 4 * models_left >= original
 

@@ -1,19 +1,19 @@
-"""Generate power and dispel dice (6th edition, p. 135).
+"""Power and dispel dice (6th edition, p. 135).
 
-This module has the dice of a wizard by its level. The engine decides which wizards count and which
-pool gets their dice.
+This module computes a wizard's dice from its level. The engine decides which wizards count and
+which pool their dice go to.
 """
 
 from wfb_gym._jit import jit
 
 BASE_POWER_DICE = 2
-"""Power dice of every army (S0)."""
+"""Power dice that every army gets (S0)."""
 BASE_DISPEL_DICE = 2
-"""Dispel dice of every army, even without a wizard (S0)."""
+"""Dispel dice that every army gets, even without a wizard (S0)."""
 DWARF_DISPEL_DICE = 4
-"""Dispel dice of a Dwarf army, in place of `BASE_DISPEL_DICE` (S0)."""
+"""Dispel dice for a Dwarf army, instead of `BASE_DISPEL_DICE` (S0)."""
 RUNESMITH_DISPEL_DICE = 1
-"""Dispel dice of a Runesmith (S0); the ruleset sets the dice of a Runelord."""
+"""Dispel dice for a Runesmith (S0); the ruleset sets a Runelord's dice."""
 
 
 @jit

@@ -1,9 +1,9 @@
 """Allocate hits on a unit that characters have joined (6th edition).
 
-A unit of fewer than five models does not protect characters in it. Each member of the unit,
+A unit of fewer than five models does not protect the characters in it. Each member of the unit,
 including the characters, takes the same number of hits. Odd hits fall on random members, at most
-one on each (RE rulebook/characters_shooting). All hits of a spell are allocated before any of them
-wounds (house rule C.113). `wfb_gym.packing.aims` decides which spells hit in this way.
+one each (RE rulebook/characters_shooting). All of a spell's hits are allocated before any of them
+wounds (house rule C.113). `wfb_gym.packing.aims` decides which spells hit this way.
 """
 
 from math import comb
@@ -14,12 +14,12 @@ from wfb_gym._jit import jit
 from wfb_gym.rules.damage import Pmf
 
 SPARES_CHARACTERS = 5
-"""Minimum number of models with which a unit protects the characters in it."""
+"""Minimum number of models that a unit needs to protect the characters in it."""
 
 
 @jit
 def spares_characters(models: int) -> bool:
-    """Return whether a unit with this number of models left protects the characters in it."""
+    """Return whether a unit with this many models left protects the characters in it."""
     return models >= SPARES_CHARACTERS
 
 
@@ -31,7 +31,7 @@ def hits_each(hits: int, members: int) -> int:
 
 @jit
 def odd_hits(hits: int, members: int) -> int:
-    """Return the hits left after `hits_each`, each on a different member.
+    """Return the hits left over after `hits_each`, which fall on different members.
 
     A member takes one of them with probability odd_hits / members.
     """
@@ -39,7 +39,7 @@ def odd_hits(hits: int, members: int) -> int:
 
 
 def shared_pmfs(hits: Pmf, models: int, characters: int) -> tuple[Pmf, Pmf]:
-    """Return the probability of each number of hits on all models together, and on one character.
+    """Return the distribution of hits on all models together, and on a single character.
 
     Args:
         hits: probabilities of 0, 1, 2 and so on hits on the unit.

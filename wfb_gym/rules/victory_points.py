@@ -1,4 +1,4 @@
-"""Victory points (6th edition): points that the enemy scores for a unit or character by its state.
+"""Victory points (6th edition): the points that the enemy scores for a unit or character.
 
 Every character counts as a unit. Table quarters and captured standards need movement and close
 combat, so they are left out (house rule C.109).
@@ -9,7 +9,7 @@ from math import ceil
 from wfb_gym._jit import jit
 
 GENERAL_POINTS = 100.0
-"""Points for a general that is slain or fleeing, in addition to its own points (W6)."""
+"""Points for a slain or fleeing general, in addition to its own points (W6)."""
 _ROUNDING = 1e-9
 
 
@@ -21,7 +21,7 @@ def is_below_half(left: int, original: int) -> bool:
 
 @jit
 def half_points(points: float) -> float:
-    """Return half of a unit's points, rounded up (W6), and at most all of them (house rule)."""
+    """Return half of a unit's points, rounded up (W6) but never more than all (house rule)."""
     return min(points, float(ceil(points / 2.0 - _ROUNDING)))
 
 
@@ -30,8 +30,8 @@ def points_conceded(points: float, left: int, original: int, flees: bool) -> flo
     """Return the victory points that the enemy scores for a unit or character (W6).
 
     Args:
-        points: points of the whole unit.
-        left: models left; for a unit of one model and for a character, wounds left.
+        points: the whole unit's points.
+        left: models left, or wounds left for a single-model unit or a character.
         original: models (or wounds) at the start of the battle.
         flees: whether it is fleeing.
     """

@@ -4,9 +4,9 @@ from wfb_gym._jit import jit
 from wfb_gym.rules.dice import FACES
 
 NEVER = FACES + 1
-"""A number that no D6 reaches."""
+"""A number that no D6 can reach."""
 DICE_PER_HIT = 3
-"""Dice rolled for each hit: to wound, armour save, ward save; unneeded dice are ignored."""
+"""Dice rolled per hit: to wound, armour save and ward save. Unneeded dice are ignored."""
 
 
 @jit
@@ -19,7 +19,7 @@ def to_wound(strength: int, toughness: int) -> int:
 
 @jit
 def armour_needed(armour_save: int, strength: int) -> int:
-    """Return the D6 needed to save by armour against a hit of `strength`; 7 or more: no save.
+    """Return the D6 needed for an armour save against `strength`; 7 or more means no save.
 
     Each point of Strength above 3 makes the save one worse. A natural 1 always fails, so the result
     is at least 2.
@@ -38,16 +38,17 @@ def hit_wounds(
     ward_save: int,
     armour_allowed: bool,
 ) -> bool:
-    """Return whether one hit causes a wound, from the dice of its three possible rolls.
+    """Return whether one hit causes a wound, given the dice for its three possible rolls.
 
     Args:
         wound_die: D6 to wound.
-        armour_die: D6 of the armour save, ignored without a save.
-        ward_die: D6 of the ward save, ignored without a save.
-        strength: Strength of the hit, 1 to 10.
-        toughness: Toughness of the model, 1 to 10.
-        armour_save: D6 needed without modifiers; 7 for none.
-        ward_save: D6 needed; 7 for none. It is never modified and also works if armour does not.
+        armour_die: D6 for the armour save, ignored if there is no save.
+        ward_die: D6 for the ward save, ignored if there is no save.
+        strength: the hit's Strength, 1 to 10.
+        toughness: the model's Toughness, 1 to 10.
+        armour_save: D6 needed without modifiers, or 7 if there is no save.
+        ward_save: D6 needed, or 7 if there is no save. It is never modified, and it works even
+            when armour does not.
         armour_allowed: False for hits that ignore armour.
     """
     if wound_die < to_wound(strength, toughness):
@@ -61,7 +62,7 @@ def hit_wounds(
 def wounding_rolls(
     strength: int, toughness: int, armour_save: int, ward_save: int, armour_allowed: bool
 ) -> int:
-    """Return how many of the 216 results of the three dice cause a wound."""
+    """Return how many of the 216 possible rolls of three dice cause a wound."""
     count = 0
     for wound_die in range(1, FACES + 1):
         for armour_die in range(1, FACES + 1):
