@@ -18,12 +18,14 @@ author = "wfb_gym contributors"
 version = release = wfb_gym.__version__
 
 extensions = [
-    "myst_parser",
+    "myst_nb",  # Markdown pages and notebooks
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
 ]
 exclude_patterns = ["results"]
+# The notebook is stored with its outputs (`python -m tools.notebook`).
+nb_execution_mode = "off"
 # Links to headings are written as a forge makes them: #whole-battles.
 myst_heading_anchors = 3
 # Pictures with a width of their own are written in HTML.
@@ -47,6 +49,7 @@ napoleon_use_ivar = True
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_extra_path = ["../wfb_gym/data/scenario.schema.json"]
 html_search_scorer = str(DOCS / "scorer.js")
 html_title = "wfb_gym"
 html_show_sphinx = False
