@@ -116,17 +116,17 @@ def draw_learning_curve(curve: Sequence[Mapping[str, Any]], title: str, path: Pa
 
 
 def draw_comparison(results: Mapping[str, Any], path: Path) -> None:
-    """Draw learning curves of several learners by decisions and by seconds, seat by seat.
+    """Draw learning curves of several learners by decisions, each seat in a panel.
 
-    Lines are medians over runs; bands range from the worst to the best run. Axes are logarithmic.
-    Trainings that are not finished are left out.
+    Lines are medians over runs; bands range from the worst to the best run. The axis of decisions
+    is logarithmic. Trainings that are not finished are left out.
     """
     trainings = results["trainings"]
-    figure = Figure(figsize=(10.0, 7.0), layout="constrained")
-    grid = figure.subplots(len(SEAT_COLOURS), 2, sharex="col", squeeze=False)
+    figure = Figure(figsize=(10.0, 4.8), layout="constrained")
+    panels = figure.subplots(1, len(SEAT_COLOURS), sharex=True, sharey=True)
     learners = list(dict.fromkeys(each["learner"] for each in trainings))
-    for seat, row in zip(SEAT_COLOURS, grid, strict=True):
-        lowest = 0.0
+    lowest = 0.0
+    for seat, axes in zip(SEAT_COLOURS, panels, strict=True):
         for number, learner in enumerate(learners):
             curves = [
                 each["curve"]
@@ -138,26 +138,22 @@ def draw_comparison(results: Mapping[str, Any], path: Path) -> None:
                 continue
             scores = np.array([[one["scores"][seat] for one in at] for at in points])
             lowest = min(lowest, float(scores.min()))
-            for axes, key in zip(row, ("steps", "seconds"), strict=True):
-                places = [float(np.median([one[key] for one in at])) for at in points]
-                style = _series(number)
-                axes.plot(places, np.median(scores, 1), label=learner, **style)
-                axes.fill_between(
-                    places, scores.min(1), scores.max(1), color=style["color"], alpha=0.15,
-                    linewidth=0,
-                )  # fmt: skip
-        for axes in row:
-            _draw_score_axis(axes, max(lowest, -40.0))
-            axes.set(xscale="log")
-            axes.xaxis.set_minor_formatter(NullFormatter())
-            axes.grid(alpha=0.3)
-        row[0].set_ylabel(f"{_SCORE} as {seat}")
-        row[1].set_ylabel("")
-    grid[-1][0].set_xlabel("decisions (self-play: of both seats)")
-    grid[-1][1].set_xlabel("seconds of learning")
+            places = [float(np.median([one["steps"] for one in at])) for at in points]
+            style = _series(number)
+            axes.plot(places, np.median(scores, 1), label=learner, **style)
+            axes.fill_between(
+                places, scores.min(1), scores.max(1), color=style["color"], alpha=0.15, linewidth=0
+            )
+    for seat, axes in zip(SEAT_COLOURS, panels, strict=True):
+        _draw_score_axis(axes, lowest)
+        axes.set(xscale="log", xlabel="decisions (self-play: of both seats), logarithmic")
+        axes.set_title(f"as {seat}", fontsize=11)
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.grid(alpha=0.3)
+        axes.label_outer()
     named, runs = results["args"]["scenario"], results["args"]["runs"]
     figure.suptitle(f"{named}: line: median of {runs} runs, band: from the worst to the best")
-    _draw_legend_below(figure, grid[0][0])
+    _draw_legend_below(figure, panels[0])
     save_figure(figure, path, DPI)
 
 

@@ -1,7 +1,6 @@
-"""Pictures of battles between two veterans: a frame for docs/rendering.md, a film for README.
+"""Draw the picture of docs/rendering.md, a battle between two veterans.
 
 python -m tools.rendering --out docs/images/rgb-array.png
-python -m tools.rendering --film --out docs/images/battle.gif
 """
 
 from wfb_gym._commands import run_main
@@ -19,13 +18,6 @@ from wfb_gym.cli.parser import option, parse_options
 from wfb_gym.files import atomic_write
 from wfb_gym.render.picture import picture
 from wfb_gym.transcripts import Event, NarratedBattle, record
-
-_FILM_SIZE = (960, 540)
-_COLOURS = 64
-"""Colours of a film; few colours make a small file."""
-_MILLISECONDS = {"decision": 1100, "roll": 1700}
-"""Time that a film shows a frame, by the kind of the last event."""
-_LAST_FRAME = 4000
 
 
 def frames(
@@ -62,16 +54,12 @@ class _Options:
         scenario: bundled name or file.
         seed: seed of the dice.
         events: events before the picture.
-        film: draw a film that ends at that event.
-        length: pictures of the film.
     """
 
     out: Path = option(required=True)
     scenario: str = "the-shattered-gate"
     seed: int = 3
     events: int = 99
-    film: bool = False
-    length: int = 30
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -79,16 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given, _ = parse_options(
         _Options, arguments, module="tools.rendering", description=main.__doc__
     )
-    first = given.events - given.length + 1 if given.film else given.events
-    size = _FILM_SIZE if given.film else (1280, 720)
-    drawn = list(frames(given.scenario, given.seed, first, given.events, size))
+    size = (1280, 720)
+    *_, (drawn, _) = frames(given.scenario, given.seed, given.events, given.events, size)
     with atomic_write(given.out) as file:
-        if given.film:
-            # One palette for all pictures; separate palettes would flicker.
-            palette = drawn[-1][0].quantize(_COLOURS)
-            film = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image, _ in drawn]
-            times = [_MILLISECONDS[event.kind] for _, event in drawn[:-1]] + [_LAST_FRAME]
-            film[0].save(file, "gif", save_all=True, append_images=film[1:], duration=times, loop=0)
-        else:
-            drawn[-1][0].quantize(128).save(file, format="png", optimize=True)
+        drawn.quantize(128).save(file, format="png", optimize=True)
     print(given.out)

@@ -177,8 +177,8 @@ def _strength(name: str, options: str, minutes: float, picture: str = "") -> Rep
     )
 
 
-def _compared(name: str, options: str, minutes: float, picture: str) -> Report:
-    shown, table = {"curves.png": picture}, compare.SCORES.markdown
+def _compared(name: str, options: str, minutes: float, picture: str = "") -> Report:
+    shown, table = {"curves.png": picture} if picture else {}, compare.SCORES.markdown
     return Report(name, f"agents.compare{options}", minutes, table, shown, draw=(draw_comparison,))
 
 
@@ -188,7 +188,7 @@ ALL = (
         "agents.train_fast --runs 5",
         4,
         runs_table,
-        {"curve.png": "fast-curve.png", "seed-0/policy.png": "fast-policy.png"},
+        {"curve.png": "fast-curve.png"},
         draw=(_draw_runs,),
     ),
     _trained("train", "", 8, "curve.png"),
@@ -199,8 +199,6 @@ ALL = (
         f"agents.train_fast {LARGE}",
         14,
         run_table,
-        {"curve.png": "large-curve.png"},
-        draw=(_draw_runs,),
     ),
     Report(
         "general",
@@ -264,7 +262,6 @@ ALL = (
         " --runs 3 --steps 1500000 --learner self-play "
         + " ".join(f"--learner {name}" for name in compare.ABLATIONS),
         30,
-        "ablations.png",
     ),
     _compared(
         "openspiel",
@@ -342,7 +339,7 @@ _DRAWN = {
     "border-skirmish.png": "wfb_gym draw border-skirmish --out {}",
     "fire-ball.png": "wfb_gym draw border-skirmish --spell fireball --out {}",
     "rgb-array.png": "tools.rendering --out {}",
-    "battle.gif": "tools.rendering --film --out {}",
+    "archmage-duel.gif": "tests.web.film",
 }
 _WEB = ("web-desk", "web-phone", "web-review", "web-review-phone", "odds-sheet")
 _FIVE_MINUTES = ("doubles", "first", "pools", "second", "third")

@@ -50,16 +50,18 @@ def _draw_exact(axes: Axes, parts: list[Mapping[str, Any]], name: str) -> None:
             axes.plot(phases, scores, style, color=colour, marker=marker, ms=4, label=label)
     axes.axhline(100.0, color=BLACK, linestyle="--", linewidth=0.8)
     axes.set_title(f"{name}, {parts[-1]['of']} phases", fontsize=11)
-    axes.set(xlabel="phases considered", xticks=phases)
+    axes.set(xlabel="phases considered", xticks=phases, ylim=(0.0, 105.0))
     axes.grid(alpha=0.3)
 
 
 def _draw_battles(
     axes: Axes, parts: list[Mapping[str, Any]], battles: list[str], seat: str
 ) -> None:
+    # The horizons are evenly spaced: between 5 and 12 none was measured.
+    horizons = sorted({part["phases"] for part in parts if "battle" in part})
     for k, name in enumerate(battles):
         own = [part for part in parts if part.get("battle") == name]
-        places = [part["phases"] + 0.05 * (k - len(battles) / 2) for part in own]
+        places = [horizons.index(part["phases"]) + 0.05 * (k - len(battles) / 2) for part in own]
         more = [part[seat]["more"] for part in own]
         widths = [part[seat]["half_width"] for part in own]
         axes.errorbar(
@@ -69,4 +71,5 @@ def _draw_battles(
     axes.axhline(0.0, color=GREY, linestyle="--", linewidth=0.8)
     axes.set_title(f"phase-search as {seat}", fontsize=11)
     axes.set(xlabel="phases considered")
+    axes.set_xticks(range(len(horizons)), [str(each) for each in horizons])
     axes.grid(alpha=0.3)

@@ -16,13 +16,13 @@ _COLOURS = {DUEL: VERMILION, BATTLE: BLACK}
 
 
 def draw_speed(results: Results, path: Path) -> None:
-    """Draw the rates of the batched step by number of environments and by threads."""
-    figure = Figure(figsize=(10.0, 4.4), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=(5, 3))
+    """Draw the rates of the batched step by number of environments."""
+    figure = Figure(figsize=(8.0, 4.4), layout="constrained")
+    axes = figure.subplots()
     for shown, part in {DUEL: "batched", BATTLE: "battle"}.items():
         places = {int(size): (part, size, OURS, "step") for size in results[part]}
         _draw_line(
-            left, results, places, linestyle="-", marker="o", color=_COLOURS[shown], linewidth=2.2,
+            axes, results, places, linestyle="-", marker="o", color=_COLOURS[shown], linewidth=2.2,
             label=f"wfb_gym, {shown}",
         )  # fmt: skip
     for number, peer in enumerate(results["ratios"]):
@@ -32,29 +32,18 @@ def draw_speed(results: Results, path: Path) -> None:
             if peer in cases
         }
         _draw_line(
-            left, results, places, linestyle="--", marker=MARKERS[1 + number % (len(MARKERS) - 1)],
+            axes, results, places, linestyle="--", marker=MARKERS[1 + number % (len(MARKERS) - 1)],
             color=SERIES[number % len(SERIES)], markersize=5, label=peer,
         )  # fmt: skip
     sizes = [int(size) for size in results["batched"]]
-    left.set(xscale="log", yscale="log", xlabel="number of environments")
-    left.set_ylabel("million steps/s")
-    left.set_xticks(sizes, [f"{size:,}" for size in sizes])
-    left.set_title("speed by number of environments (both axes logarithmic)", fontsize=11)
-    left.minorticks_off()
-    left.yaxis.set_major_formatter(lambda rate, _: f"{rate:g}")
-    scaling = results["scaling"]
-    for number, size in enumerate(next(iter(scaling.values()), {})):
-        places = {int(threads): ("scaling", threads, size) for threads in scaling}
-        _draw_line(
-            right, results, places, linestyle="-", marker=MARKERS[number], color=SERIES[number],
-            label=f"{int(size):,} environments",
-        )  # fmt: skip
-    right.set(xlabel="threads", ylim=(0, None), ylabel="million steps/s")
-    right.set_title(f"{DUEL} by number of threads", fontsize=11)
-    right.set_xticks([int(threads) for threads in scaling])
-    for axes in (left, right):
-        axes.grid(alpha=0.3)
-        axes.legend(fontsize=8)
+    axes.set(xscale="log", yscale="log", xlabel="number of environments")
+    axes.set_ylabel("million steps/s")
+    axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+    axes.set_title("speed by number of environments (both axes logarithmic)", fontsize=11)
+    axes.minorticks_off()
+    axes.yaxis.set_major_formatter(lambda rate, _: f"{rate:g}")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8)
     save_figure(figure, path, DPI)
 
 

@@ -49,7 +49,8 @@ def draw_strength(results: Mapping[str, Any], path: Path) -> None:
             points.append((player, time, behind))
         for player, time, behind in points:
             is_left = any(_is_left((time, behind), other[1:]) for other in points)
-            place, side = ((-7, -4), "right") if is_left else ((7, -4), "left")
+            height = 3 if player == reference else -4  # its label would lie on the line at 0
+            place, side = ((-7, height), "right") if is_left else ((7, height), "left")
             shown = player if len(player) <= _LONGEST else f"...{player[-_LONGEST:]}"
             axes.annotate(
                 shown, (time, behind), place, textcoords="offset points", fontsize=8, ha=side
@@ -59,5 +60,5 @@ def draw_strength(results: Mapping[str, Any], path: Path) -> None:
         axes.set_title(f"as {seat}", fontsize=11)
         axes.margins(x=0.4)
         axes.grid(alpha=0.3)
-    figure.axes[0].set_ylabel(f"points per battle relative to {reference}")
+    figure.axes[0].set_ylabel(f"points per battle, {reference} at 0")
     save_figure(figure, path, DPI)

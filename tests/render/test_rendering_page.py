@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from PIL.GifImagePlugin import GifImageFile
 
 from tests.pages import ROOT, blocks, page, rows_of
 from tools.rendering import frames
@@ -41,12 +40,6 @@ def test_the_colours_are_those_that_the_picture_explains() -> None:
         assert meaning.startswith(status.value)
 
 
-def differing_share(kept: Image.Image, drawn: Image.Image) -> float:
-    """Return the share of pixels that differ; stored pictures have fewer colours, to be small."""
-    colours = np.asarray(kept.convert("RGB"), np.int16) - np.asarray(drawn)
-    return float((np.abs(colours) > 80).any(axis=2).mean())
-
-
 def test_the_picture_of_the_page_matches_its_script() -> None:
     image = Image.open(ROOT / "docs" / "images" / "rgb-array.png")
     assert image.size == SIZE
@@ -56,12 +49,3 @@ def test_the_picture_of_the_page_matches_its_script() -> None:
         axis=2
     )  # it has fewer colours, to be small
     assert differ.mean() < 0.02  # a few descriptions may have changed since
-
-
-def test_the_film_of_the_readme_is_of_the_same_battle() -> None:
-    with Image.open(ROOT / "docs" / "images" / "battle.gif") as film:
-        assert isinstance(film, GifImageFile)
-        assert film.n_frames == 30
-        film.seek(29)
-        ((drawn, _),) = frames("the-shattered-gate", 3, 99, 99, film.size)
-        assert differing_share(film, drawn) < 0.02

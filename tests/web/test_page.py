@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from tests.pages import ROOT
 from tests.web.browser import CHROMIUM, SIZES, served
+from tests.web.layout import cut_off
 from tests.web.playing import choose, play_to_the_end, start
 from wfb_gym.cli import main
 from wfb_gym.transcripts import read, record, replay, write
@@ -430,3 +432,63 @@ def test_the_review_in_one_file(
     expect(page.locator(".verdict")).to_contain_text("Gave away")
     page.get_by_label("one back").click()
     expect(review).not_to_have_attribute("data-at", link.get_attribute("data-go") or "")
+
+
+def assert_phone(page: Page) -> None:
+    """Check that phones of 390 and 360 pixels show the whole width of the page."""
+    for width in (390, 360):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.wait_for_timeout(300)  # transitions
+        assert cut_off(page) == []
+
+
+def test_a_phone_shows_the_whole_width_of_the_form(open_page: OpenPage) -> None:
+    page = open_page("phone")
+    page.get_by_role("button", name="Play").wait_for()
+    assert_phone(page)
+    page.get_by_text("Own file").click()
+    page.get_by_role("button", name="Play").click()
+    page.locator(".error").wait_for()
+    assert_phone(page)
+    page.get_by_text("Lists").click()
+    page.get_by_role("button", name="Another wizard").click()
+    assert_phone(page)
+
+
+@pytest.mark.parametrize("seat", ["caster", "dispeller"])
+def test_a_phone_shows_the_whole_width_of_a_duel(open_page: OpenPage, seat: str) -> None:
+    page = open_page("phone")
+    start(page, seat=seat)
+    page.get_by_role("button", name="Advice").click()
+    page.locator("button.choice.best").wait_for()
+    page.get_by_role("button", name="Odds").click()
+    page.locator(".odds").first.wait_for()
+    assert_phone(page)
+    play_to_the_end(page)
+    assert_phone(page)
+
+
+def test_a_phone_shows_the_whole_width_of_a_battle(open_page: OpenPage) -> None:
+    page = open_page("phone")
+    start(page, scenario="border-skirmish")
+    page.locator(".ranges button").first.click()
+    page.locator(".map path.range").first.wait_for()
+    assert_phone(page)
+    choose(page, 1)
+    assert_phone(page)
+
+
+@pytest.mark.parametrize("at", [0, 20, 51])
+def test_a_phone_shows_the_whole_width_of_the_example_review(open_page: OpenPage, at: int) -> None:
+    page = open_page("phone", (ROOT / "docs" / "examples" / "border-skirmish.html").as_uri())
+    page.locator("input[type=range]").fill(str(at))
+    page.locator(f".wfb-review[data-at='{at}'] .battlefield").wait_for()
+    assert_phone(page)
+
+
+@pytest.mark.parametrize("side", ["caster", "dispeller"])
+def test_a_phone_shows_the_whole_width_of_an_odds_sheet(
+    open_page: OpenPage, tmp_path: Path, side: str
+) -> None:
+    main(["odds", "border-skirmish", "--side", side, "--html", str(tmp_path / "odds.html")])
+    assert_phone(open_page("phone", (tmp_path / "odds.html").as_uri()))
