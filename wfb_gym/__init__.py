@@ -1,7 +1,7 @@
 """The magic phase of Warhammer Fantasy Battle as a reinforcement-learning environment.
 
-Importing the package registers its environments with Gymnasium, and with PettingZoo and OpenSpiel
-if they are already imported. Everything else is loaded on first use.
+Importing the package registers its environments with Gymnasium, as well as with PettingZoo and
+OpenSpiel if they have already been imported. Everything else is loaded on first use.
 """
 
 from importlib import import_module

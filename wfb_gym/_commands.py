@@ -1,9 +1,10 @@
-"""End commands early with one line and an exit status.
+"""End commands early with a one-line message and an exit status.
 
 `install_handlers` handles everything that a command does not catch itself: Ctrl-C, a closed output
-pipe, files that cannot be read or written, and missing extras. The command line of `wfb_gym` calls
-it in its `main`. The commands of the checkout take seconds to import. They start with `run_main`,
-which installs the handlers before the imports. Importing a package installs no handlers.
+pipe, files that cannot be read or written, and missing extras. `wfb_gym`'s command line calls it in
+its `main`. Commands that are only in a checkout take seconds to import, so they start with
+`run_main`, which installs the handlers before importing anything else. Importing a package installs
+no handlers.
 """
 
 import _thread
@@ -26,7 +27,7 @@ from typing import IO, NoReturn
 from wfb_gym.files import describe_error
 
 FAILED = 1
-"""Exit status of a command that failed."""
+"""Exit status of a failed command."""
 INTERRUPTED = 130
 """Exit status after Ctrl-C."""
 SIGPIPE_STATUS = 141
@@ -34,26 +35,26 @@ SIGPIPE_STATUS = 141
 
 _PACKAGES = ("wfb_gym", "experiments", "agents", "tools")
 _SCRIPT = "wfb-gym"
-"""The script of ``[project.scripts]``: a shorter name of the command line of `wfb_gym`."""
+"""The script from ``[project.scripts]``, a shorter name for `wfb_gym`'s command line."""
 _TRAIN = frozenset(
     ("matplotlib", "rich", "sb3_contrib", "stable_baselines3", "tensorboard", "torch", "tqdm")
 )
-"""Modules that the extra `train` installs, including dependencies."""
+"""Modules that the extra `train` installs, including its dependencies."""
 _STREAMS = {"stdin": "r", "stdout": "w", "stderr": "w"}
-"""Modes of the standard streams, in the order of their file descriptors."""
+"""Modes of the standard streams, ordered by file descriptor."""
 _WITHOUT_UNICODE = {"\N{BLACK SQUARE}": "#", "\N{PLUS-MINUS SIGN}": "+/-"}
-"""Replacements of characters that an output encoding lacks."""
+"""Replacements for characters missing from an output encoding."""
 _REPLACE_SIGNS = "wfb_gym.replace_signs"
-_PAUSE = 0.01  # seconds; if Python still cannot raise Ctrl-C then, it is sent again
+_PAUSE = 0.01  # seconds after which Ctrl-C is sent again if Python still cannot raise it
 
 
 def is_script() -> bool:
-    """Return whether Python runs the script ``wfb-gym``."""
+    """Return whether Python is running the script ``wfb-gym``."""
     return Path(sys.argv[0] if sys.argv else "").stem == _SCRIPT
 
 
 def command_name() -> str | None:
-    """Return the name of the running command of this repository; None for other programs."""
+    """Return the name of the running command from this repository, or None for other programs."""
     if is_script():
         return _SCRIPT
     if "-m" not in sys.orig_argv:
@@ -63,22 +64,22 @@ def command_name() -> str | None:
 
 
 def install_handlers() -> None:
-    """Install the handlers that end the process with one line, if it runs one of our commands."""
+    """Install handlers that end the process with one line, if it is running one of our commands."""
     command = command_name()
     if command is not None and sys.excepthook is sys.__excepthook__:
         _prepare_streams()
         sys.excepthook = partial(_end, command)
         atexit.register(_finish, command)
-        # SIGINT may be ignored on purpose, for example under nohup.
+        # SIGINT may have been ignored on purpose, for example by nohup.
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, _interrupt)
             sys.unraisablehook = _redeliver_sigint
 
 
 def run_main(module: str) -> NoReturn:
-    """Run a command: install the handlers, import the module, call its `main`, exit.
+    """Run a command: install the handlers, import the module, call its `main` and exit.
 
-    A command calls it with its own name if it is ``__main__``, before its other imports.
+    A command that is run as ``__main__`` calls this with its own name, before its other imports.
     """
     install_handlers()
     sys.exit(import_module(module).main())
@@ -87,8 +88,8 @@ def run_main(module: str) -> NoReturn:
 def _prepare_streams() -> None:
     """Make every standard stream usable even if it is closed or its encoding lacks characters.
 
-    A closed stream is replaced by the null device. Opening them in order gives each stream its own
-    file descriptor, so that no other file gets it.
+    Closed streams are replaced by the null device. Opening them in order gives each stream its own
+    file descriptor, so that no other file takes it.
     """
     codecs.register_error(_REPLACE_SIGNS, _replace_signs)
     for name, mode in _STREAMS.items():
@@ -101,7 +102,7 @@ def _prepare_streams() -> None:
 
 
 def _replace_signs(error: UnicodeError) -> tuple[str, int]:
-    """Replace characters that an encoding lacks by ASCII characters."""
+    """Replace characters missing from an encoding with ASCII characters."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lacking = error.object[error.start : error.end]
@@ -109,11 +110,11 @@ def _replace_signs(error: UnicodeError) -> tuple[str, int]:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    """Exit at once while a command imports its modules; later raise `KeyboardInterrupt`.
+    """Exit immediately if a command is importing its modules; otherwise raise `KeyboardInterrupt`.
 
-    Some modules swallow a `KeyboardInterrupt` during import or turn it into other errors.
+    Some modules swallow a `KeyboardInterrupt` during import or convert it into a different error.
     """
-    called = [""]  # modules on the stack, from the innermost to the one called by `__main__`
+    called = [""]  # modules on the stack, from the innermost to the one called from `__main__`
     while frame is not None and (name := frame.f_globals.get("__name__", "")) != "__main__":
         frame = frame.f_back
         if name != __name__:  # `run_main` imports the command
@@ -125,9 +126,9 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _redeliver_sigint(lost: "sys.UnraisableHookArgs") -> None:
-    """Send Ctrl-C again if Python could not raise it.
+    """Send Ctrl-C again if Python was unable to raise it.
 
-    Python drops exceptions that are raised in a finalizer or in a callback from C.
+    Python drops exceptions raised in a finalizer or in a callback from C.
     """
     if not issubclass(lost.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(lost)
@@ -138,7 +139,7 @@ def _redeliver_sigint(lost: "sys.UnraisableHookArgs") -> None:
 
 
 def _send_sigint() -> None:
-    """Send SIGINT to the main thread; this also interrupts a blocking read."""
+    """Send SIGINT to the main thread, which also interrupts blocking reads."""
     main = threading.main_thread().ident
     if hasattr(signal, "pthread_kill") and main is not None:
         signal.pthread_kill(main, signal.SIGINT)
@@ -149,8 +150,8 @@ def _send_sigint() -> None:
 def _end(
     command: str, kind: type[BaseException], error: BaseException, traceback: TracebackType | None
 ) -> None:
-    """Print one line with the reason why the command ends; a traceback for programming errors."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # another Ctrl-C would interrupt the printing
+    """Print one line with the reason for exiting, or a traceback if it is a programming error."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # another Ctrl-C would interrupt printing
     if isinstance(error, KeyboardInterrupt):
         _print_error("interrupted")
         if _is_importing(traceback):  # Python may crash if it unloads half-imported modules
@@ -170,7 +171,7 @@ def _end(
 
 
 def _end_now() -> NoReturn:
-    """Exit after Ctrl-C without unloading modules."""
+    """Exit after Ctrl-C without unloading any modules."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(Exception):
         atexit._run_exitfuncs()  # noqa: SLF001
@@ -178,7 +179,7 @@ def _end_now() -> NoReturn:
 
 
 def _is_importing(traceback: TracebackType | None) -> bool:
-    """Whether an error was raised during an import, other than of the command itself."""
+    """Return whether an error was raised while importing anything but the command itself."""
     return any(
         frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") != "__main__"
         for frame, _ in walk_tb(traceback)
@@ -186,7 +187,7 @@ def _is_importing(traceback: TracebackType | None) -> bool:
 
 
 def _finish(command: str) -> None:
-    """Flush the output now: an error in Python's own flush at exit would print a traceback."""
+    """Flush the output now, since an error in Python's flush at exit would print a traceback."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         sys.stdout.flush()
@@ -198,7 +199,7 @@ def _finish(command: str) -> None:
 
 
 def _is_closed(stream: IO[str]) -> bool:
-    """Whether the reader of a stream has closed its end."""
+    """Return whether the reader of a stream has closed its end."""
     if not hasattr(select, "poll"):
         return True
     poll = select.poll()
@@ -210,5 +211,5 @@ def _print_error(line: str) -> None:
     try:
         sys.stderr.write(f"{line}\n")
         sys.stderr.flush()
-    except OSError:  # stderr is gone, too
+    except OSError:  # stderr is closed, too
         os._exit(FAILED)

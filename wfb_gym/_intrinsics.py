@@ -1,9 +1,9 @@
-"""Processor instructions that Numba does not offer.
+"""Processor instructions that Numba does not provide.
 
-Threads share the words and values in memory. Addresses point into NumPy arrays that the caller
-keeps alive. All accesses to words and array items are atomic and sequentially consistent. Under
-``NUMBA_DISABLE_JIT=1`` there are no such threads: only `trailing_zeros` and the functions for array
-items work then, and the latter are plain Python.
+Threads share the words and values in memory. Addresses point into NumPy arrays that the caller must
+keep alive. All accesses to words and array items are atomic and sequentially consistent. Under
+``NUMBA_DISABLE_JIT=1`` there are no such threads. In that case only `trailing_zeros` and the
+functions for array items work, and the latter are plain Python.
 """
 
 import platform
@@ -17,7 +17,7 @@ from numba.core import config, types
 intrinsic: Callable[[Any], Callable[..., Any]] = numba.extending.intrinsic
 
 ROOM = 4096
-"""Largest size of a stored value, in bytes."""
+"""Maximum size of a stored value, in bytes."""
 _WORD = ir.IntType(64)
 _ORDER = "seq_cst"
 _PAUSES = platform.machine() in ("x86_64", "AMD64")
@@ -39,7 +39,7 @@ def _trailing_zeros_in_python(word: int) -> int:
 trailing_zeros: Callable[[int], int] = (
     _trailing_zeros_in_python if _IS_PLAIN else _count_trailing_zeros
 )
-"""Return the index of the lowest set bit of an int64, which must not be 0."""
+"""Return the index of the lowest set bit in an int64, which must not be 0."""
 
 
 def _pointer(builder: Any, address: Any, kind: Any = _WORD) -> Any:
@@ -69,7 +69,7 @@ def store_word(typing: Any, address: Any, word: Any) -> Any:
 
 @intrinsic
 def add_to_word(typing: Any, address: Any, added: Any) -> Any:
-    """Add to the 64-bit integer at an address; return its old value."""
+    """Add to the 64-bit integer at an address and return its old value."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         return builder.atomic_rmw("add", _pointer(builder, values[0]), values[1], _ORDER)
@@ -144,17 +144,17 @@ def _replace_item_in_python(array: Any, index: int, old: int, new: int) -> bool:
 
 
 load_item: Callable[[Any, int], int] = _load_item_in_python if _IS_PLAIN else _load_item
-"""Return an item of a flat array of integers."""
+"""Return an item from a flat array of integers."""
 store_item: Callable[[Any, int, int], None] = _store_item_in_python if _IS_PLAIN else _store_item
-"""Write an item of a flat array of integers."""
+"""Write an item to a flat array of integers."""
 add_to_item: Callable[[Any, int, int], int] = _add_to_item_in_python if _IS_PLAIN else _add_to_item
-"""Add to an item of a flat array of integers; return its old value."""
+"""Add to an item in a flat array of integers and return its old value."""
 replace_item: Callable[[Any, int, int, int], bool] = (
     _replace_item_in_python if _IS_PLAIN else _replace_item
 )
-"""Write an item of a flat array of integers if it equals `old` (compare-and-swap).
+"""Write an item to a flat array of integers if its value is `old` (compare-and-swap).
 
-Return whether it was written.
+Returns whether it was written.
 """
 
 
@@ -162,7 +162,7 @@ Return whether it was written.
 def store_value(typing: Any, address: Any, value: Any) -> Any:
     """Write any value of at most `ROOM` bytes, such as a tuple of arrays, to an address.
 
-    The stored value holds no references: the caller must keep its arrays alive.
+    The stored value holds no references, so the caller must keep its arrays alive.
     """
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
@@ -177,7 +177,7 @@ def store_value(typing: Any, address: Any, value: Any) -> Any:
 
 @intrinsic
 def load_value(typing: Any, address: Any, like: Any) -> Any:
-    """Return the value that `store_value` wrote to an address; it has the type of `like`."""
+    """Return the value that `store_value` wrote to an address, with the type of `like`."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         return builder.load(_pointer(builder, values[0], values[1].type))
@@ -187,7 +187,7 @@ def load_value(typing: Any, address: Any, like: Any) -> Any:
 
 @intrinsic
 def pause(typing: Any) -> Any:
-    """Signal to the processor that this thread is in a spin loop (x86 ``pause``)."""
+    """Hint to the processor that this thread is in a spin loop (x86 ``pause``)."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         if _PAUSES:

@@ -1,8 +1,9 @@
-"""The decorator for compiled code, and the folder of its cache.
+"""The decorator for compiled code, and its cache folder.
 
-Numba's cache checks only the file of the function, so it misses an edit in another file that the
-function calls. The cache folder is therefore named after a hash of all files with compiled code and
-of the constants that they read: an edit in one of these files starts an empty cache.
+Numba's cache only checks the file that contains a function, so it misses changes to functions that
+this function calls in other files. The cache folder is therefore named after a hash of all files
+with compiled code and of the constants they read. A change to any of these files starts an empty
+cache.
 """
 
 import contextlib
@@ -28,7 +29,7 @@ from wfb_gym._compiler import entries, njit_cached, use_core, use_entries
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 int64: Callable[[Any], int] = np.int64  # type: ignore[assignment]
-"""Widen a small integer of a record. In compiled code, `int` keeps int8 as int8, and a function
+"""Widen a small integer from a record. In compiled code, `int` keeps int8 as int8, and a function
 called with both types would be compiled twice."""
 
 _COMPILED_FOLDERS = frozenset(
@@ -62,7 +63,7 @@ _CONSTANTS = frozenset(
         "solver/graph_arrays.py",
     )
 )
-"""Files without compiled functions whose constants, records and intrinsics compiled code reads."""
+"""Files with no compiled functions, whose constants, records and intrinsics compiled code reads."""
 _USES_JIT = re.compile(rb"@jit\b|\bjit\(")
 _RECORDS = frozenset(("_records.py", "records.py", "sizes.py"))
 _LONG = {
@@ -83,14 +84,14 @@ _LONG = {
     "players.search.mcts._search": "mcts",
     "players.search.phase_search.choose_all": "phase search",
 }
-"""Functions that take seconds to compile, with their description in the progress line."""
+"""Functions that take seconds to compile, with the description to show in the progress line."""
 _CORE = "wfb_gym.engine.core"
 """Imported by name when needed, because the engine imports this module."""
 _KEEP_SECONDS = 14 * 24 * 3600
 
 
 def compiled_sources() -> dict[str, bytes]:
-    """Return the source files of compiled code, by path in the package."""
+    """Return the source files that contain compiled code, by path in the package."""
     root = Path(__file__).parent
     sources = {name: (root / name).read_bytes() for name in _CONSTANTS}
     for path in root.rglob("*.py"):
@@ -100,12 +101,12 @@ def compiled_sources() -> dict[str, bytes]:
 
 
 def _sources_digest() -> str:
-    """Return the hash of all source files of compiled code."""
+    """Return a hash of all source files that contain compiled code."""
     return _digest_of(compiled_sources())
 
 
 def rules_digest() -> str:
-    """Return the hash of the source files that implement the rules."""
+    """Return a hash of the source files that implement the rules."""
     root = Path(__file__).parent
     return _digest_of(
         {
@@ -117,7 +118,7 @@ def rules_digest() -> str:
 
 
 def _digest_of(sources: dict[str, bytes]) -> str:
-    """Return the hash of files and their names."""
+    """Return a hash of some files and their names."""
     digest = hashlib.sha256()
     for name in sorted(sources):
         digest.update(name.encode())
@@ -126,10 +127,10 @@ def _digest_of(sources: dict[str, bytes]) -> str:
 
 
 def _cache_roots() -> Iterator[Path]:
-    """Yield the candidate folders of the cache, explicitly set folders first.
+    """Yield candidates for the cache folder, starting with explicitly set ones.
 
-    A generator, because looking up a later candidate may raise: a container user may have no name,
-    no home folder and no folder for temporary files.
+    This is a generator because looking up a later candidate may raise: a user in a container may
+    have no name, no home folder and no folder for temporary files.
     """
     if chosen := os.environ.get("WFB_GYM_CACHE_DIR"):
         yield Path(chosen).absolute()
@@ -142,29 +143,29 @@ def _cache_roots() -> Iterator[Path]:
         user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "")
         shared = Path(tempfile.gettempdir()) / f"wfb_gym-{user}"
         shared.mkdir(mode=0o700, exist_ok=True)
-        if shared.lstat().st_uid in (user, 0):  # another owner could have put any code there
+        if shared.lstat().st_uid in (user, 0):  # another owner could have put any code in it
             yield shared
 
 
 def _is_usable(folder: Path) -> bool:
-    """Whether a folder is writable or already holds compiled code."""
+    """Return whether a folder is writable or already contains compiled code."""
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-        os.utime(folder)  # marks it as in use, see `_delete_disused`
+        os.utime(folder)  # marks it as in use; see `_delete_disused`
     return os.access(folder, os.W_OK | os.X_OK) or any(folder.glob("*/*.nbi"))
 
 
 def _delete_disused(root: Path, own: Path) -> None:
-    """Delete folders of other versions that were not used for two weeks."""
+    """Delete other versions' folders if they have not been used for two weeks."""
     for other in root.glob("numba-*"):
-        with contextlib.suppress(OSError):  # another process may delete it, too
+        with contextlib.suppress(OSError):  # another process may be deleting it, too
             if other != own and other.stat().st_mtime < time.time() - _KEEP_SECONDS:
                 shutil.rmtree(other, ignore_errors=True)
 
 
 def _open_cache_folder() -> Path:
-    """Return this version's cache folder; delete folders of other versions that are not used."""
-    # Numba's subfolders are named after the path of the sources, so copies cannot share a cache.
+    """Return this version's cache folder, and delete other versions' disused folders."""
+    # Numba names its subfolders after the path of the sources, so copies cannot share a cache.
     versions = f"{numba.__version__} {sys.version} {SOURCES} {Path(__file__).parent}"
     name = f"numba-{hashlib.sha256(versions.encode()).hexdigest()[:16]}"
     for root in _cache_roots():
@@ -181,17 +182,17 @@ def _open_cache_folder() -> Path:
 SOURCES = _sources_digest()
 CACHE_FOLDER = _open_cache_folder()
 _is_announced = False
-"""Whether this process has printed the path of the cache folder."""
+"""Whether this process has already printed the path of the cache folder."""
 
 
 def announce_compiling(function: Callable[..., Any], *, is_kept: bool = True) -> None:
     """Report on stderr that a function is being compiled, if that takes seconds.
 
-    There is no total, because a process does not know in advance which functions it will call.
+    No total is reported, because a process does not know in advance which functions it will call.
 
     Args:
-        function: the Python function.
-        is_kept: whether the result goes into the cache.
+        function: the Python function being compiled.
+        is_kept: whether the result is stored in the cache.
     """
     global _is_announced  # noqa: PLW0603 - the path is printed once per process
     name = f"{function.__module__}.{function.__qualname__}".removeprefix("wfb_gym.")
@@ -218,7 +219,7 @@ use_core(_find_core)
 
 
 class _Jit(Protocol):
-    """Type of a decorator with or without options."""
+    """Type of a decorator that can be used with or without options."""
 
     @overload
     def __call__(self, function: _Function) -> _Function: ...
@@ -231,9 +232,9 @@ def _compile(function: Any = None, **options: Any) -> Any:
     if function is None:
         return lambda later: _compile(later, **options)
     before = config.CACHE_DIR
-    config.CACHE_DIR = str(CACHE_FOLDER)  # read while decorating; other users keep theirs
+    config.CACHE_DIR = str(CACHE_FOLDER)  # read while decorating; other users keep their own
     try:
-        # C division, and no reference counting, because only functions with "_nrt" allocate.
+        # C division, and no reference counting, as only functions with "_nrt" allocate.
         options = {"error_model": "numpy", "_nrt": False, "forceinline": True, **options}
         is_rule = function.__module__.startswith("wfb_gym.rules.")  # small functions of numbers
         return njit_cached(function, is_brief=is_rule, **options)
@@ -244,21 +245,21 @@ def _compile(function: Any = None, **options: Any) -> Any:
 jit: _Jit = _compile
 """`numba.njit` with the package's own cache folder.
 
-Compiled functions may raise errors with a constant message; this costs no measurable time if the
-branch is not taken. Under ``NUMBA_DISABLE_JIT=1`` functions stay plain Python.
+Compiled functions may raise errors with a constant message, which costs no measurable time if the
+branch is not taken. Under ``NUMBA_DISABLE_JIT=1``, functions stay plain Python.
 
 Args:
     function: the function to compile, if the decorator is used without parentheses.
-    **options: options of `numba.njit`, and ``is_shared``: compile the function once, in
-        `wfb_gym.engine.core`, for all its callers.
+    **options: options to pass to `numba.njit`. In addition, ``is_shared`` compiles the function
+        once for all its callers, in `wfb_gym.engine.core`.
 """
 
 
 def entry_point(dispatcher: Any) -> Callable[..., Any]:
-    """Return the compiled code of a function that was called with only one set of types.
+    """Return the compiled code of a function that has only been called with one set of types.
 
-    Calling it skips Numba's check of the argument types. For two dozen arrays, this check takes
-    longer than a step of one environment. The caller must pass the right types.
+    Calling this code skips Numba's check of the argument types. For two dozen arrays, the check
+    takes longer than a step in one environment. The caller must pass the right types.
     """
     compiled = entries(dispatcher)
     return compiled[0] if len(compiled) == 1 else dispatcher

@@ -1,7 +1,7 @@
-"""Progress of long work on stderr, for the library and its commands.
+"""Progress of long-running work on stderr, for the library and its commands.
 
-On a terminal, rich draws a `ProgressBar` if it is installed. Elsewhere the bar is silent, unless
-a command prints lines (`printed_lines`) or has its own display (`shown_by`).
+On a terminal, rich draws a `ProgressBar` if it is installed. Elsewhere the bar is silent, unless a
+command prints lines (`printed_lines`) or has its own display (`shown_by`).
 """
 
 import atexit
@@ -15,9 +15,9 @@ from threading import Event, Thread
 from typing import Any, TextIO
 
 FIRST_LINE = 10.0
-"""Seconds without visible progress after which a command prints a line."""
+"""Seconds without visible progress before a command prints a line."""
 NEXT_LINES = 30.0
-"""Seconds between later lines."""
+"""Seconds between subsequent lines."""
 _QUIET = 1.0
 """Seconds before a bar appears."""
 _REDRAWN_EVERY = 0.2
@@ -25,21 +25,21 @@ _CLEAR_LINE = "\r\x1b[K"
 
 
 class _Display:
-    """The display of this process's progress."""
+    """Display for this process's progress."""
 
     show: Callable[[str], None] | None = None
-    """Takes a line about the progress."""
+    """Called with a line about the progress."""
     draws = True
-    """Whether bars are drawn on a terminal."""
+    """Whether to draw bars on a terminal."""
 
 
 @contextmanager
 def shown_by(show: Callable[[str], None], *, bars: bool = False) -> Iterator[None]:
-    """Pass progress to a command's own display while the block runs.
+    """Send progress to a command's own display while the block runs.
 
     Args:
         show: called with a line about the progress, and with "" at the end.
-        bars: whether bars are drawn on a terminal, too.
+        bars: whether to draw bars on a terminal as well.
     """
     before = _Display.show, _Display.draws
     _Display.show, _Display.draws = show, bars
@@ -51,10 +51,10 @@ def shown_by(show: Callable[[str], None], *, bars: bool = False) -> Iterator[Non
 
 @contextmanager
 def printed_lines(task: str | Callable[[], str]) -> Iterator[None]:
-    """Print lines on stderr while the block runs, if it takes long.
+    """Print progress lines on stderr while the block runs, if it takes a long time.
 
-    The first line appears after `FIRST_LINE` seconds, later ones every `NEXT_LINES` seconds. On a
-    terminal they appear only while no bar moves.
+    The first line appears after `FIRST_LINE` seconds, and later ones every `NEXT_LINES` seconds. On
+    a terminal, lines only appear while no bar is moving.
 
     Args:
         task: description of the work, or a function that returns it.
@@ -74,7 +74,7 @@ def printed_lines(task: str | Callable[[], str]) -> Iterator[None]:
             parts = [*filter(None, (task() if callable(task) else task, latest))]
             if out is None or out.closed or not parts or (draws and now - moved < FIRST_LINE):
                 continue
-            start = _CLEAR_LINE if draws else ""  # overwrites a bar that does not move
+            start = _CLEAR_LINE if draws else ""  # overwrites a bar that is not moving
             out.write(f"{start}wfb_gym: {': '.join(parts)} ({now - began:.0f} s so far)\n")
             out.flush()
             pause = NEXT_LINES
@@ -90,12 +90,12 @@ def printed_lines(task: str | Callable[[], str]) -> Iterator[None]:
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether a stream is an open terminal; it is None in a process without a console."""
+    """Return whether a stream is an open terminal; it is None in a process without a console."""
     return stream is not None and not stream.closed and stream.isatty()
 
 
 def tell(text: str) -> None:
-    """Pass a line about the progress to the current display; "" at the end."""
+    """Send a line about the progress to the current display, or "" at the end."""
     if _Display.show is not None:
         _Display.show(text)
 
@@ -106,14 +106,14 @@ def _has_rich() -> bool:
 
 
 class _TerminalLine:
-    """The last line of a terminal, redrawn in place by rich or, without rich, as plain text."""
+    """The bottom line of a terminal, redrawn in place by rich or, without rich, as plain text."""
 
     _display: Any = None
     _plain: TextIO | None = None
-    """Terminal whose last line is plain text."""
+    """Terminal whose bottom line is plain text."""
 
     def show(self, text: str, done: int = 0, expected: int = 0, out: TextIO | None = None) -> None:
-        """Show a text and a bar, which is full at `done == expected`."""
+        """Show some text and a bar, which is full when `done == expected`."""
         out = out or sys.stderr
         if not _Display.draws or not is_terminal(out):
             return
@@ -147,11 +147,11 @@ class _TerminalLine:
 
 
 _LINE = _TerminalLine()
-"""The one line of the process: two would overwrite each other."""
+"""The process's only such line, since two would overwrite each other."""
 
 
 def show_line(text: str) -> None:
-    """Replace the progress line; "" removes it."""
+    """Replace the progress line, or remove it if `text` is ""."""
     tell(text)
     if text:
         _LINE.show(text)
@@ -164,8 +164,8 @@ class ProgressBar:
 
     Args:
         task: description of the work.
-        out: stream to draw on if it is a terminal; stderr by default.
-        unit: unit of the count, in the plural.
+        out: stream to draw on if it is a terminal. Defaults to stderr.
+        unit: unit that is counted, in the plural.
     """
 
     def __init__(self, task: str, out: TextIO | None = None, *, unit: str = "positions") -> None:
@@ -185,7 +185,7 @@ class ProgressBar:
         self._expected, self._bound = count, bound
 
     def __call__(self, done: int) -> None:
-        """Show the number of finished units."""
+        """Show how many units are finished."""
         now = time.monotonic()
         if now - self._began < _QUIET or now - self._drawn < _REDRAWN_EVERY:
             return
@@ -195,7 +195,7 @@ class ProgressBar:
         _LINE.show(self.line(done), done, self._expected, self._out)
 
     def line(self, done: int) -> str:
-        """Return the progress in words, with the time left if the total is known."""
+        """Return the progress in words, including the time left if the total is known."""
         seconds = time.monotonic() - self._began
         if not self._expected:
             return f"{self._task}: {done:,} {self._unit}, {seconds:.0f} s, total not known yet"
@@ -219,13 +219,13 @@ def shown(
     unit: str = "positions",
     bound: str = "about ",
 ) -> Iterator[Callable[[int], None]]:
-    """Yield the function to call with the number of finished units: the caller's, or a new bar.
+    """Yield a function to call with the number of finished units: the caller's, or a new bar.
 
     Args:
         task: description of the work.
-        progress: the caller's function, or None for a bar.
-        count: expected total; 0 if it is unknown.
-        unit: unit of the count, in the plural.
+        progress: the caller's function. If None, a bar is shown.
+        count: expected total, or 0 if it is unknown.
+        unit: unit that is counted, in the plural.
         bound: see `ProgressBar.expect`.
     """
     bar = ProgressBar(task, unit=unit)

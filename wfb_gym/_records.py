@@ -90,12 +90,12 @@ def dtype_of(record: type[Record]) -> np.dtype[Any]:
     """Return the dtype of a record class.
 
     Args:
-        record: a class whose annotations are number types of this module,
-            `Annotated[NDArray[T], n, m]` for an array of shape (n, m), a record class, or
-            `Annotated[Records[C], n]` for n records.
+        record: a class whose annotations are number types of this module, `Annotated[NDArray[T], n,
+            m]` for an array of shape (n, m), a record class, or `Annotated[Records[C], n]` for n
+            records.
 
     Raises:
-        TypeError: an annotation is none of these.
+        TypeError: if an annotation is none of these.
     """
     if record not in _DTYPES:  # reading annotations is slow
         fields = get_type_hints(record, include_extras=True)

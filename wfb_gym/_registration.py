@@ -1,8 +1,9 @@
 """Register the package with PettingZoo and OpenSpiel.
 
-The package imports Gymnasium and registers with it at once. PettingZoo and OpenSpiel may be missing
-and take a second to load, and they do not search for plugins. ``import wfb_gym`` registers with the
-libraries that are already loaded, and each adapter of `wfb_gym.interop` with its own library.
+The package imports Gymnasium and registers with it immediately. PettingZoo and OpenSpiel may not be
+installed, take a second to load and do not discover plugins. ``import wfb_gym`` therefore registers
+with any library that is already loaded, and each adapter in `wfb_gym.interop` registers with its
+own library.
 """
 
 import sys
@@ -11,13 +12,13 @@ from importlib import import_module
 from typing import Any
 
 DEFAULT_SCENARIO = "archmage-duel"
-"""Default scenario of the OpenSpiel game."""
+"""Default scenario for the OpenSpiel game."""
 _BATTLE = {"scenario": "border-skirmish"}
-"""Default scenario of ``wfb_gym/Battle-v0``, the same as in `wfb_gym.envs.battles`."""
+"""Default scenario for ``wfb_gym/Battle-v0``, the same as in `wfb_gym.envs.battles`."""
 
 
 def register_loaded() -> None:
-    """Register with each of the libraries that is loaded."""
+    """Register with every library that is already loaded."""
     for name, register in _REGISTER.items():
         if (library := sys.modules.get(name)) is not None:
             register(library)
@@ -43,10 +44,10 @@ def register_with_openspiel(pyspiel: Any) -> None:
 
 
 class _PhaseGame:
-    """Factory of the adapter's game.
+    """Factory for the adapter's game.
 
-    OpenSpiel releases registered objects after Python has shut down. Freeing a function then would
-    abort the process. A class is never freed, because it is part of a reference cycle.
+    OpenSpiel releases registered objects after Python has shut down. Freeing a function at that
+    point would abort the process. A class is never freed, because it is part of a reference cycle.
     """
 
     def __new__(cls, params: dict[str, Any] | None = None) -> Any:
@@ -54,12 +55,12 @@ class _PhaseGame:
 
 
 def openspiel_type(pyspiel: Any, has_hidden_items: bool = False) -> Any:
-    """Return the OpenSpiel game type of ``wfb_gym_phase``.
+    """Return the OpenSpiel game type for ``wfb_gym_phase``.
 
     Args:
         pyspiel: the library.
-        has_hidden_items: whether the scenario has hidden items. The type without hidden items is
-            registered. A loaded game returns its own type, so one name works for both.
+        has_hidden_items: whether the scenario has hidden items. Only the type without hidden items
+            is registered. A loaded game returns its own type, so one name works for both.
     """
     kind = pyspiel.GameType
     information = kind.Information

@@ -1,9 +1,9 @@
-"""Compiled code in a wheel, so that installed packages need not compile.
+"""Compiled code shipped in a wheel, so that installed packages do not have to compile.
 
-``python -m wfb_gym compile --into`` makes it at build time for a common processor, in a folder of
-the package with a manifest. It has the same content as the cache. It is used if the manifest agrees
-with the installed sources, Python, Numba and the processor. Otherwise the sources are compiled as
-in a checkout.
+``python -m wfb_gym compile --into`` creates it at build time for a common processor, in a folder in
+the package that also contains a manifest. Its contents are the same as the cache's. It is used if
+the manifest matches the installed sources, Python, Numba and the processor. Otherwise the sources
+are compiled as they are in a checkout.
 """
 
 import json
@@ -24,18 +24,18 @@ _X86_64_V3 = (
     "avx", "avx2", "bmi", "bmi2", "cx16", "f16c", "fma", "lzcnt", "movbe", "popcnt", "sahf", "sse3",
     "sse4.1", "sse4.2", "ssse3",
 )  # fmt: skip
-"""Features of an x86-64-v3 processor (2013 and later), by LLVM's names."""
+"""Features of an x86-64-v3 processor (2013 and later), using LLVM's names."""
 
 
 def target() -> tuple[str, tuple[str, ...]]:
-    """Return the target processor of shipped code on this platform, and its required features."""
+    """Return the target processor for shipped code on this platform, and its required features."""
     if platform.machine().lower() in ("x86_64", "amd64"):
         return "x86-64-v3", _X86_64_V3
     return "generic", ()
 
 
 def environment() -> dict[str, str]:
-    """Return the environment variables that make Numba compile for the target processor."""
+    """Return environment variables that make Numba compile for the target processor."""
     name, features = target()
     return {
         "NUMBA_CPU_NAME": name,
@@ -54,14 +54,14 @@ def _requirements(sources: str) -> dict[str, Any]:
 
 
 def write_manifest(folder: Path, sources: str) -> None:
-    """Write the manifest of compiled code: sources, versions and target processor.
+    """Write the manifest for compiled code: sources, versions and target processor.
 
     Args:
-        folder: folder of the compiled code.
+        folder: folder with the compiled code.
         sources: hash of the sources.
 
     Raises:
-        OSError: the file cannot be written.
+        OSError: if the file cannot be written.
     """
     name, features = target()
     document = {**_requirements(sources), "processor": name, "features": features}
@@ -69,13 +69,13 @@ def write_manifest(folder: Path, sources: str) -> None:
 
 
 def find(sources: str) -> Path | None:
-    """Return the folder of shipped code; None if this process cannot use it.
+    """Return the folder with shipped code, or None if this process cannot use it.
 
     Args:
         sources: hash of the installed sources.
     """
     if "NUMBA_CPU_NAME" in os.environ or "NUMBA_CPU_FEATURES" in os.environ:
-        return None  # the user wants code for another processor
+        return None  # the user wants code for a different processor
     try:
         document = json.loads((FOLDER / _MANIFEST).read_text(encoding="utf-8"))
         features = document.pop("features")

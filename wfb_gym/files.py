@@ -1,6 +1,6 @@
-"""Atomic writing of files, and safe reading of files that may be damaged or malicious.
+"""Atomic file writes, and safe reading of files that may be corrupt or malicious.
 
-This module does not know the file formats, except archives of texts and arrays (.npz).
+This module knows nothing about file formats, except for archives of texts and arrays (.npz).
 """
 
 import contextlib
@@ -23,35 +23,35 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 MOST_TEXT = 2**20
-"""Largest text in an archive in bytes, such as a header or a description."""
+"""Maximum size of a text in an archive, such as a header or a description, in bytes."""
 _MOST_MEMBERS = 2**21
-"""Largest list of members of an archive in bytes; `zipfile` reads it at once."""
+"""Maximum size of an archive's list of members, in bytes; `zipfile` reads it all at once."""
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Accepted kinds of compression; other kinds may take unlimited memory to unpack."""
+"""Accepted types of compression; others may take unlimited memory to unpack."""
 _MOST_CHARACTERS = 200
 _LOCK = ".lock"
-"""Name of the lock file of a folder; it is empty and may be left behind."""
+"""Name of a folder's lock file, which is empty and may be left behind."""
 
 
 class DamagedFileError(ValueError):
-    """Raised for a file that is damaged or has another format than expected."""
+    """Raised if a file is corrupt or does not have the expected format."""
 
 
 @contextlib.contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a draft that replaces a file when the block ends.
 
-    Until then, and if the block fails, the file is unchanged. Drafts left behind by killed
-    processes are deleted first.
+    Until then, or if the block fails, the file is unchanged. Drafts left behind by processes that
+    were killed are deleted first.
 
     Args:
-        path: path of the file; its folder must exist.
+        path: path of the file. Its folder must exist.
 
     Yields:
         The draft, opened for writing.
 
     Raises:
-        OSError: the file cannot be written; `filename` is `path`.
+        OSError: if the file cannot be written. `filename` is then `path`.
     """
     path = Path(path)
     _delete_abandoned_drafts(path)
@@ -63,7 +63,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             os.fsync(file.fileno())  # otherwise a power failure may leave an empty file
         draft.replace(path)
     except OSError as error:
-        is_own = error.filename in (None, str(draft))  # else the error is about another file
+        is_own = error.filename in (None, str(draft))  # otherwise the error is about another file
         if not is_own or error.errno is None:
             raise
         raise OSError(error.errno, error.strerror, str(path)) from error
@@ -72,21 +72,21 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 NOT_UTF8 = "another encoding: save it as UTF-8"
-"""Description of a text that is not UTF-8, for error messages."""
+"""Describes text that is not UTF-8, for error messages."""
 
 
 def atomic_write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text in UTF-8 as `atomic_write` does.
+    """Write text as UTF-8, in the same way as `atomic_write`.
 
     Raises:
-        OSError: the file cannot be written.
+        OSError: if the file cannot be written.
     """
     with atomic_write(path) as file:
         file.write(text.encode())
 
 
 def save_figure(figure: Any, path: str | os.PathLike[str], dpi: int) -> None:
-    """Save a Matplotlib figure as `atomic_write` does; the file suffix selects the format.
+    """Save a Matplotlib figure in the same way as `atomic_write`; the suffix selects the format.
 
     Args:
         figure: the figure.
@@ -94,8 +94,8 @@ def save_figure(figure: Any, path: str | os.PathLike[str], dpi: int) -> None:
         dpi: dots per inch.
 
     Raises:
-        OSError: the file cannot be written.
-        ValueError: Matplotlib does not know the format.
+        OSError: if the file cannot be written.
+        ValueError: if Matplotlib does not know the format.
     """
     with atomic_write(path) as file:
         figure.savefig(file, dpi=dpi, format=Path(path).suffix[1:])
@@ -103,13 +103,13 @@ def save_figure(figure: Any, path: str | os.PathLike[str], dpi: int) -> None:
 
 @contextlib.contextmanager
 def lock_folder(folder: str | os.PathLike[str]) -> Iterator[None]:
-    """Lock a folder for this process while the block runs, if the system supports locks.
+    """Lock a folder for this process while the block runs, if the system supports locking.
 
     The system releases the lock when the process ends, even if it is killed.
 
     Raises:
-        BlockingIOError: another process holds the lock.
-        OSError: the folder is not writable.
+        BlockingIOError: if another process holds the lock.
+        OSError: if the folder is not writable.
     """
     with Path(folder, _LOCK).open("ab") as file:
         if fcntl is not None:
@@ -123,7 +123,7 @@ def lock_folder(folder: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def _delete_abandoned_drafts(path: Path) -> None:
-    """Delete the drafts of a file whose processes have ended."""
+    """Delete a file's drafts whose processes have ended."""
     for draft in path.parent.glob(f"{glob.escape(path.name)}.*.part"):
         process = draft.name[len(path.name) + 1 : -len(".part")]
         if process.isdecimal() and not _runs(int(process)):
@@ -131,28 +131,28 @@ def _delete_abandoned_drafts(path: Path) -> None:
 
 
 def _runs(process: int) -> bool:
-    """Whether a process with this number runs; True if that cannot be checked."""
+    """Return whether the process with this id is running; True if that cannot be checked."""
     if os.name != "posix":
         return True
     try:
         os.kill(process, 0)  # signal 0 only checks that the process exists
     except (ProcessLookupError, OverflowError):
         return False
-    except PermissionError:  # another user's
+    except PermissionError:  # another user's process
         return True
     return True
 
 
 def read_limited(path: str | os.PathLike[str], most: int) -> bytes:
-    """Read a regular file of limited size.
+    """Read a regular file, up to a size limit.
 
     Args:
-        path: path of the file. Pipes and devices are rejected, because they may not end.
-        most: largest size in bytes.
+        path: path of the file. Pipes and devices are rejected, because they may never end.
+        most: maximum size in bytes.
 
     Raises:
-        OSError: the file cannot be read.
-        ValueError: the path is not a regular file, the file is larger, or the path is invalid.
+        OSError: if the file cannot be read.
+        ValueError: if the path is invalid or not a regular file, or if the file is too large.
     """
     path = Path(path)
     if not stat.S_ISREG(path.stat().st_mode):
@@ -165,7 +165,7 @@ def read_limited(path: str | os.PathLike[str], most: int) -> bytes:
 
 
 class ArrayLayout(NamedTuple):
-    """The shape and dtype in the header of an array in an archive."""
+    """The shape and dtype given in the header of an archived array."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -174,14 +174,14 @@ class ArrayLayout(NamedTuple):
 class Archive:
     """An untrusted archive of texts and arrays; members are unpacked only on request.
 
-    All methods raise a ValueError, or the errors of `zipfile` and NumPy, for invalid members.
+    If a member is invalid, all methods raise a ValueError or an error from `zipfile` or NumPy.
 
     Args:
         held: the archive.
-        most: largest total size of the unpacked members, in bytes.
+        most: maximum total size of the unpacked members, in bytes.
 
     Attributes:
-        names: names of the members.
+        names: the members' names.
     """
 
     def __init__(self, held: zipfile.ZipFile, most: int) -> None:
@@ -206,11 +206,11 @@ class Archive:
             )
 
     def read_text(self, name: str, most: int = MOST_TEXT) -> bytes:
-        """Return the bytes of a member.
+        """Return a member's bytes.
 
         Args:
-            name: name of the member.
-            most: largest size in bytes.
+            name: the member's name.
+            most: maximum size in bytes.
         """
         size = self._held.getinfo(name).file_size
         if size > most:
@@ -229,7 +229,7 @@ class Archive:
         return str(self.read_array(name))
 
     def layout(self, name: str) -> ArrayLayout:
-        """Return the layout of the array in the member NAME.npy; check the member's size."""
+        """Return the layout of the array in the member NAME.npy; checks the member's size."""
         path = f"{name}.npy"
         with self._held.open(path) as file:
             if np.lib.format.read_magic(file) != (1, 0):  # later formats allow very long headers
@@ -252,7 +252,7 @@ class Archive:
 
 
 class _ListedFile(io.FileIO):
-    """A file that limits the size of a read while `zipfile` reads the list of members."""
+    """A file that limits how much is read while `zipfile` reads the list of members."""
 
     is_listed = False
 
@@ -260,7 +260,7 @@ class _ListedFile(io.FileIO):
         """Read as `io.FileIO` does.
 
         Raises:
-            ValueError: the list of members is too long.
+            ValueError: if the list of members is too long.
         """
         if not self.is_listed:
             whole = size is None or size < 0
@@ -275,15 +275,15 @@ class _ListedFile(io.FileIO):
 
 @contextlib.contextmanager
 def open_archive(path: str | os.PathLike[str], most: int) -> Iterator[Archive]:
-    """Open an untrusted archive; use `wrap_read_errors` around it to handle damaged files.
+    """Open an untrusted archive. Wrap this in `wrap_read_errors` to handle corrupt files.
 
     Args:
         path: path of the file.
-        most: largest total size of the unpacked members, in bytes.
+        most: maximum total size of the unpacked members, in bytes.
 
     Raises:
-        ValueError: the members are larger.
-        zipfile.BadZipFile: the file is not an archive.
+        ValueError: if the members are too large.
+        zipfile.BadZipFile: if the file is not an archive.
     """
     with _ListedFile(path) as file, zipfile.ZipFile(file) as held:
         file.is_listed = True
@@ -294,15 +294,15 @@ def open_archive(path: str | os.PathLike[str], most: int) -> Iterator[Archive]:
 def wrap_read_errors(
     path: str | os.PathLike[str], expected: str, error: type[ValueError] = DamagedFileError
 ) -> Iterator[None]:
-    """Convert all errors of reading a damaged or unsupported file to one type.
+    """Convert any error while reading a corrupt or unsupported file to one type.
 
-    Readers of archives, arrays and JSON raise a dozen types of errors for unexpected bytes. An
-    `error` that the block raises itself is passed on unchanged.
+    Readers of archives, arrays and JSON raise a dozen different types of error for unexpected
+    bytes. If the block itself raises an `error`, it is passed on unchanged.
 
     Args:
-        path: path of the file, for the message.
-        expected: expected content for the message, such as "a saved network".
-        error: type of the raised error. It must be a type that no reader raises.
+        path: path of the file, for use in the message.
+        expected: expected content, for use in the message, such as "a saved network".
+        error: type of error to raise. It must be a type that no reader raises.
     """
     try:
         yield
@@ -314,7 +314,7 @@ def wrap_read_errors(
 
 
 def describe_error(error: BaseException) -> str:
-    """Return an error's text as one short line without control characters."""
+    """Return an error's text as a single short line without control characters."""
     text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     text = text[: 10 * _MOST_CHARACTERS]
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())

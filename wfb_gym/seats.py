@@ -1,17 +1,17 @@
-"""The two seats of a battle, by name and by number."""
+"""The two seats in a battle, by name and by number."""
 
 SEATS = ("caster", "dispeller")
-"""Names of the seats by number: the roles of the armies in the first phase."""
+"""Seat names, in order of seat number: the armies' roles in the first phase."""
 
 
 def seat_number(seat: int | str) -> int:
-    """Return the number of a seat, given as a name or a number.
+    """Return the number of a seat given by name or number.
 
     Args:
         seat: 0 or "caster", 1 or "dispeller".
 
     Raises:
-        ValueError: the seat has another value.
+        ValueError: if the seat has any other value.
     """
     if isinstance(seat, str) and seat in SEATS:
         return SEATS.index(seat)

@@ -4,21 +4,21 @@ from collections.abc import Callable, Iterable
 
 _MAX_LISTED = 24
 _MAX_GIVEN = 100
-"""Characters of an unknown name to compare; the rest is ignored."""
+"""Number of characters in an unknown name to compare; the rest are ignored."""
 _MOST, _LEAST_PART = 3, 3
-"""Maximum number of suggestions, and minimum number of letters of a partial name."""
+"""Maximum number of suggestions, and minimum number of letters in a partial name."""
 _LETTERS_PER_SLIP = 4
-"""Letters of a name per allowed typing error; at least one error is allowed."""
+"""Letters in a name per typing error allowed; at least one error is always allowed."""
 
 
 def plain(name: str) -> str:
-    """Return a name in lower case without punctuation; unchanged if it is only punctuation."""
+    """Return a name in lower case without punctuation, or unchanged if it is all punctuation."""
     letters = "".join(each for each in name.casefold() if each.isalnum())
     return letters or name
 
 
 def name_finder(known: Iterable[str]) -> Callable[[str], str | None]:
-    """Return a function like `find_name` for many lookups among the same known names."""
+    """Return a function like `find_name` for many lookups in the same known names."""
     names = dict.fromkeys(known)
     meant: dict[str, list[str]] = {}
     for name in names:
@@ -36,15 +36,15 @@ def name_finder(known: Iterable[str]) -> Callable[[str], str | None]:
 def find_name(known: Iterable[str], given: str) -> str | None:
     """Return the known name that matches a given name, ignoring case, spaces and punctuation.
 
-    Return None if no name matches, or if several match and none of them exactly.
+    Returns None if no name matches, or if several match but none of them exactly.
     """
     return name_finder(known)(given)
 
 
 def close_names(known: Iterable[str], given: str) -> list[str]:
-    """Return up to three known names that contain a given name or are similar to it.
+    """Return up to three known names that contain or resemble a given name.
 
-    If one of them is its plural, return only this one.
+    If one of them is its plural, only that one is returned.
     """
     names = {plain(name): name for name in known}
     part = plain(given[:_MAX_GIVEN])
@@ -61,7 +61,7 @@ def close_names(known: Iterable[str], given: str) -> list[str]:
 
 
 def _abbreviates(given: str, name: str) -> bool:
-    """Whether `given` is `name` without some inner letters, at most half of all letters."""
+    """Return whether `given` is `name` without some inner letters, at most half of all letters."""
     if given[0] != name[0] or given[-1] != name[-1] or len(name) > 2 * len(given):
         return False
     letters = iter(name)
@@ -69,13 +69,13 @@ def _abbreviates(given: str, name: str) -> bool:
 
 
 def _slips(given: str, name: str, most: int) -> int:
-    """Return the edit distance: letters to add, drop, replace, or swap with the next one.
+    """Return the edit distance: letters to insert, delete, replace or swap with the next letter.
 
     Distances above `most` may be returned as `most` + 1.
     """
     if abs(len(given) - len(name)) > most:
         return most + 1
-    # Optimal string alignment distance, row by row: `before` and `earlier` are the last two rows.
+    # Optimal string alignment distance, row by row; `before` and `earlier` are the last two rows.
     before, row = [0], list(range(len(name) + 1))
     for i, letter in enumerate(given, 1):
         earlier, before, row = before, row, [i]
@@ -90,21 +90,21 @@ def _slips(given: str, name: str, most: int) -> int:
 
 
 def did_you_mean(known: Iterable[str], given: str) -> str:
-    """Return " (did you mean ...?)" with close names; "" if no name is close."""
+    """Return " (did you mean ...?)" with similar names, or "" if there are none."""
     close = close_names(known, given)
     return f" (did you mean {' or '.join(close)}?)" if close else ""
 
 
 def one_of(known: Iterable[str], given: str, kind: str) -> str:
-    """Describe the names expected instead of the unknown name `given`, for an error message.
+    """Describe the names expected in place of the unknown name `given`, for an error message.
 
-    The text has up to three close names. If no name is close, it has all known names, unless there
-    are many.
+    The text contains up to three similar names. If there are none, it lists all known names, unless
+    there are many.
 
     Args:
         known: the known names.
         given: the unknown name.
-        kind: kind of name with its article, such as "a spell".
+        kind: kind of name, with its article, such as "a spell".
     """
     names = list(dict.fromkeys(known))
     question = did_you_mean(names, given)

@@ -1,1 +1,1 @@
-"""Advice: the position that a player describes, and the best play in it."""
+"""Advice: the position described by a player, and the best play in it."""

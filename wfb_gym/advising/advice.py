@@ -1,4 +1,4 @@
-"""The best play in a requested position, and the value of every other play."""
+"""The best play in a requested position, and the values of all other plays."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -19,21 +19,21 @@ from wfb_gym.view.decisions import describe_action, describe_dice
 from wfb_gym.view.names import ScenarioNames
 
 _ALL_POSITIONS = 20 * MOST_POSITIONS
-"""Maximum number of positions over all rolls of spells; solving them takes about a minute."""
+"""Maximum number of positions over all rolls of spells; solving this many takes about a minute."""
 _MOST_SITUATIONS = 400
 _FURTHER_CHOICES = (*CAST_CHOICES, *DISPEL_CHOICES)
-"""Nodes whose choices complete the mover's previous action."""
+"""Nodes at which the mover's choice completes its previous action."""
 
 
 class AdvisedPlay(NamedTuple):
-    """A play: an action with the best further choices that complete it.
+    """A play: an action completed with the best further choices.
 
     Attributes:
         play: the play in words.
-        value: expected points still to come for the mover.
-        difference: value minus the value of the best play, 0 or less.
-        dice: number of dice that it throws, or None.
-        chance: chance that these dice cast or dispel, or None.
+        value: the mover's expected points still to come.
+        difference: value minus the best play's value, 0 or less.
+        dice: number of dice that it throws, or None if it throws none.
+        chance: chance that these dice cast or dispel, or None if it throws no dice.
     """
 
     play: str
@@ -48,12 +48,12 @@ class Advice(NamedTuple):
 
     Attributes:
         best: the best play in words.
-        value: expected points still to come for the mover.
+        value: the mover's expected points still to come.
         plays: every play, best first.
         is_exact: whether the values are exact.
-        method: how the values were found.
-        reason: why the values are not exact, or "".
-        rolls: the average over rolls of spells after the best play; None if no spells are still to
+        method: how the values were computed.
+        reason: why the values are not exact, or "" if they are.
+        rolls: the average over rolls of spells after the best play, or None if no spells remain to
             be rolled.
     """
 
@@ -71,35 +71,35 @@ class _TooManyPositionsError(Exception):
 
 
 class Judge:
-    """Evaluates positions of one scenario: exactly if they can be solved, otherwise by search.
+    """Evaluates positions in one scenario: exactly if they can be solved, otherwise by search.
 
     Args:
         scenario: the scenario.
-        most_positions: maximum number of positions to solve for one situation, in addition to
-            those solved for earlier situations; None for no limit except memory.
+        most_positions: maximum number of positions to solve for one situation, in addition to those
+            already solved for earlier situations. If None, only memory limits the number.
     """
 
     def __init__(self, scenario: Scenario, most_positions: int | None = None) -> None:
         self._scenario, self._most = scenario, most_positions
         self._solution: Solution | None = None
         self._analyst: Analyst | None = None
-        if scenario.has_hidden_items:  # `solve` rejects it even if all items are known by now
+        if scenario.has_hidden_items:  # `solve` rejects it even if all items are already known
             self._analyst = Analyst(scenario)
-        self._before = 0  # positions of the earlier situations
+        self._before = 0  # number of positions in the earlier situations
         self._analyses: dict[bytes, Analysis] = {}  # by position
         self.reason = f"more than {MOST_POSITIONS:,} positions" if scenario.has_hidden_items else ""
-        """Why values are not exact, or ""."""
+        """Why values are not exact, or "" if they are."""
 
     @property
     def positions(self) -> int:
-        """Number of positions solved so far; 0 if nothing can be solved."""
+        """Number of positions solved so far, or 0 if no solution is available."""
         return 0 if self._solution is None else self._solution.graph.size
 
     def analyse(self, battle: Battle) -> Analysis:
-        """Return the value of every legal action of a decision for the mover."""
+        """Return the mover's value for every legal action at a decision."""
         key = battle.key()
         if key not in self._analyses:
-            analysis = self._analyse(battle)  # may clear `_analyses`, so store the result after it
+            analysis = self._analyse(battle)  # may clear `_analyses`, so store the result later
             self._analyses[key] = analysis
         return self._analyses[key]
 
@@ -127,13 +127,13 @@ class Judge:
         return Analysis(values, self._solution.best_action(battle), True, "exact")
 
     def _give_up(self, error: Exception) -> Analyst:
-        """Switch to estimates: if one situation is too large, the others probably are, too."""
+        """Switch to estimates: if one situation is too large, the others probably are too."""
         self._solution, self._analyst, self.reason = None, Analyst(self._scenario), str(error)
         self._analyses.clear()
         return self._analyst
 
     def _watch(self, positions: int) -> None:
-        if self._most is not None and not self._before:  # later rolls show their number instead
+        if self._most is not None and not self._before:  # later rolls show their own number instead
             show_line(f"solving one roll: {positions:,} of at most {self._most:,} positions")
         if self._most is not None and positions > self._before + self._most:
             size = f"a single roll leads to more than {self._most:,} positions"
@@ -143,7 +143,7 @@ class Judge:
             raise _TooManyPositionsError(size)
 
     def value_of(self, battle: Battle) -> tuple[float, bool, str]:
-        """Return the value for the first army, whether it is exact, and the method."""
+        """Return the value for the first army, whether it is exact, and how it was computed."""
         if battle.is_over:
             return 0.0, True, "exact"
         if battle.is_decision():
@@ -163,7 +163,7 @@ class Judge:
     def play_on(self, names: ScenarioNames, battle: Battle, action: int) -> Battle:
         """Play an action and the mover's best further choices in a copy of the battle.
 
-        Ties go to the choice that is most likely to succeed. Otherwise a throw of one die that
+        Ties go to the choice that is most likely to succeed. Otherwise, throwing a single die that
         cannot cast the spell might be chosen, because its value can be equal.
         """
         after = battle.copy()
@@ -180,14 +180,14 @@ class Judge:
 
 
 def _chance(names: ScenarioNames, before: Battle, after: Battle) -> Fraction:
-    """Return the success chance of the dice that are thrown next; 0 if none are."""
+    """Return the success chance of the dice to be thrown next, or 0 if there are none."""
     if after.node not in (Node.ROLL_CASTING, Node.ROLL_DISPEL):
         return Fraction(0)
     return describe_dice(names, before, after).chance or Fraction(0)
 
 
 def advise(position: RequestedPosition, samples: int) -> Advice:
-    """Return the advice in a position.
+    """Return the advice for a position.
 
     Args:
         position: the requested position.
@@ -213,7 +213,7 @@ def advise(position: RequestedPosition, samples: int) -> Advice:
 def _best_first(
     judge: Judge, names: ScenarioNames, battle: Battle, values: Mapping[int, float]
 ) -> list[AdvisedPlay]:
-    """Return the actions as plays: best first; among equals without dice first, then likeliest."""
+    """Return actions as plays, best first; among equals, without dice first, then likeliest."""
     best, plays = max(values.values()), []
     for code in sorted(values):
         after = judge.play_on(names, battle, code)
@@ -221,14 +221,14 @@ def _best_first(
         plays.append(AdvisedPlay(text, values[code], values[code] - best, dice, chance))
 
     def rank(play: AdvisedPlay) -> tuple[float, bool, Fraction | int]:
-        # A pointless throw of a spare die comes last.
+        # Pointlessly throwing a spare die comes last.
         return -round(play.value, 9), play.chance is not None, -(play.chance or 0)
 
     return sorted(plays, key=rank)
 
 
 def _before_spells(position: RequestedPosition, judge: Judge, samples: int) -> Advice:
-    """Return the advice in a position where spells are still rolled or swapped."""
+    """Return the advice for a position in which spells are still to be rolled or swapped."""
 
     def value(battle: Battle) -> _Situation:
         points, is_exact, method = judge.value_of(battle)

@@ -1,4 +1,4 @@
-"""Advice in scenarios with hidden items: action probabilities for each set that the mover may have.
+"""Advice in scenarios with hidden items: action probabilities for each set the mover may have.
 
 The best play is a mixed strategy, because an army's actions reveal information about its items.
 """
@@ -22,28 +22,28 @@ from wfb_gym.view.names import ScenarioNames
 
 _SECONDS = 60.0
 _MOST_BYTES = 1 << 28
-"""Memory limit of the public histories; larger games take minutes to build."""
+"""Memory limit for the public histories; larger games take minutes to build."""
 _NEVER = 0.0005
 """Probability below which an action is not listed."""
 
 
 class MixedAdvice(NamedTuple):
-    """Probability of each play with one set of hidden items, the most likely first."""
+    """The probability of each play, likeliest first, for one set of hidden items."""
 
-    dealt: str  # the set in words; "" if the mover has no hidden items
+    dealt: str  # the set in words, or "" if the mover has no hidden items
     plays: list[tuple[str, float]]
 
 
 class HiddenAdvice(NamedTuple):
-    """The advice in a position with hidden items.
+    """The advice for a position with hidden items.
 
     Attributes:
         position: the requested position.
         mover: the army that decides, 0 or 1.
-        sets: for each army, the sets that it may have in the enemy's view.
-        mixtures: the strategy for each set that the mover may have been dealt.
-        lower: lower bound of the caster's expected points still to come.
-        upper: upper bound of the caster's expected points still to come.
+        sets: for each army, the sets that it may have from the enemy's perspective.
+        mixtures: the strategy for each set that may have been dealt to the mover.
+        lower: lower bound on the caster's expected points still to come.
+        upper: upper bound on the caster's expected points still to come.
     """
 
     position: RequestedPosition
@@ -57,19 +57,19 @@ class HiddenAdvice(NamedTuple):
 def advise_hidden(
     position: RequestedPosition, weights: Sequence[float] = (), own_weights: Sequence[float] = ()
 ) -> HiddenAdvice:
-    """Return the equilibrium strategy of a decision in a scenario with hidden items.
+    """Return the equilibrium strategy at a decision in a scenario with hidden items.
 
     Args:
-        position: the requested position; at least one army may have one of several sets.
-        weights: the mover's beliefs about the enemy's sets, in order; default: the scenario's
+        position: the requested position, in which at least one army may have several possible sets.
+        weights: the mover's beliefs about the enemy's sets, in order. Defaults to the scenario's
             weights.
-        own_weights: the enemy's beliefs about the mover's sets, in order; default: the scenario's
-            weights.
+        own_weights: the enemy's beliefs about the mover's sets, in order. Defaults to the
+            scenario's weights.
 
     Raises:
-        PositionError: the position is not a decision, spells are still to be rolled, or the weights
-            do not fit the possible sets.
-        TooLarge: the position has more public histories than fit into memory.
+        PositionError: if the position is not a decision, spells are still to be rolled, or the
+            weights do not match the possible sets.
+        TooLarge: if the position has more public histories than fit in memory.
     """
     battle, mover = _decision_of(position), position.battle.mover
     believed = position.scenario
@@ -90,7 +90,7 @@ def advise_hidden(
     finally:
         show_line("")
     equilibrium = game.solve(GAP, _SECONDS)
-    # All sets that the mover may have, even if the enemy believes one to be impossible.
+    # All sets that the mover may have, even if the enemy believes one of them to be impossible.
     own = sets_that_may_be(position.names, battle, mover) or sets[mover] or [HiddenSet(0, "", 1.0)]
     return HiddenAdvice(
         position,
@@ -107,7 +107,7 @@ def _show_histories(histories: int) -> None:
 
 
 def _decision_of(position: RequestedPosition) -> Battle:
-    """Return the battle of a decision with all spells known; reject any other position."""
+    """Return the battle at a decision with all spells known; reject any other position."""
     battle = position.battle
     if position.selecting is not None:
         who, option = position.roller(battle), "--rolled" if position.request.rolled else "--spells"
@@ -144,7 +144,7 @@ def _words(weights: Sequence[float]) -> str:
 def _mixture(
     equilibrium: Equilibrium, names: ScenarioNames, battle: Battle, dealt: HiddenSet
 ) -> MixedAdvice:
-    """Return the mover's strategy with a set, in words."""
+    """Return the mover's strategy with one of its sets, in words."""
     battle = battle.copy()
     if battle.state.hidden_set[battle.mover]:
         deal_instead(battle.packed, battle.state, battle.mover, dealt.kind)

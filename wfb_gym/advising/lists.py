@@ -1,4 +1,4 @@
-"""Small lists: a few wizards, dice and scrolls, as a scenario of one phase."""
+"""Small lists: a few wizards, dice and scrolls, turned into a one-phase scenario."""
 
 from typing import Any
 
@@ -10,17 +10,17 @@ _SOURCE = "your lists"
 
 
 def scenario_of_lists(request: PositionRequest) -> Scenario:
-    """Make a scenario of one phase from small lists, as ``advise`` does.
+    """Make a one-phase scenario from small lists, as ``advise`` does.
 
     Args:
-        request: the caster's wizards, and the dice and scrolls if they are given.
+        request: the caster's wizards, and optionally the dice and scrolls.
 
     Raises:
-        ValueError: the lists are invalid.
+        ValueError: if the lists are invalid.
     """
     try:
         loaded = RequestedPosition(request).scenario
-    except PositionError as error:  # its message starts with the option of ``advise``
+    except PositionError as error:  # its message begins with the option of ``advise``
         raise ValueError(str(error).removeprefix("--")) from None
     except ScenarioError as error:
         raise ScenarioError(_SOURCE, error.problems, error.more) from None

@@ -1,8 +1,8 @@
-"""The position that a player describes: a scenario, and the events of a phase.
+"""The position that a player describes: a scenario, and the events so far in a phase.
 
-The engine plays to the position: spells that were tried are nominated and fail, and the spell that
-was cast is thrown with dice that give its total. Only the dice pools are written directly, so that
-the remaining dice agree with the request.
+The engine plays up to the position. Spells that were tried are nominated and fail, and dice are
+thrown to give the total of the spell that was cast. Only the dice pools are written directly, so
+that the remaining dice match the request.
 """
 
 from itertools import chain, combinations_with_replacement
@@ -42,18 +42,18 @@ class RequestedPosition:
 
     Attributes:
         request: the request.
-        scenario: the scenario with the armies of the request.
-        title: the scenario's name; without a scenario, the wizards in words.
-        names: names of the scenario.
-        known: the spells that the request gives for wizards that roll them, by army and wizard.
+        scenario: the scenario with the armies in the request.
+        title: the scenario's name or, without a scenario, the wizards in words.
+        names: display names used in the scenario.
+        known: the spells that the request gives to wizards who roll them, by army and wizard.
         selecting: the battle at the first roll or swap of spells that the request leaves open, to
-            continue from with `reach`; None if all spells are known.
-        battle: the position at a decision, a casting roll or the end; if `selecting` is set, the
-            selection itself. Hidden items are some that fit the items shown.
+            continue from using `reach`. None if all spells are known.
+        battle: the position at a decision, a casting roll or the end. If `selecting` is set, the
+            same as `selecting`. The hidden items are a set that fits the items shown.
 
     Raises:
-        ScenarioError: the scenario does not exist or is invalid.
-        PositionError: no play leads to the requested position.
+        ScenarioError: if the scenario does not exist or is invalid.
+        PositionError: if no sequence of plays leads to the requested position.
     """
 
     def __init__(self, request: PositionRequest) -> None:
@@ -82,7 +82,7 @@ class RequestedPosition:
             self.battle = self.reach(self.battle)
 
     def reach(self, beginning: Battle) -> Battle:
-        """Return the requested position after a given start of the phase, with spells selected."""
+        """Return the requested position, given a start of the phase with the spells selected."""
         kept, self.battle = self.battle, beginning.copy()
         self._play_on()
         reached = Battle(self._packed)
@@ -91,7 +91,7 @@ class RequestedPosition:
         return reached
 
     def pass_known(self, battle: Battle) -> None:
-        """Select the spells that the request gives, up to a roll or swap that it leaves open."""
+        """Select the spells given in the request, up to a roll or swap that it leaves open."""
         while battle.node in (Node.ROLL_SPELLS, Node.SWAP_SPELL):
             known = self.known.get(divmod(int(battle.state.cursor), WIZARDS))
             if known is None:
@@ -111,7 +111,7 @@ class RequestedPosition:
     def pools(self) -> dict[str, Any]:
         """Return the remaining power dice, wizards' own dice, dispel dice and scrolls.
 
-        Hidden scrolls do not count.
+        Hidden scrolls are not counted.
         """
         state, wizards = self.battle.state, len(self.scenario.caster.wizards)
         slots, bearers = self.names.items[1], self.scenario.dispeller.characters
@@ -129,7 +129,7 @@ class RequestedPosition:
         }
 
     def summary(self) -> str:
-        """Describe the remaining dice and scrolls, and the spell that is being cast."""
+        """Describe the remaining dice and scrolls, and any spell being cast."""
         pools, state, total = self.pools(), self.battle.state, self.request.total
         power = power_phrase(pools["power"], pools["own"])
         which = "known scroll" if self.hides_items(1) else "scroll"
@@ -145,7 +145,7 @@ class RequestedPosition:
         return f"{self.title}: {text}"
 
     def horizon(self) -> str:
-        """Name the part of the battle that a value covers."""
+        """Name the part of the battle covered by a value."""
         if self.selecting is None and self.battle.node != Node.NOMINATE:
             return "The situation"
         whole = "phase" if self.scenario.phases == 1 else "battle"
@@ -157,7 +157,7 @@ class RequestedPosition:
         return self.names.characters[army][wizard]
 
     def selection(self) -> str:
-        """Describe the spells that are still to be rolled, or that may be swapped."""
+        """Describe the spells that remain to be rolled or that may be swapped."""
         if self.battle.node == Node.SWAP_SPELL:
             army, wizard = divmod(int(self.battle.state.cursor), WIZARDS)
             spells = self.scenario.armies[army].wizards[wizard].candidate_spells
@@ -175,7 +175,7 @@ class RequestedPosition:
     # --- playing ---------------------------------------------------------------------------
 
     def _deal(self) -> None:
-        """Deal hidden items that fit the items shown, and use the latter."""
+        """Deal hidden items that fit the items shown, then use up the items shown."""
         battle, packed = self.battle, self._packed[0]
         used = np.zeros_like(battle.state.items)
         for text in self.request.shown:
@@ -191,7 +191,7 @@ class RequestedPosition:
         battle.state.items -= used
 
     def _find_hidden(self, text: str, used: NDArray[Any]) -> tuple[int, int]:
-        """Return army and number of a used hidden item, named with or without its army."""
+        """Return the `(army, index)` of a used hidden item, named with or without its army."""
         labels = {
             (army, index): (f"{SEATS[army]}/{slot.item.name}", slot.item.name)
             for army in ALL_ARMIES
@@ -214,7 +214,7 @@ class RequestedPosition:
         return (left or found)[0]
 
     def _check_selection(self) -> None:
-        """Reject options that need spells which the request leaves open."""
+        """Reject options that depend on spells that the request leaves open."""
         request, who = self.request, self.roller(self.battle)
         for option in ("tried", "nominated", "cast"):
             if getattr(request, option):
@@ -245,7 +245,7 @@ class RequestedPosition:
             self._cast(request.cast, request.total, left)
 
     def _find(self, option: str, text: str) -> int:
-        """Return the index of a spell of the caster, named with or without its wizard."""
+        """Return the index of one of the caster's spells, named with or without its wizard."""
         wanted = find_name(dict.fromkeys(chain(*self._spells)), text)
         found = [index for index, labels in enumerate(self._spells) if wanted in labels]
         labels = dict.fromkeys(self._spells[index][0] for index in found)
@@ -257,7 +257,7 @@ class RequestedPosition:
         return found[0]
 
     def _nominate(self, option: str, text: str, at: str | None) -> int:
-        """Nominate a spell, and choose its target if it is given; return the spell's index."""
+        """Nominate a spell and choose its target if one is given; return the spell's index."""
         battle = self.battle
         spell = self._find(option, text)
         codes = battle.legal_actions() if battle.node == Node.NOMINATE else []
@@ -272,7 +272,7 @@ class RequestedPosition:
             return spell
         if battle.node == Node.TARGET:
             names = self._targets()
-        else:  # the engine has already chosen the only target, if there is one
+        else:  # the engine has already chosen the only target, if any
             names = {-1: self.names.pending_target(battle) or NO_TARGET}
         for code, name in names.items():
             if plain(at) in (plain(name), plain(_short(name))):
@@ -282,21 +282,21 @@ class RequestedPosition:
         raise PositionError("--at", " or ".join(names.values()), repr(at))
 
     def _targets(self) -> dict[int, str]:
-        """Return the names of the legal targets, by action."""
+        """Return the legal targets' names, by action."""
         codes = self.battle.legal_actions()
         packed = self.battle.packed
         return {code: self.names.aimed_at(packed, 0, code - FIRST_TARGET) for code in codes}
 
     def _to_dice(self, option: str, text: str, at: str | None) -> int:
-        """Nominate a spell and play to the choice of pool dice, without items or own dice."""
+        """Nominate a spell and play up to the choice of pool dice, without items or own dice."""
         battle = self.battle
-        battle.state.power = DICE  # with few dice the engine might skip the choice
+        battle.state.power = DICE  # with few dice, the engine might skip the choice
         spell = self._nominate(option, text, at)
         if battle.node == Node.TARGET:
             if option == "--cast":
                 targets = " or ".join(self._targets().values())
                 raise PositionError(option, f"--at with it ({targets})", "none")
-            battle.act(battle.legal_actions()[0])  # any target: the spell fails
+            battle.act(battle.legal_actions()[0])  # any target will do, as the spell fails
         if battle.node == Node.ITEM:
             battle.act(PASS)
         if battle.node == Node.RESERVE_DICE:
@@ -306,7 +306,7 @@ class RequestedPosition:
         return spell
 
     def _cast(self, text: str, total: int, left: int) -> None:
-        """Cast a spell with a casting total, with `left` power dice left afterwards."""
+        """Cast a spell with the given casting total, leaving `left` power dice."""
         battle = self.battle
         spell = self._to_dice("--cast", text, self.request.at)
         if not can_answer_cast(battle.packed, battle.state):
@@ -329,12 +329,12 @@ class RequestedPosition:
 
 
 def _short(target: str) -> str:
-    """Return the name of a point without the list of its targets; other names unchanged."""
+    """Return a point's name without its list of targets; other names are unchanged."""
     return target.partition(" (")[0] if target.startswith("point ") else target
 
 
 def _cast_with(battle: Battle, total: int, left: int) -> Battle | None:
-    """Return the battle after a cast with this total that can be dispelled; None if impossible."""
+    """Return the battle after a cast with this total that can be dispelled, or None."""
     bonus = int(cast_bonus(battle.packed, battle.state))
     most = battle.legal_actions()[-1] - FIRST_DICE
     for dice in range(1, most + 1):
@@ -347,7 +347,7 @@ def _cast_with(battle: Battle, total: int, left: int) -> Battle | None:
 
 
 def _throw(battle: Battle, faces: tuple[int, ...], left: int) -> Battle:
-    """Throw these pool dice in a copy of the battle; `left` dice remain afterwards."""
+    """Throw these pool dice in a copy of the battle, leaving `left` dice."""
     after = battle.copy()
     after.state.power = left + len(faces)
     after.act(FIRST_DICE + len(faces))

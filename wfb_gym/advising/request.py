@@ -13,16 +13,16 @@ from wfb_gym.scenario.spells import lore_spells
 from wfb_gym.suggestions import find_name, name_finder, one_of
 
 SCROLL = "Dispel Scroll"
-"""Name of the item that dispels a spell."""
+"""Name of the item used to dispel a spell."""
 _PROFILES = {"1": "Battle Wizard", "2": "Battle Wizard", "3": "Wizard Lord", "4": "Wizard Lord"}
-"""Profile (Toughness, Wounds, points) of a wizard that is given only by its level."""
+"""Profile (Toughness, Wounds, points) for a wizard described only by its level."""
 _WITHOUT_EQUALS = re.compile(r"(.*?)[\s:]+(\d+(?:\.\d+)?)")
-"""A spell and its points without the "=" between them."""
+"""A spell and its points, without an "=" between them."""
 _MAX_FOUND_CHARACTERS = 200
 
 
 class PositionError(ValueError):
-    """Raised for an impossible position; names the option, the expected and the found value."""
+    """Raised for an impossible position; names the option and the expected and found values."""
 
     def __init__(self, option: str, expected: str, found: object) -> None:
         shown = shortened(printable(str(found)), _MAX_FOUND_CHARACTERS)
@@ -31,7 +31,7 @@ class PositionError(ValueError):
 
 @dataclass(frozen=True)
 class PositionRequest:
-    """The options of ``advise``; a field that is not given is None or empty."""
+    """The options of ``advise``. Fields that are not given are None or empty."""
 
     scenario: str | None = None
     wizard: Sequence[Sequence[str]] = ()
@@ -52,7 +52,7 @@ class PositionRequest:
 
 
 class KnownSpells(NamedTuple):
-    """Rolled spells of a wizard: a bit mask, and whether one may still be swapped."""
+    """A wizard's rolled spells: a bit mask, and whether one of them may still be swapped."""
 
     drawn: int
     may_swap: bool
@@ -80,7 +80,7 @@ def check_request(request: PositionRequest) -> None:
 
 
 def scenario_of_request(request: PositionRequest) -> Scenario:
-    """Load the scenario, with the wizards, scrolls and ruleset of the request."""
+    """Load the scenario, applying the request's wizards, scrolls and ruleset."""
     if request.scenario is None:
         where = "--wizard"
         data: dict[str, Any] = {"name": "wizards", "caster": {}, "dispeller": {}}
@@ -106,7 +106,7 @@ def scenario_of_request(request: PositionRequest) -> Scenario:
 def known_spells(
     request: PositionRequest, scenario: Scenario
 ) -> dict[tuple[int, int], KnownSpells]:
-    """Parse the given spells of wizards that roll them, by army and wizard."""
+    """Parse the spells given to wizards who roll them, by army and wizard."""
     rolling = {
         who.name: (army, wizard, who)
         for army, side in enumerate(scenario.armies)
@@ -140,12 +140,12 @@ def known_spells(
 
 
 def wizards_title(request: PositionRequest) -> str:
-    """Return the title of a position of wizards without a scenario."""
+    """Return a title for a position given by wizards, without a scenario."""
     return " and ".join(f"level {wizard[0]} wizard" for wizard in request.wizard)
 
 
 def _wizards(request: PositionRequest) -> list[dict[str, Any]]:
-    """Parse the wizards of the command line."""
+    """Parse the wizards on the command line."""
     wizards: list[dict[str, Any]] = []
     for number, (level, *spells) in enumerate(request.wizard, 1):
         if level not in _PROFILES:
@@ -159,7 +159,7 @@ def _wizards(request: PositionRequest) -> list[dict[str, Any]]:
         for text in spells:
             spell = _spell(text, request.scenario is None)
             copies = sum(other["name"].split(" #")[0] == spell["name"] for other in known)
-            if copies and "casting_value" not in spell:  # a spell of a lore is known once
+            if copies and "casting_value" not in spell:  # a spell from a lore is known only once
                 raise PositionError("--wizard", "each spell once", f"{spell['name']} twice")
             if copies:
                 spell["name"] += f" #{copies + 1}"
@@ -171,7 +171,7 @@ def _wizards(request: PositionRequest) -> list[dict[str, Any]]:
 
 
 def _reject_split_names(texts: Sequence[str]) -> None:
-    """Reject a name of several words that was given without quotes."""
+    """Reject a name of several words given without quotes."""
     lores = [spell.name for spell in lore_spells()]
     longest = max(len(name.split()) for name in lores)
     if len(texts) > SPELLS * longest:
@@ -187,7 +187,7 @@ def _reject_split_names(texts: Sequence[str]) -> None:
 
 
 def _spell(text: str, worth_needed: bool) -> dict[str, Any]:
-    """Parse a spell of the command line: ``Fire Ball=20``, ``8=40`` or ``8+=40``."""
+    """Parse a spell on the command line: ``Fire Ball=20``, ``8=40`` or ``8+=40``."""
     name, equals, points = text.partition("=")
     lores = [spell.name for spell in lore_spells()]
     spell: dict[str, Any] = {"name": find_name(lores, name.strip())}
@@ -214,7 +214,7 @@ def _spell(text: str, worth_needed: bool) -> dict[str, Any]:
 
 
 def _with_scrolls(army: Army, scrolls: int) -> dict[str, Any]:
-    """Give the army this many readable scrolls; existing bearers keep theirs first."""
+    """Give the army this many unused scrolls; existing bearers keep theirs first."""
     unread = iter([SCROLL] * scrolls)
 
     def keep(items: Sequence[str]) -> tuple[str, ...]:
@@ -232,12 +232,12 @@ def _with_scrolls(army: Army, scrolls: int) -> dict[str, Any]:
 def with_request_dice(scenario: Scenario, request: PositionRequest) -> Scenario:
     """Return the scenario with the request's dice in its first phase.
 
-    It only serves to reach the position. Later phases generate their dice as usual.
+    It is only used to reach the position. Later phases generate their dice as usual.
     """
     caster, dispeller = dict(scenario.caster), dict(scenario.dispeller)
     wizards = scenario.caster.wizards
     if request.power is not None:
-        # The maximum, so that the tried and cast spells can be played; the remaining number is
+        # The maximum, so that spells that were tried or cast can be played; the remaining number is
         # written afterwards. Without dice and casts the phase is over, and the engine must see 0.
         caster["power_dice"] = DICE if request.power or request.tried or request.cast else 0
     if request.dispel is not None:

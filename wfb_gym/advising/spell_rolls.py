@@ -1,7 +1,7 @@
-"""The value of a battle before wizards roll their spells: the average over the rolls.
+"""The value of a battle before wizards roll their spells, as an average over the rolls.
 
 The engine rolls and swaps. If there are few rolls, all of them are evaluated, with optimal swaps.
-Otherwise some rolls are sampled, with the swaps of the player `veteran`.
+Otherwise, a sample of rolls is evaluated, with swaps made by the player `veteran`.
 """
 
 import math
@@ -27,11 +27,11 @@ _Z95 = 1.959964
 """Half-width of a 95 % confidence interval, in standard errors."""
 _SEED = 0
 _MOST_PATHS = 20_000
-"""Maximum number of sequences of rolls and swaps to count; more are too many to evaluate."""
+"""Maximum number of sequences of rolls and swaps to count; more would be too many to evaluate."""
 
 
 class _Situation(NamedTuple):
-    """The value of a situation for the first army, the best play, and the method."""
+    """A situation's value for the first army, the best play, and how the value was computed."""
 
     value: float
     best: str
@@ -40,12 +40,12 @@ class _Situation(NamedTuple):
 
 
 class SpellRoll(NamedTuple):
-    """One roll of all wizards' spells.
+    """A single roll of all wizards' spells.
 
     Attributes:
-        drawn: names of the rolled spells, by army and wizard.
-        swapped: the spell that was swapped for the lore's first, by army and wizard.
-        probability: probability of the roll.
+        drawn: names of the spells rolled, by army and wizard.
+        swapped: the spell that was swapped for the lore's first spell, by army and wizard.
+        probability: the roll's probability.
         situation: the situation after the roll.
     """
 
@@ -56,12 +56,12 @@ class SpellRoll(NamedTuple):
 
 
 class SpellGain(NamedTuple):
-    """A spell that a wizard may roll, and its army's average points with and without it.
+    """A spell that a wizard may roll, and the army's average points with and without it.
 
     Attributes:
-        wizard: name of the wizard.
+        wizard: the wizard's name.
         army: the wizard's army, 0 or 1.
-        spell: name of the spell.
+        spell: the spell's name.
         with_it: average points over the rolls that include the spell.
         without_it: average points over the other rolls.
         times: number of rolls that include the spell.
@@ -86,10 +86,10 @@ class RollsSummary:
 
     Attributes:
         value: average points for the first army.
-        half_width: half-width of the 95 % confidence interval; 0 if all rolls were evaluated.
+        half_width: half-width of the 95 % confidence interval, or 0 if all rolls were evaluated.
         is_complete: whether all rolls were evaluated.
         rolls: the evaluated rolls.
-        spells: gain of each spell that a wizard may still roll, the best first.
+        spells: the gain from each spell that a wizard may still roll, best first.
     """
 
     value: float
@@ -105,7 +105,7 @@ class RollsSummary:
 
     @property
     def method(self) -> str:
-        """The method of the first estimated value; "exact" if all values are exact."""
+        """How the first estimated value was computed, or "exact" if all values are exact."""
         situations = [roll.situation for roll in self.rolls]
         return next((each.method for each in situations if not each.is_exact), "exact")
 
@@ -114,8 +114,8 @@ class SpellRolls:
     """Evaluates the rolls of spells that a request leaves open.
 
     Args:
-        position: the requested position, whose `selecting` is set.
-        judge: evaluates a situation at the start of the first phase.
+        position: the requested position, with `selecting` set.
+        judge: function that evaluates a situation at the start of the first phase.
     """
 
     def __init__(
@@ -126,12 +126,12 @@ class SpellRolls:
         self._expected = 0  # number of situations, for the progress line
 
     def summary(self, battle: Battle, most: int, samples: int) -> RollsSummary:
-        """Return the average over the rolls that follow.
+        """Return the average over the rolls still to come.
 
         Args:
-            battle: the battle at the selection of spells; it is not changed.
-            most: maximum number of situations to evaluate; if there are more, rolls are sampled.
-            samples: number of sampled rolls.
+            battle: the battle while spells are being selected; it is not modified.
+            most: maximum number of situations to evaluate. If there are more, rolls are sampled.
+            samples: number of rolls to sample.
         """
         count = self.count(battle)
         is_complete = count <= most
@@ -147,7 +147,7 @@ class SpellRolls:
         return RollsSummary(_mean(rolls), half_width, is_complete, tuple(rolls), spells)
 
     def count(self, battle: Battle) -> float:
-        """Return the number of situations after all rolls and swaps; infinity for very many."""
+        """Return the number of situations after all rolls and swaps, or infinity if too many."""
         found: set[bytes] = set()
         for number, beginning in enumerate(self._beginnings(battle.copy())):
             if number > _MOST_PATHS:
@@ -169,7 +169,7 @@ class SpellRolls:
             yield from self._beginnings(after)
 
     def _all(self, battle: Battle) -> list[SpellRoll]:
-        """Return every roll, with the best swap for each army."""
+        """Return all rolls, with the best swaps by each army."""
         battle = battle.copy()
         self._position.pass_known(battle)
         place = divmod(int(battle.state.cursor), WIZARDS)
@@ -194,7 +194,7 @@ class SpellRolls:
         return [SpellRoll({}, {}, 1.0, self._value(battle))]
 
     def _sampled(self, battle: Battle, samples: int) -> Iterator[SpellRoll]:
-        """Yield sampled rolls, with the swaps of the player `veteran`."""
+        """Yield sampled rolls, with swaps made by the player `veteran`."""
         tables, storage = no_move_tables()
         veteran = scripted_chooser(ScriptedPlayer(int(Scripted.VETERAN), tables[0], storage))
         rng, work = rng_of_seed(_SEED), new_work_spaces()[0]
@@ -230,7 +230,7 @@ class SpellRolls:
         return {place: self._names.spell_name(place[0], action - FIRST_CAST)}
 
     def _spell_gains(self, rolls: list[SpellRoll]) -> Iterator[SpellGain]:
-        """Yield the gain of each spell; spells in all or none of the rolls are left out."""
+        """Yield each spell's gain, leaving out spells in all or none of the rolls."""
         for place in dict.fromkeys(place for roll in rolls for place in roll.drawn):
             army, wizard = place
             sign = 1.0 if army == 0 else -1.0
@@ -244,7 +244,7 @@ class SpellRolls:
 
 
 def _steps(battle: Battle) -> Iterator[tuple[int, Battle, float]]:
-    """Yield each outcome or action, its successor and its probability (1 for actions)."""
+    """Yield each outcome or action with its successor and its probability (1 for actions)."""
     is_chance = battle.is_chance()
     codes = [(code, 1.0) for code in battle.legal_actions()]
     for code, probability in battle.chance_outcomes() if is_chance else codes:
@@ -257,6 +257,6 @@ def _steps(battle: Battle) -> Iterator[tuple[int, Battle, float]]:
 
 
 def _mean(rolls: list[SpellRoll]) -> float:
-    """Return the mean value of rolls for the first army, weighted by their probability."""
+    """Return the rolls' mean value for the first army, weighted by probability."""
     total = sum(roll.probability for roll in rolls)
     return sum(roll.probability * roll.situation.value for roll in rolls) / total

@@ -1,7 +1,7 @@
 """The command line: ``wfb-gym``, or ``python -m wfb_gym``. Most commands have their own module.
 
-Commands import their dependencies when they run, so that help and errors appear at once. Bad input
-ends with one line on stderr and exit status 2.
+Commands only import their dependencies when they run, so that help and errors appear immediately.
+Invalid input results in one line on stderr and exit status 2.
 """
 
 from collections.abc import Sequence
@@ -28,20 +28,20 @@ COMMANDS = {
         compiling.COMMAND,
     )
 }
-"""Commands by name, in the order of the help."""
+"""Commands by name, in the order in which the help lists them."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command, or print the help if there is none.
 
     Args:
-        arguments: the command line; `sys.argv[1:]` by default.
+        arguments: the command line. Defaults to `sys.argv[1:]`.
 
     Returns:
         The exit status.
 
     Raises:
-        SystemExit: help was requested, or the input is bad.
+        SystemExit: if help was requested or the input is invalid.
     """
     if arguments is None:
         install_handlers()

@@ -1,4 +1,4 @@
-"""``advise``: the best play in a situation, and the value of every other play."""
+"""``advise``: the best play in a situation, and the values of all other plays."""
 
 import argparse
 from collections import defaultdict
@@ -26,7 +26,7 @@ _ARMIES = "the armies, without a scenario or replacing parts of it"
 _LEFT = "dice and scrolls left in this phase"
 _HAPPENED = "earlier events of this phase"
 _MOST_ROWS = 20
-"""Maximum number of rolls to list; if there are more, only the best openings are listed."""
+"""Maximum number of rolls to list; if there are more, only the most common openings are."""
 _SAMPLES = 20
 _NOTICED = 0.005
 """Smallest difference in points that is shown."""
@@ -223,7 +223,7 @@ def _lines(position: "RequestedPosition", advice: "Advice") -> list[str]:
     best = advice.best
     rolls = advice.rolls
     if not best and rolls is not None and all(spell.army == 1 for spell in rolls.spells):
-        # Only the enemy rolls: show the caster's opening if it is the same for all rolls.
+        # Only the enemy rolls, so show the caster's opening if it is the same for every roll.
         openings = {roll.situation.best for roll in rolls.rolls}
         best = openings.pop() if len(openings) == 1 else best
     lines = [best, ""] if best else []
@@ -250,13 +250,13 @@ def _lines(position: "RequestedPosition", advice: "Advice") -> list[str]:
 
 
 def _beneficiary(position: "RequestedPosition") -> str:
-    """Return the seat that a value is for: the mover, or the caster while spells are rolled."""
+    """Return the seat that a value refers to: the mover, or the caster while spells are rolled."""
     rolls = position.battle.node.name == "ROLL_SPELLS"
     return SEATS[0 if rolls else position.battle.mover]
 
 
 def _precision(rolls: "RollsSummary | None") -> str:
-    """Describe the number of rolls in an average, and its confidence interval."""
+    """Describe how many rolls were averaged, and the confidence interval."""
     if rolls is None or not rolls.spells:
         return ""
     number = len(rolls.rolls)
@@ -267,7 +267,7 @@ def _precision(rolls: "RollsSummary | None") -> str:
 
 
 def _estimate_lines(position: "RequestedPosition", advice: "Advice") -> list[str]:
-    """Return lines about the method of estimates, and the reason for estimating."""
+    """Return lines that explain how estimates were made and why values are not exact."""
     if not advice.reason or advice.method == "exact":  # later positions may be small enough
         return []
     lines = [
@@ -281,8 +281,8 @@ def _estimate_lines(position: "RequestedPosition", advice: "Advice") -> list[str
 
 
 def _rolls_lines(position: "RequestedPosition", rolls: "RollsSummary") -> list[str]:
-    """Return the gain of each spell, then the rolls or, if there are many, the openings."""
-    army = min(spell.army for spell in rolls.spells)  # the caster's spells if it rolls any
+    """Return each spell's gain, then the rolls, or only the openings if there are many."""
+    army = min(spell.army for spell in rolls.spells)  # the caster's spells, if it rolls any
     spells = [spell for spell in rolls.spells if spell.army == army]
     if army == 1 and all(abs(spell.gain) < _NOTICED for spell in spells):
         return ["", "The dispeller's spells do not change the value."]
@@ -359,7 +359,7 @@ def _hidden_document(advice: "HiddenAdvice") -> dict[str, Any]:
 
 
 def _hidden_lines(advice: "HiddenAdvice") -> list[str]:
-    """Format the advice: the position and its value between bounds, and a table for each set."""
+    """Format the advice: the position, the bounds on its value, and a table for each set."""
     from wfb_gym.view.hidden_sets import chances_words
 
     position, mover = advice.position, SEATS[advice.mover]

@@ -1,6 +1,6 @@
-"""The choices of a decision in the terminal: descriptions, odds, values, and parsing of answers.
+"""A decision's choices in the terminal: descriptions, odds, values, and parsing of answers.
 
-Descriptions come from `wfb_gym.view`, values from `wfb_gym.players.analysis`.
+Descriptions come from `wfb_gym.view` and values from `wfb_gym.players.analysis`.
 """
 
 import re
@@ -20,15 +20,15 @@ from wfb_gym.view.names import ScenarioNames, dice_phrase
 from wfb_gym.view.odds import cast_odds
 
 NOT_ROLLED = "-"
-"""Placeholder of a chance if no dice are thrown."""
+"""Placeholder for a chance if no dice are thrown."""
 ESTIMATED = "~"
-"""Prefix of an estimated value."""
+"""Prefix that marks an estimated value."""
 _MOST_NAMED = 3
 _PASS_WORDS = ("pass", "stop", "no", "none")
 
 
 class ChoiceList:
-    """The choices of the decisions of one scenario."""
+    """The choices at the decisions in one scenario."""
 
     def __init__(self, scenario: Scenario) -> None:
         self._scenario = scenario
@@ -39,7 +39,7 @@ class ChoiceList:
         return Analyst(self._scenario)
 
     def lines(self, battle: Battle) -> list[str]:
-        """Return a line for each legal action: its number from 1, and a description."""
+        """Return a line for each legal action: its number, counted from 1, and its description."""
         decision = view_decision(self._names, battle)
         rows = [
             (f"{number:>3}", each.text, decision.notes[action])
@@ -48,10 +48,10 @@ class ChoiceList:
         return align_columns(rows, "><<")
 
     def odds(self, battle: Battle) -> list[str]:
-        """Return the lines with the chance of the dice and the value, and a legend.
+        """Return the lines with the chance of the dice and the value added, and a legend.
 
-        A table of the castable spells follows, with their chances by number of dice. Values are
-        the mover's expected points in the rest of the battle if both sides play optimally.
+        A table of the castable spells' chances by number of dice follows. Values are the mover's
+        expected points for the rest of the battle, assuming optimal play by both sides.
         """
         analysis, decision = self._analyse(battle), view_decision(self._names, battle)
         mark = "" if analysis.is_exact else ESTIMATED
@@ -82,7 +82,7 @@ class ChoiceList:
         return analysis._replace(is_exact=False, method=method)
 
     def _casts(self, battle: Battle) -> list[str]:
-        """Return a table of the castable spells' chances by number of dice; [] without spells."""
+        """Return a table of castable spells' chances by number of dice, or [] if none."""
         spells = cast_odds(self._names, battle)
         every = [cast for spell in spells.values() for cast in spell.casts]
         casts = {cast.dice: cast for cast in every}
@@ -105,14 +105,15 @@ class ChoiceList:
         return ["", *align_columns(rows, "<" + ">" * len(casts))]
 
     def find(self, battle: Battle, answer: str) -> int | str:
-        """Return the action that an answer means, or the text of the expected answer.
+        """Return the action that an answer refers to, or a description of the expected answers.
 
-        An answer matches a choice if it is the start of any of its words, ignoring spaces and
-        punctuation: "fireball", "3 dice", "scroll". "pass" means to do nothing.
+        An answer matches a choice if any part of the choice's text that starts at a word begins
+        with it, such as "fireball", "3 dice" or "scroll". Spaces and punctuation are ignored.
+        "pass" means doing nothing.
 
         Args:
             battle: the battle at the decision.
-            answer: the typed answer.
+            answer: the answer as typed.
         """
         typed = re.sub(r"(?<!\d)1dice", "1die", plain(answer))
         descriptions = describe_choices(self._names, battle)
@@ -130,13 +131,13 @@ class ChoiceList:
             ]
         if len(meant) == 1:
             return meant[0]
-        if meant:  # show the whole text, because two wizards may know the same spell
+        if meant:  # show the full texts, because two wizards may know the same spell
             texts = [descriptions[action].text for action in meant[:_MOST_NAMED]]
             return f"one choice (did you mean {' or '.join(texts)}?)"
         return one_of(names.values(), answer, "a choice")
 
     def _short(self, battle: Battle, action: int, text: str) -> str:
-        """Return the short name of a choice: the spell's name if it casts one."""
+        """Return a choice's short name: the spell's name if it casts a spell."""
         if battle.node in (Node.NOMINATE, Node.FREE_SPELL) and _is_cast(action):
             return self._names.spell_name(battle.mover, action - actions.FIRST_CAST)
         return text
@@ -147,6 +148,6 @@ def _is_cast(action: int) -> bool:
 
 
 def _tails(text: str) -> list[str]:
-    """Return the plain text from each word to the end."""
+    """Return the plain text from each word onwards."""
     words = text.split()
     return [plain(" ".join(words[first:])) for first in range(len(words))]

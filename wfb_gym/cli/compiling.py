@@ -1,4 +1,4 @@
-"""``compile``: compile everything before its first use."""
+"""``compile``: compile everything ahead of its first use."""
 
 import contextlib
 import io
@@ -50,13 +50,13 @@ COMMAND = Command(
 
 
 def compile_everything() -> None:
-    """Call every compiled function once, the most used ones first."""
+    """Call every compiled function once, starting with the most frequently used ones."""
     for part in _PARTS:
         part()
 
 
 def _compile_side_by_side() -> None:
-    """Compile every part in its own process; a function that several need is compiled once."""
+    """Compile each part in its own process; functions used by several parts are compiled once."""
     code = "from wfb_gym.cli import compiling; compiling._PARTS[{}]()"
     commands = [[sys.executable, "-c", code.format(k)] for k in range(len(_PARTS))]
     with ThreadPoolExecutor(available_cores()) as pool:
@@ -66,7 +66,7 @@ def _compile_side_by_side() -> None:
 
 
 def _ship(folder: Path) -> None:
-    """Compile everything in its own process, for a common processor and without the cache."""
+    """Compile everything in a separate process, for a common processor and without the cache."""
     from wfb_gym import _shipped
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -80,7 +80,7 @@ def _ship(folder: Path) -> None:
 
 
 def _empty(folder: Path) -> None:
-    """Delete the files of an earlier build; raise a FileExistsError if there are others."""
+    """Delete the files from an earlier build; raise a FileExistsError if there are other files."""
     found = list(folder.iterdir())
     names = {each.name for each in found if each.suffix not in (".nbi", ".nbc")}
     if others := names - {"manifest.json"}:
@@ -119,7 +119,7 @@ def _solver() -> None:
 
 
 def _grades() -> None:
-    """Compile the code for players in Python and for solutions from files."""
+    """Compile the code for Python players and for solutions loaded from files."""
     import gymnasium as gym
 
     from wfb_gym import solver

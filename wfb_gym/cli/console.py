@@ -31,7 +31,7 @@ _POSITION = ("position", "table")
 _UNDO = ("undo", "back")
 _COMMANDS = (*_QUIT, *_ODDS, *_HELP, *_MAP, *_POSITION, *_UNDO)
 _LIKE_A_COMMAND = 0.7
-"""Similarity (`difflib` ratio) from which an answer counts as a mistyped command."""
+"""Similarity (`difflib` ratio) above which an answer counts as a mistyped command."""
 _YES, _NO = ("y", "yes"), ("n", "no")
 HELP = """\
 Answer with a number, or with the beginning of a choice: fireball, 3 dice, scroll, pass.
@@ -48,16 +48,16 @@ class ConsoleGame:
     Args:
         scenario: the scenario to play.
         seat: the person's seat, 0 or 1.
-        opponent: name of the opponent.
-        seed: seed of the dice, 0 or more; random by default.
+        opponent: the opponent's name.
+        seed: seed for the dice, 0 or more. If None, the seed is random.
         confirm: whether to ask for confirmation before a spell is nominated.
-        ask: reads an answer to a prompt; an `EOFError` ends the game.
-        show: prints a line.
+        ask: function that prompts for an answer. If it raises `EOFError`, the game ends.
+        show: function that prints a line.
 
     Raises:
-        ValueError: the opponent is unknown.
-        FileNotFoundError: the saved model does not exist.
-        TooLarge: the scenario has too many positions for the optimal player.
+        ValueError: if the opponent is unknown.
+        FileNotFoundError: if the saved model does not exist.
+        TooLarge: if the scenario has too many positions for the optimal player.
     """
 
     def __init__(
@@ -75,12 +75,12 @@ class ConsoleGame:
         self._choices = ChoiceList(scenario)
         self._confirm, self._ask, self._show = confirm, ask, show
         self._style = AnsiStyle(None if sys.stdout.isatty() else False)
-        self._phase_shown = -1  # no phase shown yet
+        self._phase_shown = -1  # no phase has been shown yet
         self.interrupted = False
-        """Whether Ctrl-C has ended the game."""
+        """Whether the game was ended with Ctrl-C."""
 
     def play(self, *, always_odds: bool = False) -> None:
-        """Play to the end, or until the person leaves.
+        """Play until the battle ends or the person leaves.
 
         Args:
             always_odds: whether to show odds and values at every decision.
@@ -125,7 +125,7 @@ class ConsoleGame:
             self._show(line)
 
     def _ask_action(self, always_odds: bool) -> int | None:
-        """Return the code of the chosen action; None: undo. Raise EOFError if the person leaves."""
+        """Return the chosen action, or None to undo. Raise EOFError if the person leaves."""
         game, battle, choices = self._game, self._game.battle, self._choices
         phase = int(battle.state.phase)
         if NODES[battle.node].is_between_casts or phase != self._phase_shown:
@@ -168,7 +168,7 @@ class ConsoleGame:
         return answer
 
     def _read(self, battle: Battle, answer: str) -> int | None:
-        """Return the action that an answer means; if there is none, show the expected answers."""
+        """Return the action that an answer refers to; if none, show the expected answers."""
         legal = battle.legal_actions()
         if answer.isdecimal() and 1 <= int(answer) <= len(legal):
             return legal[int(answer) - 1]
@@ -183,7 +183,7 @@ class ConsoleGame:
         return None
 
     def _is_meant(self, battle: Battle, action: int) -> bool:
-        """Ask for confirmation before a spell is nominated: the rules allow no take-back."""
+        """Ask for confirmation before nominating a spell, since the rules allow no take-backs."""
         is_spell = actions.FIRST_CAST <= action < actions.FIRST_IN_PLAY
         if not self._confirm or battle.node != Node.NOMINATE or not is_spell:
             return True
@@ -200,7 +200,7 @@ class ConsoleGame:
 
 
 def _deals(narrated: NarratedBattle) -> str:
-    """Describe the armies' hidden items, after the battle has ended or the person has left."""
+    """Describe the armies' hidden items, once the battle has ended or the person has left."""
     dealt = {army: dealt_words(narrated.names, narrated.visible, army) for army in ALL_ARMIES}
     return ", ".join(
         f"{narrated.names.armies[army]} had {words}" for army, words in dealt.items() if words

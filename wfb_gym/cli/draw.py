@@ -1,4 +1,4 @@
-"""``draw``: the battlefield of a scenario as a picture."""
+"""``draw``: a picture of a scenario's battlefield."""
 
 from dataclasses import dataclass
 from importlib.util import find_spec

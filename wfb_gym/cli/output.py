@@ -1,4 +1,4 @@
-"""Output of commands on stdout: JSON and text tables."""
+"""Command output on stdout: JSON and text tables."""
 
 import json
 import sys
@@ -8,11 +8,11 @@ from typing import Any
 
 
 def print_json(document: Any, indent: int | None = 2) -> None:
-    """Print a document as JSON on stdout; characters that stdout cannot encode are escaped.
+    """Print a document as JSON on stdout, escaping characters that stdout cannot encode.
 
     Args:
-        document: the document; fractions become floats.
-        indent: spaces per level; None prints one line.
+        document: the document. Fractions are converted to floats.
+        indent: spaces per level. If None, prints a single line.
     """
     is_unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
     print(json.dumps(document, indent=indent, ensure_ascii=not is_unicode, default=float))
@@ -21,12 +21,12 @@ def print_json(document: Any, indent: int | None = 2) -> None:
 def format_table(
     rows: Sequence[Sequence[str]], alignments: str, title: str = "", caption: str = ""
 ) -> str:
-    """Return a table as text.
+    """Format a table as text.
 
-    A cell may have several lines. A row may have fewer cells than the header.
+    Cells may span several lines. Rows may have fewer cells than the header.
 
     Args:
-        rows: cells by row, the header first.
+        rows: cells by row, starting with the header.
         alignments: "<" or ">" for each column.
         title: line above the table.
         caption: line below the table.
@@ -43,12 +43,12 @@ def format_table(
 
 
 def format_exact_points(points: float) -> str:
-    """Return points with two decimals; never "-0.00"."""
+    """Return points with two decimal places, never as "-0.00"."""
     return f"{round(points, 2) + 0.0:.2f}"
 
 
 def align_columns(rows: Sequence[Sequence[str]], alignments: str) -> list[str]:
-    """Return a line for each row of a table; alignments are "<" or ">" for each column."""
+    """Return a line for each row of a table; `alignments` has "<" or ">" for each column."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     line = "  ".join(f"{{:{side}{width}}}" for side, width in zip(alignments, widths, strict=True))
     return [line.format(*row).rstrip() for row in rows]

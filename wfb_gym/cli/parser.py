@@ -28,27 +28,27 @@ from typing import Any, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 from wfb_gym.suggestions import did_you_mean
 
 COULD_NOT_RUN = 2
-"""Exit status after bad input."""
+"""Exit status after invalid input."""
 OptionsT = TypeVar("OptionsT")
 
 
 class UsageError(Exception):
-    """Raised for bad input while a command runs; names the option, expected and found value."""
+    """Raised for invalid input while a command runs; names the option, expected and found value."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command of a program with several commands.
+    """A command in a program that has several.
 
     Attributes:
         name: name on the command line.
         help: line in the list of commands.
-        options: dataclass of its options.
-        run: runs the command; raises `UsageError` for bad input.
+        options: dataclass that declares its options.
+        run: function that runs the command. Raises `UsageError` if the input is invalid.
         description: text at the start of its help.
         epilog: text at the end of its help.
-        is_interactive: whether it waits for input, so that progress lines would disturb.
-        describe_extra: returns an error message for arguments that belong to no option.
+        is_interactive: whether it waits for input, so that progress lines would get in the way.
+        describe_extra: function that returns an error message for arguments that match no option.
     """
 
     name: str
@@ -62,15 +62,15 @@ class Command:
 
 
 class Parser(argparse.ArgumentParser):
-    """An `argparse.ArgumentParser` that reports bad input in one line, without the usage.
+    """An `argparse.ArgumentParser` that reports invalid input in one line, without usage help.
 
-    For an unknown command, choice or option, the line suggests a similar one.
+    If a command, choice or option is unknown, this line suggests a similar one.
     """
 
     def __init__(self, **options: Any) -> None:
         options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         self.describe_extra: Callable[[argparse.Namespace, list[str]], str] | None = None
-        """Returns an error message for arguments that belong to no option."""
+        """Returns an error message for arguments that match no option."""
         super().__init__(allow_abbrev=False, **options)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -81,7 +81,7 @@ class Parser(argparse.ArgumentParser):
             raise
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse arguments; reject unknown options and suggest a similar one."""
+        """Parse arguments, rejecting unknown options and suggesting similar ones."""
         found, extra = super().parse_known_args(args, namespace)
         options = [each for each in self._option_string_actions if each.startswith("--")]
         unknown = [each.partition("=")[0] for each in extra if each.startswith("-")]
@@ -96,8 +96,8 @@ class Parser(argparse.ArgumentParser):
         return found, extra
 
     def error(self, message: str) -> NoReturn:
-        """Print an error message on stderr and exit with status 2."""
-        from wfb_gym.scenario.errors import printable  # messages may quote the content of files
+        """Print an error message to stderr and exit with status 2."""
+        from wfb_gym.scenario.errors import printable  # messages may quote file contents
 
         shown = "\n".join(map(printable, f"{self.prog}: {message}".split("\n")))
         print(shown, file=sys.stderr)
@@ -105,14 +105,14 @@ class Parser(argparse.ArgumentParser):
 
 
 def option(default: Any = MISSING, *, positional: bool = False, **options: Any) -> Any:
-    """Return a field of a dataclass of options.
+    """Return a field for an options dataclass.
 
     Args:
-        default: value if the option is not given; a positional argument may have none.
-        positional: whether the argument is positional, without a flag.
-        **options: `aliases`, further spellings of the flag; `group`, its heading in the help;
-            `exclusive`, a common name of mutually exclusive options; and arguments of
-            `argparse.ArgumentParser.add_argument` that replace the usual ones.
+        default: value if the option is not given. May be omitted for a positional argument.
+        positional: whether the argument is positional rather than a flag.
+        **options: `aliases`, alternative spellings of the flag; `group`, its heading in the help;
+            `exclusive`, a common name for mutually exclusive options; and arguments to
+            `argparse.ArgumentParser.add_argument` that override the defaults.
     """
     metadata = {"positional": positional, **options}
     if default is MISSING:
@@ -121,11 +121,11 @@ def option(default: Any = MISSING, *, positional: bool = False, **options: Any) 
 
 
 def add_options(parser: argparse.ArgumentParser, options: type[Any]) -> None:
-    """Add an argument for each field of a dataclass.
+    """Add an argument for each field in a dataclass.
 
-    A bool field, False by default, becomes a flag without a value. The flag of a tuple field can be
-    repeated, or takes several values with `nargs`. Help texts come from the "Attributes:" section
-    of the docstring.
+    A bool field, which defaults to False, becomes a flag without a value. A tuple field's flag can
+    be repeated, or takes several values if `nargs` is given. Help texts come from the "Attributes:"
+    section in the docstring.
 
     Args:
         parser: the parser.
@@ -155,7 +155,7 @@ def add_options(parser: argparse.ArgumentParser, options: type[Any]) -> None:
 def _argument(
     hint: Any, default: Any, is_positional: bool, given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the default arguments of `add_argument` for a field."""
+    """Return a field's default arguments to `add_argument`."""
     shown = "" if default in (None, False, (), "", MISSING) else f"(default: {_shown(default)})"
     if hint is bool:
         return {"action": "store_true", "help": shown}
@@ -186,7 +186,7 @@ def _shown(default: Any) -> str:
 
 
 def _help(meaning: str, options: Mapping[str, Any]) -> str:
-    """Return the help text of a field: its docstring with the default."""
+    """Return a field's help text: its description followed by the default."""
     shown = str(options["help"])
     if not meaning or (shown and not shown.startswith(("(", "repeat"))):
         return shown
@@ -194,7 +194,7 @@ def _help(meaning: str, options: Mapping[str, Any]) -> str:
 
 
 def _meanings(options: type[Any]) -> dict[str, str]:
-    """Return the texts of the "Attributes:" sections of a dataclass and its bases, by field."""
+    """Return field descriptions from the "Attributes:" sections of a dataclass and its bases."""
     found: dict[str, str] = {}
     for each in reversed(options.__mro__):
         section = cleandoc(each.__doc__ or "").partition("Attributes:\n")[2]
@@ -204,7 +204,7 @@ def _meanings(options: type[Any]) -> dict[str, str]:
 
 
 def given_options(options: type[Any], given: argparse.Namespace) -> dict[str, Any]:
-    """Return the field values of a dataclass that a command line gives, lists as tuples."""
+    """Return the dataclass's field values that the command line sets, with lists as tuples."""
     names = {each.name for each in fields(options)}
     return {name: _as_tuple(value) for name, value in vars(given).items() if name in names}
 
@@ -214,7 +214,7 @@ def _as_tuple(value: Any) -> Any:
 
 
 def read_options(options: type[OptionsT], given: argparse.Namespace) -> OptionsT:
-    """Return the options of a command line; options that are not given have their defaults."""
+    """Return a command line's options; options that are not given have their default values."""
     return options(**given_options(options, given))
 
 
@@ -228,13 +228,13 @@ def parse_options(
     """Parse a module's command line.
 
     Args:
-        options: dataclass of the options.
-        arguments: the command line; `sys.argv[1:]` if None.
-        module: name of the module, for the usage line.
+        options: dataclass that declares the options.
+        arguments: the command line. If None, `sys.argv[1:]` is used.
+        module: the module's name, for the usage line.
         description: text at the start of the help.
 
     Returns:
-        The options, and the parser to report later errors with.
+        The options, and the parser for reporting later errors.
     """
     parser = Parser(prog=f"python -m {module}", description=(description or "").strip())
     add_options(parser, options)
@@ -242,7 +242,7 @@ def parse_options(
 
 
 def flag_of(name: str) -> str:
-    """Return the flag of a field."""
+    """Return a field's flag."""
     return "--" + name.replace("_", "-")
 
 
@@ -250,7 +250,7 @@ def whole_number(text: str) -> int:
     """Parse a whole number.
 
     Raises:
-        argparse.ArgumentTypeError: the text is not a whole number.
+        argparse.ArgumentTypeError: if the text is not a whole number.
     """
     try:
         return int(text)
@@ -269,10 +269,10 @@ _CONVERTERS: dict[Any, Callable[[str], Any]] = {int: whole_number, float: _numbe
 
 
 def check_folder(option: str, path: str | Path) -> None:
-    """Check that the folder of an output file exists.
+    """Check that the folder for an output file exists.
 
     Raises:
-        UsageError: the folder does not exist.
+        UsageError: if the folder does not exist.
     """
     if not Path(path).absolute().parent.is_dir():
         raise UsageError(f"{option}: expected a file in a folder that exists, found {path}")

@@ -1,4 +1,4 @@
-"""``play``: play a battle in the terminal; ``replay``: replay a transcript."""
+"""``play``: play a battle in the terminal. ``replay``: replay a transcript."""
 
 import sys
 from dataclasses import dataclass

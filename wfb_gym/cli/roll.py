@@ -1,4 +1,4 @@
-"""``roll``: exact chances of a casting or dispel roll, for one number of dice or for 1 to 6."""
+"""``roll``: exact chances for a casting or dispel roll, for one number of dice or for 1 to 6."""
 
 import argparse
 import math
@@ -9,17 +9,17 @@ from wfb_gym.cli.output import format_table, print_json
 from wfb_gym.cli.parser import Command, UsageError, flag_of, option, whole_number
 
 MOST_DICE = 24
-"""Maximum number of dice in one roll, and the largest absolute bonus. A copy of
-`wfb_gym.packing.records.DICE`: importing it takes as long as the rest of the command."""
+"""Maximum number of dice in one roll, and maximum absolute bonus. Copied from
+`wfb_gym.packing.records.DICE`, as importing it would take as long as the rest of the command."""
 HIGHEST_TOTAL = MOST_DICE * 6 + MOST_DICE
-"""Highest total of the dice and the bonus."""
+"""Highest possible total of dice and bonus."""
 TABLE_DICE = range(1, 7)
-"""Numbers of dice in the table if no number is given."""
+"""Numbers of dice in the table that is shown if no number is given."""
 ALL_DICE = math.inf
-"""Value of ``--dispel`` without a number."""
+"""Value of ``--dispel`` if it is given without a number."""
 
 _Chance = tuple[str, str, Fraction]
-"""A chance: its key in JSON ("" if it is not in JSON), its label, and its value."""
+"""A chance: its JSON key ("" if it is left out of the JSON output), its label, and its value."""
 _CASTING = ("dice", "value", "no_irresistible")
 _DISPELLING = ("dispel", "total", "double_six")
 
@@ -33,7 +33,7 @@ examples:
 
 
 def _casting_value(text: str) -> int:
-    """Parse a casting value; "8+", as in the rulebook, is valid."""
+    """Parse a casting value; the rulebook's notation "8+" is accepted too."""
     return whole_number(text.removesuffix("+"))
 
 
@@ -65,7 +65,7 @@ class RollOptions:
 
 
 def _meant(options: argparse.Namespace, extra: list[str]) -> str:
-    """Return an error message that suggests options for numbers without one."""
+    """Return an error message that suggests options for bare numbers."""
     names = ["--dice"] if "value" in options else ["--dice", "--value"][-len(extra) :]
     meant = " ".join(f"{name} {number}" for name, number in zip(names, extra, strict=False))
     return f"expected options, such as {meant}, found {' '.join(extra)}"
@@ -116,19 +116,19 @@ def _run(options: RollOptions) -> None:
 
 
 def _by_key(chances: list[_Chance]) -> dict[str, Fraction]:
-    """Return the chances of the JSON output, by key."""
+    """Return the chances in the JSON output, by key."""
     return {key: chance for key, _, chance in chances if key}
 
 
 def _options(options: RollOptions, names: tuple[str, ...]) -> list[str]:
-    """Return the flags of the options that were given."""
+    """Return the flags of the options given."""
     values = ((name, getattr(options, name)) for name in names)
-    # Compare with `is`: 0 is a given number although it equals False.
+    # Compare with `is`, because 0 is a number that was given but equals False.
     return [flag_of(name) for name, value in values if value is not None and value is not False]
 
 
 def _check(name: str, value: int, lowest: int, highest: int) -> None:
-    """Raise a `UsageError` for a number outside its range."""
+    """Raise a `UsageError` if a number is out of range."""
     if not lowest <= value <= highest:
         raise UsageError(f"--{name}: expected {lowest}..{highest}, found {value}")
 

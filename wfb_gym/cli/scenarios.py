@@ -1,6 +1,6 @@
-"""``scenarios`` and ``profiles`` list bundled data; ``targets`` lists legal targets of spells.
+"""``scenarios`` and ``profiles`` list bundled data; ``targets`` lists the legal targets for spells.
 
-``schema`` prints the JSON Schema of scenario files.
+``schema`` prints the JSON Schema for scenario files.
 """
 
 from dataclasses import dataclass
@@ -157,7 +157,7 @@ def _list_profiles(options: ProfilesOptions) -> None:
 
 
 def _army_of_profile(given: str) -> str | None:
-    """Return the army list that has a profile of this name, if there is one."""
+    """Return the army list that contains a profile with this name, or None."""
     from wfb_gym.scenario.profiles import army_list, bundled_armies
 
     for army in bundled_armies():
@@ -176,7 +176,7 @@ def _profile(army: str, of: str, profile: Any, kind: str, points: Any) -> dict[s
 
 
 def _profile_cell(value: Any) -> str:
-    if isinstance(value, dict):  # a wizard's points by its level
+    if isinstance(value, dict):  # a wizard's points by level
         return ", ".join(f"level {level} {points:g}" for level, points in value.items())
     return f"{value:g}" if isinstance(value, float) else "" if value is None else str(value)
 
@@ -193,25 +193,25 @@ def _cell(value: Any) -> str:
 
 
 class SelectedSpell(NamedTuple):
-    """A spell that the options select."""
+    """A spell selected by the options."""
 
     army: int
-    number: int  # index in `Scenario.slots[army].spells`
+    number: int  # index into `Scenario.slots[army].spells`
     wizard: str
     spell: "Spell"
 
 
 def select_spells(scenario: "Scenario", options: SpellOptions) -> list[SelectedSpell]:
-    """Return the spells that the options select, including bound and rollable spells.
+    """Return the spells that the options select, including bound spells and spells to be rolled.
 
     Raises:
-        ValueError: no spell matches, or a name is unknown.
+        ValueError: if no spell matches or a name is unknown.
     """
     found: list[SelectedSpell] = []
     for number, army in enumerate(scenario.armies):
         for index, slot in enumerate(scenario.slots[number].spells):
             who = army.characters[slot.wizard].name
-            named = number, who, slot.spell.name  # equal for copies of an item
+            named = number, who, slot.spell.name  # the same for several copies of an item
             known = any((each.army, each.wizard, each.spell.name) == named for each in found)
             if options.side in (None, SEATS[number]) and not known:
                 found.append(SelectedSpell(number, index, who, slot.spell))
@@ -254,7 +254,7 @@ def _show_targets(options: TargetsOptions) -> None:
 
 
 def _explain_targets(options: TargetsOptions) -> list[dict[str, Any]]:
-    """Explain the targets of every spell that the options select."""
+    """Explain the targets for every spell that the options select."""
     from wfb_gym.scenario import explain_targets, load_scenario
 
     scenario = load_scenario(options.scenario)

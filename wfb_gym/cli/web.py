@@ -1,4 +1,4 @@
-"""``web``: play in the browser, on this machine."""
+"""``web``: play in a browser on this machine."""
 
 import os
 import sys

@@ -1,5 +1,5 @@
-"""Renderers: text (`ansi`), image (`picture`), HTML (`html`) and battlefield map (`battlefield`).
+"""Renderers: text (`ansi`), images (`picture`), HTML (`html`) and battlefield maps (`battlefield`).
 
-`battlefield` and `picture` make plain shapes; `drawing` writes them as SVG or as an image. This
+`battlefield` and `picture` produce plain shapes, which `drawing` writes as SVG or as an image. This
 package contains no game rules. Import the modules that you need; each has its own dependencies.
 """

@@ -1,6 +1,7 @@
-"""Text for a terminal: the last events and the position of both armies.
+"""Text for a terminal: the latest events and both armies' position.
 
-Colours use ANSI codes and add no information; the environment variable NO_COLOR turns them off.
+Colours use ANSI codes and carry no extra information; the environment variable NO_COLOR turns them
+off.
 """
 
 import math
@@ -22,7 +23,7 @@ from wfb_gym.view.position import PositionView, view_position
 
 _BOLD, _DIM = "1", "2"
 _ARMIES = ("31", "34")
-"""ANSI colours of the armies: red and blue."""
+"""The armies' ANSI colours: red and blue."""
 _NOT_DIMMED = (SpellStatus.CASTABLE, SpellStatus.PENDING, SpellStatus.IN_PLAY)
 _BAR = 10
 _DIE = "\N{BLACK SQUARE}"
@@ -32,9 +33,9 @@ _TERRAIN = {
     "wall": "=",
 }  # fmt: skip
 _LINE = 2.0
-"""Inches of depth for each line of the map: letters are twice as high as wide."""
+"""Depth of the battlefield per line of the map, in inches: letters are twice as high as wide."""
 _TOUCHED = 0.35
-"""A square is marked if a shape covers more than this fraction of it."""
+"""Fraction of a square that a shape must cover for the square to be marked."""
 _DIRECTIONS = ("up", "up right", "right", "down right", "down", "down left", "left", "up left")
 
 
@@ -46,17 +47,17 @@ def frame(
     seat: int = 0,
     colour: bool | None = None,
 ) -> str:
-    """Return the last events and the position as text.
+    """Return the latest events and the position as text.
 
     Args:
         scenario: the scenario.
         battle: the visible position (`wfb_gym.transcripts.NarratedBattle.visible`).
-        events: the last events, in order.
-        seat: the viewer's army; before the end only its hidden items are shown.
-        colour: whether to use colours; default: True, or False if NO_COLOR is set.
+        events: the latest events, in order.
+        seat: the viewer's army. Until the end, only its own hidden items are shown.
+        colour: whether to use colours. Defaults to True, or False if NO_COLOR is set.
 
     Returns:
-        Lines, without a final line break.
+        Lines of text, without a final line break.
     """
     style, names = AnsiStyle(colour), ScenarioNames(scenario)
     visible = redact_events(names, events, armies_known(battle, seat))
@@ -72,19 +73,19 @@ class AnsiStyle:
         self.on = not os.environ.get("NO_COLOR") if colour is None else colour
 
     def __call__(self, words: str, *codes: str) -> str:
-        """Return the words with these ANSI codes."""
+        """Return the words wrapped in these ANSI codes."""
         return f"\x1b[{';'.join(codes)}m{words}\x1b[0m" if self.on and words else words
 
 
 def event_lines(events: Iterable[Event], style: AnsiStyle) -> Iterator[str]:
-    """Yield a line for each event, with a mark in the colour of its army."""
+    """Yield a line for each event, marked in its army's colour."""
     for event in events:
         mark = ">" if event.kind == "decision" else "*"
         yield f"{style(mark, _ARMIES[event.army], _BOLD)} {event.words}"
 
 
 def position_lines(view: PositionView, style: AnsiStyle) -> Iterator[str]:
-    """Yield the lines of a position: score, dice, characters, spells, items, units."""
+    """Yield the lines that show a position: score, dice, characters, spells, items and units."""
     yield style(f"{view.scenario}, {view.stage}: {view.score}", _BOLD)
     for army in view.armies:
         heading = f"{capital(army.words)}{', you' if army.army == view.viewer else ''}"
@@ -150,7 +151,7 @@ def battlefield_lines(scenario: Scenario, battle: Battle) -> Iterator[str]:
 
 
 def _draw(squares: NDArray[np.str_], shape: Any, letter: str) -> None:
-    """Mark the squares that a shape covers, at least the square of its centre."""
+    """Mark the squares that a shape covers, and always the square at its centre."""
     from shapely import area, box, intersection  # type: ignore[import-untyped]
 
     shape = shape.convex_hull  # fills the gaps between bases
@@ -161,7 +162,7 @@ def _draw(squares: NDArray[np.str_], shape: Any, letter: str) -> None:
 
 
 def _compass(facing: float) -> str:
-    """Return the direction on the map of a facing in degrees."""
+    """Return the map direction for a facing in degrees."""
     return _DIRECTIONS[round(facing / 45.0) % len(_DIRECTIONS)]
 
 
@@ -172,7 +173,7 @@ def _dice(army: ArmyView) -> str:
 
 
 def _characters(army: ArmyView, style: AnsiStyle) -> Iterator[str]:
-    """Yield the characters, and under each its spells and items."""
+    """Yield the characters, each followed by its spells and items."""
     for who in army.characters:
         parts = [f"level {who.level}"] if who.level else []
         parts.append(f"{who.wounds} of {who.full_wounds} wounds" if who.wounds else "dead")
@@ -194,7 +195,7 @@ def _characters(army: ArmyView, style: AnsiStyle) -> Iterator[str]:
 
 
 def _spell_row(spell: SpellView) -> str:
-    """Return the line of a spell, with its casting value, or its power level and item."""
+    """Return the line for a spell, with its casting value, or its power level and item."""
     name = f"{spell.name} ({spell.item})" if spell.item else spell.name
     return f"   {spell.value:>4} {name:<28} {spell.words}".rstrip()
 

@@ -1,6 +1,6 @@
-"""Draw an army as a column of the picture: dice, characters with spells and items, units.
+"""Draw an army as a column in the picture: dice, characters with spells and items, and units.
 
-Spells, items and units are in one column if they fit, else in two or three.
+Spells, items and units share one column if they fit; otherwise they take two or three.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,31 +29,31 @@ LEGEND: dict[SpellStatus, Colour] = {
     SpellStatus.TRIED: colours.TRIED,
     SpellStatus.FORGOTTEN: colours.FORGOTTEN,
 }
-"""Background colours of spells by status, if they differ from the panel's."""
+"""Background colours for spells by status, where they differ from the panel's colour."""
 
 _FONT = 0.64
-"""Font size, as a fraction of the height of a line."""
+"""Font size, as a fraction of the line height."""
 _MOST_DISCS = 6
-"""Wounds of one character that are drawn as discs; more are written as a number."""
+"""Maximum number of wounds drawn as discs for one character; more are written as a number."""
 _TALLEST, _LEAST = 28, 18
-"""Largest and smallest height of a line; if lines would be smaller, add a column."""
+"""Maximum and minimum line heights; if lines would have to be smaller, a column is added."""
 
 _HEAD, _MARGIN = 76, 8
-"""Height of the name and dice of an army, and the margin of its column."""
+"""Height of the area for an army's name and dice, and the margin around its column."""
 
 _Cell = CharacterView | SpellView | ItemView | UnitView | str
 _Line = tuple[float, Sequence[_Cell]]
-"""A line of the column: its height as a multiple of the normal height, and its cells."""
+"""A line in the column: its height as a multiple of the normal height, and its cells."""
 
 
 def column_height(army: ArmyView, line: int) -> int:
-    """Return the height of a box for an army in one column, with lines of this height."""
+    """Return the height of a box that fits an army in one column, with lines of this height."""
     lines = sum(multiple for multiple, _ in _lines(army, 1)) or 1.0
     return ceil(_HEAD + _MARGIN + line * lines)
 
 
 def draw_armies(sketch: Sketch, boxes: Sequence[Extent], armies: Sequence[ArmyView]) -> None:
-    """Draw the armies in their boxes; all lines have the same height."""
+    """Draw the armies in their boxes, using the same height for all lines."""
     bodies = [box.grown(-_MARGIN)._replace(top=box.top - _HEAD) for box in boxes]
     fits = [_fit_lines(army, body.height) for army, body in zip(armies, bodies, strict=True)]
     each = min(height for _, _, height in fits)
@@ -82,7 +82,7 @@ def draw_armies(sketch: Sketch, boxes: Sequence[Extent], armies: Sequence[ArmyVi
 
 
 def _fit_lines(army: ArmyView, height: float) -> tuple[int, list[_Line], int]:
-    """Return the number of columns, the lines, and the height of a line."""
+    """Return the number of columns, the lines, and the line height."""
     for across in (1, 2, 3):
         lines = list(_lines(army, across))
         total = sum(multiple for multiple, _ in lines) or 1.0
@@ -119,7 +119,7 @@ def _lines(army: ArmyView, across: int) -> Iterator[_Line]:
 
 
 def _draw_head(sketch: Sketch, box: Extent, army: ArmyView) -> None:
-    """Draw the name, the activity and the dice of an army."""
+    """Draw an army's name, activity and dice."""
     colour = colours.ARMIES[army.army]
     edge, width = (colours.TURN, 4) if army.activity else (colours.LINE, 1)
     sketch.fill(box, colours.PANEL, edge, width)
@@ -145,7 +145,7 @@ def _draw_head(sketch: Sketch, box: Extent, army: ArmyView) -> None:
 def _draw_character(
     sketch: Sketch, box: Extent, each: int, character: CharacterView, colour: Colour
 ) -> None:
-    """Draw a character in a box; `each` is the height of a line."""
+    """Draw a character in a box; `each` is the line height."""
     is_dead = character.wounds == 0
     sketch.fill(box.row(box.height - 1, 1), colours.LINE)
     small, tiny, gap = each * 0.6, each * 0.52, each * 0.3
@@ -217,7 +217,7 @@ def _draw_item(sketch: Sketch, box: Extent, item: ItemView) -> None:
 
 
 def _draw_unit(sketch: Sketch, box: Extent, unit: UnitView, colour: Colour) -> None:
-    """Draw a unit on a bar whose length shows the models left."""
+    """Draw a unit on a bar whose length shows how many models are left."""
     size, is_fleeing = box.height * _FONT, unit.condition == FLEES
     sketch.fill(box, colours.GONE, colours.LINE)
     bar = box.grown(-1)
@@ -242,5 +242,5 @@ def _draw_unit(sketch: Sketch, box: Extent, unit: UnitView, colour: Colour) -> N
 
 
 def _inside(box: Extent) -> Extent:
-    """Return the text area of a cell."""
+    """Return a cell's text area."""
     return box.grown(-max(3, box.height // 5), 0)

@@ -1,7 +1,7 @@
-"""The battlefield as plain shapes: terrain, units, characters and the targets of a spell.
+"""The battlefield as plain shapes: terrain, units, characters and a spell's targets.
 
 `wfb_gym.render.drawing` writes the shapes as SVG or as an image; `labels` places the names. Range,
-sight and legal targets come from `wfb_gym.geometry` and the scenario.
+line of sight and legal targets come from `wfb_gym.geometry` and the scenario.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
 MARGIN = 4.0
 """Margin around the models, in inches."""
 _LAYERS = ("touch", "lost", "unit", "character", "wizard", "front", "combat", "outline")
-"""Roles of pieces in drawing order, from back to front; the ground is drawn before all of them."""
+"""Roles of piece shapes in drawing order, from back to front; the ground is drawn first."""
 _LEAST_WIDTH = 24.0
-"""Smallest width of a picture, in inches."""
+"""Minimum width of a picture, in inches."""
 _FRONT = 0.55
 """Size of the triangle that shows a piece's front, in inches."""
 _THIN = 2.0
-"""Terrain wider than this, in inches, has its name written on it."""
+"""Minimum width of terrain that has its name written on it, in inches."""
 _TOUCH = 0.6
-"""Margin around a piece that reacts to the pointer, in inches."""
+"""Margin around a piece within which it reacts to the pointer, in inches."""
 
 
 class _Piece(NamedTuple):
-    """A piece in a position of a battle."""
+    """A unit or character in a battle position."""
 
     piece: Piece
     role: str  # see `Shape.role`
-    polygons: list[Points]  # one for each model; the last ones are lost first
+    polygons: list[Points]  # one for each model; the last ones are removed first
     left: int  # models left
     fleeing: bool
 
@@ -51,7 +51,7 @@ class _Piece(NamedTuple):
 
 
 class _Aimed(NamedTuple):
-    """A spell to show: its caster, and for each target whether it is legal, or why not."""
+    """A spell to show: its caster, and for each target, whether it is legal and if not, why not."""
 
     caster: int
     aim: Aim
@@ -70,14 +70,15 @@ def draw_battlefield(
 
     Args:
         scenario: a scenario with a battlefield.
-        battle: the visible position, as for `wfb_gym.render.picture.picture`; None for the start of
-            the battle.
-        spell: army, 0 or 1, and index in the spells of `Scenario.slots`. The drawing shows its
-            range, arc of sight and legal targets. None for no spell.
+        battle: the visible position, as for `wfb_gym.render.picture.picture`. If None, the start of
+            the battle is drawn.
+        spell: an `(army, index)` pair, where `index` is an index into the army's spells in
+            `Scenario.slots`. The drawing shows the spell's range, arc of sight and legal targets.
+            If None, no spell is drawn.
         legend: whether to add a title and a legend.
 
     Raises:
-        ValueError: the scenario has no battlefield, or the army has no spell of that number.
+        ValueError: if the scenario has no battlefield, or the army has no spell with that index.
     """
     if scenario.battlefield is None:
         raise ValueError(f"scenario: expected one with a battlefield, found {scenario.name}")
@@ -115,14 +116,14 @@ def draw_battlefield(
 
 
 def _polygons_of(shape: Any) -> list[Points]:
-    """Return the corners of each non-empty polygon of a shapely geometry."""
+    """Return the corners of each non-empty polygon in a shapely geometry."""
     parts = getattr(shape, "geoms", [shape])
     polygons = [part for part in parts if part.geom_type == "Polygon" and not part.is_empty]
     return [tuple(polygon.exterior.coords[:-1]) for polygon in polygons]
 
 
 def _pieces(scenario: Scenario, battle: "Battle | None") -> list[_Piece]:
-    """Return the units and characters that were on the battlefield at the start of the battle."""
+    """Return the units and characters that were on the battlefield when the battle started."""
     deployment, outlines = scenario.deployment, scenario.deployment.outlines()
     wizards = [[wizard.name for wizard in army.wizards] for army in scenario.armies]
     found = []
@@ -148,7 +149,7 @@ def _pieces(scenario: Scenario, battle: "Battle | None") -> list[_Piece]:
 
 
 def _crop(places: Collection[Point], size: Point) -> Extent:
-    """Return the extent of the picture: all places with a margin, at least `_LEAST_WIDTH`."""
+    """Return the extent of the picture: all places plus a margin, at least `_LEAST_WIDTH` wide."""
     extent = Extent(0.0, 0.0, *size)
     if places:
         extent = extent_of([tuple(places)]).grown(MARGIN)
@@ -156,7 +157,7 @@ def _crop(places: Collection[Point], size: Point) -> Extent:
 
 
 def _ground(scenario: Scenario, extent: Extent) -> Iterator[Shape]:
-    """Yield the battlefield and its terrain, cut to the extent."""
+    """Yield the battlefield and its terrain, clipped to the extent."""
     assert scenario.battlefield is not None
     field = Extent(0.0, 0.0, scenario.battlefield.width, scenario.battlefield.depth)
     yield Shape("ground", "polygon", (field.cut(extent).corners,), name="the battlefield")
@@ -217,7 +218,7 @@ def _piece_shapes(each: _Piece, states: tuple[str, ...], aimed: _Aimed | None) -
 
 
 def _outline(polygons: Sequence[Points]) -> tuple[Points, ...]:
-    """Return the outline of polygons that touch."""
+    """Return the outline of touching polygons."""
     import shapely
 
     shapes = [shapely.Polygon(polygon).buffer(0.02, join_style="mitre") for polygon in polygons]
@@ -225,7 +226,7 @@ def _outline(polygons: Sequence[Points]) -> tuple[Points, ...]:
 
 
 def _note(each: _Piece, aimed: _Aimed | None) -> str:
-    """Describe a piece: models, flight, combat, and whether it is a legal target."""
+    """Describe a piece: models, flight, close combat, and whether it is a legal target."""
     piece, words = each.piece, []
     if piece.is_unit:
         words.append(f"{each.left} of {piece.models} models")
@@ -242,7 +243,7 @@ def _note(each: _Piece, aimed: _Aimed | None) -> str:
 
 
 def _front(each: _Piece) -> Points:
-    """Return a triangle at the middle of a piece's front edge that points forward."""
+    """Return a forward-pointing triangle at the middle of a piece's front edge."""
     piece = each.piece
     assert piece.position is not None  # pieces without a host have a position
     turn = np.deg2rad(piece.facing)  # clockwise from the y axis
@@ -254,7 +255,7 @@ def _front(each: _Piece) -> Points:
 
 
 def _cross(each: _Piece) -> tuple[Points, ...]:
-    """Return two crossing lines at the middle of a piece."""
+    """Return two crossing lines through the middle of a piece."""
     extent = each.extent
     x, y = extent.middle
     reach = min(1.0, extent.width / 2, extent.height / 2)
@@ -280,12 +281,12 @@ def _aimed(scenario: Scenario, battle: "Battle | None", army: int, number: int) 
     aim = scenario.aim(army, slot.wizard, effect)
     title = f"{slot.spell.name} of {caster.name}"
     verdicts: dict[int, tuple[bool, str]] = {}
-    if aim.falls_on_point:  # the drawing shows its points instead of targets
+    if aim.falls_on_point:  # the drawing shows the points instead of targets
         return _Aimed(aim.caster.code, aim, verdicts, title)
     rows = explain_targets(scenario, army, caster.name, slot.spell.name)
     now = None if battle is None else _open_now(battle, army, number)
     for verdict, row in zip(aim.verdicts(), rows, strict=True):
-        if verdict.target is None:  # it strikes everything in reach, or the caster
+        if verdict.target is None:  # hits everything within reach, or the caster
             strikes = aim.strikes(None) if row.legal else []
             verdicts |= {strike.victim: (True, "") for strike in strikes}
         elif now is None:
@@ -297,7 +298,7 @@ def _aimed(scenario: Scenario, battle: "Battle | None", army: int, number: int) 
 
 
 def _open_now(battle: "Battle", army: int, number: int) -> set[int]:
-    """Return the codes of a spell's legal targets in a position."""
+    """Return the codes of a spell's legal targets in the given position."""
     from wfb_gym.engine import targets
 
     found = set()
@@ -312,7 +313,7 @@ def _open_now(battle: "Battle", army: int, number: int) -> set[int]:
 
 
 def _reach(aimed: _Aimed | None, extent: Extent) -> Iterator[Shape]:
-    """Yield the range and arc of sight of a spell, cut at the edge of the picture."""
+    """Yield a spell's range and arc of sight, clipped to the edge of the picture."""
     if aimed is None:
         return
     box, near, seen = _box(extent), aimed.aim.ground_in_range(), aimed.aim.ground_in_arc()
@@ -328,14 +329,14 @@ def _reach(aimed: _Aimed | None, extent: Extent) -> Iterator[Shape]:
 
 
 def _lines_of(shape: Any) -> list[Points]:
-    """Return the coordinates of each line of a shapely geometry."""
+    """Return the coordinates of each line in a shapely geometry."""
     parts = getattr(shape, "geoms", [shape])
     kinds = "LineString", "LinearRing"
     return [tuple(line.coords) for line in parts if line.geom_type in kinds and not line.is_empty]
 
 
 def _comet_points(scenario: Scenario, aimed: _Aimed | None) -> Points:
-    """Return the points that a Comet may be aimed at; none for other spells or no spell."""
+    """Return the points at which a Comet may be aimed; empty for other spells or no spell."""
     if aimed is None or not aimed.aim.falls_on_point:
         return ()
     from wfb_gym.packing.aims import comet_points
@@ -366,12 +367,12 @@ def _point_shapes(
 def _named(
     scenario: Scenario, pieces: Sequence[_Piece], aimed: _Aimed | None, shapes: Sequence[Shape]
 ) -> list[Named]:
-    """Return everything with a name: units, characters outside of units, and terrain."""
+    """Return everything with a name: units, characters outside units, and terrain."""
     left = {each.piece.code for each in pieces if each.left}
     found = []
     for each in pieces:
         piece = each.piece
-        if piece.host not in left:  # else the label of its unit names it
+        if piece.host not in left:  # otherwise the unit's label includes it
             states, note = _states(each, aimed), _note(each, aimed)
             who = Shape("name", "label", (), piece.army, piece.code, piece.name, states, note=note)
             found.append(Named(_words(scenario, each), each.extent, who))
@@ -386,7 +387,7 @@ def _named(
 
 
 def _words(scenario: Scenario, each: _Piece) -> tuple[str, ...]:
-    """Return the lines of a piece's label."""
+    """Return the lines on a piece's label."""
     piece, army = each.piece, scenario.armies[each.piece.army]
     words = [piece.name]
     if piece.is_unit and 0 < each.left < piece.models:

@@ -1,4 +1,4 @@
-"""The text of a battlefield picture: names (or tags with a key, if crowded), title and legend."""
+"""Text on a battlefield picture: names (or tags with a key, if crowded), title and legend."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, count
@@ -9,26 +9,26 @@ from wfb_gym.render.labels import LINE_HEIGHT, Label, fill_lines, place_labels, 
 from wfb_gym.render.shapes import Extent, Points, Shape
 
 LETTERS = 38
-"""Picture width divided by font size: about 10 pixels on a screen of 390."""
+"""Picture width divided by font size; text is about 10 pixels high on a 390-pixel screen."""
 _MOST_LEADERS = 3
-"""Maximum number of names with a leader line; if more are needed, tags replace the names."""
+"""Maximum number of names with a leader line; if more are needed, names are replaced by tags."""
 _SCALE = 6.0
 """Length of the scale bar, in inches."""
 
 
 class Named(NamedTuple):
-    """A unit, character or piece of terrain with a name on the picture."""
+    """A unit, character or piece of terrain whose name appears on the picture."""
 
-    words: tuple[str, ...]  # paragraphs of its label
-    anchor: Extent  # its place
-    who: Shape  # template of its label: army, code, states and note
+    words: tuple[str, ...]  # the paragraphs on its label
+    anchor: Extent  # its position
+    who: Shape  # template for its label: army, code, states and note
 
 
 class Names(NamedTuple):
     """The names on a picture, or the tags that replace them."""
 
     shapes: list[Shape]
-    key: list[tuple[str, Named]]  # the tags and their meanings; empty if names are written
+    key: list[tuple[str, Named]]  # the tags and their meanings; empty if names are written out
 
 
 def write_names(
@@ -38,15 +38,15 @@ def write_names(
     extent: Extent,
     font: float,
 ) -> Names:
-    """Place all names beside their anchors; if they do not fit, place tags instead.
+    """Place all names next to their anchors, or use tags if they do not fit.
 
-    Names do not fit if one covers something, leaves the picture, is nearer to the anchor of another
-    name, or if more than `_MOST_LEADERS` need a leader line.
+    Names do not fit if one of them covers something, leaves the picture or is nearer to another
+    name's anchor, or if more than `_MOST_LEADERS` need a leader line.
 
     Args:
         named: everything with a name.
         marks: other areas that labels should not cover.
-        ground: areas that labels should avoid, with a lower priority.
+        ground: areas that labels should avoid if possible, with lower priority.
         extent: extent of the picture.
         font: font size.
     """
@@ -76,7 +76,7 @@ def write_names(
 
 
 def _misleads(one: Named, box: Extent, named: Iterable[Named]) -> bool:
-    """Return whether a unit's or character's name, in a box, is nearer to another anchor."""
+    """Return whether the name of a unit or character in this box is nearer to another anchor."""
     if one.who.army is None:
         return False
     own = dist(*box.way_to(one.anchor))
@@ -88,7 +88,7 @@ def _misleads(one: Named, box: Extent, named: Iterable[Named]) -> bool:
 
 
 def _tags(named: Sequence[Named]) -> list[str]:
-    """Return the tags: numbers (first army), capitals (second army), small letters (terrain)."""
+    """Return the tags: numbers (first army), capitals (second army), lower case (terrain)."""
     counts: dict[int | None, Iterator[str]] = {
         0: map(str, count(1)),
         1: _letters("A"),
@@ -98,7 +98,7 @@ def _tags(named: Sequence[Named]) -> list[str]:
 
 
 def _letters(first: str) -> Iterator[str]:
-    """Yield 26 letters starting at `first`, then each with the suffix 2, 3, and so on."""
+    """Yield the 26 letters beginning with `first`, then each with the suffix 2, 3, and so on."""
     for number in count(1):
         for letter in range(ord(first), ord(first) + 26):
             yield chr(letter) + (str(number) if number > 1 else "")
@@ -109,14 +109,14 @@ def _label(who: Shape, lines: tuple[str, ...], box: Extent) -> Shape:
 
 
 class Captions:
-    """Text above and below a picture; the extent grows with each addition.
+    """Text above and below a picture; each addition enlarges the extent.
 
     Args:
         extent: extent of the picture without text.
         font: font size.
 
     Attributes:
-        extent: extent of the picture with text.
+        extent: extent of the picture including text.
         shapes: the text.
     """
 
@@ -137,7 +137,7 @@ class Captions:
         self.extent = self.extent._replace(top=box.top + 0.3 * font)
 
     def add_key(self, armies: Sequence[str], key: Sequence[tuple[str, Named]]) -> None:
-        """Add the meanings of tags: a column for each army, then terrain in two columns."""
+        """Add the tags' meanings: a column for each army, then terrain in two columns."""
         column, top = self._wide / 2, self.extent.bottom
         ends = []
         for army, name in enumerate(armies):
@@ -156,7 +156,7 @@ class Captions:
     def _add_row(
         self, left: float, top: float, mark: Shape | str, words: Iterable[str], who: Shape
     ) -> float:
-        """Add a mark and its meaning, half as wide as the picture; return its bottom."""
+        """Add a mark and its meaning at half the picture's width, and return the bottom edge."""
         font = self._font
         x, wide = self._left + left, self._wide / 2 - 2.4 * font
         lines = self._lines(" ".join(words), wide)
@@ -173,11 +173,11 @@ class Captions:
         return bottom
 
     def add_legend(self, armies: Sequence[str], shapes: Iterable[Shape]) -> None:
-        """Add a legend for the marks in the picture, in rows.
+        """Add a legend in rows for the marks used in the picture.
 
         Args:
-            armies: names of the armies, to explain their colours; empty to leave them out.
-            shapes: the shapes of the picture.
+            armies: the armies' names, to explain their colours, or empty to leave these out.
+            shapes: the shapes in the picture.
         """
         font = self._font
         shown = {shape.role for shape in shapes} | {s for shape in shapes for s in shape.states}
@@ -203,7 +203,7 @@ class Captions:
         return tuple(shorten(line, self._font, wide) for line in lines)
 
     def _placed(self, mark: Shape, x: float, y: float) -> Shape:
-        """Move a mark of the legend to a place, and scale it to the font size."""
+        """Move a legend mark to its place and scale it to the font size."""
         size = 1.0 if mark.role == "scale" else self._font
         return mark._replace(
             parts=tuple(tuple((x + size * a, y + size * b) for a, b in part) for part in mark.parts)
@@ -237,4 +237,4 @@ _MARKS = (
     ("point", Shape("point", "line", _PLUS), "point to aim at"),
     ("arc", Shape("arc", "line", _DASH), "arc of sight"),
 )
-"""Roles and states of shapes, each with its mark and meaning in the legend."""
+"""Roles and states of shapes, each with its mark and meaning for the legend."""

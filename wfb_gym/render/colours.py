@@ -1,4 +1,4 @@
-"""Colours of the picture, by meaning; RGB, 0 to 255."""
+"""Colours used in pictures, by meaning; RGB values from 0 to 255."""
 
 Colour = tuple[int, int, int]
 
@@ -10,18 +10,18 @@ FADED: Colour = (128, 120, 108)
 WHITE: Colour = (255, 255, 255)
 
 ARMIES: tuple[Colour, Colour] = ((44, 88, 150), (160, 48, 44))
-"""The first army and the second."""
+"""The first army's colour and the second army's."""
 PALE: tuple[Colour, Colour] = ((206, 219, 238), (240, 210, 206))
-"""Light versions, as background for text."""
+"""Light versions of these, used behind text."""
 
 TURN: Colour = (226, 150, 20)
-"""The army that decides or rolls."""
+"""Marks the army that decides or rolls."""
 SIX: Colour = (240, 190, 60)
-"""Dice of a double 6."""
+"""Dice that show a double 6."""
 ONE: Colour = (226, 120, 110)
-"""Dice of a double 1."""
+"""Dice that show a double 1."""
 BONE: Colour = (250, 246, 234)
-"""Other dice."""
+"""All other dice."""
 WOUND: Colour = (190, 40, 40)
 GONE: Colour = (222, 216, 204)
 """Background of lost models and past phases."""
@@ -32,12 +32,12 @@ IN_PLAY: Colour = (218, 204, 240)
 TRIED: Colour = (232, 227, 216)
 FORGOTTEN: Colour = (236, 196, 190)
 FLIGHT: Colour = (248, 232, 182)
-"""Background of the models left in a fleeing unit."""
+"""Background of the remaining models in a fleeing unit."""
 
 FIELD: Colour = (250, 247, 238)
 """The ground of a battlefield."""
 UNITS: tuple[Colour, Colour] = ((66, 112, 178), (232, 148, 116))
-"""Models of the first and the second army; they also differ in brightness, for colour blindness."""
+"""Models in the first and second army; they also differ in brightness, for colour-blind viewers."""
 MAGIC: Colour = (248, 208, 40)
 """Wizards on a battlefield."""
 LEGAL: Colour = (0, 122, 88)

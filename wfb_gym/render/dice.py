@@ -1,4 +1,4 @@
-"""How dice are drawn: the positions of the pips, and the dice to highlight."""
+"""How dice are drawn: where the pips go, and which dice to highlight."""
 
 from wfb_gym.engine.nodes import CASTING_ROLLS, DISPEL_ROLLS
 from wfb_gym.engine.state import Node
@@ -18,11 +18,11 @@ PIPS = {
     5: _CORNERS + _OTHERS + _CENTRE,
     FACES: _CORNERS + _OTHERS + _SIDES,
 }
-"""Centres of the pips on each face of a die of width 1."""
+"""Pip centres for each face of a die of width 1."""
 
 
 def doubled(event: Event) -> set[int]:
-    """Return the faces with a double that matters: 6s of casts and dispels, 1s of casts."""
+    """Return the faces that form a significant double: 6s in casts and dispels, 1s in casts."""
     node: Node = event.node
     marks = {1, FACES} if node in CASTING_ROLLS else {FACES} if node in DISPEL_ROLLS else set()
     return {face for face in marks if double(event.faces.count(face))}

@@ -1,4 +1,4 @@
-"""Write drawings as SVG (no dependencies) or as an image (needs Pillow)."""
+"""Write drawings as SVG (no dependencies) or as an image (requires Pillow)."""
 
 import itertools
 import unicodedata
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 SVG_WIDTH = 780
-"""Width of an SVG's view box; the SVG scales to the width of its page."""
+"""Width of an SVG's view box; the SVG scales to the page's width."""
 IMAGE_WIDTH = 1200
-"""Default width of an image, in pixels."""
+"""Default image width, in pixels."""
 _SUPERSAMPLING = 2
 _HALO_OPACITY = 0.8
 
 
 class _Scale(NamedTuple):
-    """The scale from a drawing's coordinates to output coordinates."""
+    """Scales a drawing's coordinates to output coordinates."""
 
     drawing: Drawing
-    each: float  # output units per unit of the drawing
+    each: float  # output units per unit in the drawing
 
     @property
     def size(self) -> tuple[int, int]:
@@ -45,7 +45,7 @@ class _Scale(NamedTuple):
         return [((x - left) * self.each, (top - y) * self.each) for x, y in points]
 
     def box(self, points: Points) -> tuple[float, float, float, float]:
-        """Return the bounding box of points: left, top, right, bottom."""
+        """Return the bounding box of some points: left, top, right, bottom."""
         xs, ys = zip(*self.places(points), strict=True)
         return min(xs), min(ys), max(xs), max(ys)
 
@@ -58,14 +58,14 @@ def _scaled(drawing: Drawing, width: float) -> _Scale:
 
 
 def to_svg(drawing: Drawing) -> str:
-    """Write a drawing as SVG: one element, for a file or inside a page.
+    """Write a drawing as a single SVG element, for a file or to embed in a page.
 
     Units, characters, their outlines and names have the attributes ``data-army`` (0 or 1),
-    ``data-code`` (see `Shape.code`) and ``data-name``. Points of a Comet have ``data-army`` and
-    ``data-point`` (from 0). The classes are the role, the army's seat and the states.
+    ``data-code`` (see `Shape.code`) and ``data-name``. A Comet's points have ``data-army`` and
+    ``data-point`` (from 0). Each shape's classes are its role, its army's seat and its states.
 
     Returns:
-        The text, with a final newline.
+        The SVG text, with a trailing newline.
     """
     scale = _scaled(drawing, SVG_WIDTH)
     width, height = scale.size
@@ -129,7 +129,7 @@ def _svg_path(shape: Shape, scale: _Scale) -> str:
 
 
 def _svg_commands(shape: Shape, part: Points, scale: _Scale) -> str:
-    """Return the commands of a path that draw one part of a shape."""
+    """Return the path commands that draw one part of a shape."""
     if shape.kind == "ellipse":
         left, top, right, bottom = scale.box(part)
         x, y = (right - left) / 2, (bottom - top) / 2
@@ -167,14 +167,14 @@ def _svg_label(shape: Shape, scale: _Scale) -> str:
 
 
 def to_image(drawing: Drawing, width: int = IMAGE_WIDTH) -> "Image":
-    """Draw a drawing with Pillow.
+    """Render a drawing with Pillow.
 
     Args:
         drawing: the drawing.
         width: width in pixels.
 
     Raises:
-        ImportError: Pillow is not installed.
+        ImportError: if Pillow is not installed.
     """
     try:
         from PIL import Image, ImageDraw
@@ -213,7 +213,7 @@ def _draw_shape(draw: Any, shape: Shape, scale: _Scale) -> None:
         if shape.kind == "ellipse":
             draw.ellipse(within, fill, style.edge, width)
             continue
-        places = [(x - 0.5, y - 0.5) for x, y in scale.places(part)]  # Pillow's are pixel centres
+        places = [(x - 0.5, y - 0.5) for x, y in scale.places(part)]  # Pillow uses pixel centres
         is_upright = len(part) == 4 and all(len(set(each)) == 2 for each in zip(*part, strict=True))
         if fill is not None and is_upright:
             draw.rectangle(tuple(map(round, within)), fill)
@@ -228,7 +228,7 @@ def _draw_shape(draw: Any, shape: Shape, scale: _Scale) -> None:
 
 
 def _dashed(line: Sequence[Point], dash: float) -> Iterator[list[Point]]:
-    """Yield the dashes of a line; gaps have the same length."""
+    """Yield the dashes of a line, separated by gaps of the same length."""
     done, dashes = 0.0, [[line[0]]]
     for (x0, y0), (x1, y1) in itertools.pairwise(line):
         length, at = hypot(x1 - x0, y1 - y0), 0.0
@@ -240,7 +240,7 @@ def _dashed(line: Sequence[Point], dash: float) -> Iterator[list[Point]]:
             if done >= dash - 1e-9:
                 done = 0.0
                 dashes.append([dashes[-1][-1]])
-    yield from dashes[::2]  # every second part is a gap
+    yield from dashes[::2]  # every other part is a gap
 
 
 # --- words of an image ---------------------------------------------------------------------
@@ -248,11 +248,11 @@ def _dashed(line: Sequence[Point], dash: float) -> Iterator[list[Point]]:
 _SPACE = 0.3
 """Width of a space, as a fraction of the font size; the font's own space is too narrow."""
 _REPLACEMENTS = {"–": "-", "—": "-", "…": "...", "×": "x", "−": "-", "ß": "ss", "æ": "ae", "ø": "o"}  # noqa: RUF001
-"""Replacements for characters that Pillow's default font lacks."""
+"""Replacements for characters missing from Pillow's default font."""
 
 
 def to_ascii(words: str) -> str:
-    """Convert text to ASCII for Pillow's default font; unknown characters become "?"."""
+    """Convert text to ASCII for Pillow's default font, replacing unknown characters with "?"."""
     if words.isascii():
         return words
     words = "".join(_REPLACEMENTS.get(each, each) for each in words)
@@ -263,7 +263,7 @@ def to_ascii(words: str) -> str:
 
 
 def _draw_label(image: "Image", shape: Shape, box: tuple[float, float, float, float]) -> None:
-    """Write the lines of a label; a line that is too wide gets a smaller font."""
+    """Write a label's lines, using a smaller font for lines that are too wide."""
     left, top, right, bottom = box
     step = (bottom - top) / len(shape.text)
     for number, line in enumerate(shape.text):
@@ -295,7 +295,7 @@ def image_text_width(words: str, size: float) -> float:
 
 @lru_cache(maxsize=4096)
 def _mask(words: str, size: float) -> tuple["Image", int, int]:
-    """Return a mask of the text, and the mask's offset from the left end at half height."""
+    """Return a mask for the text, and the mask's offset from the left end at half height."""
     from PIL import Image, ImageDraw
 
     font = _font(size)

@@ -1,9 +1,9 @@
-"""HTML fragments of a position: dice, spells, items, units, choices and odds.
+"""HTML fragments that show a position: dice, spells, items, units, choices and odds.
 
 The web UI and the review page use these fragments. Templates are in `templates`, style sheets and
-scripts in `static`. A page must contain `symbols_html` and "fragments.css" once, and the fragments
-inside an element with the class ``wfb``. All names are escaped. Needs
-``pip install "wfb-gym[html]"``.
+scripts in `static`. A page must include `symbols_html` and "fragments.css" once, and place the
+fragments inside an element with the class ``wfb``. All names are escaped. Requires ``pip install
+"wfb-gym[html]"``.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ _FOLDER = Path(__file__).parent
 
 
 def exact_points(points: float) -> str:
-    """Format points with two decimals and a typographic minus sign."""
+    """Format points with two decimal places and a typographic minus sign."""
     return f"{round(points, 2) + 0.0:.2f}".replace("-", "\N{MINUS SIGN}")
 
 
@@ -56,23 +56,23 @@ def _environment() -> Environment:
 
 
 def render_template(name: str, **values: Any) -> str:
-    """Render a template with these values."""
+    """Render a template with the given values."""
     return _environment().get_template(name).render(values)
 
 
 def render_macro(name: str, *values: Any, template: str = "fragments.html") -> str:
-    """Render a macro of a template with these values."""
+    """Render a template macro with the given values."""
     return str(getattr(_environment().get_template(template).module, name)(*values))
 
 
 @cache
 def static_text(*names: str) -> str:
-    """Return the concatenated text of style sheets or scripts."""
+    """Return the concatenated text of some style sheets or scripts."""
     return "\n".join((_FOLDER / "static" / name).read_text(encoding="utf-8") for name in names)
 
 
 def symbols_html() -> str:
-    """Return SVG symbols of the faces of a die and of a die in a pool."""
+    """Return SVG symbols for the faces of a die and for a die in a pool."""
     return render_macro("symbols", PIPS)
 
 
@@ -80,7 +80,7 @@ def symbols_html() -> str:
 
 
 def army_blocks(view: PositionView, army: int) -> list[str]:
-    """Return an army's card in parts (head, characters, units), because a step changes only few."""
+    """Return the parts of an army's card (head, characters, units); a step changes only a few."""
     each = view.armies[army]
     blocks = [render_macro("head", each, view.viewer == army)]
     blocks += [render_macro("character", who, army) for who in each.characters]
@@ -107,20 +107,20 @@ def score_html(view: PositionView) -> str:
 
 
 def step_html(view: PositionView) -> str:
-    """Return the current step with its dice."""
+    """Return the current step and its dice."""
     return render_macro("step", view.step, [(face, "") for face in view.step.faces])
 
 
 def event_html(event: Event) -> str:
-    """Return an event with its dice."""
+    """Return an event and its dice."""
     words = event.words
-    if event.faces:  # drawn as dice, so remove them from the words
+    if event.faces:  # shown as dice, so remove them from the words
         words = capital(words.removeprefix(f"{' '.join(map(str, event.faces))}: "))
     return render_macro("event", event, words, _marked(event))
 
 
 def _marked(event: Event) -> list[tuple[int, str]]:
-    """Return the faces of an event, each with "six" or "one" for a double that matters, or ""."""
+    """Return an event's faces, each marked "six" or "one" in a double that matters, else ""."""
     kinds = {6: "six", 1: "one"}
     return [(face, kinds[face] if face in doubled(event) else "") for face in event.faces]
 
@@ -129,7 +129,7 @@ def _marked(event: Event) -> list[tuple[int, str]]:
 
 
 def verdict_html(decision: ReviewedDecision, choices: Sequence[ReviewedAction]) -> str:
-    """Return the verdict on a decision of a review, with a table of these choices."""
+    """Return the verdict on a reviewed decision, with a table of the given choices."""
     about = "" if decision.is_exact else "about "
     table = _choices_table(decision, choices) if choices else ""
     total = f"{about}{plural_points(decision.total)}"
@@ -137,7 +137,7 @@ def verdict_html(decision: ReviewedDecision, choices: Sequence[ReviewedAction]) 
 
 
 def _choices_table(decision: ReviewedDecision, choices: Sequence[ReviewedAction]) -> str:
-    """Return a table of choices, best first, with probabilities if the best play is a mixture."""
+    """Return a table of choices, best first, with probabilities if optimal play is mixed."""
     ranked = sorted(choices, key=lambda each: (not each.is_best, -each.value))
     best = ranked[0].value
     widest = max(best - each.value for each in ranked) or 1.0

@@ -1,7 +1,7 @@
-"""Label placement: positions for names on a picture so that they do not overlap.
+"""Label placement: find positions for names on a picture so that they do not overlap.
 
-Lengths are in the picture's unit; y grows upwards. This module does not depend on the game. It
-loads no font, but uses typical letter widths of sans-serif fonts.
+Lengths are in the picture's unit, and y grows upwards. This module does not depend on the game. No
+font is loaded; letter widths are typical of sans-serif fonts.
 """
 
 from collections.abc import Sequence
@@ -21,46 +21,46 @@ _WIDTHS = {
     **dict.fromkeys("ABCDEGHKNOPQRSUVXYZ&", 0.71),
     **dict.fromkeys("mwMW@%", 0.92),
 }
-"""Widths of letters, as multiples of the font size."""
+"""Letter widths, as multiples of the font size."""
 _WIDTH = 0.58
-"""Width of all other letters."""
+"""Width of every other letter."""
 _STEPS = (0.3, 0.9, 1.6, 2.4, 3.3, 4.3, 5.4, 6.6, 8.0)
 """Candidate gaps between a label and its anchor, as multiples of the font size."""
 _COVERS_LABEL, _COVERS_PIECE, _LEAVES, _PER_LINE = 400.0, 30.0, 1000.0, 0.25
-"""Costs of a position: per area of covered labels, of covered obstacles and outside of the extent,
-and per line. Areas are in squares of the font size."""
+"""Costs of a position: per area of labels covered, of obstacles covered and outside the extent, and
+per line. Areas are in squares of the font size."""
 _COVERS_GROUND = 0.5
 """Cost per area of covered ground, except for labels of points."""
 _SHIFTS = (0.0, -0.25, 0.25, -0.5, 0.5, -0.9, 0.9)
 """Candidate shifts along the anchor: horizontally as a fraction of the label's width, vertically as
 a fraction of three font sizes."""
 _ASIDE = 0.5
-"""Extra cost of a position to the left or right, compared with above or below."""
+"""Extra cost for a position to the left or right rather than above or below."""
 _ROUNDS = 3
-"""Number of passes over all labels; each pass improves one label at a time."""
+"""Number of passes over all labels; each pass improves the labels one at a time."""
 
 
 class Label(NamedTuple):
-    """The text of a label; each paragraph starts a line."""
+    """A label's text; each paragraph starts a new line."""
 
     paragraphs: tuple[str, ...]
-    anchor: Extent  # the area that it names; a label of a point may cover its anchor
+    anchor: Extent  # the area that it names; a label for a point may cover its anchor
 
     @property
     def is_of_place(self) -> bool:
-        """Whether the anchor is a point, without an area."""
+        """Whether the anchor is a point, with no area."""
         return self.anchor.left == self.anchor.right
 
 
 class Placed(NamedTuple):
-    """A label's lines, and the box around them."""
+    """A label's lines and the box around them."""
 
     lines: tuple[str, ...]
     box: Extent
 
 
 def text_width(words: str, size: float) -> float:
-    """Return the approximate width of text, rather too wide than too narrow."""
+    """Return the approximate width of text, erring on the wide side."""
     return size * _width_of(words)
 
 
@@ -70,7 +70,7 @@ def _width_of(words: str) -> float:
 
 
 def fill_lines(words: str, size: float, wide: float) -> tuple[str, ...]:
-    """Break text into lines of at most this width; a longer word gets its own line."""
+    """Break text into lines of at most this width; a longer word gets a line of its own."""
     lines: list[str] = []
     space, filled = text_width(" ", size), 0.0
     for word in words.split():
@@ -93,7 +93,7 @@ def balance(words: str, lines: int) -> tuple[str, ...]:
 
 
 def shorten(words: str, size: float, wide: float) -> str:
-    """Return text, cut with three dots if it is wider than `wide`."""
+    """Return text, truncated with three dots if it is wider than `wide`."""
     if text_width(words, size) <= wide:
         return words
     while words and text_width(words + "...", size) > wide:
@@ -111,14 +111,15 @@ def place_labels(
     """Find a position for each label within an extent, near its anchor.
 
     Args:
-        labels: the labels; the first ones are placed first.
+        labels: the labels, in the order in which to place them.
         obstacles: areas that labels should not cover.
-        extent: the area where labels must stay.
+        extent: the area that labels must stay inside.
         size: font size.
-        ground: areas that labels should avoid, with a lower priority.
+        ground: areas that labels should avoid if possible, with lower priority.
 
     Returns:
-        A position for each label, in the same order. Labels overlap only if there is no space.
+        A position for each label, in the same order. Labels only overlap if there is not enough
+        space.
     """
     blocked, soft = (np.array(each).reshape(-1, 4) for each in (obstacles, ground))
     choices = [_choices(label, size) for label in labels]
@@ -144,12 +145,12 @@ def place_labels(
 
 
 class _Choices(NamedTuple):
-    """The k candidate positions of a label."""
+    """A label's k candidate positions."""
 
-    lines: list[tuple[str, ...]]  # line breaks of the label, one entry for each layout
-    layouts: NDArray[np.int64]  # (k,) index in `lines`
+    lines: list[tuple[str, ...]]  # the label broken into lines, one entry per layout
+    layouts: NDArray[np.int64]  # (k,) index into `lines`
     boxes: NDArray[np.float64]  # (k, 4)
-    costs: NDArray[np.float64]  # (k,) cost without covered areas
+    costs: NDArray[np.float64]  # (k,) cost before counting covered areas
 
 
 def _choices(label: Label, size: float) -> _Choices:
@@ -194,7 +195,7 @@ def _covered(boxes: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray
 
 
 def _outside(boxes: NDArray[np.float64], extent: Extent) -> NDArray[np.float64]:
-    """Return the area of each box (k, 4) outside of an extent, (k,)."""
+    """Return the area of each box (k, 4) outside an extent, (k,)."""
     area = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
     outside: NDArray[np.float64] = area - _covered(boxes, np.array([extent]))
     return outside

@@ -1,7 +1,7 @@
-"""A position as a picture: both armies in columns, and the current step between them.
+"""A position as a picture: both armies in columns, with the current step between them.
 
-`armies` draws the columns; this module draws the header, the current step, the last dice, the
-events and the legend. Needs ``pip install "wfb-gym[render]"``, but no display.
+`armies` draws the columns. This module draws the header, the current step, the latest dice, the
+events and the legend. Requires ``pip install "wfb-gym[render]"``, but no display.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 SIZE = (1280, 720)
 """Default width and height of a picture, in pixels."""
 LEAST_SIZE = (640, 360)
-"""Smallest width and height of a picture, in pixels."""
+"""Minimum width and height of a picture, in pixels."""
 _MOST_EVENTS = 30
 
 
@@ -48,18 +48,18 @@ def picture(
         scenario: the scenario.
         battle: the visible position, `wfb_gym.transcripts.NarratedBattle.visible`, with its points.
             The engine's own position works too, but in the last phase the engine clears fields that
-            no longer matter.
-        events: the last events, oldest first; old ones are left out if there is no space.
-        seat: the army, 0 or 1, on the left. Points are shown from its perspective, and only its
-            hidden items are shown before the end.
+            no longer matter to it.
+        events: the latest events, oldest first. The oldest are left out if space runs out.
+        seat: the army to show on the left, 0 or 1. Points are from its perspective, and until the
+            end only its own hidden items are shown.
         size: width and height in pixels.
 
     Returns:
-        The picture, uint8 (height, width, 3), RGB.
+        The RGB picture, uint8 (height, width, 3).
 
     Raises:
-        ValueError: an unknown seat, or a size below `LEAST_SIZE`.
-        ImportError: Pillow is not installed.
+        ValueError: if the seat is unknown or the size is below `LEAST_SIZE`.
+        ImportError: if Pillow is not installed.
     """
     import numpy as np
 
@@ -77,11 +77,11 @@ def picture(
 def draw_position(
     view: PositionView, events: Sequence[Event], size: tuple[int, int] = SIZE
 ) -> Drawing:
-    """Return a position as shapes, for an image of this size.
+    """Return a position as shapes, for an image of the given size.
 
     Args:
-        view: the view of the position; the viewer's army is on the left.
-        events: the last events as redacted for the viewer, oldest first.
+        view: the view of the position. The viewer's army is drawn on the left.
+        events: the latest events, redacted for the viewer, oldest first.
         size: width and height in pixels; only their ratio matters.
     """
     seat = view.viewer or 0
@@ -107,7 +107,7 @@ def draw_position(
 
 
 def _is_throw(event: Event) -> bool:
-    """Return whether the event is a roll of dice, not a deal."""
+    """Return whether the event is a roll of dice rather than a deal."""
     return event.kind == "roll" and event.node != Node.DEAL
 
 
@@ -117,7 +117,7 @@ _SCALES = (50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
 
 
 def _draw_score(sketch: Sketch, box: Extent, view: PositionView, seat: int) -> None:
-    """Draw the score as a bar from the middle towards the leading army."""
+    """Draw the score as a bar that extends from the middle towards the leading army."""
     points = view.points
     scale = next((each for each in _SCALES if abs(points) <= each), _SCALES[-1])
     leader = 0 if points > 0 else 1
@@ -140,7 +140,7 @@ def _draw_score(sketch: Sketch, box: Extent, view: PositionView, seat: int) -> N
 
 
 def _draw_phases(sketch: Sketch, box: Extent, view: PositionView) -> None:
-    """Draw a square for each magic phase in the colour of its army: past, current, future."""
+    """Draw a square for each magic phase (past, current or future) in its army's colour."""
     total, phase = view.phases, view.phase
     words = f"{total} magic phase{'' if total == 1 else 's'}"
     if view.is_over:
@@ -190,7 +190,7 @@ def _draw_step(sketch: Sketch, box: Extent, step: StepView) -> None:
 
 
 def _draw_roll(sketch: Sketch, box: Extent, roll: Event | None) -> None:
-    """Draw the last roll: its dice and its description."""
+    """Draw the last roll, including its dice and its description."""
     sketch.fill(box, colours.PANEL, colours.LINE)
     inner = box.grown(-12, -8)
     if roll is None:
@@ -213,7 +213,7 @@ def _draw_roll(sketch: Sketch, box: Extent, roll: Event | None) -> None:
 
 
 def _draw_faces(sketch: Sketch, box: Extent, roll: Event) -> None:
-    """Draw the dice as large as possible, in one or more rows, and their total beside them."""
+    """Draw the dice as large as possible, in one or more rows, with their total next to them."""
     size, count, marked = 30, len(roll.faces), doubled(roll)
     totalled = (*CASTING_ROLLS, *DISPEL_ROLLS, Node.ROLL_MISCAST)
     total = f"= {sum(roll.faces)}" if count > 1 and roll.node in totalled else ""
@@ -236,7 +236,7 @@ def _draw_faces(sketch: Sketch, box: Extent, roll: Event) -> None:
 
 def _draw_events(sketch: Sketch, box: Extent, events: Sequence[Event], seat: int) -> None:
     """Draw the events, latest first, with points from `seat`'s perspective."""
-    if events and _is_throw(events[-1]):  # `_draw_roll` shows it
+    if events and _is_throw(events[-1]):  # already shown by `_draw_roll`
         events = events[:-1]
     sketch.fill(box, colours.PANEL, colours.LINE)
     inner = box.grown(-12, -8)
@@ -262,7 +262,7 @@ def _draw_events(sketch: Sketch, box: Extent, events: Sequence[Event], seat: int
 
 
 def _draw_legend(sketch: Sketch, box: Extent) -> None:
-    """Draw the legend of the spells' colours."""
+    """Draw the legend for the spell colours."""
     left = box.left
     for status, colour in LEGEND.items():
         swatch = box.grown(0, -3)._replace(left=left, right=left + 12)

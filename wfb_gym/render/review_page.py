@@ -1,6 +1,6 @@
-"""A review as one self-contained HTML file: the battle, position by position.
+"""A review as a single self-contained HTML file: the battle, position by position.
 
-Parts of the page that several positions share are written once; "review.js" assembles them.
+Parts of the page that several positions share are only written once; "review.js" assembles them.
 """
 
 from collections.abc import Sequence
@@ -28,9 +28,9 @@ from wfb_gym.view.position import view_position
 _WIDE, _HIGH, _EDGE = 700, 130, 6
 """Width, height and margin of the curve."""
 _ON_THE_MAP = ("unit_wounds", "wounds", "fleeing")
-"""Fields of the state that the battlefield map shows."""
+"""State fields shown on the battlefield map."""
 _MOST_CHOICES = 14
-"""Maximum number of choices in the table of a decision."""
+"""Maximum number of choices in a decision's table."""
 
 
 def review_page(review: Review) -> str:
@@ -46,9 +46,9 @@ def review_page(review: Review) -> str:
 
 
 def review_html(review: Review) -> str:
-    """Write a review as a fragment of a page.
+    """Write a review as an HTML fragment for embedding in a page.
 
-    The page must contain "fragments.css", "review.css" and `symbols_html`, and run "review.js"
+    The page must include "fragments.css", "review.css" and `symbols_html`, and run "review.js"
     after the fragment.
     """
     transcript, names = review.transcript, review.names
@@ -108,7 +108,7 @@ def _curve(review: Review) -> dict[str, Any] | None:
 
 
 def _remark(review: Review) -> str:
-    """Return the remark on estimates for the caption of the curve; "" if it is exact."""
+    """Return a remark on estimates for the curve's caption, or "" if the curve is exact."""
     if all(each.is_exact for each in review.decisions if each.choices):
         return ""
     if review.transcript.scenario.has_hidden_items:
@@ -120,7 +120,7 @@ def _remark(review: Review) -> str:
 
 
 def _data(review: Review) -> dict[str, Any]:
-    """Return the data of the script: all fragments, and for each position their numbers."""
+    """Return the script's data: all fragments, and for each position, which ones to use."""
     parts: dict[str, int] = {}
 
     def number_of(fragment: str) -> int:
@@ -165,6 +165,6 @@ def _verdict(decision: ReviewedDecision | None, *, is_end: bool) -> str:
 
 
 def _listed(decision: ReviewedDecision) -> Sequence[ReviewedAction]:
-    """Return the choices to list: the best `_MOST_CHOICES` and the action played."""
+    """Return the choices to list: the best `_MOST_CHOICES` plus the action played."""
     ranked = sorted(decision.choices, key=lambda each: -each.value)
     return [each for place, each in enumerate(ranked) if place < _MOST_CHOICES or each.is_played]

@@ -1,7 +1,7 @@
 """Plain shapes for pictures; y grows upwards.
 
-`battlefield` and `captions` use inches, `picture` and `armies` use pixels. `drawing` writes shapes
-as SVG or as an image.
+`battlefield` and `captions` work in inches, `picture` and `armies` in pixels. `drawing` writes
+shapes as SVG or as an image.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ Kind: TypeAlias = Literal["polygon", "line", "ellipse", "label"]
 
 
 class Extent(NamedTuple):
-    """An upright rectangle."""
+    """An axis-aligned rectangle."""
 
     left: float
     bottom: float
@@ -45,33 +45,33 @@ class Extent(NamedTuple):
         return self.top - self.bottom
 
     def row(self, down: float, height: float) -> "Extent":
-        """Return a row of full width and this height that starts `down` below the top."""
+        """Return a full-width row of the given height that starts `down` below the top."""
         return self._replace(bottom=self.top - down - height, top=self.top - down)
 
     def grown(self, across: float, down: float | None = None) -> "Extent":
-        """Return the rectangle with a margin: `across` left and right, `down` above and below."""
+        """Return the rectangle with a margin: `across` on either side, `down` above and below."""
         down = across if down is None else down
         left, bottom, right, top = self
         return Extent(left - across, bottom - down, right + across, top + down)
 
     def cut(self, other: "Extent") -> "Extent":
-        """Return the intersection with an overlapping rectangle."""
+        """Return the intersection with another rectangle, which must overlap this one."""
         low, high = map(max, self[:2], other[:2]), map(min, self[2:], other[2:])
         return Extent(*low, *high)
 
     def way_to(self, other: "Extent") -> tuple[Point, Point]:
-        """Return the ends of the shortest segment to another rectangle; equal if they touch."""
-        intervals = []  # from, to; for x, then for y
+        """Return the ends of the shortest segment to another rectangle; equal if the two touch."""
+        intervals = []  # (from, to) for x, then for y
         for low, high, start, end in zip(self[:2], self[2:], other[:2], other[2:], strict=True):
             if high < start or end < low:
                 intervals.append((high, start) if high < start else (low, end))
-            else:  # they overlap on this axis: take the middle of the overlap
+            else:  # they overlap on this axis, so take the middle of the overlap
                 intervals.append(((max(low, start) + min(high, end)) / 2,) * 2)
         (x0, x1), (y0, y1) = intervals
         return (x0, y0), (x1, y1)
 
     def overlaps(self, other: "Extent") -> bool:
-        """Return whether the intersection with another rectangle has an area."""
+        """Return whether the intersection with another rectangle has a non-zero area."""
         return (
             self.left < other.right
             and other.left < self.right
@@ -89,35 +89,35 @@ def extent_of(parts: Iterable[Points]) -> Extent:
 class Style(NamedTuple):
     """How a shape is drawn; widths and dashes are multiples of `Drawing.stroke`."""
 
-    fill: Colour | None = None  # for a label: the text colour
+    fill: Colour | None = None  # for a label, the text colour
     edge: Colour | None = None
     width: float = 0.0
     opacity: float = 1.0  # of the fill
-    dashes: float = 0.0  # length of dashes and gaps; 0 for a solid line
-    align: Align = "start"  # of a label's lines in its box
+    dashes: float = 0.0  # length of dashes and gaps, or 0 for a solid line
+    align: Align = "start"  # how a label's lines are aligned in its box
     halo: Colour | None = None  # background of a label
 
 
 class Shape(NamedTuple):
-    """Polygons, lines, ellipses or words in one style.
+    """Polygons, lines, ellipses or words drawn in one style.
 
     Attributes:
         role: its meaning. On a battlefield: "ground", "terrain" (its kind is a state), "unit",
             "wizard", "character" (not a wizard), "lost" (lost models), "front" (a triangle that
-            points forward), "combat" (a cross: in close combat), "outline" (around legal targets
-            and the caster), "touch" (invisible, reacts to the pointer), "range" and "arc" (of a
-            spell), "reach" (inside both), "point" (target of a Comet), "name", "leader" (line from
-            a name to its owner), "key", "words", "scale". In a picture of a position: "box", "bar",
-            "die", "pip", "disc", "words".
-        kind: "polygon", "line", "ellipse" (each part is the corners of its bounding box) or
-            "label" (the only part is the box of its text).
+            points forward), "combat" (a cross that marks close combat), "outline" (around legal
+            targets and the caster), "touch" (invisible, reacts to the pointer), "range" and "arc"
+            (of a spell), "reach" (inside both), "point" (a target for a Comet), "name", "leader"
+            (line from a name to its owner), "key", "words", "scale". In a picture of a position:
+            "box", "bar", "die", "pip", "disc", "words".
+        kind: "polygon", "line", "ellipse" (each part is the corners of its bounding box) or "label"
+            (the only part is the box of its text).
         parts: corners of each polygon, or points of each line.
-        army: 0 for the first army, 1 for the second; None if it belongs to neither.
-        code: number of the unit or character, see `wfb_gym.scenario.battlefield.target_number`, or
-            index of a "point" among its army's points; None for other shapes.
+        army: 0 for the first army, 1 for the second, or None if it belongs to neither.
+        code: number of the unit or character (see `wfb_gym.scenario.battlefield.target_number`), or
+            index of a "point" into its army's points. None for other shapes.
         name: name of the unit, character or piece of terrain.
         states: "fleeing", "gone", and with a spell "caster", "legal" or "illegal".
-        text: lines of a label.
+        text: a label's lines.
         note: description, shown as a tooltip.
         style: style.
     """
@@ -135,7 +135,7 @@ class Shape(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """A picture: its extent, shapes from back to front, title, and unit of line widths."""
+    """A picture: its extent, shapes from back to front, title, and unit for line widths."""
 
     extent: Extent
     shapes: tuple[Shape, ...]

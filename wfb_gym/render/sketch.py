@@ -1,7 +1,7 @@
 """Drawing primitives for pictures: boxes, text and dice.
 
-Lengths are in the unit of the page. Text that is too wide for its box gets a smaller font; if it is
-still too wide, it is cut with three dots. This module does not depend on the game.
+Lengths are in the page's unit. Text that is too wide for its box is set in a smaller font. If it is
+still too wide, it is truncated with three dots. This module does not depend on the game.
 """
 
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ from wfb_gym.render.labels import LINE_HEIGHT, fill_lines, shorten, text_width
 from wfb_gym.render.shapes import Align, Extent, Kind, Points, Shape, Style
 
 LEADING = 1.3
-"""Distance between the lines of a paragraph, as a multiple of the font size."""
+"""Line spacing within a paragraph, as a multiple of the font size."""
 _LEAST_SHRINK = 0.72
-"""Smallest font size for text that is too wide, as a fraction of the requested size."""
+"""Minimum font size for text that is too wide, as a fraction of the requested size."""
 _ALIGNS: dict[Align, float] = {"start": 0.0, "middle": 0.5, "end": 1.0}
 
 
@@ -24,7 +24,7 @@ class Sketch:
     """A page to draw on.
 
     Attributes:
-        shapes: the shapes from back to front; labels are drawn in front of all other shapes.
+        shapes: the shapes from back to front. Labels are drawn in front of everything else.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Sketch:
     def fill(
         self, box: Extent, colour: Colour | None, edge: Colour | None = None, width: float = 1.0
     ) -> None:
-        """Draw a rectangle with an edge inside it; None: no fill, or no edge."""
+        """Draw a rectangle with an edge inside it; a fill or edge of None is not drawn."""
         if box.width > 0 and box.height > 0:
             if edge is not None:
                 box = box.grown(-width / 2)
@@ -53,7 +53,7 @@ class Sketch:
     def die(
         self, box: Extent, left: float, size: float, face: int, body: Colour, ink: Colour
     ) -> None:
-        """Draw a die at half the height of a box; face 0 is a die without pips."""
+        """Draw a die at half the height of a box; face 0 means no pips."""
         edge = max(1.0, size / 24)
         place = _square(box, left, size)
         outline = _rounded(place.grown(-edge / 2), size / 5)
@@ -63,7 +63,7 @@ class Sketch:
             self._add("pip", "ellipse", middle.grown(size / 11).corners, Style(ink))
 
     def unthrown(self, box: Extent, dice: int, colour: Colour, most: float) -> None:
-        """Draw dice without pips from the left; their size is limited by `most` and the box."""
+        """Draw dice without pips, from the left, sized to fit the box but no larger than `most`."""
         step = min(most + max(2, most / 6), box.width / max(1, dice))
         size = min(most, box.height, step - max(1, step / 8))
         for number in range(dice):
@@ -72,12 +72,12 @@ class Sketch:
     def write(
         self, box: Extent, words: str, size: float, colour: Colour, align: Align = "start"
     ) -> Extent:
-        """Write one line of text at half the height of a box, and return the area that it covers.
+        """Write one line of text at half the height of a box, and return the area it covers.
 
         Args:
-            box: the box of the text.
+            box: the box for the text.
             words: one line of text.
-            size: font size; smaller if the text does not fit.
+            size: font size, reduced if the text does not fit.
             colour: colour of the text.
             align: "start", "middle" or "end".
         """
@@ -96,7 +96,7 @@ class Sketch:
         return row._replace(left=left, right=left + wide)
 
     def write_lines(self, box: Extent, lines: Sequence[str], size: float, colour: Colour) -> float:
-        """Write lines from the top of a box, and return their total height."""
+        """Write lines downwards from the top of a box, and return their total height."""
         for number, line in enumerate(lines):
             self.write(box.row(number * size * LEADING, size * LEADING), line, size, colour)
         return len(lines) * size * LEADING
@@ -110,7 +110,7 @@ class Sketch:
 def fit_lines(
     words: str, sizes: Sequence[float], width: float, height: float
 ) -> tuple[float, tuple[str, ...]]:
-    """Break text into lines, in the first font size that fits; cut it in the last size.
+    """Break text into lines in the first font size that fits, truncating it if none does.
 
     Returns:
         The font size and the lines.

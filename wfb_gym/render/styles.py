@@ -1,4 +1,4 @@
-"""Styles of the shapes of a battlefield."""
+"""Styles for the shapes on a battlefield."""
 
 from wfb_gym.render import colours
 from wfb_gym.render.colours import Colour
@@ -6,7 +6,7 @@ from wfb_gym.render.shapes import Shape, Style
 
 
 def style_of(shape: Shape) -> Style:
-    """Return the style of a shape."""
+    """Return a shape's style."""
     if shape.kind == "label":
         return _style_of_label(shape)
     army = shape.army or 0
@@ -69,7 +69,7 @@ def _ink_of(shape: Shape) -> Colour:
 
 
 def _style_of_label(shape: Shape) -> Style:
-    """Return the style of a label; names have a background, except names of terrain."""
+    """Return a label's style; names have a background, except names of terrain."""
     is_at_place = shape.role in ("name", "point")
     halo = colours.FIELD if is_at_place and shape.army is not None else None
     return Style(_ink_of(shape), align="middle" if is_at_place else "start", halo=halo)

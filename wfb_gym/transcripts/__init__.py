@@ -1,6 +1,6 @@
 """Transcripts: record a battle, write it to a file, and replay it.
 
-`narrated_battle` plays a battle and describes each step with `wfb_gym.view.events`. `recording`
+`narrated_battle` plays a battle and describes each step using `wfb_gym.view.events`. `recording`
 plays two players against each other. `transcript` reads, writes and replays files. The rules are in
 the engine.
 """

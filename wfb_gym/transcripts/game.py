@@ -1,6 +1,6 @@
-"""A battle between a person and another player, decision by decision, without a user interface.
+"""A battle between a person and another player, one decision at a time, without a user interface.
 
-The terminal game and the web UI use this module. The rules are in the engine.
+The terminal game and the web UI are built on this module. The rules are in the engine.
 """
 
 import secrets
@@ -23,10 +23,10 @@ YOU = "you"
 
 
 class _Checkpoint(NamedTuple):
-    """Checkpoint of a game at one of the person's decisions."""
+    """Snapshot of a game at one of the person's decisions."""
 
     battle: Battle
-    rng: Any  # record array of shape (1,), as are the histories
+    rng: Any  # record array of shape (1,), like the histories
     visible: Battle
     histories: Any
     events: int
@@ -35,26 +35,27 @@ class _Checkpoint(NamedTuple):
 class Game:
     """A battle between a person and another player.
 
-    Call `play_on` first. At each of the person's decisions, call `act` and then `play_on` again.
+    Call `play_on` first. Then, at each of the person's decisions, call `act` followed by `play_on`.
 
     Args:
         scenario: the scenario to play.
         seat: the person's seat, 0 or 1.
-        opponent: any name that `wfb_gym.players.registry.make_agent` accepts.
-        seed: seed of the dice, 0 or more; random by default.
+        opponent: any name accepted by `wfb_gym.players.registry.make_agent`.
+        seed: seed for the dice, 0 or more. If None, the seed is random.
 
     Attributes:
         narrated: the battle.
         seat: the person's seat.
-        opponent: the name of the opponent.
-        seed: seed of the dice.
+        opponent: the opponent's name.
+        seed: seed for the dice.
         events: all events, in order.
 
     Raises:
-        ValueError: the opponent is unknown, or it is "optimal" and the scenario has hidden items.
-        FileNotFoundError: the saved model does not exist.
-        ImportError: the model needs an extra that is not installed.
-        TooLarge: the scenario has too many positions for the optimal player.
+        ValueError: if the opponent is unknown, or if it is "optimal" and the scenario has hidden
+            items.
+        FileNotFoundError: if the saved model does not exist.
+        ImportError: if the model needs an extra that is not installed.
+        TooLarge: if the scenario has too many positions for the optimal player.
     """
 
     def __init__(
@@ -80,7 +81,7 @@ class Game:
 
     @property
     def battle(self) -> Battle:
-        """The position."""
+        """The current position."""
         return self.narrated.battle
 
     @property
@@ -89,28 +90,28 @@ class Game:
         return [checkpoint.events for checkpoint in self._checkpoints]
 
     def play_on(self) -> Iterator[Event]:
-        """Play to the person's next decision, or to the end."""
+        """Play up to the person's next decision, or to the end."""
         for event in play_on(self.narrated, self._rng, self._players):
             self.events.append(event)
             yield event
 
     def choices(self) -> dict[int, ActionView]:
-        """Return the person's choices in words, by engine code; {} if it is not their turn."""
+        """Return the person's choices in words, by engine code, or {} if it is not their turn."""
         battle = self.battle
         if not battle.is_decision() or battle.mover != self.seat:
             return {}
         return describe_choices(self.narrated.names, battle)
 
     def act(self, code: int) -> Event:
-        """Play the person's decision.
+        """Play the person's chosen action.
 
-        The opponent answers when `play_on` is called.
+        The opponent replies once `play_on` is called.
 
         Args:
-            code: engine code of the action.
+            code: the action's engine code.
 
         Raises:
-            ValueError: it is not the person's turn, or the action is illegal.
+            ValueError: if it is not the person's turn or the action is illegal.
         """
         battle = self.battle
         if not battle.is_decision() or battle.mover != self.seat:
@@ -127,13 +128,13 @@ class Game:
     def undo(self, decision: int = -1) -> None:
         """Go back to one of the person's decisions.
 
-        Later rolls repeat, because the dice depend only on the seed.
+        The same rolls come up again, because the dice depend only on the seed.
 
         Args:
-            decision: index into `decisions`; the last one by default.
+            decision: index into `decisions`. Defaults to the last one.
 
         Raises:
-            IndexError: there is no such decision.
+            IndexError: if there is no such decision.
         """
         checkpoint = self._checkpoints[decision]
         battle, visible = checkpoint.battle, checkpoint.visible

@@ -1,8 +1,8 @@
 """Equilibrium strategies and action values in battles with hidden items.
 
-`Mixer` follows a battle through the public tree of its scenario. An equilibrium is unreliable in
-positions that it rarely reaches. If the players leave it, the game is solved again from the current
-position, with both armies' beliefs at that point if they are known.
+`Mixer` follows a battle through its scenario's public tree. An equilibrium is unreliable in
+positions that it rarely reaches. If play reaches one of these, the game is solved again from there,
+using both armies' beliefs at that point if they are known.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,43 +27,44 @@ from wfb_gym.solver.regret_matching import Sweep, Sweeper
 Floats = NDArray[np.float64]
 
 GAP = 0.05
-"""Default gap between the value bounds at which solving stops, in points."""
+"""Default gap between the bounds on the value at which solving stops, in points."""
 MOST_BYTES = 1 << 26
-"""Default memory limit of the public histories; solving this many takes seconds."""
+"""Default memory limit for the public histories; solving this many takes seconds."""
 _KNOWN_BYTES = 1 << 23
-"""Memory limit of positions without hidden information; more would take too long to solve."""
+"""Memory limit for positions without hidden information; more would take too long to solve."""
 _SECONDS = 10.0
-"""Time limit of one solve; at the limit, the gap may be wider than asked for."""
+"""Time limit for one solve; when it is reached, the gap may be wider than requested."""
 _FEWER_DICE = 2
-"""Dice to spend before a phase that was too large is tried again."""
+"""Number of dice to be used up before retrying a phase that was too large."""
 _MIN_REACH = 0.05
-"""Reach probability below which a position is solved again: the equilibrium is inaccurate there."""
+"""Reach probability below which the equilibrium is inaccurate, so the position is solved again."""
 _MIN_PROBABILITY = 0.01
-"""Probability below which an action is a mistake, so that beliefs do not follow from it."""
+"""Probability below which an action counts as a mistake, so that it does not affect beliefs."""
 
 
 class _Mixture(NamedTuple):
-    """The equilibrium strategy of a decision."""
+    """The equilibrium strategy at a decision."""
 
-    chances: dict[int, float]  # probability of each action, by engine code, ascending
-    gap: float  # points between the value bounds of the solved game
-    follows_play: bool  # else beliefs follow only from the deal and the items shown
+    chances: dict[int, float]  # probability of each action, by engine code in ascending order
+    gap: float  # gap between the bounds on the solved game's value, in points
+    follows_play: bool  # if False, beliefs reflect only the deal and the items shown
 
 
 class ActionValues(NamedTuple):
-    """Values of the actions of a decision, given the mover's information.
+    """Values of the actions at a decision, given the mover's information.
 
     Attributes:
-        mixture: the equilibrium strategy of the decision.
-        values: expected points still to come for the mover, by engine code, ascending. The mover
-            then plays a best response to the other army's equilibrium strategy. The value is an
-            average over the other army's possible sets. The weight of a set comes from the deal and
-            from the probability of the other army's past actions with this set. An equilibrium may
-            respond badly to actions that it rarely plays itself, so the values of such actions may
-            be too high. For the played action, the battle is solved again from the next position.
-        expected: expected points still to come for the first army, given only public information.
+        mixture: the equilibrium strategy at the decision.
+        values: the mover's expected points still to come, by engine code in ascending order. The
+            mover's later play is a best response to the opponent's equilibrium strategy. Values are
+            averaged over the opponent's possible sets. Each set is weighted by its probability in
+            the deal and the probability of the opponent's past actions with this set. An
+            equilibrium may respond badly to actions that it rarely plays itself, so the values of
+            such actions may be too high. If one of them was played, its value comes from solving
+            the battle again after it.
+        expected: the first army's expected points still to come, given only public information.
         is_assumed: whether an earlier action has almost no probability in equilibrium. Beliefs then
-            assume only that it was possible, and the battle is solved again after it.
+            assume only that the action was possible, and the battle is solved again after it.
     """
 
     mixture: _Mixture
@@ -73,7 +74,7 @@ class ActionValues(NamedTuple):
 
 
 def mixture_at(equilibrium: Equilibrium, node: int, kind: int) -> dict[int, float]:
-    """Return the mover's action probabilities at a node of the public tree, by engine code.
+    """Return the mover's action probabilities at a node in the public tree, by engine code.
 
     Args:
         equilibrium: the solved game.
@@ -85,7 +86,7 @@ def mixture_at(equilibrium: Equilibrium, node: int, kind: int) -> dict[int, floa
 
 
 def _legal_actions(game: HiddenGame, node: int, kind: int) -> dict[int, int]:
-    """Return the mover's actions at a node of the public tree, by engine code."""
+    """Return the mover's actions at a node in the public tree, by engine code."""
     tree = game.tree
     first, end = tree.arrays.first_action[node : node + 2]
     return {
@@ -96,12 +97,12 @@ def _legal_actions(game: HiddenGame, node: int, kind: int) -> dict[int, int]:
 
 
 class Mixer:
-    """Computes equilibrium strategies for one scenario; later decisions reuse earlier solutions.
+    """Computes equilibrium strategies for one scenario, caching solutions for later decisions.
 
     Args:
         scenario: a scenario with hidden items.
-        max_bytes: memory limit of the public histories.
-        gap: gap between the value bounds at which solving stops, in points.
+        max_bytes: memory limit for the public histories.
+        gap: gap between the bounds on the value at which solving stops, in points.
     """
 
     def __init__(
@@ -110,11 +111,11 @@ class Mixer:
         self._scenario, self._max_bytes, self._gap = scenario, max_bytes, gap
         self._packed = pack(scenario)
         self._solved: list[_Solved] = []
-        # minimum number of dice with which a phase was too large
+        # minimum number of dice for which a phase was too large
         self._too_large: dict[int, int] = {}
 
     def mixture(self, codes: Sequence[int]) -> _Mixture:
-        """Return the equilibrium strategy of the mover, given the set that it was dealt.
+        """Return the mover's equilibrium strategy, given the set that it was dealt.
 
         The result does not depend on the other army's set.
 
@@ -123,25 +124,25 @@ class Mixer:
                 decision. At least one army's set must still be unknown to the enemy.
 
         Raises:
-            TooLarge: there are too many public histories, even from this position on.
+            TooLarge: if there are too many public histories, even when starting from this position.
         """
         return self._find(codes).mixture
 
     def action_values(self, codes: Sequence[int], played: int) -> ActionValues:
-        """Return the equilibrium strategy and the action values of a decision.
+        """Return the equilibrium strategy and the action values at a decision.
 
         Args:
             codes: see `mixture`.
             played: engine code of the action that the mover chose.
 
         Raises:
-            TooLarge: there are too many public histories, even from this position on.
+            TooLarge: if there are too many public histories, even when starting from this position.
         """
         solved, walk, kind, battle = place = self._find(codes)
         tree, node = solved.equilibrium.game.tree, walk.node
         seat = int(tree.arrays.mover[node])
         sweep = solved.best_response(seat)
-        # Values are weighted by the other army's reach probability, so divide by its sum.
+        # Values are weighted by the opponent's reach probability, so divide by its sum.
         likely = sweep.other_reach[node].sum()
         believed = tree.weights[seat] * sweep.own_reach[node]
         expected = float(believed @ sweep.values[node] / (believed.sum() * likely))
@@ -165,14 +166,14 @@ class Mixer:
         )
 
     def _find(self, codes: Sequence[int]) -> "_Place":
-        """Return the node of a decision in a solved tree; solve the game again where needed."""
+        """Return a decision's node in a solved tree, solving the game again if necessary."""
         codes = tuple(codes)
         battle = Battle(self._packed)
         positions = list(_positions(battle, codes))
         seat = battle.mover
         kind = max(0, int(battle.state.hidden_set[seat]) - 1)
         while self._solved and codes[: self._solved[-1].n_codes] != self._solved[-1].codes:
-            self._solved.pop()  # its decisions were undone
+            self._solved.pop()  # its decisions have been undone
         if not self._solved:
             self._solve_first(positions, codes)
         solved = self._solved[-1]
@@ -191,7 +192,7 @@ class Mixer:
         return _Place(solved, walk, kind, battle)
 
     def _solve_first(self, positions: Sequence[Records[State]], codes: tuple[int, ...]) -> None:
-        """Solve the whole battle or, if that is too large, the rest of it."""
+        """Solve the whole battle or, if that is too large, the rest of it from here."""
         first = next(k for k, states in enumerate(positions) if states[0].node != Node.DEAL)
         now = positions[-1][0]
         phase, dice = int(now.phase), int(now.power + now.dispel + now.own_dice.sum())
@@ -215,7 +216,7 @@ class Mixer:
         follows_play: bool,
         is_assumed: bool = False,
     ) -> "_Solved":
-        """Solve the game from a position and keep the solution."""
+        """Solve the game from a position and store the solution."""
         game = HiddenGame(
             self._scenario,
             self._max_bytes,
@@ -230,12 +231,12 @@ class Mixer:
 
 @dataclass(frozen=True)
 class _Solved:
-    """An equilibrium from a position on, and the codes that led to this position."""
+    """An equilibrium from a position onwards, and the codes that led to that position."""
 
     codes: tuple[int, ...]
     equilibrium: Equilibrium
     follows_play: bool
-    is_assumed: bool  # whether beliefs ignore some earlier action
+    is_assumed: bool  # whether beliefs ignore an earlier action
 
     @property
     def n_codes(self) -> int:
@@ -247,13 +248,13 @@ class _Solved:
         return Sweeper(tree.arrays, tree.weights)
 
     def best_response(self, seat: int) -> Sweep:
-        """Return the sweep of an army's best response to the other army's strategy."""
+        """Return the sweep for an army's best response to the opponent's strategy."""
         self._sweeper.points(seat, True, self.equilibrium.strategy)
         return self._sweeper.sweep
 
 
 class _Place(NamedTuple):
-    """A decision of a solved tree, the mover's set, and the battle at the decision."""
+    """A decision in a solved tree, the mover's set, and the battle at the decision."""
 
     solved: _Solved
     walk: "_Walk"
@@ -268,12 +269,12 @@ class _Place(NamedTuple):
 
 
 class _Walk:
-    """The path of a battle through a tree, and both armies' beliefs.
+    """A battle's path through a tree, and both armies' beliefs.
 
     Attributes:
         node: the current node, or the last one if a roll is incomplete.
-        beliefs: probability of each set of each army given its actions, shape (2, kinds).
-        is_assumed: whether the beliefs ignore some action.
+        beliefs: probability of each army's sets given its actions, shape (2, kinds).
+        is_assumed: whether the beliefs ignore an action.
     """
 
     def __init__(self, equilibrium: Equilibrium) -> None:
@@ -281,7 +282,7 @@ class _Walk:
         self.node = 0
         self.beliefs = equilibrium.game.tree.weights.copy()
         self.is_assumed = False
-        self._action: int | None = None  # the action whose dice are not all thrown yet
+        self._action: int | None = None  # the action whose dice have not all been thrown yet
         self._reach = np.ones(ARMIES)  # probability of each army's actions, averaged over its sets
         self._own_reach = 1.0  # probability of the viewer's actions, given its own set
 
@@ -291,7 +292,7 @@ class _Walk:
         return self._action is None and min(*self._reach, self._own_reach) < _MIN_REACH
 
     def follow(self, code: int, after: Records[State], seat: int, kind: int) -> None:
-        """Follow an action or an outcome to the position `after` it; `kind` is the seat's set."""
+        """Follow an action or outcome that leads to `after`; `kind` is the seat's set."""
         game = self._equilibrium.game
         arrays = game.tree.arrays
         if self._action is None:
@@ -303,11 +304,11 @@ class _Walk:
                 if mover == seat:
                     self._own_reach *= self._equilibrium.strategy[self._action, kind]
         node = _find_node(game, self._action, after)
-        if node is not None:  # else the tree merges these dice with the next ones
+        if node is not None:  # otherwise the tree merges these dice with the next ones
             self.node, self._action = node, None
 
     def _learn(self, action: int, mover: int) -> None:
-        """Update the beliefs about the army that chose an action."""
+        """Update the beliefs about an army after it has chosen an action."""
         chances = self._equilibrium.strategy[action]
         chosen = float(self.beliefs[mover] @ chances)
         self._reach[mover] *= chosen
@@ -321,7 +322,7 @@ class _Walk:
 
 
 def _positions(battle: Battle, codes: Sequence[int]) -> Iterator[Records[State]]:
-    """Play actions and outcomes; yield the first position and the position after each of them."""
+    """Play actions and outcomes, yielding the first position and the one after each step."""
     yield _copy(battle)
     for code in codes:
         if battle.is_decision():
@@ -338,7 +339,7 @@ def _copy(battle: Battle) -> Records[State]:
 
 
 def _find_node(game: HiddenGame, action: int, after: Records[State]) -> int | None:
-    """Return the successor of an action or roll that matches a position, if there is one."""
+    """Return the successor of an action or roll that matches a position, or None."""
     wanted = after.copy()
     game.redactor.hide(wanted)
     first, end = game.tree.arrays.first_transition[action : action + 2]  # nodes first+1 .. end

@@ -1,4 +1,4 @@
-"""A battle whose steps return events in words (`wfb_gym.view.events`).
+"""A battle in which every step returns an event described in words (`wfb_gym.view.events`).
 
 The rules are in the engine.
 """
@@ -28,30 +28,31 @@ _FIELDS = (
     "marks", "known", "unit_wounds", "fleeing", "items", "level", "wounds", "lock", "contacts",
     "markers",
 )  # fmt: skip
-"""State fields of `visible` that come from the battle with extra phases."""
+"""State fields of `visible` that are taken from the battle with extra phases."""
 _FIELDS_AT_END = ("in_play", "aims", "hidden_set", "emptied")
-"""More such fields, only after the end of the battle."""
+"""Further fields taken from it, but only after the end of the battle."""
 _EXTRA_PHASES = 4
-"""Number of extra phases, so that no step reaches an army's last phase.
+"""Number of extra phases, enough that no step reaches an army's last phase.
 
-Armies that cannot cast are skipped, so one step can pass two phases.
+Armies that cannot cast are skipped, so one step may advance by two phases.
 """
 
 
 class NarratedBattle:
-    """One battle whose dice the caller throws; every step returns an `Event`.
+    """A battle in which the caller throws the dice and every step returns an `Event`.
 
     Args:
         scenario: the scenario to play.
-        packed: the packed scenario, record array of shape (1,); packed here by default.
+        packed: the packed scenario, a record array of shape (1,). If None, the scenario is packed
+            here.
 
     Attributes:
         scenario: the scenario.
-        names: names of the scenario.
-        battle: the position; change it only through the methods of this class.
-        visible: the position including fields that the engine has cleared. It is replaced after
-            every step, and is for display only.
-        histories: last cast of each spell and the answer, record array of shape (1,).
+        names: display names used in the scenario.
+        battle: the current position. Change it only through this class's methods.
+        visible: the position, including fields that the engine has cleared. It is for display only,
+            and is replaced after every step.
+        histories: each spell's last cast and the response to it, a record array of shape (1,).
     """
 
     def __init__(self, scenario: Scenario, packed: Records[PackedScenario] | None = None) -> None:
@@ -68,11 +69,11 @@ class NarratedBattle:
 
     @property
     def opening(self) -> str:
-        """Description of the start of the battle."""
+        """Describes how the battle starts."""
         return describe_phase(self.names, self.battle)
 
     def view(self, viewer: int | None = None) -> PositionView:
-        """Return the view of the position for an army (0 or 1), or for a spectator (None)."""
+        """Return the position as an army (0 or 1) or a spectator (None) sees it."""
         return view_position(self.names, self.visible, viewer)
 
     def set_state(
@@ -82,13 +83,13 @@ class NarratedBattle:
         visible: Battle | None = None,
         histories: Records[History] | None = None,
     ) -> None:
-        """Continue from another position of the scenario.
+        """Continue from another position in the scenario.
 
         Args:
-            state: `engine.state.STATE` record.
-            points: points so far, for the first army.
-            visible: the value of `visible` in that position, if known.
-            histories: the value of `histories` in that position; no casts by default.
+            state: an `engine.state.STATE` record.
+            points: points so far, from the first army's perspective.
+            visible: the value of `visible` at that position, if known.
+            histories: the value of `histories` at that position. Defaults to no casts.
         """
         self.battle.state.setfield(state, state.dtype)
         self.battle.points = points
@@ -99,17 +100,17 @@ class NarratedBattle:
         """Play an action.
 
         Raises:
-            ValueError: the action is illegal.
+            ValueError: if the action is illegal.
         """
         before = self.battle.copy()
         self.battle.act(action)
         return self._event(before, action, ())
 
     def roll(self, *faces: int) -> Event:
-        """Resolve a chance node with dice, as `Battle.roll` does.
+        """Resolve a chance node with the dice thrown, as `Battle.roll` does.
 
         Raises:
-            ValueError: the number of dice is wrong, or a face is outside 1..6.
+            ValueError: if the number of dice is wrong or a face is outside 1..6.
         """
         before = self.battle.copy()
         self.battle.roll(*faces)
@@ -146,16 +147,16 @@ class NarratedBattle:
     def _follow(self, before: Battle, code: int) -> None:
         """Update the visible position after a step from `before`, by an action or an outcome.
 
-        The engine clears fields that no longer affect the game: in the last phase, models out of
-        reach and the wounds of spent wizards; at the end, everything. Viewers still need these
-        fields. So the engine plays every step again in a copy of the battle with extra phases, and
-        the visible position takes losses, items and knowledge from this copy.
+        The engine clears fields that no longer affect the game. In the last phase, these are models
+        out of reach and the wounds of spent wizards; at the end, everything. Viewers still need
+        these fields. The engine therefore repeats every step in a copy of the battle with extra
+        phases, and the visible position takes losses, items and knowledge from this copy.
         """
         packed, states = self._extended[0], self._extended_state(before)
         step = transition.act if before.is_decision() else transition.resolve
         step(packed, states[0], code, self._scratch[0])
         if states[0].node == Node.END:  # no wizard is left to cast in later phases
-            # Play the step again without its automatic consequences, which include the end.
+            # Repeat the step without its automatic consequences, which include the end.
             states = self._extended_state(before)
             if before.node == Node.DISPEL:
                 act_dispel(packed, states[0], code)
@@ -166,7 +167,7 @@ class NarratedBattle:
         self._show(states)
 
     def _extended_state(self, before: Battle) -> Records[State]:
-        """Return the visible position as a state of the battle with extra phases."""
+        """Return the visible position as a state in the battle with extra phases."""
         states = new_states(1)
         states[0] = before.state
         for field in _FIELDS:
@@ -174,7 +175,7 @@ class NarratedBattle:
         return states
 
     def _show(self, states: Records[State]) -> None:
-        """Set `visible` to the position, with the fields kept from the battle with extra phases."""
+        """Set `visible` to the position, with some fields from the battle with extra phases."""
         self.visible = self.battle.copy()
         for field in _FIELDS + (_FIELDS_AT_END if self.battle.is_over else ()):
             self.visible.state[field] = states[0][field]

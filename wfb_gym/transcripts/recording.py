@@ -1,8 +1,8 @@
-"""Record battles: two players from the start, or from a given position on.
+"""Record battles between two players, from the start or from a given position.
 
 Dice depend only on the generator's key and counter, and compiled players only on the position and
-the counter. So a copy of the generator from before an environment step reproduces this step; only
-the actions of external opponents must be passed in.
+the counter. A copy of the generator taken before an environment step therefore reproduces that
+step. Only external opponents' actions must be passed in.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -30,18 +30,18 @@ from wfb_gym.transcripts.transcript import Transcript, player_label
 from wfb_gym.view.events import Event
 
 ChooseAction: TypeAlias = Callable[[Battle, Rng], int]
-"""Returns the engine code of a player's action in one battle; draws only for random play."""
+"""Returns the engine code of a player's action; uses the generator only for random play."""
 
 
 def play_on(
     narrated: NarratedBattle, rng: Rng, players: Sequence[ChooseAction | None]
 ) -> Iterator[Event]:
-    """Play to the end, or to a decision of a seat without a player (None).
+    """Play to the end, or to a decision for a seat without a player (None).
 
     Args:
         narrated: the battle.
-        rng: generator of the dice; it is advanced in place.
-        players: the player of each seat, or None.
+        rng: random number generator for the dice; it is advanced in place.
+        players: the player in each seat, or None.
 
     Yields:
         The events.
@@ -61,7 +61,7 @@ def play_on(
 
 
 def scripted_chooser(player: ScriptedPlayer) -> ChooseAction:
-    """Wrap a compiled scripted player for use with one battle at a time."""
+    """Wrap a compiled scripted player so that it plays a single battle."""
     scratch = new_work_spaces()
 
     def choose(battle: Battle, rng: Rng) -> int:
@@ -73,25 +73,25 @@ def scripted_chooser(player: ScriptedPlayer) -> ChooseAction:
 
 
 def make_chooser(opponent: Opponent, narrated: NarratedBattle, seat: int) -> ChooseAction:
-    """Make the chooser of an opponent: any kind that environments accept.
+    """Return a function that chooses actions for an opponent of any kind that environments accept.
 
     Args:
         opponent: name, policy, agent, or path of a saved model.
-        narrated: the battle that it plays.
-        seat: its seat, 0 or 1.
+        narrated: the battle to play.
+        seat: the opponent's seat, 0 or 1.
 
     Raises:
-        ValueError: the name is unknown. The chooser raises it if a policy returns an illegal
-            action.
-        FileNotFoundError: the saved model does not exist.
-        TooLarge: the scenario has too many positions for optimal play.
+        ValueError: if the name is unknown. The returned function raises it if a policy returns an
+            illegal action.
+        FileNotFoundError: if the saved model does not exist.
+        TooLarge: if the scenario has too many positions for optimal play.
     """
     (kind,), policies = resolve_opponents([opponent])
     if policies:
         return _policy_chooser(policies[0], narrated, seat)
     move_tables, move_storage = no_move_tables()
     if kind_and_epsilon(kind)[0] == Scripted.OPTIMAL:
-        from wfb_gym.solver.move_tables import load_move_tables  # solves the scenario if needed
+        from wfb_gym.solver.move_tables import load_move_tables  # solves the scenario if necessary
 
         move_tables, move_storage = load_move_tables([narrated.scenario], seat)
     return scripted_chooser(ScriptedPlayer(kind, move_tables[0], move_storage))
@@ -130,22 +130,22 @@ def record(
     seed: int,
     names: tuple[str, str] | None = None,
 ) -> Transcript:
-    """Play a whole battle between two players and return its transcript.
+    """Play a complete battle between two players and return its transcript.
 
-    If the players have no randomness of their own, an environment with the same seed plays the same
+    If the players use no randomness of their own, an environment with the same seed plays the same
     battle.
 
     Args:
         scenario: a bundled name, a path, or a `Scenario`.
-        caster: player of the first army: a name, a policy, an agent, or the path of a saved model.
-        dispeller: player of the second army.
-        seed: seed of the dice, 0 or more.
-        names: names of the players in the transcript; derived from the players by default.
+        caster: player for the first army: a name, a policy, an agent, or the path of a saved model.
+        dispeller: player for the second army.
+        seed: seed for the dice, 0 or more.
+        names: the players' names in the transcript. If None, they are derived from the players.
 
     Raises:
-        ScenarioError: the scenario does not exist or is invalid.
-        ValueError: a player is unknown or returns an illegal action, or a name is blank, not
-            printable, or longer than 100 characters.
+        ScenarioError: if the scenario does not exist or is invalid.
+        ValueError: if a player is unknown or returns an illegal action, or if a name is blank,
+            unprintable or longer than 100 characters.
     """
     narrated = NarratedBattle(load_scenario(scenario))
     players = [make_chooser(each, narrated, seat) for seat, each in enumerate((caster, dispeller))]
@@ -155,7 +155,7 @@ def record(
 
 
 def player_name(player: Opponent) -> str:
-    """Return the name of a player in a transcript."""
+    """Return a player's name for a transcript."""
     if isinstance(player, str):
         return player_label(player)
     name = getattr(player, "name", None) or getattr(player, "__name__", None)

@@ -1,7 +1,7 @@
-"""Review a battle like a game of chess: compute the points that each decision lost.
+"""Review a battle like a chess game: compute how many points each decision lost.
 
 `review` replays a transcript and evaluates every decision with `wfb_gym.players.analysis`, or with
-`mixtures` while hidden items are unknown to a player. The results are data and text;
+`mixtures` while a player does not know all hidden items. The results are data and text;
 `wfb_gym.render` displays them.
 """
 
@@ -24,34 +24,34 @@ from wfb_gym.view.hidden_sets import ALL_ARMIES, sets_that_may_be
 from wfb_gym.view.names import ScenarioNames, plural, plural_points
 
 MOST_SECONDS = 120.0
-"""Default time limit in seconds; later decisions are not analysed."""
+"""Default time limit in seconds. Decisions after the limit are not analysed."""
 WORST = 3
 """Number of mistakes that a review highlights."""
 NOTICED = 0.05
-"""Loss in points from which a decision counts as a mistake."""
+"""Minimum loss, in points, for a decision to count as a mistake."""
 PUBLIC_REFUSED = "expected a transcript that includes the deals of hidden items, found a public one"
-"""Error message for a public transcript with hidden items: the best play depends on the deals."""
+"""Error message for public transcripts with hidden items: the best play depends on the deals."""
 GAP = 0.005
-"""Gap between the value bounds at which solving stops, in points: well below `NOTICED`."""
+"""Gap between the bounds on the value at which solving stops, in points; well below `NOTICED`."""
 _RARE = 0.005
-"""Probability of an action below which the review does not print the percentage."""
+"""Probability below which the review does not print an action's percentage."""
 _NO_TIME = "because the time limit was reached"
 _TOO_LARGE = "because the battle has too many continuations"
 """Reasons why decisions are not analysed."""
 Progress = Callable[[int, int], None]
-"""Called with the number of finished events and the total number of events."""
+"""Called with the number of events finished so far and the total number of events."""
 
 
 class ReviewedAction(NamedTuple):
-    """A legal action of a reviewed decision.
+    """A legal action at a reviewed decision.
 
     Attributes:
         text: the action in words.
-        value: expected points still to come for the mover; with hidden items see `ActionValues`.
-        chance: chance that its dice succeed, or None if it throws none.
+        value: the mover's expected points still to come. With hidden items, see `ActionValues`.
+        chance: chance that its dice succeed, or None if it throws no dice.
         is_played: whether it was chosen.
-        is_best: whether no other action is better, within the precision.
-        share: its probability in equilibrium, given the mover's set; None if nothing is hidden.
+        is_best: whether no other action is better, within the precision of the values.
+        share: its probability in equilibrium, given the mover's set, or None if nothing is hidden.
     """
 
     text: str
@@ -68,13 +68,13 @@ class ReviewedDecision(NamedTuple):
     Attributes:
         event: index of the event, from 0.
         army: the army that decided, 0 or 1.
-        choices: the legal actions, in the order of their codes; () if there was only one, or if
-            the decision was not analysed.
-        lost: loss in points, 0 or more: value of the best action minus value of the played one.
-        total: loss of this army so far, including this decision, in points.
-        is_exact: whether the values are exact; otherwise a search estimates them.
-        method: how the values were found, in plain words. If `choices` is empty: why the decision
-            was not analysed, or "" if there was only one action.
+        choices: the legal actions in order of their codes, or () if there was only one or the
+            decision was not analysed.
+        lost: points lost, 0 or more: the best action's value minus the played action's value.
+        total: points lost by this army so far, including by this decision.
+        is_exact: whether the values are exact. If not, they are estimates from a search.
+        method: how the values were computed, in plain words. If `choices` is empty, why the
+            decision was not analysed, or "" if there was only one action.
     """
 
     event: int
@@ -87,17 +87,17 @@ class ReviewedDecision(NamedTuple):
 
     @property
     def played(self) -> str:
-        """The played action in words; "" without choices."""
+        """The action played, in words, or "" if there are no choices."""
         return next((each.text for each in self.choices if each.is_played), "")
 
     @property
     def best(self) -> str:
-        """The best action in words; "" without choices."""
+        """The best action, in words, or "" if there are no choices."""
         return next((each.text for each in self.choices if each.is_best), "")
 
     @property
     def words(self) -> str:
-        """The verdict in a sentence."""
+        """The verdict as a sentence."""
         if not self.choices:
             return f"Not analysed {self.method}." if self.method else "There was no choice."
         about = "" if self.is_exact else "about "
@@ -115,7 +115,7 @@ class ReviewedDecision(NamedTuple):
 
     @property
     def _probability_words(self) -> str:
-        """Sentence about the equilibrium probability, after a space; "" if there is none."""
+        """Sentence about the equilibrium probability, after a space, or "" if none."""
         probability = next((each.share for each in self.choices if each.is_played), None)
         if probability is None:
             return ""
@@ -125,7 +125,7 @@ class ReviewedDecision(NamedTuple):
 
 
 class ScoreForecast(NamedTuple):
-    """Points of the first army before a decision: won so far, and expected in total."""
+    """The first army's points before a decision: won so far, and expected in total."""
 
     event: int
     points: float
@@ -134,13 +134,13 @@ class ScoreForecast(NamedTuple):
 
 @dataclass(frozen=True)
 class Review:
-    """A battle with every decision reviewed.
+    """A battle in which every decision has been reviewed.
 
     Attributes:
         transcript: the reviewed transcript.
-        names: names of the scenario.
-        events: the events, described by this version of the package.
-        positions: the visible position before each event, and the final one.
+        names: display names used in the scenario.
+        events: the events, as described by this version of the package.
+        positions: the visible position before each event, followed by the final one.
         decisions: the reviewed decisions, in order.
         forecasts: the expected score before each analysed decision.
     """
@@ -154,16 +154,16 @@ class Review:
 
     @property
     def worst(self) -> tuple[ReviewedDecision, ...]:
-        """The decisions with the largest losses, at most `WORST`, the worst first."""
+        """The decisions with the largest losses, largest first, up to `WORST` of them."""
         mistakes = [each for each in self.decisions if each.lost >= NOTICED]
         return tuple(sorted(mistakes, key=lambda each: -each.lost)[:WORST])
 
     def lost_by(self, army: int) -> float:
-        """Return the total loss of an army in points."""
+        """Return an army's total loss in points."""
         return sum(each.lost for each in self.decisions if each.army == army)
 
     def summary(self, army: int) -> str:
-        """Summarise the decisions of an army in a sentence."""
+        """Summarise an army's decisions in a sentence."""
         own = [each for each in self.decisions if each.army == army and each.choices]
         missing = Counter(
             each.method
@@ -193,23 +193,24 @@ def review(
 ) -> Review:
     """Review all decisions of both seats.
 
-    While items are hidden, optimal play is a mixed strategy. Each action then has its equilibrium
-    probability given the mover's set, and its value given the mover's information
-    (`wfb_gym.transcripts.mixtures.ActionValues`). The loss of a decision is the best value less the
-    value of the played action. It is zero, up to the precision, for every action that the
+    While items are hidden, optimal play is a mixed strategy. Each action then has an equilibrium
+    probability given the mover's set, and a value given the mover's information
+    (`wfb_gym.transcripts.mixtures.ActionValues`). A decision's loss is the best value minus the
+    value of the action played. It is zero, within the precision, for every action that the
     equilibrium plays. After an action that the equilibrium almost never plays, the battle is solved
-    again without inference from this action, and `method` of the later decisions notes that. Such
-    actions may be worth less than reported if they were not played.
+    again without drawing conclusions from this action, and later decisions note this in `method`.
+    If such actions were not played, they may be worth less than reported.
 
     Args:
         transcript: a battle, complete or not.
-        analyst: analyst of the scenario, whose cached solutions are reused; a new one by default.
+        analyst: analyst for the scenario, whose cached solutions are reused. If None, a new one is
+            created.
         progress: called after every event.
-        most_seconds: time limit in seconds; later decisions are not analysed.
+        most_seconds: time limit in seconds. Decisions after the limit are not analysed.
 
     Raises:
-        TranscriptError: an event does not follow from the rules.
-        ValueError: the transcript is public and leaves out the deals of hidden items.
+        TranscriptError: if an event is not possible under the rules.
+        ValueError: if the transcript is public and leaves out the deals of hidden items.
     """
     if transcript.is_public:
         raise ValueError(f"review: {PUBLIC_REFUSED}")
@@ -249,7 +250,7 @@ class _Reviewer:
     def review(
         self, before: Battle, events: Sequence[Event], event: Event
     ) -> tuple[ReviewedDecision, ScoreForecast | None]:
-        """Review the decision that follows some events."""
+        """Review the decision that follows the given events."""
         blank = ReviewedDecision(len(events), event.army, (), 0.0, 0.0, False, "")
         if len(before.legal_actions()) == 1:
             return blank, None
@@ -299,7 +300,7 @@ class _Reviewer:
 
 
 def _method_of(action_values: ActionValues) -> str:
-    """Describe how values were found with hidden items, and the assumptions."""
+    """Describe how values were computed with hidden items, and under which assumptions."""
     words = "best responses to the enemy's equilibrium play, given beliefs about its hidden items"
     if not action_values.mixture.follows_play:
         words += "; actions from when the battle was too large to solve do not affect the beliefs"

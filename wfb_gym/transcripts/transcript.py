@@ -1,7 +1,7 @@
-"""Transcripts of battles: the file format (JSON Lines), and the replay that checks the rules.
+"""Transcripts of battles: the file format (JSON Lines), and replays that check the rules.
 
-The first line is a header, the last one the result. The other lines are the decisions and rolls,
-one each. `recording` records battles.
+The first line is a header and the last line is the result. Each of the other lines is a decision or
+a roll. `recording` records battles.
 """
 
 import hashlib
@@ -40,13 +40,13 @@ VERSION = 1
 _HEADER = "the header of a transcript"
 _NO_TRANSCRIPT = "something else: this is no transcript"
 POINTS_TOLERANCE = 1e-9
-"""Largest difference between equal numbers of points."""
+"""Maximum difference at which numbers of points count as equal."""
 MAX_BYTES = 2**22
-"""Largest file size; whole battles of the bundled scenarios take up to 60 KB."""
+"""Maximum file size; complete battles in the bundled scenarios take up to 60 KB."""
 MAX_LINES = 10_000
-"""Maximum number of lines of a file; whole battles of the bundled scenarios take up to 300."""
+"""Maximum number of lines in a file; complete battles in the bundled scenarios take up to 300."""
 MAX_LINE = 2**19
-"""Maximum number of characters of a line; the header holds the scenario's document."""
+"""Maximum number of characters in a line; the header contains the scenario's document."""
 _MAX_SEED = 2**128 - 1
 _NAME: TypeAdapter[str] = TypeAdapter(Name)
 _WORDS: TypeAdapter[str] = TypeAdapter(Annotated[str, Writing(2000)])
@@ -54,31 +54,31 @@ _PLAYERS = f"the names of two players, each of up to {MAX_NAME} printable charac
 
 
 class TranscriptError(ValueError):
-    """Raised if a file is not a transcript, or if a transcript does not follow from the rules."""
+    """Raised if a file is not a transcript, or if a transcript breaks the rules."""
 
     @classmethod
     def at(cls, source: str, line: int, expected: str, found: object) -> Self:
-        """Return the error of a line; `found` is shortened to one line."""
+        """Return the error for a line; `found` is shortened to one line."""
         shown = describe_error(ValueError(str(found)))
         return cls(f"{source}, line {line}: expected {expected}, found {shown}")
 
 
 @dataclass(frozen=True)
 class Transcript:
-    """A battle as it was played.
+    """A record of a battle as it was played.
 
     Attributes:
         scenario: the scenario.
-        players: names of the first and the second army's player.
-        seed: seed of the dice; None if they were thrown by hand.
+        players: names of the first and second armies' players.
+        seed: seed for the dice, or None if they were thrown by hand.
         events: all events, in order.
-        points: final points, for the first army.
+        points: final points, from the first army's perspective.
         over: whether the battle was played to its end.
-        source: name of the file, for error messages.
+        source: file name, for error messages.
         is_public: whether it leaves out the deals of hidden items; see `published`.
 
     Raises:
-        ValueError: a player's name is invalid; see `player_label`.
+        ValueError: if a player's name is invalid; see `player_label`.
     """
 
     scenario: Scenario
@@ -91,16 +91,16 @@ class Transcript:
     is_public: bool = False
 
     def __post_init__(self) -> None:
-        """Check the names, which are printed unchanged."""
+        """Check the names, since they are printed unchanged."""
         if not _are_players(self.players):
             found = describe_error(ValueError(str(self.players)))
             raise ValueError(f"transcript: expected {_PLAYERS}, found {found}")
 
     def published(self) -> Self:
-        """Return a copy without the deals of hidden items; items that were used stay.
+        """Return a copy without the deals of hidden items; items that were used are kept.
 
-        The seed is removed too, because the deals follow from it. If nothing is hidden, returns
-        the same object.
+        The seed is removed too, because it determines the deals. If nothing is hidden, the same
+        object is returned.
         """
         if not self.scenario.has_hidden_items:
             return self
@@ -109,9 +109,9 @@ class Transcript:
 
 
 def player_label(text: str) -> str:
-    """Turn a player's name or path into a valid name; keep the end of a long one.
+    """Turn a player's name or path into a valid name, keeping the end of a long one.
 
-    A transcript with an invalid name could not be read again.
+    A transcript with an invalid name could not be read back.
     """
     shown = printable(text)
     shown = shown if len(shown) <= MAX_NAME else f"...{shown[3 - MAX_NAME :]}"
@@ -119,12 +119,12 @@ def player_label(text: str) -> str:
 
 
 def _are_players(names: Any) -> bool:
-    """Whether these are two valid names."""
+    """Return whether these are two valid names."""
     return len(names) == 2 and all(_fits(_NAME, name) for name in names)
 
 
 def _fits(rule: TypeAdapter[str], text: object) -> bool:
-    """Whether a text from a file is valid."""
+    """Return whether a text from a file is valid."""
     try:
         rule.validate_python(text)
     except ValidationError:
@@ -142,7 +142,7 @@ def scenario_digest(scenario: Scenario) -> str:
 
 
 def write(transcript: Transcript, path: str | os.PathLike[str], *, public: bool = False) -> None:
-    """Write a transcript to a file; an existing file is overwritten.
+    """Write a transcript to a file, overwriting any existing file.
 
     Args:
         transcript: the transcript.
@@ -150,13 +150,13 @@ def write(transcript: Transcript, path: str | os.PathLike[str], *, public: bool 
         public: whether to leave out the deals of hidden items, as `Transcript.published` does.
 
     Raises:
-        OSError: the file cannot be written.
+        OSError: if the file cannot be written.
     """
     atomic_write_text(path, text_of(transcript.published() if public else transcript))
 
 
 def text_of(transcript: Transcript) -> str:
-    """Return the text of a transcript's file."""
+    """Return the text of a transcript file."""
     result = {"result": transcript.points, "over": transcript.over}
     lines = [_header(transcript), *(_event_fields(event) for event in transcript.events), result]
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
@@ -208,7 +208,7 @@ _TYPE_NAMES: dict[type, str] = {
 
 
 class _Line(NamedTuple):
-    """A line of the file: a JSON object and its line number, from 1."""
+    """A line in the file: a JSON object and its line number, from 1."""
 
     source: str
     number: int
@@ -218,7 +218,7 @@ class _Line(NamedTuple):
         return TranscriptError.at(self.source, self.number, expected, found)
 
     def get(self, key: str, *types: type) -> Any:
-        """Return a field of one of the given types."""
+        """Return a field that must have one of the given types."""
         expected = f'"{key}", {" or ".join(_TYPE_NAMES[each] for each in types)}'
         if key not in self.fields:
             raise self.error(expected, "none")
@@ -228,7 +228,7 @@ class _Line(NamedTuple):
         return value
 
     def get_points(self, key: str) -> float:
-        """Return a field with a number of points; numbers too large for a float are rejected."""
+        """Return a field that contains points; rejects numbers too large for a float."""
         value = self.get(key, int, float)
         try:
             return float(value)
@@ -237,12 +237,12 @@ class _Line(NamedTuple):
 
 
 def read(path: str | os.PathLike[str]) -> Transcript:
-    """Read a transcript. Only `replay` checks it against the rules.
+    """Read a transcript without checking it against the rules, which `replay` does.
 
     Raises:
-        FileNotFoundError: the file does not exist.
-        TranscriptError: the file is not a transcript; the message has the file, the line and the
-            expected content.
+        FileNotFoundError: if the file does not exist.
+        TranscriptError: if the file is not a transcript. The message contains the file, the line
+            and the expected content.
     """
     source = os.fspath(path)
     if not Path(path).is_file():
@@ -286,7 +286,7 @@ def _parse_lines(source: str, data: bytes) -> list[_Line]:
             source, MAX_LINES + 1, f"at most {MAX_LINES:,} lines", f"{count:,}"
         )
     lines = []
-    # Not splitlines(), which also splits at separators that a name may hold.
+    # Not splitlines(), which also splits at separators that a name may contain.
     for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
         if len(line) > MAX_LINE:
             expected, found = f"at most {MAX_LINE:,} characters", f"{len(line):,}"
@@ -352,17 +352,17 @@ def _read_event(line: _Line, is_public: bool) -> Event:
 def replay(transcript: Transcript) -> tuple[NarratedBattle, list[Event]]:
     """Replay a transcript and check it against the rules.
 
-    In a public transcript, unknown deals are replaced by sets that fit the actions.
+    Unknown deals in a public transcript are replaced by sets that are consistent with the actions.
 
     Args:
         transcript: the transcript.
 
     Returns:
-        The battle at the end of the transcript, and its events as this version describes them.
+        The battle at the end of the transcript, and its events as described by this version.
 
     Raises:
-        TranscriptError: an event does not follow from the rules or gives other points; the message
-            has the line of the file.
+        TranscriptError: if an event is not possible under the rules or gives different points. The
+            message contains the line in the file.
     """
     narrated = NarratedBattle(transcript.scenario)
     return narrated, list(follow(transcript, narrated))
@@ -373,13 +373,13 @@ def follow(transcript: Transcript, narrated: NarratedBattle) -> Iterator[Event]:
 
     Args:
         transcript: the transcript.
-        narrated: a battle of its scenario, at the start; it advances with every event.
+        narrated: a battle in its scenario, at the start. It advances with every event.
 
     Yields:
-        The events as this version describes them.
+        The events, as described by this version.
 
     Raises:
-        TranscriptError: see `replay`; a wrong final result is raised after the last event.
+        TranscriptError: see `replay`. A wrong final result is reported after the last event.
     """
     line, is_deal_unknown = 1, [False] * ARMIES
     for line, event in enumerate(transcript.events, 2):  # line 1 is the header
@@ -442,8 +442,8 @@ def _replay_event(
 
 
 def _deal_to_fit(narrated: NarratedBattle, event: Event) -> None:
-    """Change an army's dealt set, if necessary, so that its action is legal."""
-    # Sets that fit the items shown also fit the other earlier actions, which depend on no set.
+    """Change an army's dealt set, if necessary, to make its action legal."""
+    # Sets that fit the items shown also fit all earlier actions, which do not depend on the set.
     battle, army = narrated.battle, event.army
     for each in sets_that_may_be(narrated.names, battle, army):
         if event.code in battle.legal_actions():

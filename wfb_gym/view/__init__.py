@@ -1,6 +1,7 @@
-"""Views of a battle as data and text, for all renderers.
+"""Battles as data and text, for all renderers.
 
-`position` has the view of a position, `choices` the view of a decision, `odds` and `odds_sheet` the
-probabilities of dice rolls, and `events` the descriptions of steps. `names` and `effects` translate
-the engine's numbers to words. This package contains no game rules and draws nothing.
+`position` describes a position as one viewer sees it, `choices` describes a decision, `odds` and
+`odds_sheet` give the probabilities of dice rolls, and `events` describes steps. `names` and
+`effects` put the engine's numbers into words. This package contains no game rules and draws
+nothing.
 """

@@ -1,4 +1,4 @@
-"""The view of an army: characters, spells and their status, items, units."""
+"""An army as a viewer sees it: characters, spells with their status, items and units."""
 
 from collections.abc import Iterator
 from enum import Enum
@@ -20,7 +20,7 @@ from wfb_gym.view.names import ScenarioNames
 
 
 class SpellStatus(Enum):
-    """The status of a spell, in words."""
+    """A spell's status, in words."""
 
     IDLE = ""
     CASTABLE = "can be cast"
@@ -41,11 +41,11 @@ class SpellView(NamedTuple):
         name: its name.
         value: its casting value or power level, in words.
         status: its status.
-        place: the target of a spell in play, in words; "" otherwise.
-        number: its index among the army's spells; None if it is not rolled yet.
-        item: the item that contains the bound spell; "" for other spells.
-        points: its expected points; None if not requested, if the battle is over, or if the
-            spell is not rolled yet.
+        place: the spell's target in words, or "" if the spell is not in play.
+        number: its index into the army's spells, or None if it has not been rolled yet.
+        item: the item that contains it if it is a bound spell, otherwise "".
+        points: its expected points. None if they were not requested, the battle is over, or the
+            spell has not been rolled yet.
     """
 
     name: str
@@ -58,7 +58,7 @@ class SpellView(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The status in words, with the place of a spell in play."""
+        """The status in words, including the target if the spell is in play."""
         if not self.place:
             return self.status.value
         comma = "" if self.place.startswith("on ") else ","
@@ -66,14 +66,14 @@ class SpellView(NamedTuple):
 
 
 class ItemView(NamedTuple):
-    """Equal items of one bearer.
+    """Identical items carried by one character.
 
     Attributes:
         name: their name.
-        left: uses left, all items together; 0 if uses are unlimited.
-        uses: uses of each item; 0 if they are unlimited.
+        left: total number of uses left, or 0 if uses are unlimited.
+        uses: uses per item, or 0 if unlimited.
         copies: number of items.
-        lost: whether they are lost with their bearer.
+        lost: whether they were lost when their bearer died.
     """
 
     name: str
@@ -84,19 +84,19 @@ class ItemView(NamedTuple):
 
     @property
     def number(self) -> int:
-        """The number to show: uses left, or `copies` if none is left or uses are unlimited."""
+        """The number to show: uses left, or `copies` if none are left or uses are unlimited."""
         return self.left or self.copies
 
     @property
     def spent(self) -> str:
-        """Why the items cannot be used any more, in words; "" if they can."""
+        """Why the items can no longer be used, in words, or "" if they can."""
         if self.lost:
             return "lost"
         return "used" if self.uses and not self.left else ""
 
 
 class CharacterView(NamedTuple):
-    """A character: level (0 for none), wounds left and total, own dice, condition, unit."""
+    """A character: level (0 if none), wounds left and in total, own dice, condition and unit."""
 
     name: str
     level: int
@@ -110,7 +110,7 @@ class CharacterView(NamedTuple):
 
 
 class UnitView(NamedTuple):
-    """A unit: models left and total, wounds lost by its last model, points lost, condition."""
+    """A unit: models left and in total, wounds on its last model, points lost and condition."""
 
     name: str
     models: int
@@ -126,11 +126,11 @@ class ArmyView(NamedTuple):
     Attributes:
         army: 0 or 1.
         name: its name or seat, for a heading.
-        words: its name or seat, in a sentence.
+        words: its name or seat, for use in a sentence.
         casts: whether this is its own magic phase.
-        activity: "decides", "rolls", or "" for neither.
+        activity: "decides", "rolls", or "" if neither.
         pool: number of dice in its pool.
-        pool_kind: "power", "dispel", or "" outside of phases.
+        pool_kind: "power", "dispel", or "" outside magic phases.
         characters: its characters, in the scenario's order.
         items: items without a bearer.
         units: its units, in the scenario's order.
@@ -153,18 +153,18 @@ class ArmyView(NamedTuple):
 
 
 FLEES = "flees"
-"""The condition of fleeing units and characters."""
+"""Condition of fleeing units and characters."""
 
 
 def army_name(names: ScenarioNames, army: int) -> str:
-    """Return an army's name, or its seat in the scenario."""
+    """Return an army's name, or the name of its seat if it has none."""
     return names.scenario.armies[army].name or ("Caster", "Dispeller")[army]
 
 
 def view_army(
     names: ScenarioNames, battle: Battle, army: int, is_known: bool, *, with_points: bool = True
 ) -> ArmyView:
-    """Return the view of an army; `is_known`: the viewer knows its hidden items."""
+    """Return the view of an army; `is_known` means that the viewer knows its hidden items."""
     side, state = names.scenario.armies[army], battle.state
     in_phase = not battle.is_over and battle.node not in BEFORE_BATTLE
     casts = army == int(state.active) and in_phase
@@ -245,7 +245,7 @@ _LOCKS = {
 
 
 def _conditions(character: Character, battle: Battle, place: tuple[int, int]) -> Iterator[str]:
-    """Yield the reasons why a living character cannot cast or use items."""
+    """Yield the reasons why a living character is unable to cast or use items."""
     if flees(battle.state, place[0], UNITS + place[1]):
         yield FLEES
     elif character.status == "off_table":
@@ -273,7 +273,7 @@ def _spells(names: ScenarioNames, battle: Battle, army: int) -> Iterator[tuple[i
             if slot.wizard != wizard or slot.item is not None:
                 continue
             is_known = bool(known >> spell & 1)
-            if drawn and not is_known:  # a spell of the lore that the wizard did not roll
+            if drawn and not is_known:  # a spell from the lore that the wizard did not roll
                 continue
             count += 1
             # In the last phase the engine clears `known`, so 0 does not mean forgotten.
@@ -347,8 +347,8 @@ def _spell_status(
         if not queries.can_nominate(packed, state, spell):
             return SpellStatus.CLOSED
         return SpellStatus.CASTABLE if dice else SpellStatus.NO_DICE
-    # The spell is not castable. Without dice, the reason is the empty pool. But if dice are being
-    # thrown for another spell, the pool may be empty because of that, and the spell was tried.
+    # The spell is not castable. Without dice, the reason is that the pool is empty. But if dice are
+    # being thrown for another spell, that may be why it is empty, and this spell was attempted.
     cast = names.spells[army][int(state.spell) - 1] if state.spell else None
     throwing = cast is not None and cast.item is None
     return SpellStatus.TRIED if dice or throwing else SpellStatus.NO_DICE

@@ -1,4 +1,4 @@
-"""Descriptions of the changes of a step: casualties, wizards, spells in play, the phase."""
+"""Describe a step's changes: casualties, wizards, spells in play and the phase."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ LOCKS = {
     Lock.SIX: "casts no more until it rolls a 6",
     Lock.BATTLE_END: "casts no more",
 }
-"""The effect of each lock on a wizard, in words."""
+"""Each lock's effect on a wizard, in words."""
 _ENTERS_PLAY = {
     Duration.REMAINS_IN_PLAY: ("is in play", "at"),
     Duration.ONE_TURN: ("is in play", "at"),
@@ -24,7 +24,7 @@ _ENTERS_PLAY = {
 
 
 def describe_changes(names: ScenarioNames, before: Battle, after: Battle) -> Iterator[str]:
-    """Describe a step's changes of units, wizards and spells, without full stops.
+    """Describe a step's changes to units, wizards and spells, without full stops.
 
     Both positions must be visible positions (`NarratedBattle.visible`), because the engine clears
     fields that no longer matter.
@@ -32,7 +32,7 @@ def describe_changes(names: ScenarioNames, before: Battle, after: Battle) -> Ite
     for army in range(len(names.armies)):
         yield from _describe_units(names, before, after, army)
         yield from _describe_characters(names, before, after, army)
-        if not after.is_over:  # all spells end with the battle: do not list them
+        if not after.is_over:  # all spells end with the battle, so do not list them
             yield from _describe_spells(names, before, after, army)
     fallen = int(before.state.contacts.sum()) - int(after.state.contacts.sum())
     if fallen > 0 and before.node == Node.ROLL_HIT:
@@ -114,13 +114,13 @@ def _describe_spells(
 
 
 def _has_dice(battle: Battle) -> bool:
-    """Return whether the phase's dice pools are generated."""
+    """Return whether the phase's dice pools have been generated."""
     landing = battle.node in STRIKE_ROLLS and battle.state.return_to == ReturnTo.COMETS
     return not (landing or battle.node in BEFORE_DICE)
 
 
 def describe_next_phase(names: ScenarioNames, before: Battle, after: Battle) -> Iterator[str]:
-    """Describe the phase that a step has started, if any."""
+    """Describe the phase that a step started, if any."""
     if after.is_over:
         return
     begins = int(after.state.phase) != int(before.state.phase)
@@ -129,7 +129,7 @@ def describe_next_phase(names: ScenarioNames, before: Battle, after: Battle) -> 
 
 
 def describe_phase(names: ScenarioNames, battle: Battle) -> str:
-    """Describe the current phase and the dice of both sides."""
+    """Describe the current phase and both sides' dice."""
     if battle.node == Node.DEAL:
         return "hidden items are dealt"
     if battle.node in CHOOSING_SPELLS:

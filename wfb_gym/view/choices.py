@@ -1,4 +1,4 @@
-"""The view of a pending decision: the question, the spell at stake, and the legal actions."""
+"""A pending decision as a viewer sees it: the question, the spell at stake, the legal actions."""
 
 from typing import NamedTuple
 
@@ -19,10 +19,11 @@ class DecisionView(NamedTuple):
     """A pending decision.
 
     Attributes:
-        question: the question to the army; for a swap, with the effect of the new spell.
-        stake: the spell that may be dispelled, and its points; "" at other decisions.
-        actions: the legal actions by engine code, ascending.
-        notes: points and effect of each action; "" if there is nothing to add.
+        question: the question that the army is asked. For a swap, it includes the new spell's
+            effect.
+        stake: the spell that may be dispelled and its points, or "" at other decisions.
+        actions: the legal actions by engine code, in ascending order.
+        notes: each action's points and effect, or "" if there is nothing to add.
     """
 
     question: str
@@ -32,7 +33,7 @@ class DecisionView(NamedTuple):
 
 
 def view_decision(names: ScenarioNames, battle: Battle) -> DecisionView:
-    """Return the view of a position's decision."""
+    """Return the view of a position's pending decision."""
     choices = describe_choices(names, battle)
     return DecisionView(
         question(names, battle),
@@ -43,7 +44,7 @@ def view_decision(names: ScenarioNames, battle: Battle) -> DecisionView:
 
 
 def question(names: ScenarioNames, battle: Battle) -> str:
-    """Return the question of a decision; for a swap, with the effect of the new spell."""
+    """Return the question that a decision asks; for a swap, it includes the new spell's effect."""
     words = NODES[battle.node].question
     if battle.node != Node.SWAP_SPELL:
         return words
@@ -55,7 +56,7 @@ def question(names: ScenarioNames, battle: Battle) -> str:
 
 
 def nomination_words(names: ScenarioNames, battle: Battle, action: int) -> str:
-    """Return the dice left and the chances to cast, before a player names a spell."""
+    """Return the dice left and the casting chances, to show before a player nominates a spell."""
     spell = action - actions.FIRST_CAST
     name, slot = names.spell(battle.mover, spell), names.spells[battle.mover][spell]
     if slot.item is not None:
@@ -70,7 +71,7 @@ def nomination_words(names: ScenarioNames, battle: Battle, action: int) -> str:
 
 
 def _stake(names: ScenarioNames, battle: Battle) -> str:
-    """Return the spell that may be dispelled, its points, and the armies."""
+    """Return the spell that may be dispelled, its points, and both armies."""
     pending = names.pending(battle)
     if pending is None:
         return ""
@@ -85,7 +86,7 @@ def _note(names: ScenarioNames, battle: Battle, action: int) -> str:
     packed, state, army = battle.packed, battle.state, battle.mover
     if actions.FIRST_CAST <= action < actions.FIRST_IN_PLAY:
         spell = action - actions.FIRST_CAST
-        if battle.node == Node.SWAP_SPELL:  # the value of the new spell
+        if battle.node == Node.SWAP_SPELL:  # the new spell's value
             spell = names.first_of_lore(battle, army, spell)
         points = names.points(float(expected_points(packed, state, army, spell, 0.0)))
         return _value_words(names.spells[army][spell].spell, points)
@@ -100,6 +101,6 @@ def _note(names: ScenarioNames, battle: Battle, action: int) -> str:
 
 
 def _value_words(spell: Spell, points: str) -> str:
-    """Return the points of a spell, with its effect unless its value is fixed."""
+    """Return a spell's points, along with its effect unless its value is fixed."""
     fixed = spell.effect is None and not spell.worth_per_phase
     return points if fixed else f"{points}: {spell_words(spell)}"

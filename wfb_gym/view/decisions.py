@@ -1,6 +1,6 @@
-"""Descriptions of decisions: of legal actions (`describe_action`) and of the action taken.
+"""Describe decisions: the legal actions (`describe_choices`), and decisions as they were taken.
 
-See `rolls` and `changes` for the descriptions of the consequences.
+See `rolls` and `changes` for descriptions of the consequences.
 """
 
 from collections import Counter
@@ -24,15 +24,15 @@ from wfb_gym.view.names import NO_TARGET, ScenarioNames, dice_phrase
 from wfb_gym.view.rolls import added_to_dispel, describe_kept_roll, number_to_match
 
 _BY_WIZARD = (*CAST_CHOICES, Node.KEEP_CASTING)
-"""Decisions that are described with the casting wizard as subject, not the army."""
+"""Decisions whose description has the casting wizard, not the army, as its subject."""
 _VERBS = {"at": "aims at", "dispel": "tries to dispel", "try": "tries", "re-roll": "re-rolls"}
-"""Third person of verbs where adding an s is not enough."""
+"""Third-person forms of verbs that do not simply add an s."""
 
 
 class ActionView(NamedTuple):
-    """An action in words, and if it throws dice, their number and chance of success.
+    """An action in words. If it throws dice, also their number and chance of success.
 
-    The chance is the one before any re-roll.
+    The chance does not account for re-rolls.
     """
 
     text: str
@@ -41,7 +41,7 @@ class ActionView(NamedTuple):
 
 
 def describe_choices(names: ScenarioNames, battle: Battle) -> dict[int, ActionView]:
-    """Describe every legal action, by engine code, ascending."""
+    """Describe every legal action, by engine code in ascending order."""
     descriptions = {}
     for action in battle.legal_actions():
         after = battle.copy()
@@ -54,8 +54,8 @@ def describe_action(names: ScenarioNames, before: Battle, action: int, after: Ba
     """Describe a legal action.
 
     Args:
-        names: names of the scenario.
-        before: the position of the decision.
+        names: display names used in the scenario.
+        before: the position at the decision.
         action: the engine action.
         after: the position after the action.
     """
@@ -74,7 +74,7 @@ def _describe_choice(names: ScenarioNames, before: Battle, action: int, after: B
 def _chosen(
     names: ScenarioNames, before: Battle, choice: ActionKind, number: int, after: Battle
 ) -> tuple[str, ...]:
-    """Return the names of the choices of an action; `number` is its index within its kind."""
+    """Return the names of an action's choices; `number` is its index within its kind."""
     mover = before.mover
     if choice in (ActionKind.PASS, ActionKind.REROLL_ALL):
         return ()
@@ -103,7 +103,7 @@ def _chosen(
 def _named_spell(
     names: ScenarioNames, before: Battle, spell: int, after: Battle
 ) -> tuple[str, ...]:
-    """Return the spell to cast, with its target if known; for a swap, the old and the new spell."""
+    """Return the spell to cast, with any known target, or both spells of a swap."""
     mover = before.mover
     if before.node == Node.SWAP_SPELL:
         first = names.first_of_lore(before, mover, spell)
@@ -113,7 +113,7 @@ def _named_spell(
 
 
 def describe_dice(names: ScenarioNames, before: Battle, after: Battle) -> ActionView:
-    """Describe the dice of a casting or dispel roll, chosen at the position `before`."""
+    """Describe the dice for a casting or dispel roll, chosen in the position `before`."""
     if after.node == Node.ROLL_CASTING:
         return _describe_cast(names, before, after)
     if after.node == Node.ROLL_DISPEL:
@@ -180,12 +180,12 @@ def _describe_dispel(names: ScenarioNames, before: Battle, after: Battle) -> Act
 
 
 def _mark_of_own(mover: int, owner: int) -> str:
-    """Return the words that mark the mover's own spell in play; "" for the enemy's spell."""
+    """Return words that mark a spell in play as the mover's own, or "" for an enemy spell."""
     return ", its own" if mover == owner else ""
 
 
 def _dice_with_origins(before: Battle, after: Battle, extra: int, source: str) -> str:
-    """Describe the dice to throw, with the number of a wizard's own dice and of extra dice."""
+    """Describe the dice to throw, including how many are a wizard's own and how many are extra."""
     own = int(before.state.own_dice.sum()) - int(after.state.own_dice.sum())
     origins = ((own, "its own"), (extra, source))
     parts = ", ".join(f"{number} of {origin}" for number, origin in origins if number)
@@ -223,13 +223,13 @@ def describe_decision(names: ScenarioNames, before: Battle, code: int, after: Ba
 
 
 def _subject(names: ScenarioNames, before: Battle, after: Battle) -> str:
-    """Return the casting wizard if there is one, else the army."""
+    """Return the casting wizard if there is one, otherwise the army."""
     army, state = before.mover, before.state
     spell = 0
     if before.node in _BY_WIZARD:
         spell = int(state.free or state.spell)
     elif before.node == Node.NOMINATE and after.state.spell:
-        # A bound spell is cast without dice, and the other army answers at once.
+        # A bound spell is cast without dice, and the opponent responds at once.
         if after.mover == army or after.state.attempt == DispelAttempt.CAST:
             spell = int(after.state.spell)
     return names.caster(army, spell - 1) if spell else names.armies[army]

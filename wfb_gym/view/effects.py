@@ -40,7 +40,7 @@ def damage_words(damage: Damage) -> str:
 
 
 def effect_words(effect: SpellEffect) -> str:
-    """Describe the hits, wounds and flags of an effect; "" if it has none."""
+    """Describe an effect's hits, wounds and flags, or return "" if it has none."""
     parts = []
     if effect.damage is not None:
         parts.append(damage_words(effect.damage))
@@ -51,7 +51,7 @@ def effect_words(effect: SpellEffect) -> str:
 
 
 def worth_words(worth: Worth | None) -> str:
-    """Describe an estimated value: "20 points and 5 % per phase"; "" for none."""
+    """Describe an estimated value such as "20 points and 5 % per phase", or return "" if None."""
     if worth is None:
         return ""
     parts = [f"{worth.points:g} points"] if worth.points else []
@@ -62,9 +62,9 @@ def worth_words(worth: Worth | None) -> str:
 
 
 def spell_words(spell: Spell) -> str:
-    """Describe the effect and duration of a spell, for lists of spells.
+    """Describe a spell's effect and duration, for lists of spells.
 
-    Values that a scenario or an estimate gives are marked with "worth".
+    Values taken from a scenario or an estimate are marked with "worth".
     """
     parts = []
     if spell.effect is None:
@@ -88,7 +88,7 @@ def spell_words(spell: Spell) -> str:
 
 
 def item_words(item: Item) -> str:
-    """Describe the effects of an item."""
+    """Describe an item's effects."""
     return "; ".join(_item_parts(item))
 
 

@@ -1,6 +1,6 @@
-"""Events: a step of a battle as data and words (`Event`, `describe`).
+"""Events: steps of a battle as data and words (`Event`, `describe`).
 
-`decisions`, `rolls` and `changes` write the sentences.
+The sentences come from `decisions`, `rolls` and `changes`.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -21,11 +21,11 @@ class Event:
 
     Attributes:
         kind: "decision" or "roll".
-        army: the army that decides or rolls, 0 or 1.
-        node: the node of the position before the step.
-        code: engine action, or outcome of the roll. For a deal: the number of the set, or
+        army: the army that decided or rolled, 0 or 1.
+        node: the node before the step.
+        code: the engine action, or the roll's outcome. For a deal, the number of the set or
             `hidden_sets.UNREVEALED`.
-        faces: faces of the dice, 1 to 6; () if they are unknown or their number varies.
+        faces: the dice faces, 1 to 6, or () if they are unknown or their number varies.
         points: points that changed hands, from the first army's perspective.
         words: the description.
     """
@@ -46,12 +46,12 @@ def describe(
     positions: tuple[Battle, Battle],
     visible: tuple[Battle, Battle],
 ) -> Event:
-    """Return the event of a step.
+    """Return the event for a step.
 
     Args:
-        names: names of the scenario.
-        code: engine action, or outcome of the roll.
-        faces: faces of the dice; () if they are unknown.
+        names: display names used in the scenario.
+        code: the engine action, or the roll's outcome.
+        faces: the dice faces, or () if they are unknown.
         positions: the positions before and after the step.
         visible: the visible positions (`NarratedBattle.visible`) before and after the step.
     """
@@ -72,12 +72,12 @@ def describe(
 
 
 def redact_event(names: ScenarioNames, event: Event, known: Collection[int]) -> Event:
-    """Remove hidden information from an event, for a viewer who knows the items of `known`."""
+    """Remove hidden information from an event, except about the armies in `known`."""
     if event.node != Node.DEAL or event.army in known or event.code == UNREVEALED:
         return event
     words = f"{capital(deal_words(names, event.army, UNREVEALED))}."
     if 0 <= event.code < len(names.scenario.armies[event.army].hidden):
-        # Keep the consequences of the deal; they can be split off only from generated text.
+        # Keep the deal's consequences; splitting them off would require parsing the generated text.
         first = f"{capital(deal_words(names, event.army, event.code))}. "
         words += f" {event.words.removeprefix(first)}" * event.words.startswith(first)
     return replace(event, code=UNREVEALED, words=words)
@@ -86,5 +86,5 @@ def redact_event(names: ScenarioNames, event: Event, known: Collection[int]) -> 
 def redact_events(
     names: ScenarioNames, events: Iterable[Event], known: Collection[int]
 ) -> Iterator[Event]:
-    """Yield each event after `redact_event`."""
+    """Yield each event with hidden information removed, as `redact_event` does."""
     return (redact_event(names, event, known) for event in events)

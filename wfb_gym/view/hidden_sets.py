@@ -1,7 +1,7 @@
-"""Hidden items in words: the possible sets of an army, and the part that a viewer may know.
+"""Hidden items in words: an army's possible sets, and the part that a viewer may know.
 
-A player knows the hidden items of its own army; a spectator knows all. Viewers only see redacted
-positions (`redact`), which do not depend on the deals of the other armies.
+Players know their own army's hidden items, and spectators know all of them. Viewers only see
+redacted positions (`redact`), which do not depend on the sets dealt to the other armies.
 """
 
 from collections import Counter
@@ -17,12 +17,12 @@ from wfb_gym.view.names import ScenarioNames
 UNREVEALED = -1
 """Replaces the number of the dealt set in redacted events."""
 ALL_ARMIES = tuple(range(ARMIES))
-"""Both armies: a spectator knows the hidden items of all."""
+"""Both armies. A spectator knows the hidden items of both."""
 _NOTHING = "nothing"
 
 
 class HiddenSet(NamedTuple):
-    """A set of hidden items: its number, its content in words, and its probability."""
+    """A set of hidden items: its number, its contents in words, and its probability."""
 
     kind: int
     words: str
@@ -30,14 +30,14 @@ class HiddenSet(NamedTuple):
 
 
 class KnownItem(NamedTuple):
-    """Equal items as known to a viewer: uses left, and the original number of items."""
+    """Identical items as far as a viewer knows: the uses left and the original number of items."""
 
     left: int
     copies: int
 
 
 def hidden_sets(army: Army) -> list[HiddenSet]:
-    """Return the sets of hidden items that may be dealt to an army; empty if it has none."""
+    """Return the sets of hidden items that an army may be dealt; empty if it has none."""
     total = sum(each.weight for each in army.hidden)
     return [
         HiddenSet(kind, set_words(army, each), each.weight / total)
@@ -47,7 +47,7 @@ def hidden_sets(army: Army) -> list[HiddenSet]:
 
 
 def set_words(army: Army, hidden: HiddenItems) -> str:
-    """Describe a set, with its bearer if another set has the same items."""
+    """Describe a set, including its bearer if another set contains the same items."""
     if not hidden.items:
         return _NOTHING
     counts = Counter(hidden.items)
@@ -58,9 +58,9 @@ def set_words(army: Army, hidden: HiddenItems) -> str:
 
 
 def sets_that_may_be(names: ScenarioNames, battle: Battle, army: int) -> list[HiddenSet]:
-    """Return the sets that are consistent with the items that an army has shown.
+    """Return the sets consistent with the items that an army has shown.
 
-    The chances are the deal's, renormalized. They ignore the evidence in an army's decisions.
+    The deal's chances are renormalized. Evidence from the army's decisions is ignored.
     """
     found = hidden_sets(names.scenario.armies[army])
     if battle.state.hidden_set[army]:
@@ -72,31 +72,32 @@ def sets_that_may_be(names: ScenarioNames, battle: Battle, army: int) -> list[Hi
 
 
 def dealt_words(names: ScenarioNames, battle: Battle, army: int) -> str:
-    """Describe the set of hidden items that an army was dealt; "" without a deal."""
+    """Describe the set of hidden items dealt to an army, or return "" if there was no deal."""
     kind = int(battle.state.hidden_set[army])
     side = names.scenario.armies[army]
     return set_words(side, side.hidden[kind - 1]) if kind else ""
 
 
 def chances_words(sets: Sequence[HiddenSet]) -> str:
-    """Describe sets with their chances; a single set without its chance."""
+    """Describe sets along with their chances; a single set is described without its chance."""
     if len(sets) == 1:
         return sets[0].words
     return ", ".join(f"{each.words} ({each.chance:.0%})" for each in sets)
 
 
 def armies_known(battle: Battle, viewer: int | None) -> tuple[int, ...]:
-    """Return the armies whose hidden items a viewer sees.
+    """Return the armies whose hidden items a viewer can see.
 
-    A player sees its own; a spectator (None) sees all. When the battle is over, everyone sees all.
+    A player sees their own army's and a spectator (None) sees both. Once the battle is over,
+    everyone sees both.
     """
     return ALL_ARMIES if viewer is None or battle.is_over else (viewer,)
 
 
 def redact(battle: Battle, known: Collection[int]) -> Battle:
-    """Remove hidden information from a position, for a viewer who knows the items of `known`.
+    """Remove hidden information from a position, except about the armies in `known`.
 
-    Other armies get their likeliest possible set. If nothing is hidden, the same object is
+    Each other army is given its likeliest possible set. If nothing is hidden, the same object is
     returned.
     """
     secret = [army for army in ALL_ARMIES if army not in known and battle.state.hidden_set[army]]
@@ -111,9 +112,9 @@ def redact(battle: Battle, known: Collection[int]) -> Battle:
 def known_items(
     names: ScenarioNames, battle: Battle, army: int, is_known: bool
 ) -> dict[int, KnownItem]:
-    """Return the items of an army that a viewer knows, by number.
+    """Return the items of an army that a viewer knows about, by number.
 
-    If the viewer does not know the hidden items, they are listed once they have been shown; by
+    If the viewer does not know the hidden items, they are only listed once they have been shown. By
     then they are used up.
     """
     slots, state = names.items[army], battle.state
@@ -128,7 +129,7 @@ def known_items(
             copies += slot.hidden[kind - 1]
         shown = int(shown_uses(battle.packed, state, army, i)) if kind else 0
         left = max(0, each * copies - shown)
-        # With hidden items, the engine stores shown uses; compute which items are lost here.
+        # With hidden items, the engine stores the uses shown, so work out which items are lost.
         is_dead = slot.bearer != NO_BEARER and not state.wounds[army, slot.bearer]
         is_lost = is_dead or bool(is_emptied(battle.packed, state, army, i))
         is_lost |= battle.is_over and not kind
@@ -139,7 +140,7 @@ def known_items(
 
 
 def deal_words(names: ScenarioNames, army: int, kind: int) -> str:
-    """Describe a deal, without a full stop; for `UNREVEALED` without its content."""
+    """Describe a deal, without a full stop; for `UNREVEALED`, leave out its contents."""
     side = names.scenario.armies[army]
     if kind == UNREVEALED:
         return f"chance deals {names.armies[army]} its hidden items"

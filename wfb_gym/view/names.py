@@ -1,4 +1,4 @@
-"""Names for the engine's indices in a scenario, and phrases for numbers and points.
+"""Display names for the engine's indices in a scenario, and phrases for numbers and points.
 
 See `decisions`, `rolls` and `changes` for descriptions of steps.
 """
@@ -20,16 +20,16 @@ NO_TARGET = "no target"
 
 
 class ScenarioNames:
-    """Names for the engine's indices in a scenario.
+    """Display names for the engine's indices in a scenario.
 
     Attributes:
         scenario: the scenario.
         armies: names of the armies, or their seats if they have no names.
-        spells: slots of the spells, by army.
-        items: slots of the items, by army.
+        spells: spell slots, by army.
+        items: item slots, by army.
         characters: names of the characters, by army.
         units: names of the units, by army.
-        point: the unit of the score, "point" or "victory point".
+        point: the unit in which scores are given, "point" or "victory point".
     """
 
     def __init__(self, scenario: Scenario) -> None:
@@ -49,10 +49,10 @@ class ScenarioNames:
         return plural_points(points, self.point)
 
     def spells_at_hand(self, battle: Battle, army: int) -> list[int]:
-        """Return the numbers of an army's available spells.
+        """Return the indices of an army's available spells.
 
-        If a wizard has rolled on a lore, only its own spells are listed. Before the roll, and after
-        the battle, all spells of the lore are listed.
+        Once a wizard has rolled on its lore, only the spells that it knows are listed. Before the
+        roll and after the battle, the lore's spells are all listed.
         """
         slots, wizards = self.spells[army], self.scenario.armies[army].wizards
         known = int(battle.state.known[army]) | int(battle.state.in_play[army])
@@ -67,18 +67,18 @@ class ScenarioNames:
         ]
 
     def target(self, mover: int, code: int) -> str:
-        """Return the name of a unit or character, by its target code for the mover."""
+        """Return the name of the unit or character with a target code, as the mover uses it."""
         side, index = divmod(code - 1, TARGETS)
         army = mover if side == 0 else 1 - mover
         return self.units[army][index] if index < UNITS else self.characters[army][index - UNITS]
 
     def victim(self, battle: Battle) -> str:
-        """Return the name of the unit or character that the pending strike hits."""
+        """Return the name of the unit or character that is about to be hit."""
         strike = int(strike_on_victim(battle.packed, battle.state))
         return self.target(0, int(battle.packed.strikes[strike].victim) + 1)
 
     def aimed_at(self, packed: PackedScenario, mover: int, code: int) -> str:
-        """Return the target or point with a code (an action minus `FIRST_TARGET`)."""
+        """Return the target or point with the given code (an action minus `FIRST_TARGET`)."""
         if code == 0:
             return NO_TARGET
         if code < FIRST_POINT:
@@ -86,7 +86,7 @@ class ScenarioNames:
         return self._point(packed.armies[mover].inches[code - FIRST_POINT], code - FIRST_POINT)
 
     def _point(self, inches: NDArray[np.int8], point: int) -> str:
-        """Describe a point of the battlefield and the targets that one marker can reach from it."""
+        """Describe a point on the battlefield and the targets that one marker can reach from it."""
         within = np.flatnonzero(inches <= max(FACES, int(inches.min())))
         words = []
         for victim in sorted(within.tolist(), key=lambda victim: int(inches[victim])):
@@ -95,39 +95,39 @@ class ScenarioNames:
         return f"point {point + 1} ({', '.join(words)})"
 
     def nearest_to_point(self, packed: PackedScenario, mover: int, code: int) -> str:
-        """Return the name of the unit or character nearest to a point, by its target code."""
+        """Return the name of the unit or character nearest to a point, by the point's code."""
         return self.target(0, int(packed.armies[mover].inches[code - FIRST_POINT].argmin()) + 1)
 
     def target_of_aim(self, battle: Battle, army: int, spell: int, aim: int) -> str:
-        """Return the target of an aim, numbered from 1; "" for 0 or without a target."""
+        """Return the target of an aim, numbered from 1, or "" if `aim` is 0 or has no target."""
         code = int(target_code(battle.packed, army, spell, aim - 1)) if aim else 0
         return self.aimed_at(battle.packed, army, code) if code else ""
 
     def pending_target(self, battle: Battle) -> str:
-        """Return the target of the spell being cast, first of a free spell; "" for none."""
+        """Return the target of the free spell, else of the spell being cast; "" if none."""
         state, army = battle.state, int(battle.state.active)
         if state.free:
             return self.target_of_aim(battle, 1 - army, int(state.free) - 1, int(state.free_aim))
         return self.target_of_aim(battle, army, int(state.spell) - 1, int(state.aim))
 
     def at_pending_target(self, battle: Battle) -> str:
-        """Return `pending_target` as a suffix for the spell's name: " at ..."."""
+        """Return `pending_target` as a suffix for the spell's name (" at ..."); "" if none."""
         target = self.pending_target(battle)
         return f" at {target}" if target else ""
 
     def in_play_target(self, battle: Battle, army: int, spell: int) -> str:
-        """Return the target of a spell in play; "" for none."""
+        """Return the target of a spell in play, or "" if it has none."""
         return self.target_of_aim(battle, army, spell, int(battle.state.aims[army, spell]))
 
     def markers(self, battle: Battle, army: int, spell: int) -> str:
-        """Return the number of markers of a Comet in play, in words; "" for other spells."""
+        """Return the number of markers on a Comet in play, in words, or "" for other spells."""
         entry = battle.packed.armies[army].spells[spell]
         if entry.duration != Duration.DELAYED or not battle.state.aims[army, spell]:
             return ""
         return plural(int(battle.state.markers[army, entry.wizard]), "marker")
 
     def pending(self, battle: Battle) -> tuple[int, int] | None:
-        """Return army and number of the spell being cast or dispelled, or None."""
+        """Return the `(army, index)` of the spell being cast or dispelled, or None if none."""
         state = battle.state
         if state.free:
             return 1 - int(state.active), int(state.free) - 1
@@ -137,32 +137,32 @@ class ScenarioNames:
         return (int(state.active), int(state.spell) - 1) if state.spell else None
 
     def caster(self, army: int, spell: int) -> str:
-        """Return the name of the character that casts a spell."""
+        """Return the name of the character who casts a spell."""
         return self.characters[army][self.spells[army][spell].wizard]
 
     def spell_name(self, army: int, spell: int) -> str:
-        """Return the name of a spell, without its casting value."""
+        """Return a spell's name, without its casting value."""
         return self.spells[army][spell].spell.name
 
     def spell(self, army: int, spell: int) -> str:
-        """Return a spell's name and casting value, and its wizard if several know it."""
+        """Return a spell's name and casting value, plus its wizard if several know it."""
         slot = self.spells[army][spell]
         namesakes = sum(each.spell.name == slot.spell.name for each in self.spells[army])
         name = spell_title(slot.spell.name, slot.casting_value, slot.item is not None)
         return f"{name} by {self.caster(army, spell)}" if namesakes > 1 else name
 
     def first_of_lore(self, battle: Battle, army: int, spell: int) -> int:
-        """Return the number of the first spell of a spell's lore."""
+        """Return the index of the first spell in a spell's lore."""
         wizard = self.spells[army][spell].wizard
         return int(battle.packed.armies[army].wizards[wizard].first_spell)
 
     def drawn_spells(self, army: int, wizard: int, drawn: int) -> tuple[str, ...]:
-        """Return the names of the spells in a bit mask over the spells of a wizard's lore."""
+        """Return the names of the spells in a bit mask over the spells in a wizard's lore."""
         spells = self.scenario.armies[army].wizards[wizard].candidate_spells
         return tuple(spell.name for k, spell in enumerate(spells) if drawn >> k & 1)
 
     def item(self, army: int, item: int) -> str:
-        """Return an item's name, and its bearer if several have one."""
+        """Return an item's name, plus its bearer if several characters have one."""
         slot = self.items[army][item]
         namesakes = sum(each.item.name == slot.item.name for each in self.items[army])
         name = f"the {slot.item.name}"
@@ -186,7 +186,7 @@ class ScenarioNames:
 
 
 def spell_title(name: str, casting_value: int, is_bound: bool) -> str:
-    """Return a spell's name with its casting value, or with the power level of a bound spell."""
+    """Return a spell's name with its casting value, or its power level if it is a bound spell."""
     value = f"power level {casting_value}" if is_bound else f"{casting_value}+"
     return name if name == value else f"{name} ({value})"
 
@@ -197,7 +197,7 @@ def capital(words: str) -> str:
 
 
 def plural(number: int, noun: str, many: str = "") -> str:
-    """Return a number and a noun; `many` is an irregular plural."""
+    """Return a number followed by a noun; `many` is the plural if it is irregular."""
     return f"{number} {noun if number == 1 else many or noun + 's'}"
 
 
@@ -207,24 +207,24 @@ def dice_phrase(dice: int, kind: str = "") -> str:
 
 
 def power_phrase(power: int, own: Sequence[int]) -> str:
-    """Return the power dice in words, with the wizards' own dice if there are any."""
+    """Return the power dice in words, including any dice of the wizards' own."""
     rest = f" and {' + '.join(map(str, own))} of the wizards' own dice" if any(own) else ""
     return dice_phrase(power, "power") + rest
 
 
 def format_points(points: float) -> str:
-    """Format points with at most one decimal."""
+    """Format points with at most one decimal place."""
     return f"{round(points, 1) + 0.0:.1f}".removesuffix(".0")
 
 
 def plural_points(points: float, noun: str = "point") -> str:
-    """Return a number of points and the noun."""
+    """Return a number of points followed by the noun."""
     number = format_points(points)
     return f"{number} {noun}{'' if number == '1' else 's'}"
 
 
 def points_phrase(names: ScenarioNames, points: float) -> str:
-    """Return the leading army and its points, given from the first army's perspective."""
+    """Return the leading army and its lead; `points` are from the first army's perspective."""
     if round(points, 1) == 0.0:
         return "the score is even"
     return f"{names.points(abs(points))} to {names.armies[int(points < 0)]}"

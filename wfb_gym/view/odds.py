@@ -1,6 +1,6 @@
-"""Odds of the dice in a position: to cast each spell by number of dice, and to dispel.
+"""Odds in a position: of casting each spell with each number of dice, and of dispelling.
 
-Chances are exact, without re-rolls. Points are the engine's expected values of spells.
+Chances are exact and ignore re-rolls. Points are the engine's expected values for spells.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,20 +26,20 @@ from wfb_gym.view.effects import spell_words
 from wfb_gym.view.names import ScenarioNames, spell_title
 
 DISPEL_DICE = range(1, 7)
-"""Numbers of dispel dice in `CastOdds.stopped`."""
+"""Numbers of dispel dice covered by `CastOdds.stopped`."""
 
 
 @dataclass(frozen=True)
 class CastOdds:
-    """A number of dice thrown for a spell.
+    """The odds of casting a spell with a given number of dice.
 
     Attributes:
-        dice: power dice; 0 for a bound spell, which needs none.
+        dice: number of power dice, or 0 for a bound spell, which needs none.
         cast: chance that the spell is cast, including irresistible force.
         irresistible: chance of irresistible force.
         miscast: chance of a miscast.
-        points: `cast` times the spell's points: the expected points without dispel attempts.
-        total: mean total of casts that can be dispelled; 0 if there are none.
+        points: expected points if no dispel is attempted: `cast` times the spell's points.
+        total: mean total of the casts that can be dispelled, or 0 if none can.
         stopped: chance that 1, 2, ... dispel dice stop such a cast.
     """
 
@@ -59,12 +59,12 @@ class SpellOdds:
     Attributes:
         name: its name.
         casting_value: its casting value, or the power level of a bound spell.
-        is_bound: whether an item contains it, so that it needs no dice.
-        effect: its effect in words; "" for an instant spell of fixed value.
-        points: its expected points once cast, at its target.
-        target: the chosen target, or the best one; "" for a spell without targets.
-        has_target: whether there is a legal target; True for a spell without targets.
-        casts: a row for each number of dice.
+        is_bound: whether it is contained in an item and therefore needs no dice.
+        effect: its effect in words, or "" for an instant spell with a fixed value.
+        points: its expected points once cast at `target`.
+        target: the chosen target, or else the best one. "" for a spell without targets.
+        has_target: whether there is a legal target. Always True for a spell without targets.
+        casts: one row per number of dice.
     """
 
     name: str
@@ -78,12 +78,12 @@ class SpellOdds:
 
     @property
     def title(self) -> str:
-        """The name with the casting value or power level."""
+        """The name, followed by the casting value or power level."""
         return spell_title(self.name, self.casting_value, self.is_bound)
 
 
 class DispelOdds(NamedTuple):
-    """A dispel attempt: its description, dice, chance, and the expected points saved."""
+    """A dispel attempt: its description, dice, chance, and expected points saved."""
 
     text: str
     dice: int
@@ -92,13 +92,13 @@ class DispelOdds(NamedTuple):
 
 
 def cast_odds(names: ScenarioNames, battle: Battle) -> dict[str, SpellOdds]:
-    """Return the odds of each spell that the mover may nominate, or of the spell being cast.
+    """Return the odds for each spell that the mover may nominate, or for the spell being cast.
 
-    Available dice are the pool and the wizard's own dice. No item is used. Points are for the
-    chosen target, or for the best one.
+    The pool and the wizard's own dice are available, and no items are used. Points assume the
+    chosen target, or else the best one.
 
     Returns:
-        The odds by the spell's name with its casting value.
+        The odds, keyed by the spell's name and casting value.
     """
     army, positions = battle.mover, dict[int, Battle]()
     if battle.node == Node.NOMINATE:
@@ -118,7 +118,7 @@ def cast_odds(names: ScenarioNames, battle: Battle) -> dict[str, SpellOdds]:
 
 
 def _rolls(battle: Battle) -> Iterator[Battle]:
-    """Yield the casting rolls that a cast may lead to, at the first target and without items."""
+    """Yield the casting rolls that a cast may lead to, using the first target and no items."""
     if battle.node == Node.ROLL_CASTING:
         yield battle
     elif battle.node in CAST_CHOICES:
@@ -132,7 +132,7 @@ def _rolls(battle: Battle) -> Iterator[Battle]:
 def spell_odds(
     names: ScenarioNames, battle: Battle, army: int, spell: int, rolls: Iterable[Battle]
 ) -> SpellOdds:
-    """Return the odds of a spell, with a row for each of these casting rolls."""
+    """Return a spell's odds, with one row for each of the given casting rolls."""
     packed, state = battle.packed, battle.state
     slot, entry = names.spells[army][spell], packed.armies[army].spells[spell]
     is_aimed = int(state.spell) == spell + 1 and int(state.aim) > 0
@@ -186,7 +186,7 @@ def _cast(names: ScenarioNames, roll: Battle, points: float) -> CastOdds:
 
 
 def _stopped(battle: Battle, army: int, totals: dict[int, Fraction]) -> tuple[float, ...]:
-    """Return the chance that 1, 2, ... dispel dice stop an army's cast with these totals."""
+    """Return the chances that 1, 2, ... dispel dice stop an army's cast with these totals."""
     packed, plain = battle.packed, sum(totals.values())
     bonus = int(dispel_bonus(packed, battle.state, 1 - army))
     sixes = bool(packed.dispel_double_six)
@@ -199,7 +199,7 @@ def _stopped(battle: Battle, army: int, totals: dict[int, Fraction]) -> tuple[fl
 
 
 def dispel_odds(names: ScenarioNames, battle: Battle) -> list[DispelOdds]:
-    """Return the odds of each number of dispel dice that the mover may throw now."""
+    """Return the odds for each number of dispel dice that the mover may throw now."""
     if battle.node not in DISPEL_CHOICES:
         return []
     is_cast = battle.state.spell or battle.state.free
@@ -212,7 +212,7 @@ def dispel_odds(names: ScenarioNames, battle: Battle) -> list[DispelOdds]:
 
 
 def points_at_stake(names: ScenarioNames, battle: Battle) -> float:
-    """Return the expected points of the spell that may be dispelled; 0 without one."""
+    """Return the expected points of the spell that may be dispelled, or 0 if there is none."""
     state, pending = battle.state, names.pending(battle)
     if pending is None:
         return 0.0

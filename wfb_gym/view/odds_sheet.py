@@ -1,6 +1,6 @@
-"""The odds sheet of an army, to print for a game: chances and expected points of its spells.
+"""An army's odds sheet, to print and take to a game: its spells' chances and expected points.
 
-The numbers come from the engine, at the start of the army's first magic phase.
+The engine computes the numbers for the start of the army's first magic phase.
 """
 
 from collections import Counter
@@ -26,22 +26,22 @@ from wfb_gym.view.names import NO_TARGET, ScenarioNames, dice_phrase, plural_poi
 from wfb_gym.view.odds import DISPEL_DICE, SpellOdds, spell_odds
 
 TOTALS = range(3, 19)
-"""Totals to match in the table of dispel chances."""
+"""Totals listed in the table of dispel chances."""
 _MORE_PHASES = 2
-"""Phases added to the battle, to reach a phase of an army that has none in the scenario."""
+"""Phases added to the battle, to reach a phase for an army that has none in the scenario."""
 _MOST_STEPS = 10_000
 
 
 @dataclass(frozen=True)
 class MiscastOdds:
-    """A row of a miscast table.
+    """A row in a miscast table.
 
     Attributes:
-        roll: totals of the dice that select this row, such as "2" or "3-4".
+        roll: dice totals that select this row, such as "2" or "3-4".
         chance: its probability.
         text: its effect, in words.
         points: its cost in points.
-        is_house_rule: whether it is a row of a bundled table without a printed source.
+        is_house_rule: whether it comes from a bundled table and has no printed source.
     """
 
     roll: str
@@ -58,13 +58,13 @@ class WizardOdds:
     Attributes:
         name: its name.
         level: its level; 0 if it is not a wizard.
-        most_dice: maximum number of dice on one spell.
+        most_dice: maximum number of dice for one spell.
         cast_bonus: bonus to its casting results.
-        rolls: number of spells that it rolls on its lore, whose six spells are all listed; 0 for
-            none.
-        items: descriptions of its items by name; "NAME x2" for two of them.
-        spells: the odds of its spells, in the scenario's order.
-        miscast_table: name of its miscast table; "" if it never miscasts.
+        rolls: number of spells that it rolls on its lore, or 0 if it does not roll. `spells` then
+            lists all six spells in the lore.
+        items: descriptions of its items by name, with "NAME x2" if it has two.
+        spells: the odds for its spells, in the scenario's order.
+        miscast_table: name of its miscast table, or "" if it cannot miscast.
     """
 
     name: str
@@ -79,13 +79,13 @@ class WizardOdds:
 
 @dataclass(frozen=True)
 class OddsSheet:
-    """The sheet of one army.
+    """One army's odds sheet.
 
     Attributes:
         scenario: name of the scenario.
-        army: name of the army, or its seat.
-        enemy: name of the enemy, or its seat.
-        point: unit of the score, "point" or "victory point".
+        army: the army's name, or its seat.
+        enemy: the enemy's name, or its seat.
+        point: unit in which scores are given, "point" or "victory point".
         power: power dice in the army's first phase.
         own_dice: the wizards' own dice in that phase, in total.
         dispel: the enemy's dispel dice in that phase.
@@ -94,9 +94,9 @@ class OddsSheet:
         items: descriptions of the army's items without a bearer, by name.
         enemy_items: descriptions of the enemy's items that affect this army's phases, by name.
         wizards: the characters with spells.
-        miscasts: rows by the name of the table, with costs for the first wizard that uses it.
-        dispelling: chances of `DISPEL_DICE` dice to match a total, by total.
-        notes: differences from the named edition, one sentence each.
+        miscasts: miscast rows by table name, with costs for the first wizard that uses the table.
+        dispelling: chances of matching each total with `DISPEL_DICE` dice, by total.
+        notes: how the rules differ from the edition named, one sentence each.
     """
 
     scenario: str
@@ -117,12 +117,12 @@ class OddsSheet:
 
 
 def odds_sheet(scenario: Scenario, army: int) -> OddsSheet:
-    """Return the odds sheet of an army, 0 or 1.
+    """Return the odds sheet for an army, 0 or 1.
 
-    Hidden items are listed with their chances, but do not change the other numbers.
+    Hidden items are listed with their chances but do not affect the other numbers.
 
     Raises:
-        ValueError: the army has no spells.
+        ValueError: if the army has no spells.
     """
     if not scenario.has_hidden_items:
         return _Sheet(scenario, army).sheet()
@@ -137,7 +137,7 @@ def odds_sheet(scenario: Scenario, army: int) -> OddsSheet:
 
 
 def _hidden_items(scenario: Scenario, army: int) -> dict[str, str]:
-    """Describe the sets of hidden items of an army, and each item in them."""
+    """Describe an army's sets of hidden items, and each item in them."""
     side, catalogue = scenario.armies[army], scenario.catalogue
     sets = hidden_sets(side)
     if not sets:
@@ -155,7 +155,7 @@ class _Sheet:
         self.battle = self._first_phase()
 
     def _first_phase(self) -> Battle:
-        """Return the start of the army's first phase, with nothing cast before it."""
+        """Return the start of the army's first phase, assuming nothing is cast before it."""
         longer = self.packed_scenarios.copy()
         longer["phases"] += _MORE_PHASES
         battle = Battle(longer)
@@ -219,12 +219,12 @@ class _Sheet:
         )
 
     def _items(self, bearer: int) -> dict[str, str]:
-        """Describe the items of a character, or the army's items without a bearer."""
+        """Describe a character's items, or the army's items without a bearer."""
         carried = list(self.scenario.armies[self.army].carried())
         return self._counted(carried[bearer - NO_BEARER][2])
 
     def _counted(self, items: Iterable[str]) -> dict[str, str]:
-        """Describe items, by name with their number."""
+        """Describe items, keyed by name and count."""
         catalogue = self.scenario.catalogue
         return {
             f"{name} x{number}" if number > 1 else name: item_words(catalogue[name])
@@ -254,7 +254,7 @@ class _Sheet:
         return spell_odds(self.names, self.battle, self.army, spell, rolls)
 
     def _roll(self, spell: int, dice: int) -> Battle:
-        """Return the casting roll of a spell, ignoring the size of the pool."""
+        """Return a spell's casting roll, ignoring the size of the pool."""
         roll = self.battle.copy()
         state = roll.state
         state.active = state.mover = self.army
@@ -262,7 +262,7 @@ class _Sheet:
         return roll
 
     def _miscasts(self, table: str) -> tuple[MiscastOdds, ...]:
-        """Return the rows of a table, with their costs for the first wizard that uses it."""
+        """Return a table's rows, with their costs for the first wizard that uses the table."""
         packed, side = self.battle.packed, self.scenario.armies[self.army]
         number = list(self.scenario.miscast_tables_in_use).index(table)
         wizard = next(
@@ -294,7 +294,7 @@ class _Sheet:
 
 
 def dice_line(sheet: OddsSheet) -> str:
-    """Describe the dice of both sides in the army's first phase."""
+    """Describe both sides' dice in the army's first phase."""
     bonus = f", {sheet.dispel_bonus:+d} to each roll" if sheet.dispel_bonus else ""
     sixes = "; two 6s dispel any total" if sheet.dispel_double_six else ""
     return (
@@ -304,7 +304,7 @@ def dice_line(sheet: OddsSheet) -> str:
 
 
 def wizard_line(wizard: WizardOdds) -> str:
-    """Describe a wizard's level, dice limit, bonus and spells to roll."""
+    """Describe a wizard's level, dice limit, bonus and number of spells to roll."""
     parts = [f"level {wizard.level}"] if wizard.level else []
     parts += [f"up to {dice_phrase(wizard.most_dice)} per spell"] if wizard.most_dice else []
     parts += [f"{wizard.cast_bonus:+d} to its results"] if wizard.cast_bonus else []
@@ -313,7 +313,7 @@ def wizard_line(wizard: WizardOdds) -> str:
 
 
 def remark_of(rows: Sequence[MiscastOdds]) -> str:
-    """Return a remark on the rows of a bundled miscast table that are house rules, or ""."""
+    """Return a remark if any rows in a bundled miscast table are house rules, otherwise ""."""
     ours = [row.roll for row in rows if row.is_house_rule]
     if not ours:
         return ""
@@ -323,7 +323,7 @@ def remark_of(rows: Sequence[MiscastOdds]) -> str:
 
 
 def points_line(sheet: OddsSheet, spell: SpellOdds) -> str:
-    """Describe the expected points of a spell and its target."""
+    """Describe a spell's expected points and its target."""
     if not spell.has_target:
         return "no target in the army's first phase"
     at = f" at {spell.target}" if spell.target not in ("", NO_TARGET) else ""

@@ -1,4 +1,4 @@
-"""The view of a position: both armies and the current step, as seen by one viewer.
+"""A position as one viewer sees it: both armies and the current step.
 
 Renderers use only this view, not the engine's state.
 """
@@ -19,19 +19,19 @@ from wfb_gym.view.names import ScenarioNames, dice_phrase, points_phrase, power_
 from wfb_gym.view.rolls import faces_on_table
 
 LEVEL = 0.05
-"""A lead below this number of points counts as level."""
+"""A lead of less than this many points counts as level."""
 
 
 class StepView(NamedTuple):
     """The current step.
 
     Attributes:
-        army: the army that decides or rolls; None if the battle is over.
-        text: the army and its step, in words.
-        spell: the spell at stake; "" for none.
+        army: the army that decides or rolls, or None if the battle is over.
+        text: the army and its current step, in words.
+        spell: the spell at stake, or "" if there is none.
         details: more about the spell or the position.
-        dice: committed dice that are not thrown yet.
-        faces: faces of thrown dice that may be re-rolled.
+        dice: dice that are committed but not thrown yet.
+        faces: faces of dice that were thrown and may be re-rolled.
     """
 
     army: int | None
@@ -47,19 +47,19 @@ class PositionView:
     """A position as a viewer sees it.
 
     Attributes:
-        scenario: name of the scenario.
-        viewer: the viewer's army; None for a spectator.
-        phase: number of the phase, from 0.
+        scenario: the scenario's name.
+        viewer: the viewer's army, or None for a spectator.
+        phase: index of the phase, from 0.
         phases: number of phases in the battle.
         stage: the phase in words, "over" or "before the battle".
         is_over: whether the battle is over.
         points: points won so far, from the first army's perspective.
-        point: unit of the score, "point" or "victory point".
-        leader: the leading army; None if level.
-        score: the leader and its points, in words.
+        point: unit in which scores are given, "point" or "victory point".
+        leader: the leading army, or None if level.
+        score: the leader and its lead, in words.
         armies: both armies.
         step: the current step.
-        pending: the spell being cast, with the number to match; "" for none.
+        pending: the spell being cast and the number to match, or "" if there is none.
     """
 
     scenario: str
@@ -85,15 +85,15 @@ def view_position(
     *,
     with_points: bool = True,
 ) -> PositionView:
-    """Return the view of a position.
+    """Return a position as a viewer sees it.
 
     Args:
-        names: names of the scenario.
+        names: display names used in the scenario.
         battle: the visible position (`wfb_gym.transcripts.NarratedBattle.visible`).
-        viewer: the viewer's army; None for a spectator.
-        known: armies whose hidden items are shown; default: the viewer's army, or all armies for a
-            spectator or if the battle is over.
-        with_points: whether to compute the expected points of spells, which takes time.
+        viewer: the viewer's army, or None for a spectator.
+        known: armies whose hidden items are shown. Defaults to the viewer's army, or to both armies
+            for a spectator or once the battle is over.
+        with_points: whether to compute the spells' expected points, which takes time.
     """
     known = armies_known(battle, viewer) if known is None else known
     battle = redact(battle, known)
@@ -155,7 +155,7 @@ def _view_step(names: ScenarioNames, battle: Battle) -> StepView:
 
 
 def _at_target(names: ScenarioNames, battle: Battle, army: int, spell: int) -> str:
-    """Return the target of a spell being cast or in play, as a suffix: " at ..."."""
+    """Return the target of a spell being cast or in play, as a suffix (" at ...")."""
     state, active = battle.state, int(battle.state.active)
     being_cast = (active, int(state.spell) - 1), (1 - active, int(state.free) - 1)
     if (army, spell) not in being_cast:
@@ -168,7 +168,7 @@ def _at_target(names: ScenarioNames, battle: Battle, army: int, spell: int) -> s
 
 
 def _position_details(names: ScenarioNames, battle: Battle) -> str:
-    """Describe the position at a step without a spell."""
+    """Describe the position at a step that involves no spell."""
     state = battle.state
     if battle.node == Node.IN_PLAY:
         in_play = [
@@ -188,7 +188,7 @@ def _position_details(names: ScenarioNames, battle: Battle) -> str:
 
 
 def _is_beyond_dispel(battle: Battle) -> bool:
-    """Return whether no dispel dice can match the total, which is then not stored exactly."""
+    """Return whether no dispel dice can match the total, in which case it is not stored exactly."""
     packed, state = battle.packed, battle.state
     may_dispel = battle.node == Node.DISPEL and state.attempt == DispelAttempt.CAST
     return bool(may_dispel and state.number >= queries.highest_dispel(packed, state))

@@ -1,4 +1,4 @@
-"""Descriptions of rolls: the faces of the dice and the result.
+"""Describe rolls: the dice faces and the result.
 
 See `changes` for descriptions of losses.
 """
@@ -26,7 +26,7 @@ from wfb_gym.view.names import ScenarioNames, plural
 
 
 def describe_roll(names: ScenarioNames, before: Battle, outcome: int, faces: Sequence[int]) -> str:
-    """Describe a roll, without a full stop; `faces` is empty if unknown."""
+    """Describe a roll, without a full stop; `faces` is empty if they are unknown."""
     if before.node == Node.DEAL:
         return deal_words(names, before.mover, outcome)
     dice = f"{' '.join(map(str, faces))}: " if faces else ""
@@ -39,28 +39,28 @@ def describe_roll(names: ScenarioNames, before: Battle, outcome: int, faces: Seq
 
 
 def describe_kept_roll(names: ScenarioNames, before: Battle) -> str:
-    """Describe the result of a roll that the player does not re-roll, without a full stop."""
+    """Describe the result of a roll that the player chooses not to re-roll, without a full stop."""
     outcome = int(outcome_if_kept(before.packed, before.state))
     return _describe_result(names, before, outcome, faces_on_table(before))
 
 
 def faces_on_table(battle: Battle) -> list[int]:
-    """Return the faces of dice from an earlier roll that may be re-rolled, ascending."""
+    """Return the faces of previously thrown dice that may be re-rolled, in ascending order."""
     counts = battle.state.faces + battle.state.held
     return [face for face in range(1, FACES + 1) for _ in range(int(counts[face - 1]))]
 
 
 def added_to_dispel(battle: Battle) -> int:
-    """Return the bonus of the mover's items to its dispel roll."""
+    """Return the bonus that the mover's items add to its dispel roll."""
     packed, state, army = battle.packed, battle.state, battle.mover
     return int(dispel_bonus(packed, state, army)) + int(declared_bonus(packed, state, army))
 
 
 def number_to_match(battle: Battle, dice: int) -> str:
-    """Return the number to match with a number of dispel dice, in words.
+    """Return the number to match with a given number of dispel dice, in words.
 
-    `dice` are already taken from the pool. The engine stores one number for all totals that the
-    whole pool cannot match.
+    The dice in `dice` have already left the pool. The engine stores a single number for all totals
+    that the whole pool cannot match.
     """
     number, pool = int(battle.state.number), int(battle.state.dispel) + dice
     is_cast = battle.state.attempt == DispelAttempt.CAST
@@ -120,7 +120,7 @@ def _describe_dispel(
 def _describe_other_roll(
     names: ScenarioNames, before: Battle, outcome: int, faces: Sequence[int]
 ) -> str:
-    """Describe a roll that is not a casting or dispel roll."""
+    """Describe any roll other than a casting or dispel roll."""
     node, packed, state, army = before.node, before.packed, before.state, before.mover
     works = outcome == outcomes.OUTCOME_WORKS
     cursor = int(state.cursor)
@@ -165,7 +165,7 @@ def _describe_other_roll(
 
 
 def _describe_strike(names: ScenarioNames, before: Battle, outcome: int) -> str:
-    """Describe a roll of a spell's strike: the hits, how they are distributed, or the wounds."""
+    """Describe a roll for a spell's hits: their number, their distribution, or the wounds."""
     packed, state, node = before.packed, before.state, before.node
     spell = names.spell_name(*divmod(int(state.striking) - 1, SPELLS))
     victim = names.victim(before)

@@ -1,5 +1,5 @@
-"""The web UI: one page, served only on this machine.
+"""The web UI: a single page, served only on this machine.
 
-`session` is the game without a browser. `page` and `app` show and serve it and need
-``pip install "wfb-gym[web]"``. `app` is imported on first use.
+`session` is the game without a browser. `page` and `app` display and serve it, and require ``pip
+install "wfb-gym[web]"``. `app` is imported on first use.
 """

@@ -1,4 +1,4 @@
-"""Serve the web UI, only on this machine; each browser tab gets its own page."""
+"""Serve the web UI on this machine only; each browser tab gets its own page."""
 
 import logging
 import secrets
@@ -17,20 +17,20 @@ HOST = "127.0.0.1"
 """The only address that the server listens on."""
 _HOST_NAMES = [HOST, "localhost"]
 _MAX_MESSAGE_BYTES = 4 * MAX_BYTES
-"""Largest request or socket message: an encoded scenario of the largest size."""
+"""Maximum size of a request or socket message: an encoded scenario of the maximum size."""
 _SHUTDOWN_SECONDS = 1
-"""Time for open connections to end after Ctrl-C."""
+"""Time allowed for open connections to close after Ctrl-C."""
 _GAMES_ARE_KEPT = 24 * 60 * 60.0
-"""Seconds that a game is kept after its last click, so that its tab can be reopened."""
+"""Seconds for which a game is kept after its last click, so that its tab can be reopened."""
 _RECONNECT_SECONDS = 30.0
-"""Longest interruption of the connection; after a longer one the page and its game are reloaded."""
+"""Longest interruption that a connection survives; after that, the page and game are reloaded."""
 
 
 def free_port(wanted: int) -> int:
-    """Return a free port: the wanted one, or any for 0.
+    """Return a free port: the one wanted, or any free port if it is 0.
 
     Raises:
-        OSError: the port is taken.
+        OSError: if the port is in use.
     """
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -63,7 +63,7 @@ def serve(port: int, *, open_browser: bool) -> None:
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=_HOST_NAMES)
     core.sio.eio.max_http_buffer_size = _MAX_MESSAGE_BYTES
     drop_malformed_messages(core.sio)
-    # Tasks that are cancelled after Ctrl-C are not errors.
+    # Tasks cancelled by Ctrl-C are not errors.
     logging.getLogger("uvicorn.error").addFilter(_before_shutdown)
     ui.run(
         page,
@@ -76,7 +76,7 @@ def serve(port: int, *, open_browser: bool) -> None:
         reconnect_timeout=_RECONNECT_SECONDS,
         show=open_browser,
         show_welcome_message=False,
-        tailwind=False,  # its classes would change the look of the battlefield
+        tailwind=False,  # its classes would change how the battlefield looks
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
         ws_max_size=_MAX_MESSAGE_BYTES,
         storage_secret=secrets.token_hex(16),

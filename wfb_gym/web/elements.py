@@ -1,4 +1,4 @@
-"""Elements that the form and the game share."""
+"""Elements shared by the form and the game."""
 
 from html import escape
 
@@ -7,21 +7,21 @@ from nicegui import ui
 from wfb_gym.render.html import render_macro
 
 FLAT = "flat no-caps dense"
-"""Properties of a text-only button."""
+"""Properties for a text-only button."""
 OUTLINED = "no-caps outline dense padding='3px 14px'"
-"""Properties of any other button."""
+"""Properties for all other buttons."""
 
 
 def add_text(words: str = "", tag: str = "div", classes: str = "") -> ui.html:
-    """Add an element with a text, which is escaped."""
+    """Add an element containing some text, which is escaped."""
     return ui.html(escape(words), sanitize=False, tag=tag).classes(classes)
 
 
 def set_text(element: ui.html, words: str) -> None:
-    """Replace the text of an element."""
+    """Replace an element's text."""
     element.set_content(escape(words))
 
 
 def waiting(words: str) -> str:
-    """Return the HTML of a waiting message; "" for no message."""
+    """Return the HTML for a waiting message, or "" if there is no message."""
     return render_macro("waiting", words, template="web.html") if words else ""

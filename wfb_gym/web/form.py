@@ -23,7 +23,7 @@ _LONG_START = (
 
 
 class Form:
-    """The form that starts a game: scenario, seat, opponent and seed."""
+    """The form for starting a game: scenario, seat, opponent and seed."""
 
     def __init__(self, start: Callable[[Setup], Any]) -> None:
         self._start = start
@@ -88,7 +88,7 @@ class Form:
 
     async def _uploaded(self, event: events.UploadEventArguments) -> None:
         data = await event.file.read()
-        self._upload.reset()  # so that the same file can be chosen again after a correction
+        self._upload.reset()  # so that the same file can be chosen again once corrected
         try:
             self._text.value = data.decode("utf-8-sig")
         except UnicodeDecodeError:
@@ -162,7 +162,7 @@ class Form:
             await self.wait_for(self._start(setup))
 
     async def wait_for(self, start: Awaitable[str]) -> None:
-        """Show a waiting message until the game replaces the form; show an error if it fails."""
+        """Show a waiting message until the game replaces the form, or an error if it fails."""
         self._error.set_content("")
         self._play.disable()
         self._busy.visible = True

@@ -1,4 +1,4 @@
-"""The page of one browser tab: the form, then the game, then its review."""
+"""A browser tab's page: first the form, then the game, then its review."""
 
 import asyncio
 
@@ -9,19 +9,19 @@ from wfb_gym.web.session import Session, Setup, scenario_of
 from wfb_gym.web.table import GAME, GameTable, TabGame
 
 _STARTING = "starting"
-"""Key of the `asyncio.Task` that sets up a tab's game."""
+"""Key for the `asyncio.Task` that sets up a tab's game."""
 
 
 class Page:
-    """The page of one browser tab; `show` starts with the tab's game if it has one."""
+    """A browser tab's page; `show` starts with the tab's game if it has one."""
 
     def __init__(self) -> None:
         self._root = ui.element("div").classes("wfb page")
 
     async def show(self) -> None:
-        """Show the tab's game if it has one, also after a reload; otherwise the form."""
+        """Show the tab's game if it has one, even after a reload; otherwise show the form."""
         client = ui.context.client
-        await client.connected()  # the tab is unknown before
+        await client.connected()  # the tab is not known until then
         if not client.has_socket_connection:  # a request without a browser
             return
         self._tab = app.storage.tab
@@ -29,7 +29,7 @@ class Page:
             await self._show_game()
             return
         form = self._show_form()
-        if _STARTING in self._tab:  # the tab was reloaded while the game was set up
+        if _STARTING in self._tab:  # the tab was reloaded while the game was being set up
             await form.wait_for(self._started())
 
     def _show_form(self) -> Form:
@@ -45,7 +45,7 @@ class Page:
         await game.show()
 
     async def _start(self, setup: Setup) -> str:
-        """Start a game; return the error message, or ""."""
+        """Start a game and return the error message, or "" if there is none."""
 
         def begin() -> Session:
             return Session(scenario_of(setup), setup)
@@ -54,16 +54,16 @@ class Page:
         return await self._started()
 
     async def _started(self) -> str:
-        """Wait for the game's setup and show the game; return the error message, or ""."""
+        """Wait until the game is set up and show it; return the error message, or ""."""
         try:
             session = await asyncio.shield(self._tab[_STARTING])
-        except (ValueError, OSError, ImportError) as error:  # invalid setups
+        except (ValueError, OSError, ImportError) as error:  # the setup is invalid
             return str(error)
         finally:
             self._tab.pop(_STARTING, None)
-        if session is None:  # the server is about to end
+        if session is None:  # the server is shutting down
             return ""
-        if GAME not in self._tab:  # else the page from before a reload has stored it already
+        if GAME not in self._tab:  # otherwise the page from before a reload has already stored it
             self._tab[GAME] = TabGame(session, asyncio.Lock())
         await self._show_game()
         return ""

@@ -18,17 +18,17 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
 }
 _POLICY_VIOLATION = 1008
-"""Close code of a websocket (RFC 6455, section 7.4.1)."""
+"""Websocket close code (RFC 6455, section 7.4.1)."""
 _log = logging.getLogger("wfb_gym.web")
 
 
 class RequestGuard:
-    """ASGI middleware that rejects requests from other sites and large bodies.
+    """ASGI middleware that rejects requests from other sites and requests with large bodies.
 
-    A browser sends an ``Origin`` with every websocket and every request of another site's script
-    that could read the answer; only the UI's own origin passes. A request body needs a
-    ``Content-Length``, so that a large one is rejected before any of it is read. No other site may
-    show the UI in a frame.
+    Browsers send an ``Origin`` with every websocket and with every request by another site's script
+    that could read the response; only the UI's own origin is accepted. A request with a body must
+    have a ``Content-Length``, so that large bodies are rejected before any of the data is read.
+    Other sites may not show the UI in a frame.
     """
 
     def __init__(self, app: ASGIApp, max_body_bytes: int) -> None:
@@ -36,7 +36,7 @@ class RequestGuard:
         self._max_body_bytes = max_body_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on a request, or reject it with the reason."""
+        """Pass a request on, or reject it and give the reason."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
         elif (rejection := self._find_rejection(Headers(scope=scope))) is not None:
@@ -74,12 +74,12 @@ def drop_malformed_messages(server: AsyncServer) -> None:
     """Make a socket server log a malformed message in one line instead of a traceback.
 
     Args:
-        server: with its event handlers registered.
+        server: a server whose event handlers are already registered.
     """
     for logger in (server.logger, server.eio.logger):
         logger.addFilter(_without_traceback)
     server.eio.on("message", _logging_errors(server.eio.handlers["message"]))
-    # Events run in tasks of their own, whose errors reach no other handler.
+    # Events run in their own tasks, and no other handler sees the errors raised there.
     handle = server._handle_event_internal  # noqa: SLF001 - there is no public name
     server._handle_event_internal = _logging_errors(handle)  # noqa: SLF001
 

@@ -1,6 +1,6 @@
-"""The logic of a web game without NiceGUI: setup, play, advice, odds and review.
+"""The logic of a web game, without NiceGUI: setup, play, advice, odds and review.
 
-A session belongs to one browser. Its methods may run in any thread, but only one at a time.
+A session belongs to one browser. Its methods may be called from any thread, but only one at a time.
 """
 
 from dataclasses import dataclass, field
@@ -33,9 +33,9 @@ from wfb_gym.view.names import ScenarioNames, capital
 from wfb_gym.view.odds import cast_odds, dispel_odds
 
 MOST_WIZARDS = 6
-"""Maximum number of wizards in lists that are entered on the page."""
+"""Maximum number of wizards in lists entered on the page."""
 OPPONENTS = (*NAMES, *SHIPPED)
-"""Opponents that are offered; the name of a scripted or searching one may end in a number."""
+"""Opponents to choose from; a number may follow the name of a scripted or search opponent."""
 _OWN = "your scenario"
 _TOO_LARGE = "No advice yet: this battle has too many continuations to compute an equilibrium."
 _NOT_WEIGHED = (
@@ -54,7 +54,7 @@ class Setup:
         lists: army lists entered on the page, used if `scenario` and `text` are None.
         seat: the person's seat, 0 or 1.
         opponent: one of `OPPONENTS`, optionally with a number, such as "mcts:50".
-        seed: seed of the dice, or None for a random one.
+        seed: seed for the dice, or None for a random seed.
     """
 
     scenario: str | None = "archmage-duel"
@@ -66,11 +66,11 @@ class Setup:
 
 
 def scenario_of(setup: Setup) -> Scenario:
-    """Return the scenario of a setup.
+    """Return the scenario for a setup.
 
     Raises:
-        ScenarioError: the scenario is invalid.
-        ValueError: the lists are invalid.
+        ScenarioError: if the scenario is invalid.
+        ValueError: if the lists are invalid.
     """
     if setup.scenario is not None:
         return load_scenario(setup.scenario)
@@ -83,7 +83,7 @@ def scenario_from_text(text: str) -> Scenario:
     """Read and check the text of a scenario file.
 
     Raises:
-        ScenarioError: the text is too long, not TOML, or not a valid scenario.
+        ScenarioError: if the text is too long, not TOML, or not a valid scenario.
     """
     if not text.strip():
         raise ScenarioError(_OWN, [Problem("", "the text of a scenario file", "nothing")])
@@ -94,10 +94,10 @@ def scenario_from_text(text: str) -> Scenario:
 
 
 def check_opponent(name: str) -> None:
-    """Check that an opponent is a player of the registry; the web UI opens no files.
+    """Check that an opponent is in the registry of players, as the web UI opens no files.
 
     Raises:
-        ValueError: the name is unknown or the path of a file.
+        ValueError: if the name is unknown or is a file path.
     """
     spec = PolicySpec.find(name, "opponent")
     if spec is None or spec.is_file:
@@ -109,7 +109,7 @@ class ShownAdvice(NamedTuple):
 
     Attributes:
         marks: text on each choice, by engine code.
-        best: engine code of the best choice, or None.
+        best: engine code of the best choice, or None if there is none.
         words: explanation of the marks.
     """
 
@@ -119,11 +119,11 @@ class ShownAdvice(NamedTuple):
 
 
 class Session:
-    """One browser's game.
+    """A game in one browser.
 
     Raises:
-        ValueError: the opponent is unknown or cannot play the scenario.
-        ImportError: the opponent needs an extra that is not installed.
+        ValueError: if the opponent is unknown or cannot play the scenario.
+        ImportError: if the opponent needs an extra that is not installed.
     """
 
     def __init__(self, scenario: Scenario, setup: Setup) -> None:
@@ -139,7 +139,7 @@ class Session:
 
     @property
     def names(self) -> ScenarioNames:
-        """Names of the scenario."""
+        """Display names used in the scenario."""
         return self.game.narrated.names
 
     @property
@@ -149,13 +149,13 @@ class Session:
 
     @property
     def can_undo(self) -> bool:
-        """Whether a decision can be undone: not after the end has revealed hidden items."""
+        """Whether a decision can be undone: not once the end has revealed hidden items."""
         is_revealed = self.is_over and self.scenario.has_hidden_items
         return bool(self.game.decisions) and not is_revealed
 
     @property
     def seat_words(self) -> str:
-        """The person's seat and the seed; without the seed while it could reveal hidden items."""
+        """The person's seat and the seed, which is left out while it could reveal hidden items."""
         you = f"you are {self.names.armies[self.game.seat]}."
         if self.scenario.has_hidden_items and not self.is_over:
             return capital(you)
@@ -163,28 +163,28 @@ class Session:
 
     @property
     def question(self) -> str:
-        """The question of the current decision; "" after the end of the battle."""
+        """The question for the current decision, or "" once the battle is over."""
         return "" if self.is_over else question(self.names, self.game.battle)
 
     def act(self, code: int) -> None:
-        """Play a choice, then play to the next one.
+        """Play a choice, then play up to the next one.
 
         Args:
             code: engine code of the choice.
 
         Raises:
-            ValueError: the choice is illegal.
+            ValueError: if the choice is illegal.
         """
         self.game.act(code)
         self._play_on()
 
     def undo(self, decision: int = -1) -> None:
-        """Go back to a decision, by default the last one; do nothing if there is none."""
+        """Go back to a decision, by default the last one; does nothing if there is none."""
         if self.can_undo and -len(self.game.decisions) <= decision < len(self.game.decisions):
             self.game.undo(decision)
 
     def advice(self) -> ShownAdvice:
-        """Return the value of every choice; takes seconds in large scenarios."""
+        """Return the value of every choice; this takes several seconds in large scenarios."""
         if any(len(each) > 1 for each in self._sets()):
             return self._mixed_advice()
         analysis = self.analyst.analyse(self.game.battle)
@@ -213,7 +213,7 @@ class Session:
         return ShownAdvice(marks, None, words)
 
     def odds_html(self) -> str:
-        """Return the odds of the current dice as an HTML fragment; "" if none are thrown."""
+        """Return the odds for the current dice as an HTML fragment, or "" if no dice are thrown."""
         battle = self.game.battle
         if self.is_over:
             return ""
@@ -223,7 +223,7 @@ class Session:
         return render_macro("dispel_odds", dispels) if dispels else ""
 
     def log_html(self) -> str:
-        """Return the log, newest entry first, with undo links to the person's decisions."""
+        """Return the log, newest entry first, with links to undo the person's decisions."""
         known = armies_known(self.game.battle, self.game.seat)
         events = redact_events(self.names, self.game.events, known)
         undoable = self.game.decisions if self.can_undo else []
@@ -234,9 +234,9 @@ class Session:
     # --- the battlefield -------------------------------------------------------------------
 
     def aimed_spells(self) -> dict[int, str]:
-        """Return the names of the person's spells that need a target, by number.
+        """Return the names of the person's spells that need a target, by index.
 
-        If a wizard rolled its spells, only the spells that it knows are included.
+        For wizards who rolled their spells, only the spells that they know are included.
         """
         if self.scenario.battlefield is None:
             return {}
@@ -248,17 +248,17 @@ class Session:
         }
 
     def spell_at_stake(self) -> tuple[int, int] | None:
-        """Return army and number of the spell that is being cast, if it needs a target."""
+        """Return the `(army, index)` of the spell being cast, if it needs a target."""
         at_stake = self.names.pending(self.game.battle) if not self.is_over else None
         if at_stake is None or self.names.spells[at_stake[0]][at_stake[1]].spell.effect is None:
             return None
         return at_stake
 
     def map_html(self, spell: tuple[int, int] | None = None) -> str:
-        """Return the battlefield with the reach of a spell as HTML; "" without a battlefield.
+        """Return the battlefield with a spell's reach as HTML, or "" if there is no battlefield.
 
         Args:
-            spell: army and number of the spell, or None.
+            spell: the `(army, index)` of the spell, or None.
         """
         if self.scenario.battlefield is None:
             return ""
@@ -267,14 +267,14 @@ class Session:
         return render_macro("battlefield", svg, spell is not None, template="web.html")
 
     def target_at(self, code: int | None, point: int | None) -> int | None:
-        """Return the choice that aims at a unit, a character or a point of the drawing.
+        """Return the choice that aims at a unit, a character or a point in the drawing.
 
         Args:
             code: code of the unit or character (`wfb_gym.scenario.battlefield.target_number`).
             point: number of the point, from 0.
 
         Returns:
-            The engine code, or None if the target is not legal now.
+            The engine code, or None if the target is not currently legal.
         """
         battle = self.game.battle
         if battle.node != Node.TARGET or battle.mover != self.game.seat:
@@ -292,18 +292,18 @@ class Session:
     # --- afterwards ------------------------------------------------------------------------
 
     def review(self, progress: Progress | None = None) -> Review:
-        """Return the review of the battle so far; takes a while in large scenarios.
+        """Return a review of the battle so far; this takes a while in large scenarios.
 
         Args:
             progress: called after every event.
 
         Raises:
-            ValueError: items are hidden and the battle is not over.
+            ValueError: if items are hidden and the battle is not over.
         """
         return review(self.transcript(), analyst=self.analyst, progress=progress)
 
     def transcript(self) -> Transcript:
-        """Return the transcript so far; before the end, without the deals of hidden items."""
+        """Return the transcript so far. Until the end, it leaves out the deals of hidden items."""
         transcript = self.game.transcript()
         return transcript if self.is_over else transcript.published()
 

@@ -1,7 +1,7 @@
-"""The game view of the web UI: position, choices, odds, advice, log and review.
+"""The web UI's game view: position, choices, odds, advice, log and review.
 
-This module has only layout and event handlers; `session` and `wfb_gym.render` make the content.
-Long work runs in a thread while the page shows a waiting message.
+This module contains only layout and event handlers; `session` and `wfb_gym.render` produce the
+content. Long tasks run in a thread while the page shows a waiting message.
 """
 
 import asyncio
@@ -19,12 +19,12 @@ from wfb_gym.web.elements import FLAT, OUTLINED, add_text, set_text, waiting
 from wfb_gym.web.session import Session, ShownAdvice
 
 GAME = "game"
-"""Key of a tab's `TabGame`."""
+"""Key for a tab's `TabGame`."""
 _NO_REVIEW = "A battle with hidden items can be reviewed after its end, when all items are known."
 
 
 class TabGame(NamedTuple):
-    """The stored game of a tab; a duplicated tab shares it."""
+    """The game stored for a tab; a duplicate of the tab shares it."""
 
     session: Session
     lock: asyncio.Lock  # held while a thread works on the session
@@ -41,7 +41,7 @@ class GameTable:
         self._shown_spell: int | None = None
         self._shown_events = 0
         self._advises = self._has_odds = False
-        self._pending_review: object | None = None  # token of the review that is being made
+        self._pending_review: object | None = None  # token for the review in progress
         seat = session.game.seat
         with ui.element("div").classes("top"):
             add_text(session.scenario.name, "h1")
@@ -91,7 +91,7 @@ class GameTable:
         self._seat_words = add_text("", "p", "how")
 
     async def _leave(self) -> None:
-        """Go back to the form; ask first if the battle has started and is not over."""
+        """Go back to the form, asking first if the battle has started and is not over."""
         if not self._session.is_over and self._session.game.decisions:
             with ui.dialog() as question, ui.card():
                 ui.label("This battle is not over. Leave it for a new game?")
@@ -103,13 +103,13 @@ class GameTable:
         self._go()
 
     async def show(self) -> None:
-        """Show the position; if the opponent is still thinking, wait for it first."""
+        """Show the position, first waiting for the opponent if it is still thinking."""
         await self._run_in_thread(f"{self._session.game.opponent} thinks", lambda: None)
         await self._refresh()
 
     async def _refresh(self) -> None:
         session = self._session
-        self._tab[GAME] = self._kept  # restarts the storage age
+        self._tab[GAME] = self._kept  # resets the age of the stored game
         async with self._kept.lock:  # a duplicate of the tab may play at the same time
             self._show_position()
         self._map.set_content(await self._run_in_thread("", session.map_html, self._spell()))
@@ -162,7 +162,7 @@ class GameTable:
         turn = self._shown_events
 
         def act() -> None:
-            if len(session.game.events) == turn:  # else clicked twice, or in another tab
+            if len(session.game.events) == turn:  # otherwise clicked twice, or in another tab
                 session.act(code)
 
         self._choices.classes(add="waiting")
@@ -173,7 +173,7 @@ class GameTable:
             await self._refresh()
 
     async def _pick(self, event: events.GenericEventArguments) -> None:
-        """Choose the clicked target, if the decision is about a target."""
+        """Choose the target that was clicked, if the decision is about a target."""
         code, point = (None if each is None else int(each) for each in event.args)
         target = self._session.target_at(code, point)
         if target is not None:
@@ -219,7 +219,7 @@ class GameTable:
     # --- the battlefield -------------------------------------------------------------------
 
     def _spell(self) -> tuple[int, int] | None:
-        """Return the spell whose reach is shown: the one being cast, or the selected one."""
+        """Return the spell whose reach is shown: the spell being cast, or else the one selected."""
         at_stake = self._session.spell_at_stake()
         if at_stake is not None or self._shown_spell is None:
             return at_stake
@@ -246,12 +246,12 @@ class GameTable:
     # --- review and transcript -------------------------------------------------------------
 
     def _close_review(self) -> None:
-        """Remove the review; an unfinished review will not be shown."""
+        """Remove the review; a review in progress will not be shown."""
         self._pending_review = None
         self._report.clear()
 
     async def _review(self) -> None:
-        """Show the review at the top of the page, unless it is being made already."""
+        """Show the review at the top of the page, unless one is already in progress."""
         if not self._session.game.events or self._pending_review is not None:
             return
         if self._hides_items:
@@ -280,7 +280,7 @@ class GameTable:
                 shown = await self._run_in_thread("", review_html, review)
         finally:
             timer.cancel()
-            is_wanted = self._pending_review is pending  # else the battle has continued meanwhile
+            is_wanted = self._pending_review is pending  # otherwise the battle has continued
             if is_wanted:
                 self._close_review()
         if not is_wanted or review is None:
@@ -304,7 +304,7 @@ class GameTable:
         return self._session.scenario.has_hidden_items and not self._session.is_over
 
     def _show_transcript(self) -> None:
-        """Offer the public transcript while no review is available."""
+        """Offer the public transcript for download until a review is available."""
         self._report.clear()
         with self._report:
             add_text(_NO_REVIEW, "p", "how")
@@ -314,12 +314,12 @@ class GameTable:
                 ui.button("Close", on_click=self._close_review).props(OUTLINED)
 
     def _offer(self, words: str, content: str, ending: str) -> None:
-        """Add a button that downloads a text file."""
+        """Add a button for downloading a text file."""
         file = f"{self._session.scenario.name}.{ending}"
         ui.button(words, on_click=partial(ui.download.content, content, file)).props(OUTLINED)
 
     async def _run_in_thread(self, words: str, work: Callable[..., Any], *arguments: Any) -> Any:
-        """Run work in a thread, one task at a time, and show a waiting message."""
+        """Run work in a thread, one task at a time, while showing a waiting message."""
         async with self._kept.lock:
             self._wait.set_content(waiting(words))
             try:
