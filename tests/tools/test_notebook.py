@@ -1,0 +1,56 @@
+"""The notebook of the docs: it runs, gives its stored outputs, and holds nothing of one machine."""
+
+import json
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.pages import ROOT
+
+FILE = ROOT / "docs" / "first-steps.ipynb"
+needs_jupyter = pytest.mark.needs("ipykernel", "nbclient", "nbformat")
+
+
+def cells() -> list[dict[str, Any]]:
+    """Return the code cells."""
+    found = json.loads(FILE.read_text(encoding="utf-8"))["cells"]
+    return [cell for cell in found if cell["cell_type"] == "code"]
+
+
+@pytest.mark.slow
+@pytest.mark.needs("ipykernel", "nbclient", "nbformat", "sb3_contrib", "matplotlib")
+def test_a_run_gives_the_stored_outputs() -> None:
+    from tools import notebook
+
+    assert notebook.main(["--check"]) == 0
+
+
+def test_outputs_are_stored_without_marks_of_a_machine() -> None:
+    text = FILE.read_text(encoding="utf-8")
+    assert not re.search(r"/(home|root|tmp|Users)/", text)
+    printed = "".join(
+        "".join(output.get("text", [])) for cell in cells() for output in cell["outputs"]
+    )
+    assert re.search(r"score \d+", printed)
+    assert "value 9.679 points" in printed
+    assert all(output.get("name") != "stderr" for cell in cells() for output in cell["outputs"])
+    assert any(
+        "image/png" in output.get("data", {}) for cell in cells() for output in cell["outputs"]
+    )
+
+
+@needs_jupyter
+def test_a_changed_output_is_found() -> None:
+    from tools.notebook import VARIES, find_differences
+
+    def notebook(text: str, *tags: str) -> Any:
+        output = SimpleNamespace(output_type="stream", text=text)
+        cell = SimpleNamespace(cell_type="code", metadata={"tags": list(tags)}, outputs=[output])
+        return SimpleNamespace(cells=[cell])
+
+    assert not find_differences(notebook("score 85"), notebook("score 85"))
+    assert find_differences(notebook("score 85"), notebook("score 86"))
+    assert not find_differences(notebook("score 85", VARIES), notebook("score 86", VARIES))
+    assert find_differences(notebook("score 85", VARIES), notebook("no score", VARIES))
