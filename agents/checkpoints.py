@@ -106,7 +106,7 @@ def load_checkpoint(folder: Path) -> dict[str, Any]:
     """Load a state saved by `save_checkpoint`. Tuples are returned as lists.
 
     Raises:
-        CheckpointError: the checkpoint is missing or unreadable.
+        CheckpointError: if the checkpoint is missing or unreadable.
     """
     path = folder / NAME
     if not has_checkpoint(folder):

@@ -81,7 +81,7 @@ USUAL = ("self-play", "MaskablePPO", "PPO", "DQN")
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a comparison.
+    """Settings for a comparison.
 
     Attributes:
         learner: learners to compare.

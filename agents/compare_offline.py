@@ -48,7 +48,7 @@ LEARNERS: dict[str, tuple[Any, Any]] = {
 
 @dataclass(frozen=True)
 class Settings(suite.Settings):
-    """Settings of a comparison.
+    """Settings for a comparison.
 
     Attributes:
         seed: seed of the first run; the data sets keep the suite's default seed.

@@ -262,7 +262,7 @@ def describe_dataset(name: str) -> Description | None:
     """Return a data set's description, or None if the data set does not exist.
 
     Raises:
-        ImportError: Minari is not installed.
+        ImportError: if Minari is not installed.
         DatasetError: if the data set is corrupt.
     """
     check_name(name)
@@ -280,7 +280,7 @@ def read_dataset(name: str) -> Dataset:
     """Read a data set written by `write_dataset`.
 
     Raises:
-        ImportError: Minari is not installed.
+        ImportError: if Minari is not installed.
         DatasetError: if the data set is missing, or does not hold battles with action masks.
     """
     check_name(name)

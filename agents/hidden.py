@@ -72,7 +72,7 @@ PLAYERS = ("phase-search", "greedy", "veteran", "random")
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a comparison.
+    """Settings for a comparison.
 
     Attributes:
         variant: training variants.

@@ -77,7 +77,7 @@ class Overrides:
 
 @dataclass(frozen=True)
 class Settings(Overrides):
-    """Settings of a run, in addition to its hyperparameters.
+    """Settings for a run, in addition to its hyperparameters.
 
     Attributes:
         algorithm: algorithm of Stable-Baselines3; PPO and DQN have no action masks, and pass when
@@ -123,7 +123,7 @@ def load_hyperparameters(
     """Return a `scenario_class`'s hyperparameters for a seat. Overrides take precedence.
 
     Raises:
-        ValueError: a value is out of range.
+        ValueError: if a value is out of range.
     """
     table = tomllib.loads(FILE.read_text(encoding="utf-8"))[scenarios]
     given = asdict(overrides or Overrides())

@@ -52,7 +52,7 @@ FREE = ("out",)
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a run.
+    """Settings for a run.
 
     Attributes:
         dataset: name of the Minari dataset to learn from.

@@ -42,7 +42,7 @@ QUICK = {"dataset": name_of("apprentice", "medium"), "epochs": 3, "width": 32}
 
 @dataclass(frozen=True)
 class Settings(imitate.Settings):
-    """Settings of a run.
+    """Settings for a run.
 
     Attributes:
         conservatism: weight of the cross-entropy; the squared error of the values has weight 1.

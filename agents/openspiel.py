@@ -69,7 +69,7 @@ NFSP_OPTIONS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a run.
+    """Settings for a run.
 
     Attributes:
         algorithm: algorithm of OpenSpiel.

@@ -55,7 +55,7 @@ POINTS_PER_REWARD = 100.0
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a recording.
+    """Settings for a recording.
 
     Attributes:
         agent: registered name or saved model; several share the battles equally.
@@ -89,9 +89,9 @@ class Recorder:
         exact: the actions' exact values, if already known.
 
     Raises:
-        ValueError: an agent cannot play, or the scenario is too large to solve.
-        ImportError: a saved model needs a library that is not installed.
-        OSError: a saved model cannot be read.
+        ValueError: if an agent cannot play, or the scenario is too large to solve.
+        ImportError: if a saved model needs a library that is not installed.
+        OSError: if a saved model cannot be read.
     """
 
     def __init__(self, settings: Settings, exact: ExactValues | None = None) -> None:

@@ -53,7 +53,7 @@ Training = dict[str, Any]
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a search.
+    """Settings for a search.
 
     Attributes:
         samples: draws of the random settings, for each combination of the grid.
@@ -86,7 +86,7 @@ def read_trainings(settings: Settings) -> list[Training]:
 
     Raises:
         ValueError: if the file is not a valid search, or a training run has invalid settings.
-        OSError: the file cannot be read.
+        OSError: if the file cannot be read.
     """
     name, text = "the small search", EXAMPLE
     for name in settings.file:

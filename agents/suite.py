@@ -58,7 +58,7 @@ SUITE = tuple(TASKS)[:3]
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a suite.
+    """Settings for a suite.
 
     Attributes:
         scenario: scenario to play.
@@ -116,7 +116,7 @@ def find_missing(
     """Return the data sets that are missing, or have different settings and may be replaced.
 
     Raises:
-        ImportError: Minari is not installed.
+        ImportError: if Minari is not installed.
         ValueError: if a setting is wrong, or a data set has different settings or is corrupt.
     """
     missing = []

@@ -1,4 +1,4 @@
-"""Pictures of battles between two veterans: a frame for docs/rendering.md, a film for README.
+"""Draw battles between two veterans: a frame for docs/rendering.md, and a film for the README.
 
 python -m tools.rendering --out docs/images/rgb-array.png
 python -m tools.rendering --film --out docs/images/battle.gif
@@ -22,22 +22,22 @@ from wfb_gym.transcripts import Event, NarratedBattle, record
 
 _FILM_SIZE = (960, 540)
 _COLOURS = 64
-"""Colours of a film; few colours make a small file."""
+"""Colours in a film. Few colours keep the file small."""
 _MILLISECONDS = {"decision": 1100, "roll": 1700}
-"""Time that a film shows a frame, by the kind of the last event."""
+"""How long a film shows a frame, by the kind of its last event."""
 _LAST_FRAME = 4000
 
 
 def frames(
     scenario: str, seed: int, first: int, last: int, size: tuple[int, int]
 ) -> Iterator[tuple[Image.Image, Event]]:
-    """Yield pictures of a battle between two veterans, and the last event before each.
+    """Yield pictures of a battle between two veterans, with the last event before each picture.
 
     Args:
         scenario: bundled name or file.
-        seed: seed of the dice.
+        seed: seed for the dice.
         first: decisions and rolls before the first picture, at least 1.
-        last: decisions and rolls before the last picture; fewer if the battle ends.
+        last: decisions and rolls before the last picture. There are fewer if the battle ends.
         size: width and height of the pictures, in pixels.
     """
     transcript = record(scenario, "veteran", "veteran", seed=seed)
@@ -84,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     drawn = list(frames(given.scenario, given.seed, first, given.events, size))
     with atomic_write(given.out) as file:
         if given.film:
-            # One palette for all pictures; separate palettes would flicker.
+            # Use one palette for all pictures, because separate palettes would flicker.
             palette = drawn[-1][0].quantize(_COLOURS)
             film = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image, _ in drawn]
             times = [_MILLISECONDS[event.kind] for _, event in drawn[:-1]] + [_LAST_FRAME]

@@ -55,7 +55,7 @@ REPORTED = 200
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a run.
+    """Settings for a run.
 
     Attributes:
         scenarios: scenarios of the train split to learn from; about two thirds have targets.
@@ -257,7 +257,7 @@ def load_start(settings: Settings) -> tuple[PolicyNetwork, dict[str, Any]]:
     """Load the network in `start_from` and its metadata.
 
     Raises:
-        FileNotFoundError: the file is missing.
+        FileNotFoundError: if the file is missing.
         ValueError: if the file is corrupt, or its input sizes differ from these targets' sizes.
     """
     network, about = load_network(settings.start_from)

@@ -80,7 +80,7 @@ QUICK = {
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a run.
+    """Settings for a run.
 
     Attributes:
         scenario: bundled name or file.

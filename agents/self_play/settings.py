@@ -9,7 +9,7 @@ from wfb_gym.cli.parser import option
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a run.
+    """Settings for a run.
 
     Attributes:
         scenario: bundled names or files, played in turn, or the name of a kind of generated
