@@ -22,7 +22,7 @@ _CLOSE = 5.0, 12.0
 
 
 def _is_left(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    """Return whether a point's label must go on the left to avoid another point's label."""
+    """Return whether a point's label must be on the left to avoid another point's label."""
     (time, behind), (other_time, other_behind) = one, other
     close = max(time, other_time) / min(time, other_time) < _CLOSE[0]
     close = close and abs(behind - other_behind) < _CLOSE[1]
